@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from copilot_admin.agent.text import map_object_texts
 from copilot_admin.agent.toolkits.markdown_images import (
     MarkdownImages,
     without_remote_images,
 )
-from copilot_admin.agent.toolkits.texts import changed_object
 from copilot_admin.agent.values.engine_input import Output
 from copilot_admin.agent.values.model_call import Finish
 from protocol.events import (
@@ -86,14 +86,14 @@ def _step(step: StatusUpdate, change: _Change) -> StatusUpdate:
 def _artifact(artifact: MessageArtifact, change: _Change) -> MessageArtifact:
     content, drawn = artifact.content, artifact.chart_params
     if not isinstance(content, str):
-        content = [changed_object(row, change) for row in content]
+        content = [map_object_texts(row, change) for row in content]
     elif artifact.type is ArtifactType.TEXT:
         content = change(content)
     return replace(
         artifact,
         content=content,
         description=change(artifact.description),
-        chart_params=None if drawn is None else changed_object(drawn, change),
+        chart_params=None if drawn is None else map_object_texts(drawn, change),
     )
 
 

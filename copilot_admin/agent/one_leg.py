@@ -25,7 +25,7 @@ from copilot_admin.agent.pictures import NO_PICTURE, picture_artifact
 from copilot_admin.agent.prompt.conversation import model_messages
 from copilot_admin.agent.server_tools import Cited, ServerTools, ToolOutput
 from copilot_admin.agent.steps import steps_at_end
-from copilot_admin.agent.toolkits.texts import listed, quoted
+from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import ToolResult
 from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, repeatable
 from copilot_admin.agent.values.engine_input import (
@@ -253,8 +253,8 @@ class Leg:
         names = self._tools.names if self._tools_offered else ()
         if call.name in names:
             return None
-        tools = listed((*names, *self._client.names)) or "none"
-        mistake = ToolMistake(f"There is no tool called {quoted(call.name)}.")
+        tools = join_names((*names, *self._client.names)) or "none"
+        mistake = ToolMistake(f"There is no tool called {quote(call.name)}.")
         return f"{self._mistakes.learn(mistake)} Tools: {tools}."
 
     def _shown(self, step: ToolOutput) -> Iterator[Output | ToolResult]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from copilot_admin.agent.toolkits.texts import LONGEST, MOST, listed, quoted
+from copilot_admin.agent.text import MAX_NAME_LENGTH, MAX_NAMES, join_names, quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.spec import ComponentUse
 from protocol.models import Widgets
@@ -52,7 +52,7 @@ def test_a_wrong_call_is_told_in_a_sentence_whatever_it_names(name, arguments):
     with ScriptedProvider([call(name, **arguments), text("Sorry.")]) as provider:
         outputs_of(make_engine_input(provider, query=FULL_QUERY, spec=spec))
     told = provider.calls[1].messages[-1].text
-    assert "x" * (LONGEST + 1) not in told
+    assert "x" * (MAX_NAME_LENGTH + 1) not in told
     assert len(told) < 2000
 
 
@@ -63,7 +63,7 @@ def test_a_wrong_call_among_thousands_of_tools_is_told_the_first_of_them():
         with ScriptedProvider([script, text("Sorry.")]) as provider:
             outputs_of(make_engine_input(provider, query=query))
         told = provider.calls[1].messages[-1].text
-        assert told.endswith(f"tool{MOST - 1:05}, ….")
+        assert told.endswith(f"tool{MAX_NAMES - 1:05}, ….")
 
 
 def test_an_endless_list_of_what_a_tool_must_be_given_is_not_repeated():
@@ -73,7 +73,7 @@ def test_an_endless_list_of_what_a_tool_must_be_given_is_not_repeated():
     with ScriptedProvider([call("t"), text("Sorry.")]) as provider:
         outputs_of(make_engine_input(provider, query=replace(make_query(), tools=(tool,))))
     told = provider.calls[1].messages[-1].text
-    assert told.endswith(f"argument{MOST - 1}, … must be given.")
+    assert told.endswith(f"argument{MAX_NAMES - 1}, … must be given.")
 
 
 def test_names_of_the_client_are_cut_as_well():
@@ -83,7 +83,7 @@ def test_names_of_the_client_are_cut_as_well():
         [call("get_widget_data", widgets=[{"id": "gone"}]), text("Sorry.")]
     ) as provider:
         outputs_of(make_engine_input(provider, query=query))
-    assert "x" * (LONGEST + 1) not in provider.calls[1].messages[-1].text
+    assert "x" * (MAX_NAME_LENGTH + 1) not in provider.calls[1].messages[-1].text
 
 
 def test_a_mistake_has_ten_thousand_characters_at_most():
@@ -92,5 +92,5 @@ def test_a_mistake_has_ten_thousand_characters_at_most():
 
 
 def test_short_names_stay_as_they_are():
-    assert (quoted("it's"), quoted(None), listed([])) == ('"it\'s"', "'None'", "")
-    assert listed(map(str, range(MOST))).endswith(f", {MOST - 1}")
+    assert (quote("it's"), quote(None), join_names([])) == ('"it\'s"', "'None'", "")
+    assert join_names(map(str, range(MAX_NAMES))).endswith(f", {MAX_NAMES - 1}")

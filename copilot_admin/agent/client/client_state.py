@@ -12,7 +12,7 @@ import json
 
 from itsdangerous import BadData, Serializer
 
-from copilot_admin.agent.toolkits.texts import cut
+from copilot_admin.agent.text import truncate
 from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Memory, Recollection
 from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.agent.values.turn import messages_of_turn
@@ -139,7 +139,7 @@ def _fit_skills(skills: Sequence[JsonObject]) -> Iterator[JsonObject]:
     for skill in skills:
         left -= len(json.dumps(skill, ensure_ascii=False))
         if left < 0:
-            yield {"slug": cut(str(skill["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
+            yield {"slug": truncate(str(skill["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
             return
         yield skill
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 import json
 
-from copilot_admin.agent.toolkits.texts import quoted
+from copilot_admin.agent.text import quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.engine_input import Recollection
 from copilot_admin.agent.values.spec import CopilotSpec
@@ -125,7 +125,7 @@ def check_size(function: str, arguments: JsonObject) -> None:
     """
     if _size_of(arguments) > MAX_CHARACTERS:
         raise ToolMistake(
-            f"The call of {quoted(function)} is longer than 1 MB, with what Workspace knows of the "
+            f"The call of {quote(function)} is longer than 1 MB, with what Workspace knows of the "
             "widgets and agents that it names. Ask for less at once."
         )
 

@@ -19,8 +19,8 @@ from copilot_admin.agent.client.widget_data import (
     source_for,
 )
 from copilot_admin.agent.client.workspace import data_block
+from copilot_admin.agent.text import join_names, quote, truncate
 from copilot_admin.agent.toolkits.ranking import ranked
-from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.functions import GET_WIDGET_DATA, DataSource
@@ -105,12 +105,12 @@ def row_text(widget: Widget, *, query: Query) -> str:
 def facts_of(widget: Widget) -> dict[str, Json]:
     """Return what Workspace knows of a widget in addition to its name and parameters."""
     metadata = {
-        name: _shorten(value)
+        name: truncate(value, _MAX_DESCRIPTION)
         for name, value in widget.metadata.items()
         if name in ("category", "subcategory", "source") and isinstance(value, str)
     }
     about = {
-        "description": _shorten(widget.description),
+        "description": truncate(widget.description, _MAX_DESCRIPTION),
         "category": widget.category or metadata.get("category"),
         "subcategory": widget.sub_category or metadata.get("subcategory"),
         "source": widget.source or metadata.get("source"),
@@ -123,7 +123,7 @@ def facts_of_param(param: WidgetParam) -> dict[str, Json]:
     """Return what Workspace knows of a parameter in addition to its name, type and value."""
     row: dict[str, Json] = {}
     if param.description:
-        row["description"] = _shorten(param.description)
+        row["description"] = truncate(param.description, _MAX_DESCRIPTION)
     if not isinstance(param.default_value, Undefined):
         row["default"] = param.default_value
     if not isinstance(param.executed_value, Undefined):
@@ -138,10 +138,6 @@ def facts_of_param(param: WidgetParam) -> dict[str, Json]:
 def _first(name: str, values: Sequence[Json], *, limit: int) -> dict[str, Json]:
     some: dict[str, Json] = {name: list(values[:limit])} if values else {}
     return some | ({f"more_{name}": len(values) - limit} if len(values) > limit else {})
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_DESCRIPTION else f"{text[:_MAX_DESCRIPTION]}…"
 
 
 class WidgetLookup:
@@ -164,16 +160,16 @@ class WidgetLookup:
         """
         widget = self._by_ref.get(wanted) or self._by_name.get(wanted)
         if widget is None:
-            ids = listed([*self._by_ref][:_MAX_IDS])
+            ids = join_names([*self._by_ref][:_MAX_IDS])
             raise ToolMistake(
-                f"There is no widget with the id {quoted(wanted)}. Offered ids: {ids}."
+                f"There is no widget with the id {quote(wanted)}. Offered ids: {ids}."
             )
         known = {param.name for param in widget.params}
         unknown = sorted(set(params) - known)
         if unknown:
-            names = listed(sorted(known)) or "none"
+            names = join_names(sorted(known)) or "none"
             raise ToolMistake(
-                f"The widget {quoted(wanted)} has no parameter {quoted(unknown[0])}. "
+                f"The widget {quote(wanted)} has no parameter {quote(unknown[0])}. "
                 f"Its parameters: {names}."
             )
         return widget
@@ -286,7 +282,7 @@ def plan_data_call(
     distinct = {one.identity: one for one in reversed(requests) if one.identity not in plan.had}
     new = [one for one in requests if distinct.get(one.identity) is one]
     if not new:
-        names = listed(dict.fromkeys(quoted(one.wanted.id) for one in requests))
+        names = join_names(dict.fromkeys(quote(one.wanted.id) for one in requests))
         raise ToolMistake(f"The data of {names} is already above; answer from it.")
     extra = _extra_refs(query) if query.generation is Generation.THREE else frozenset()
     own = [one for one in new if one.widget.ref not in extra]

@@ -14,8 +14,8 @@ from copilot_admin.agent.client_functions.base import (
     ToolScope,
     describe,
 )
+from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
-from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -111,8 +111,8 @@ def _read_tasks(agents: Sequence[JsonObject], call: ToolCall) -> JsonObject:
 def _find_agent(agents: Sequence[JsonObject], task: Task) -> JsonObject:
     named = [one for one in agents if one["id"] == task.assigned_agent_id]
     if not named:
-        names = listed(str(one["id"]) for one in agents)
-        wanted = quoted(task.assigned_agent_id)
+        names = join_names(str(one["id"]) for one in agents)
+        wanted = quote(task.assigned_agent_id)
         raise ToolMistake(f"There is no agent {wanted}. The agents: {names}.")
     url = task.assigned_holder_url.rstrip("/")
     there = [one for one in named if str(one.get("holder_url") or "").rstrip("/") == url]

@@ -11,8 +11,8 @@ from copilot_admin.agent.client.widget_data import source_for
 from copilot_admin.agent.client.widgets import WidgetLookup
 from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
+from copilot_admin.agent.text import map_texts, quote
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
-from copilot_admin.agent.toolkits.texts import changed_value, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import DataSource, get_widget_data_call
@@ -104,10 +104,10 @@ def _read_changed(scope: ToolScope, call: ToolCall) -> JsonObject:
     for one, (widget, _) in zip(wanted, found, strict=True):
         if widget.uuid is None:
             raise ToolMistake(
-                f"The widget {quoted(one.ref)} is not on the dashboard. Add it instead."
+                f"The widget {quote(one.ref)} is not on the dashboard. Add it instead."
             )
         if not one.input_args:
-            raise ToolMistake(f"The widget {quoted(one.ref)} needs 'input_args': what to change.")
+            raise ToolMistake(f"The widget {quote(one.ref)} needs 'input_args': what to change.")
     return get_widget_data_call([source for _, source in found])
 
 
@@ -123,7 +123,7 @@ def _find(
 ) -> tuple[Widget, DataSource]:
     """Return the widget and its source; a note shows its text as Markdown, without images."""
     args = {
-        name: changed_value(
+        name: map_texts(
             value, partial(without_remote_images, sources=() if name == INNER_TAB else html_sources)
         )
         for name, value in wanted.input_args.items()

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field, JsonValue
 from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
+from copilot_admin.agent.text import map_object_texts
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
-from copilot_admin.agent.toolkits.texts import changed_object
 from copilot_admin.agent.tools.artifacts import (
     MAX_SERIES,
     check_columns,
@@ -79,7 +79,7 @@ def _read(html_sources: Collection[str], call: ToolCall) -> JsonObject:
     if given.description:
         arguments["description"] = clean(given.description)
     if given.widget_type == "chart":
-        arguments["chart_params"] = changed_object(_read_chart_params(given), clean)
+        arguments["chart_params"] = map_object_texts(_read_chart_params(given), clean)
     if given.inner_tab:
         arguments["inner_tab"] = without_remote_images(given.inner_tab, sources=())
     return arguments
@@ -92,7 +92,7 @@ def _read_data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Jso
         raise ToolMistake(f"A widget of the type {given.widget_type!r} needs {what} as 'data'.")
     clean = partial(without_remote_images, sources=html_sources)
     if not isinstance(given.data, str):
-        return [changed_object(row, clean) for row in given.data]
+        return [map_object_texts(row, clean) for row in given.data]
     if given.widget_type == "note":
         return clean(given.data)
     if len(given.data) > MAX_CHARACTERS:

@@ -13,7 +13,7 @@ from copilot_admin.agent.client_functions.base import (
     ToolScope,
 )
 from copilot_admin.agent.client_functions.tool_schemas import ANY_OBJECT, repair_schema
-from copilot_admin.agent.toolkits.texts import listed, quoted
+from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.json import JsonObject, text_of
@@ -73,7 +73,7 @@ def _make_arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
     missing = [name for name in wanted if isinstance(name, str) and name not in parameters]
     if missing:
         raise ToolMistake(
-            f"Wrong arguments for the tool {quoted(call.name)}: {listed(missing)} must be given."
+            f"Wrong arguments for the tool {quote(call.name)}: {join_names(missing)} must be given."
         )
     return {
         "server_id": text_of(tool.get("server_id")),
@@ -89,13 +89,13 @@ def _unwrap(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
     named = exact or [tool for tool in tools if name == tool_name(str(tool["name"]))]
     fitting = [tool for tool in named if server in (None, "", tool.get("server_id"))]
     if not fitting:
-        names = listed(tool_name(str(tool["name"])) for tool in tools)
-        raise ToolMistake(f"There is no tool called {quoted(name)}. Tools: {names}.")
+        names = join_names(tool_name(str(tool["name"])) for tool in tools)
+        raise ToolMistake(f"There is no tool called {quote(name)}. Tools: {names}.")
     servers = dict.fromkeys(text_of(tool.get("server_id")) for tool in fitting)
     if len(servers) > 1:
         raise ToolMistake(
-            f"Several servers have a tool called {quoted(name)}. "
-            f"Name one as 'server_id': {listed(map(quoted, servers))}."
+            f"Several servers have a tool called {quote(name)}. "
+            f"Name one as 'server_id': {join_names(map(quote, servers))}."
         )
     parameters = json.dumps(given.get("parameters") or {})
     return _make_arguments(fitting[0], replace(call, name=str(name), arguments=parameters))
@@ -107,5 +107,5 @@ def _parse(call: ToolCall) -> JsonObject:
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
-        raise ToolMistake(f"Wrong arguments for the tool {quoted(call.name)}: write a JSON object.")
+        raise ToolMistake(f"Wrong arguments for the tool {quote(call.name)}: write a JSON object.")
     return parsed

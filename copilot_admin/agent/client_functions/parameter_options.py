@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
-from copilot_admin.agent.toolkits.texts import listed, quoted
+from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import Json, JsonObject
@@ -62,15 +62,15 @@ def _make_query(widgets: Sequence[Widget], call: ToolCall) -> JsonObject:
         if wanted.widget in (widget.ref, widget.widget_id, widget.name):
             break
     else:
-        ids = listed(widget.ref for widget in widgets)
+        ids = join_names(widget.ref for widget in widgets)
         raise ToolMistake(
-            f"There are no options to get for {quoted(wanted.widget)}. Widgets with some: {ids}."
+            f"There are no options to get for {quote(wanted.widget)}. Widgets with some: {ids}."
         )
     params = _params_to_ask(widget)
     if wanted.param not in params:
         raise ToolMistake(
-            f"The parameter {quoted(wanted.param)} of {quoted(widget.ref)} has no options to get. "
-            f"Those that have: {listed(params)}."
+            f"The parameter {quote(wanted.param)} of {quote(widget.ref)} has no options to get. "
+            f"Those that have: {join_names(params)}."
         )
     query: JsonObject = {
         "origin": widget.origin,

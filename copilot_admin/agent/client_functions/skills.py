@@ -13,8 +13,8 @@ from copilot_admin.agent.client_functions.base import (
     ToolScope,
     describe,
 )
+from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
-from copilot_admin.agent.toolkits.texts import listed, quoted
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import GET_SKILL_CONTENT
@@ -91,7 +91,9 @@ def _read_slug(query: Query, call: ToolCall) -> JsonObject:
     slug = wanted.slug.strip().removeprefix("/")
     slugs = [str(skill["slug"]) for skill in query.skills_catalog]
     if slug not in slugs:
-        raise ToolMistake(f"There is no skill {quoted(wanted.slug)}. The skills: {listed(slugs)}.")
+        raise ToolMistake(
+            f"There is no skill {quote(wanted.slug)}. The skills: {join_names(slugs)}."
+        )
     reason = without_remote_images(wanted.reason, sources=())
     return {"slug": slug, **({"reason": reason} if reason else {})}
 

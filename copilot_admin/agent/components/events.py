@@ -13,7 +13,7 @@ import re
 from typing import Any
 from uuid import UUID, uuid5
 
-from copilot_admin.agent.toolkits.texts import cut
+from copilot_admin.agent.text import truncate
 from copilot_admin.agent.tools.artifacts import ROUND, ChartType, chart_params
 from copilot_admin.agent.tools.html import clean_html
 from protocol.components import (
@@ -140,7 +140,7 @@ class ComponentEvents:
     def _step(self, message: str, details: Mapping[str, Any]) -> Iterator[Event]:
         if self._show_steps:
             some = islice(details.items(), MAX_DETAILS)
-            shown = {_detail_name(cut(key)): _shorten(value) for key, value in some if value}
+            shown = {_detail_name(truncate(key)): _shorten(value) for key, value in some if value}
             yield StatusUpdate(message=_shorten(message), details=(shown,) if shown else ())
 
     def _write(self, text: str) -> Iterator[Event]:

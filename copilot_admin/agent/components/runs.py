@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.toolkits.texts import quoted
+from copilot_admin.agent.text import quote
 from copilot_admin.errors import BadArguments, ComponentFailed, ManifestMismatch, RunError
 from protocol.components import (
     ComponentOutput,
@@ -182,7 +182,7 @@ def check_arguments(component: type[Component], arguments: JsonObject) -> None:
     unknown = [name for name in arguments if name not in names]
     if unknown:
         raise ManifestMismatch(
-            f"{component.name} has no parameter {quoted(unknown[0])}. "
+            f"{component.name} has no parameter {quote(unknown[0])}. "
             f"Its parameters: {', '.join(names) or 'none'}."
         )
     faults = argument_faults(arguments, schema)

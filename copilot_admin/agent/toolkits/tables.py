@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import WithJsonSchema
 
+from copilot_admin.agent.text import join_names, parse_json_text, quote, truncate
 from copilot_admin.agent.toolkits.cells import Cell, Row, flat, parsed
-from copilot_admin.agent.toolkits.texts import json_in, listed, quoted
 
 MAX_ROWS = 20_000  # a second or two of work, in a thread
 MAX_COLUMNS = 200
@@ -65,8 +65,8 @@ class Table:
         """
         for column in columns:
             if column not in self.columns:
-                known = listed(self.columns)
-                raise ValueError(f"There is no column {quoted(column)}. The columns are: {known}.")
+                known = join_names(self.columns)
+                raise ValueError(f"There is no column {quote(column)}. The columns are: {known}.")
 
 
 def read_table(rows: object) -> Table:
@@ -122,7 +122,7 @@ def _read_text(text: str) -> object:
         raise ValueError(f"The rows are longer than {MAX_TEXT:,} characters. Send fewer.")
     text = text.removeprefix("\ufeff").strip()
     if text.startswith(("[", "{")):
-        return json_in(text, what="rows")
+        return parse_json_text(text, what="rows")
     return list(_read_csv(text))
 
 
@@ -205,8 +205,6 @@ def _lines(table: Table) -> Iterator[str]:
 
 def _shortened(row: Row) -> dict[str, Cell]:
     return {
-        column: f"{cell[:MAX_CELL_CHARACTERS]}…"
-        if isinstance(cell, str) and len(cell) > MAX_CELL_CHARACTERS
-        else cell
+        column: truncate(cell, MAX_CELL_CHARACTERS) if isinstance(cell, str) else cell
         for column, cell in row.items()
     }

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field, StringConstraints
 
-from copilot_admin.agent.toolkits.texts import listed, quoted
+from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import ToolContext, ToolResult, tool
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from protocol.events import ArtifactType
@@ -80,7 +80,7 @@ async def chart(
     check_columns((x, *y), rows=rows)
     for column in y:
         if has_text(column, rows=rows):
-            raise ToolMistake(f"The column {quoted(column)} has text in it; y takes numbers only.")
+            raise ToolMistake(f"The column {quote(column)} has text in it; y takes numbers only.")
     if type is ChartType.SCATTER and has_text(x, rows=rows):
         raise ToolMistake(describe_text_on_x(x))
     artifact = context.artifact(
@@ -110,7 +110,7 @@ def check_columns(keys: Iterable[str], *, rows: Iterable[Mapping[str, object]]) 
     for key in keys:
         if key not in columns:
             raise ToolMistake(
-                f"The rows have no column {quoted(key)}. Their columns: {listed(columns)}."
+                f"The rows have no column {quote(key)}. Their columns: {join_names(columns)}."
             )
 
 
@@ -121,6 +121,6 @@ def has_text(column: str, *, rows: Iterable[Mapping[str, object]]) -> bool:
 
 def describe_text_on_x(column: str) -> str:
     return (
-        f"The column {quoted(column)} has text in it; x of a scatter chart takes numbers only. "
+        f"The column {quote(column)} has text in it; x of a scatter chart takes numbers only. "
         "Name another x, or draw a line or bar chart."
     )

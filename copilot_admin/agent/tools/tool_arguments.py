@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from copilot_admin.agent.toolkits.texts import cut, quoted
+from copilot_admin.agent.text import quote, truncate
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.errors import CopilotError
 from protocol.json import JsonObject, is_deeper
@@ -71,7 +71,7 @@ def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
         return model.model_validate_json(call.arguments or "{}")
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(cut(str(part)) for part in first["loc"])
+        where = ".".join(truncate(str(part)) for part in first["loc"])
         what = f"{where}: {first['msg']}" if where else first["msg"]
         raise ToolMistake(f"Wrong arguments for the tool {call.name!r}: {what}.") from error
 
@@ -104,7 +104,7 @@ _NOT_FINITE = "have a number that isn't finite, such as NaN. Write another, or a
 
 
 def _unreadable(call: ToolCall, problem: str) -> ToolMistake:
-    return ToolMistake(f"The arguments of the tool {quoted(call.name)} {problem}")
+    return ToolMistake(f"The arguments of the tool {quote(call.name)} {problem}")
 
 
 def repeatable(call: ToolCall) -> ToolCall:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
+from copilot_admin.agent.text import parse_json_text
 from copilot_admin.agent.toolkits.cells import decimal_comma, flat, is_empty, number_of
 from copilot_admin.agent.toolkits.returns.dates import (
     find_date_column,
@@ -19,7 +20,6 @@ from copilot_admin.agent.toolkits.returns.dates import (
     parse_dates,
 )
 from copilot_admin.agent.toolkits.tables import Table, read_table
-from copilot_admin.agent.toolkits.texts import json_in
 
 MAX_SERIES = 50
 MAX_POINTS = 100_000
@@ -138,7 +138,7 @@ class _Reader:
         text = text.removeprefix("\ufeff").lstrip()
         if not text.startswith(("[", "{")):
             return self._rows(read_table(text))
-        return self.columns(json_in(text, what="series"))
+        return self.columns(parse_json_text(text, what="series"))
 
     def _object(self, given: Mapping[object, object], *, is_inner: bool) -> Iterator[_Column]:
         column = find_date_column(given)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from copilot_admin.agent.toolkits import texts as json_text
-from copilot_admin.agent.toolkits.texts import json_in
+from copilot_admin.agent import text as json_text
+from copilot_admin.agent.text import parse_json_text
 
 
 @pytest.fixture(autouse=True)
@@ -20,9 +20,9 @@ def max_values(monkeypatch):
     ],
 )
 def test_as_many_values_as_may_be_are_read(text, value):
-    assert json_in(text, what="rows") == value
+    assert parse_json_text(text, what="rows") == value
 
 
 def test_one_more_is_refused_in_words():
     with pytest.raises(ValueError, match=r"^The rows have more than 9 JSON values\. Send fewer\.$"):
-        json_in("[1,2,3,4,5,6,7,8,9,0]", what="rows")
+        parse_json_text("[1,2,3,4,5,6,7,8,9,0]", what="rows")
