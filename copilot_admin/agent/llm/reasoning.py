@@ -26,6 +26,7 @@ _OPENINGS = (*_TAGS, *_HARMONY)
 # mention of one is followed by a blank or a sign.
 _CLOSINGS = ("</think>", "</thinking>", "[/THINK]", "◁/think▷")
 _LONE_CLOSING = re.compile(rf"(?:{'|'.join(map(re.escape, _CLOSINGS))})(?=[\w\n#*|\[$-]|\Z)")
+_MAX_LEAD = 64  # characters of blanks and a tag
 _WATCHED = (*_TAGS, *_CLOSINGS)
 _HARMONY_TOKEN = re.compile(r"<\|(start|channel|message|end|return|call|constrain)\|>")
 _HARMONY_TOKENS = (*_HARMONY, "<|end|>", "<|return|>", "<|call|>", "<|constrain|>")
@@ -50,6 +51,7 @@ class ReasoningReader:
         self._held = ""
         self._found: list[Delta] = []
         self._closing = ""
+        self._searched = 0  # characters of what is held without a closing tag
         self._is_settled = False  # no closing tag will come alone
         self._ticks = 0  # of code in the answer so far
         self._sent = False  # some of an answer, which can't be taken back
@@ -148,10 +150,11 @@ class ReasoningReader:
         return bool(self._held)
 
     def _read_unopened(self, is_end: bool) -> bool:
-        if self._held.lstrip().startswith(_OPENINGS):
+        if self._held[:_MAX_LEAD].lstrip().startswith(_OPENINGS):
             self._read = self._read_start
             return True
-        found = _LONE_CLOSING.search(self._held)
+        found = _LONE_CLOSING.search(self._held, self._searched)
+        self._searched = max(0, len(self._held) - _MAX_LEAD)
         if found and (is_end or found.end() < len(self._held)):
             self._close_unopened(found)
             return True
