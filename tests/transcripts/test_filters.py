@@ -195,6 +195,16 @@ def test_single_filters_find_their_rows_by_an_index(name: str):
     assert index in rows[:51].explain()
 
 
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite never makes a join of it")
+def test_common_values_of_runs_are_looked_up_until_a_page_is_full(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(filter_conditions, "MAX_LISTED_RUNS", 0)
+    Client().ask("Asked").answer("-")
+    read = read_filters({"model": "small-1"})
+    plan = read.apply(Conversation.objects.order_by("-last_at", "-id"))[:51].explain()
+    assert "SubPlan" in plan
+    assert "Join" not in plan.split("SubPlan")[0]
+
+
 @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has no index of what is in a list")
 def test_a_reason_is_found_by_the_index_of_all_reasons():
     with connection.cursor() as cursor:
