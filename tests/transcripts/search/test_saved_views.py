@@ -140,6 +140,7 @@ def test_a_view_is_private_and_replaced_by_the_same_name():
 
 def test_views_are_counted_up_to_a_limit_and_while_it_is_cheap(monkeypatch):
     monkeypatch.setattr(saved_views, "MAX_COUNT", 1)
+    monkeypatch.setattr(saved_views, "COUNT_SECONDS", 60)
     user = make_user()
     for number in range(2):
         Client().ask(f"q{number}").answer("-")
