@@ -132,7 +132,7 @@ class Run(models.Model):
     boot_id = models.CharField(max_length=32)
     heartbeat_at = models.DateTimeField()
     is_counted = models.BooleanField(default=False)  # in the rollups
-    # Number of requests in this row: refusals are aggregated to one row a minute.
+    # Number of requests in this row: rejections are stored in batches.
     times = models.PositiveIntegerField(default=1, db_default=1)
 
     class Meta:

@@ -34,10 +34,6 @@ class SendBuffer:
         return self._size > MAX_BUFFERED_BYTES
 
     @property
-    def is_empty(self) -> bool:
-        return not self._frames
-
-    @property
     def is_finished(self) -> bool:
         """True if the reader has taken everything."""
         return self._is_closed and not self._frames

@@ -8,6 +8,7 @@ from copilot_admin.models import (
     Checkpoint,
     CostConfidence,
     Event,
+    EventType,
     NodeKind,
     NodeRole,
     Outcome,
@@ -25,7 +26,7 @@ from copilot_admin.transcripts.matching.message_store import (
     serialize_message,
 )
 from copilot_admin.transcripts.store.rollups import ERRORS, uncount_runs
-from copilot_admin.transcripts.store.run_end import RunEnd, has_file
+from copilot_admin.transcripts.store.run_end import RunEnd
 from copilot_admin.transcripts.store.search_index import index_answer
 
 _STATES = {
@@ -249,6 +250,6 @@ def _update_conversation(conversation_id: int, end: RunEnd, added: _Added) -> No
         last_at=end.ended_at,
         has_error=end.ending.outcome in ERRORS,
         has_call=end.is_call,
-        has_file=has_file(end.events),
+        has_file=any(event.type == EventType.FILE for event in end.events),
         **added,
     )

@@ -11,7 +11,7 @@ from pydantic import GetPydanticSchema
 from pydantic_core import core_schema
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
-from copilot_admin.models import EventType, Outcome
+from copilot_admin.models import Outcome
 from copilot_admin.models.pricing import COST
 from copilot_admin.redaction.redactor import redact_texts, redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
@@ -220,10 +220,6 @@ def sum_usages(usages: Iterable[Usage]) -> Usage:
         source=UsageSource.ESTIMATED if is_estimated else UsageSource.PROVIDER,
         cost=sum(costs, Decimal(0)) if costs and len(costs) == len(found) else None,
     )
-
-
-def has_file(events: Iterable[RunEvent]) -> bool:
-    return any(event.type == EventType.FILE for event in events)
 
 
 def _hash_replies(recording: Recording, *, in_clear: bool) -> tuple[Reply, ...]:
