@@ -54,21 +54,6 @@ def test_three_daily_values_over_a_weekend_are_daily():
     assert row["volatility"] == pytest.approx(0.2234, abs=0.0005)
 
 
-def test_percent_given_as_whole_numbers_is_questioned():
-    _, words = measured({"values": [5.2, 3.1], "kind": "returns"}, "total_return")
-    assert "Are the returns of 'series' percent? 5.2 was taken as 520%." in words
-    assert "If the values are percent, say" in refused(
-        {"values": [5.2, -3.1], "kind": "returns"}, "total_return"
-    )
-    _, words = measured({"values": [100, 101, 99], "risk_free_rate": 4}, "sharpe")
-    assert "Is the risk_free_rate percent?" in words
-
-
-@pytest.mark.parametrize("series", [["5,2", "5,3"], "date;close\n2024-01-05;5,2\n2024-01-08;5,3"])
-def test_decimal_commas_are_named_in_the_error(series):
-    assert "decimal comma: write decimals with a point, as in 5.2." in refused(series, "returns")
-
-
 def test_decimal_commas_are_named_by_the_other_components_too():
     key = make_key()[1]
     group = {"op": "group", "by": [], "aggregate": {"a": "sum"}}
@@ -95,26 +80,6 @@ def test_error_texts_speak_of_the_argument_by_name():
     key = make_key()[1]
     reply = ask("/returns_toolkit", {"parameters": {"series": [1, 2]}}, key=key)
     assert reply.json["message"] == "Wrong arguments for returns_toolkit: measure is missing."
-
-
-@pytest.mark.parametrize(
-    ("dates", "rate"),
-    [
-        (["01/31/2023", "01/31/2024"], 0.1),
-        (["Jan 31, 2023", "Jan 31, 2024"], 0.1),
-        ([1675123200, 1706659200], 0.1),
-        ([1675123200000, 1706659200000], 0.1),
-    ],
-)
-def test_us_and_epoch_dates_are_read(dates, rate):
-    rows = [{"date": date, "paid": paid} for date, paid in zip(dates, (-100, 110), strict=True)]
-    assert measured(rows, "xirr")[0]["xirr"] == pytest.approx(rate)
-
-
-def test_several_rates_are_told():
-    row, words = measured([-100, 230, -132], "irr")
-    assert row == {"series": "series", "irr": 0.1, "all_rates": "10.00%, 20.00%"}
-    assert "has 2 rates, since its payments change sign more than once" in words
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)

@@ -106,14 +106,6 @@ def test_epochs_are_said_with_their_unit():
     assert read(1706659200000)[1] == ["Dates were read as milliseconds since 1970, in UTC."]
 
 
-def test_epochs_before_1973_are_read_beside_later_ones():
-    assert read(-86400, 86400, 1706659200)[0] == [
-        at("1969-12-31"),
-        at("1970-01-02"),
-        at("2024-01-31"),
-    ]
-
-
 @pytest.mark.parametrize(
     "written",
     [

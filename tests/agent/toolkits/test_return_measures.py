@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.toolkits.returns.dates import format_date, periods_per_year
+from copilot_admin.agent.toolkits.returns.dates import periods_per_year
 from copilot_admin.agent.toolkits.returns.formatting import format_number, format_percent
 from copilot_admin.agent.toolkits.returns.measures import measure_series
 from copilot_admin.agent.toolkits.returns.options import Options, SeriesKind, split_options
@@ -84,10 +84,6 @@ def test_one_number_for_a_series(measure, expected):
 def test_a_value_for_each_point(measure, expected):
     found = values(PRICES, measure, window=2, periods_per_year=12)
     assert found == pytest.approx(expected, rel=1e-11)
-
-
-def test_points_without_dates_are_numbered_from_one():
-    assert [one["point"] for one in measure_series(PRICES, "returns").rows] == [2, 3, 4]
 
 
 def test_the_sharpe_ratio_is_over_the_risk_free_rate():
@@ -445,11 +441,6 @@ def test_an_option_out_of_bounds_is_an_error(option, sentence):
 # Dates
 
 
-def test_dates_are_said_without_a_time_at_midnight():
-    assert format_date(at("2024-01-31")) == "2024-01-31"
-    assert format_date(at("2024-01-31T09:30")) == "2024-01-31T09:30:00"
-
-
 @pytest.mark.parametrize(
     ("days", "periods"),
     [
@@ -480,11 +471,6 @@ def test_fractions_are_told_in_percent(fraction, words):
     assert format_percent(fraction) == words
 
 
-def test_large_numbers_are_told_short():
-    assert format_number(12345678.9) == "1.235e+07"
-    assert format_number(-2.5) == "-2.5"
-
-
 # Laws
 
 
@@ -513,10 +499,3 @@ def test_the_unit_of_prices_does_not_matter(levels, power):
     for measure in ("total_return", "volatility", "max_drawdown"):
         assert value(scaled, measure) == value(levels, measure)
     assert values(scaled, "returns") == values(levels, "returns")
-
-
-@given(prices)
-def test_the_order_of_dated_rows_does_not_matter(levels):
-    dates = [format_date(at("2024-01-01") + day * DAY) for day in range(len(levels))]
-    forward = rows_of(dates, levels)
-    assert measure_series(forward[::-1], "returns").rows == measure_series(forward, "returns").rows

@@ -124,10 +124,6 @@ class TestPercent:
         assert row["total_return"] == pytest.approx(1.052 * 0.969 - 1)
         assert notes == ()
 
-    def test_a_percent_sign_is_percent_whatever_is_said(self):
-        series = {"values": ["5.2%", -3.1], "kind": "returns", "unit": "percent"}
-        assert only(series, "total_return")[0]["total_return"] == pytest.approx(1.052 * 0.969 - 1)
-
     def test_prices_with_percent_signs_are_questioned(self):
         _, notes = only(["5.2%", "3.1%"], "total_return")
         assert notes == (
@@ -236,18 +232,6 @@ class TestXirr:
         row, notes = only(twice, "xirr")
         assert row["xirr"] == pytest.approx(0.1)
         assert "Payments of 'value' on the same date were added up." in notes
-
-    def test_us_and_epoch_dates_are_read(self):
-        us = dated(("01/31/2023", -100), ("01/31/2024", 110))
-        epochs = dated((1675123200, -100), (1706659200, 110))
-        assert (
-            only(us, "xirr")[0]
-            == only(epochs, "xirr")[0]
-            == {
-                "series": "value",
-                "xirr": pytest.approx(0.1),
-            }
-        )
 
     def test_a_gain_within_a_day_has_no_rate(self):
         with pytest.raises(ValueError, match="payments on at least two dates"):
