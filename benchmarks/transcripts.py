@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import (

@@ -25,17 +25,17 @@ from copilot_admin.agent.one_leg import Leg
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.steps import steps_before_call
 from copilot_admin.agent.tools.tool import ToolResult
-from copilot_admin.agent.values.engine_input import (
+from copilot_admin.agent.values.answer_request import (
+    AnswerRequest,
     DataSeen,
-    EngineInput,
     FallbackUsed,
     FileRead,
     Output,
-    Recollection,
+    StoredTurn,
 )
 from copilot_admin.agent.values.model_call import Finish, ToolCall, estimated_usage
+from copilot_admin.agent.values.tracing import trace_tool
 from copilot_admin.agent.values.turn import is_heavy, may_call_client
-from copilot_admin.agent.values.witness import ToolNotes
 from copilot_admin.errors import RunError
 from protocol.events import Event, FunctionCall
 from protocol.models import Query, ResultMessage
@@ -43,15 +43,15 @@ from protocol.models import Query, ResultMessage
 _PACE = Pace()
 
 
-async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
+async def answer(request: AnswerRequest, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
     """Streams what the client is to receive, without images that load by themselves; see `_answer`.
 
     Raises:
         RunError: The answer failed; what there was of it has been yielded.
     """
-    safe = ImageFilter(engine_input.spec.html_sources)
+    safe = ImageFilter(request.spec.html_sources)
     try:
-        async with aclosing(_answer(engine_input, pace=pace)) as outputs:
+        async with aclosing(_answer(request, pace=pace)) as outputs:
             async for output in outputs:
                 for one in safe.take(output):
                     yield one
@@ -63,7 +63,7 @@ async def answer(engine_input: EngineInput, *, pace: Pace = _PACE) -> AsyncGener
         yield one
 
 
-async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Output, None]:
+async def _answer(request: AnswerRequest, *, pace: Pace) -> AsyncGenerator[Output, None]:
     """Streams what the client is to receive, and facts for the transcript between it.
 
     The order is start steps, text and artifacts, citations, end steps. The start steps come with
@@ -75,32 +75,30 @@ async def _answer(engine_input: EngineInput, *, pace: Pace) -> AsyncGenerator[Ou
     Raises:
         RunError: The answer failed; what there was of it has been yielded.
     """
-    recollection = await _recollected(engine_input)
-    begin = partial(_begun, engine_input, recollection)
-    begun = await run_in_thread_if(is_large(engine_input), begin)
-    engine_input = begun.engine_input
+    stored_turn = await _recollected(request)
+    begin = partial(_begun, request, stored_turn)
+    begun = await run_in_thread_if(is_large(request), begin)
+    request = begun.request
     for output in begun.outputs:
         yield output
     if begun.plan is None:
         return
     query, files = await with_files_read(
-        begun.query, fetch=engine_input.fetch, rules=file_rules(engine_input.spec)
+        begun.query, fetch=request.fetch, rules=file_rules(request.spec)
     )
-    leg = await _leg(engine_input, query, plan=begun.plan, files=files, pace=pace)
+    leg = await _leg(request, query, plan=begun.plan, files=files, pace=pace)
     given: Sequence[Output] = (*files, *map(DataSeen, leg.data_messages))
     for one in given:
         yield one
     leg.take_up(begun.waiting)
-    targets = ModelTargets(engine_input, model=leg.model, pace=pace)
+    targets = ModelTargets(request, model=leg.model, pace=pace)
     is_asked = not begun.waiting  # else the model has said already what it wants
     while not leg.done:
         if is_asked:
             async with aclosing(_asked(leg, targets)) as outputs:
                 async for output in outputs:
                     yield output
-        async with aclosing(
-            await _after_round(targets.apply(engine_input), leg, pace=pace)
-        ) as outputs:
+        async with aclosing(await _after_round(targets.apply(request), leg, pace=pace)) as outputs:
             async for output in outputs:
                 yield output
         is_asked = True
@@ -117,32 +115,32 @@ class _Begun:
         outputs: All of a leg that needs no model.
     """
 
-    engine_input: EngineInput
+    request: AnswerRequest
     query: Query
     waiting: tuple[ToolCall, ...]
     plan: DataPlan | None = None
     outputs: tuple[Output, ...] = ()
 
 
-def _begun(engine_input: EngineInput, recollection: Recollection) -> _Begun:
-    engine_input = restore_client_state(engine_input, recollection)
-    query = merge_carried_state(engine_input, recollection)
-    waiting = waiting_calls(engine_input)
-    begun = partial(_Begun, engine_input=engine_input, query=query, waiting=waiting)
+def _begun(request: AnswerRequest, stored_turn: StoredTurn) -> _Begun:
+    request = restore_client_state(request, stored_turn)
+    query = merge_carried_state(request, stored_turn)
+    waiting = waiting_calls(request)
+    begun = partial(_Begun, request=request, query=query, waiting=waiting)
     if agents_answered(query) and not waiting:
         return begun(outputs=(Finish("stop"),))
-    plan = plan_data(engine_input.spec, query=query, recollection=recollection)
+    plan = plan_data(request.spec, query=query, stored_turn=stored_turn)
     if plan.fetch is None:
         return begun(plan=plan)
-    return begun(outputs=_fetching(engine_input, query, plan=plan, wanted=plan.fetch))
+    return begun(outputs=_fetching(request, query, plan=plan, wanted=plan.fetch))
 
 
 def _fetching(
-    engine_input: EngineInput, query: Query, *, plan: DataPlan, wanted: DataCall
+    request: AnswerRequest, query: Query, *, plan: DataPlan, wanted: DataCall
 ) -> tuple[Event, ...]:
-    call = data_call_event(wanted, engine_input=engine_input, query=query)
+    call = data_call_event(wanted, request=request, query=query)
     begins = plan.budget.in_all == 0
-    steps = steps_before_call(call, engine_input.spec, query=query, begins=begins)
+    steps = steps_before_call(call, request.spec, query=query, begins=begins)
     return (*steps, call)
 
 
@@ -167,7 +165,7 @@ async def _asked(leg: Leg, targets: ModelTargets) -> AsyncGenerator[Output, None
 
 
 async def _leg(
-    engine_input: EngineInput,
+    request: AnswerRequest,
     query: Query,
     *,
     plan: DataPlan,
@@ -175,16 +173,16 @@ async def _leg(
     pace: Pace,
 ) -> Leg:
     problems = tuple(dict.fromkeys(filter(None, map(_lacks, files))))
-    model, _ = choose_model(engine_input.spec, query)
-    heavy = is_large(engine_input) or is_heavy(query)
+    model, _ = choose_model(request.spec, query)
+    heavy = is_large(request) or is_heavy(query)
     tools = ServerTools(
-        engine_input.spec,
-        inputs=system_inputs(engine_input, query, model=model, pace=pace),
+        request.spec,
+        inputs=system_inputs(request, query, model=model, pace=pace),
         is_large=heavy,
     )
     begin = partial(
         Leg,
-        engine_input,
+        request,
         query=query,
         plan=plan,
         tools=tools,
@@ -202,23 +200,23 @@ def _lacks(file: FileRead) -> str:
     return file.fault or (f"Of the file {file.name!r} {file.note}." if is_cut else "")
 
 
-async def _recollected(engine_input: EngineInput) -> Recollection:
-    query = engine_input.query
+async def _recollected(request: AnswerRequest) -> StoredTurn:
+    query = request.query
     if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
-        return Recollection()
-    return await engine_input.recall()
+        return StoredTurn()
+    return await request.load_stored_turn()
 
 
 async def _after_round(
-    engine_input: EngineInput, leg: Leg, *, pace: Pace
+    request: AnswerRequest, leg: Leg, *, pace: Pace
 ) -> AsyncGenerator[Output, None]:
-    heavy = is_large(engine_input) or any(map(is_long, leg.calls))
+    heavy = is_large(request) or any(map(is_long, leg.calls))
     function_call = await run_in_thread_if(heavy, leg.client_call)
     if function_call is None and leg.calls:
-        return _carried_out(engine_input, leg)
+        return _carried_out(request, leg)
     leg.done = True
     if function_call is None:
-        return _closing(engine_input, leg, pace=pace)
+        return _closing(request, leg, pace=pace)
     return _calling(leg, function_call)
 
 
@@ -230,34 +228,30 @@ async def _calling(leg: Leg, call: FunctionCall) -> AsyncGenerator[Output, None]
     yield call
 
 
-async def _carried_out(engine_input: EngineInput, leg: Leg) -> AsyncGenerator[Output, None]:
+async def _carried_out(request: AnswerRequest, leg: Leg) -> AsyncGenerator[Output, None]:
     results: list[ToolResult] = []
     for event in leg.words.end_thought():
         yield event
     for call in leg.calls:
-        with ToolNotes(call, engine_input.witness) as notes:
+        with trace_tool(call, request.tracer) as span:
             async with aclosing(leg.carry_out(call)) as steps:
                 async for step in steps:
                     if isinstance(step, ToolResult):
                         results.append(step)
-                        notes.ended(step.text, failed=step.failed)
+                        span.result, span.failed = step.text, step.failed
                     else:
                         yield step
     for event in leg.end_round(results):
         yield event
 
 
-async def _closing(
-    engine_input: EngineInput, leg: Leg, *, pace: Pace
-) -> AsyncGenerator[Output, None]:
+async def _closing(request: AnswerRequest, leg: Leg, *, pace: Pace) -> AsyncGenerator[Output, None]:
     # Looking for what is quoted of documents of 4,000,000 characters takes two seconds.
     outputs = await run_in_thread_if(leg.is_heavy, partial(tuple, leg.closing()))
     for output in outputs:
         is_end = isinstance(output, Finish) and leg.reply.shown and truncation(output) is None
-        if is_end and are_wanted(engine_input):
-            async with aclosing(
-                suggestions(engine_input, leg.said, model=leg.model, pace=pace)
-            ) as last:
+        if is_end and are_wanted(request):
+            async with aclosing(suggestions(request, leg.said, model=leg.model, pace=pace)) as last:
                 async for one in last:
                     yield one
         yield output

@@ -20,7 +20,7 @@ from copilot_admin.agent.client_functions.registry import (
     names_in_history,
 )
 from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, check_for_client
-from copilot_admin.agent.values.engine_input import EngineInput, Exchange
+from copilot_admin.agent.values.answer_request import AnswerRequest, ToolExchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
 from protocol.models import Query
@@ -44,19 +44,19 @@ class ClientTools:
 
     def __init__(
         self,
-        engine_input: EngineInput,
+        request: AnswerRequest,
         *,
         query: Query,
         plan: DataPlan,
         taken: Iterable[str],
         mistakes: Mistakes,
     ) -> None:
-        self._engine_input = engine_input
+        self._request = request
         self._query = query
         self._plan = plan
         self._mistakes = mistakes
         self._data_offered = bool(plan.offered)
-        scope = ToolScope(spec=engine_input.spec, query=query, widgets=plan.offered)
+        scope = ToolScope(spec=request.spec, query=query, widgets=plan.offered)
         taken = {DATA_TOOL.name, *taken}
         self._tools = define_tools(scope, taken=taken)
         self.names_in_history = names_in_history(query, tools=self._tools, taken=taken)
@@ -87,7 +87,7 @@ class ClientTools:
         self._data_offered, self._tools = False, {}
 
     def call_for(
-        self, calls: Sequence[ToolCall], *, exchanges: Sequence[Exchange]
+        self, calls: Sequence[ToolCall], *, exchanges: Sequence[ToolExchange]
     ) -> FunctionCall | None:
         """The function call that the client shall carry out, if one of the calls is right.
 
@@ -131,7 +131,10 @@ class ClientTools:
         return refused
 
     def _data_call(
-        self, calls: Sequence[ToolCall], waiting: Sequence[ToolCall], exchanges: Sequence[Exchange]
+        self,
+        calls: Sequence[ToolCall],
+        waiting: Sequence[ToolCall],
+        exchanges: Sequence[ToolExchange],
     ) -> FunctionCall | None:
         if not calls or self._refuse(calls, self._plan.refusal):
             return None
@@ -145,7 +148,7 @@ class ClientTools:
             return None
         return data_call_event(
             wanted,
-            engine_input=self._engine_input,
+            request=self._request,
             query=self._query,
             exchanges=exchanges,
             waiting=(*later, *waiting),
@@ -172,7 +175,7 @@ class ClientTools:
         tool: ToolDefinition,
         call: ToolCall,
         waiting: Sequence[ToolCall],
-        exchanges: Sequence[Exchange],
+        exchanges: Sequence[ToolExchange],
     ) -> FunctionCall | None:
         if tool.arguments is None or self._refuse([call], self._refusal_of(tool)):
             return None  # the first is answered here
@@ -187,7 +190,7 @@ class ClientTools:
             tool.function,
             arguments,
             remembered=arguments,
-            engine_input=self._engine_input,
+            request=self._request,
             query=self._query,
             exchanges=exchanges,
             waiting=waiting,

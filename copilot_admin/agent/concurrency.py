@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from copilot_admin.agent.values.engine_input import EngineInput
+from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.model_call import ToolCall
 
 # Bytes of a request. Planning, listing and laying out its widgets and data takes about 10 ms for so
@@ -24,8 +24,8 @@ async def run_in_thread_if(heavy: bool, work: Callable[[], T]) -> T:
     return await asyncio.to_thread(work) if heavy else work()
 
 
-def is_large(engine_input: EngineInput) -> bool:
-    return engine_input.size > HEAVY_BYTES
+def is_large(request: AnswerRequest) -> bool:
+    return request.size > HEAVY_BYTES
 
 
 def is_long(call: ToolCall) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.llm.retries import Pace
-from copilot_admin.agent.values.engine_input import EngineInput, FallbackUsed
+from copilot_admin.agent.values.answer_request import AnswerRequest, FallbackUsed
 from copilot_admin.agent.values.model_call import Delta, ModelCall, ModelTarget
 from copilot_admin.errors import RunError
 
@@ -14,29 +14,27 @@ from copilot_admin.errors import RunError
 class ModelTargets:
     """The models that may answer a question; the one that answered once is asked again first."""
 
-    def __init__(self, engine_input: EngineInput, *, model: str, pace: Pace) -> None:
-        spec = engine_input.spec.provider
-        own = ModelTarget(model=model, spec=spec, provider=engine_input.provider)
+    def __init__(self, request: AnswerRequest, *, model: str, pace: Pace) -> None:
+        spec = request.spec.provider
+        own = ModelTarget(model=model, spec=spec, provider=request.provider)
         others = (
-            one
-            for one in engine_input.fallbacks
-            if (one.spec.name, one.model) != (spec.name, model)
+            one for one in request.fallbacks if (one.spec.name, one.model) != (spec.name, model)
         )
         self._left = [own, *others]
-        self._witness = engine_input.witness
+        self._tracer = request.tracer
         self._pace = pace
 
     @property
     def current(self) -> ModelTarget:
         return self._left[0]
 
-    def apply(self, engine_input: EngineInput) -> EngineInput:
+    def apply(self, request: AnswerRequest) -> AnswerRequest:
         """Return the input with the provider that is asked now."""
         target = self.current
-        if target.provider is engine_input.provider:
-            return engine_input
-        spec = replace(engine_input.spec, provider=target.spec)
-        return replace(engine_input, provider=target.provider, spec=spec)
+        if target.provider is request.provider:
+            return request
+        spec = replace(request.spec, provider=target.spec)
+        return replace(request, provider=target.provider, spec=spec)
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | FallbackUsed, None]:
         """Stream an answer to the call, whose model is replaced by that of each target.
@@ -52,7 +50,7 @@ class ModelTargets:
                 replace(call, model=target.model),
                 timeouts=target.spec.timeouts,
                 pace=self._pace,
-                witness=self._witness,
+                tracer=self._tracer,
             )
             try:
                 async with aclosing(stream) as deltas:

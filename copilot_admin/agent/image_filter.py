@@ -8,7 +8,7 @@ from copilot_admin.agent.toolkits.markdown_images import (
     MarkdownImages,
     without_remote_images,
 )
-from copilot_admin.agent.values.engine_input import Output
+from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish
 from protocol.events import (
     ArtifactType,

@@ -28,14 +28,14 @@ from copilot_admin.agent.steps import steps_at_end
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import ToolResult
 from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, repeatable
-from copilot_admin.agent.values.engine_input import (
+from copilot_admin.agent.values.answer_request import (
+    AnswerRequest,
     CalledAfterData,
     ComponentCalled,
-    EngineInput,
-    Exchange,
     Output,
+    Reasoning,
     ServerTool,
-    Thought,
+    ToolExchange,
 )
 from copilot_admin.agent.values.model_call import (
     Delta,
@@ -68,7 +68,7 @@ class Leg:
 
     def __init__(
         self,
-        engine_input: EngineInput,
+        request: AnswerRequest,
         *,
         query: Query,
         plan: DataPlan,
@@ -81,16 +81,16 @@ class Leg:
         self.is_heavy = is_heavy  # what is made of the request takes so long that others would wait
         self._calls: list[ToolCall] = []
         self._finish = Finish(None)
-        self._engine_input = engine_input
+        self._request = request
         self._query = query
         self._tools = tools
         self._tools_offered = True
         self._cited: list[Citation] = []  # by components
-        self._exchanges: list[Exchange] = []  # for a leg after this one
+        self._exchanges: list[ToolExchange] = []  # for a leg after this one
         self._names = ArtifactNames(names_in(query))
         self._mistakes = Mistakes()
         self._client = ClientTools(
-            engine_input, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
+            request, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
         )
         self._taken_up = False  # what is called was written in the leg before
         self._thought = False
@@ -99,14 +99,14 @@ class Leg:
         self.model = model
         cuts: list[str] = []
         self._messages = model_messages(
-            engine_input,
+            request,
             query,
             offered=plan.offered,
             left_over=plan.left_over,
             names=self._client.names_in_history,
             cuts=cuts,
         )
-        self.words = _words(engine_input, query, plan, problems=problems, cuts=cuts)
+        self.words = _words(request, query, plan, problems=problems, cuts=cuts)
         self.reply = self.words.reply
 
     def next_call(self) -> ModelCall:
@@ -126,8 +126,8 @@ class Leg:
                 *self._client.schemas,
                 *(self._tools.schemas if self._tools_offered else ()),
             ),
-            parameters=self._engine_input.spec.parameters,
-            user=self._engine_input.told_user,
+            parameters=self._request.spec.parameters,
+            user=self._request.upstream_user,
         )
 
     def take_up(self, calls: Sequence[ToolCall]) -> None:
@@ -138,7 +138,7 @@ class Leg:
 
     @cached_property
     def _id(self) -> UUID:
-        asked = self._engine_input
+        asked = self._request
         return uuid5(NAMESPACE_URL, f"{asked.trace_id} {asked.now.isoformat()}")
 
     @property
@@ -157,7 +157,7 @@ class Leg:
                 return tuple(words.say(sendable)) if sendable else ()
             case ReasoningDelta(text):
                 self._thought = True
-                return (Thought(self.words.think(text)),)
+                return (Reasoning(self.words.think(text)),)
             case PictureDelta(url):
                 return self._show_picture(url)
             case WebSources(sources):
@@ -202,7 +202,7 @@ class Leg:
         if function is None or function.only_reads:
             return
         if data_was_read(
-            self._engine_input,
+            self._request,
             self._query,
             exchanges=self._exchanges,
             components=self._tools.component_names,
@@ -229,7 +229,7 @@ class Leg:
             yield result
 
     async def _steps_of(self, call: ToolCall) -> AsyncGenerator[ToolOutput, None]:
-        heavy = is_large(self._engine_input) or is_long(call)
+        heavy = is_large(self._request) or is_long(call)
         told = await run_in_thread_if(heavy, partial(self._told_here, call))
         if told is not None:
             yield ServerTool(call.name, call.arguments, told)
@@ -281,7 +281,7 @@ class Leg:
         )
         self._messages = (*self._messages, said, *answers)
         self._exchanges += (
-            Exchange(call.name, repeated.arguments, result.text, call.extras)
+            ToolExchange(call.name, repeated.arguments, result.text, call.extras)
             for call, repeated, result in zip(self.calls, calls, results, strict=True)
             if call.name in self._tools.names
         )
@@ -299,16 +299,16 @@ class Leg:
             yield from self.words.warn(cut)
         elif not self.reply.shown:
             yield from self.words.warn(EMPTY_ANSWER)
-        if self._engine_input.spec.citations is not CitationMode.OFF:
+        if self._request.spec.citations is not CitationMode.OFF:
             yield from collected(chain(self._cited_data(), self._cited))
         if cut is None:  # a step such as "Answering complete!" would be a lie
-            yield from steps_at_end(self._engine_input.spec)
+            yield from steps_at_end(self._request.spec)
         yield finish
 
     def _cited_data(self) -> Iterator[Citation]:
         if not messages_of_turn(self._query):
             return
-        with_boxes = self._engine_input.spec.citations is CitationMode.DOCUMENTS
+        with_boxes = self._request.spec.citations is CitationMode.DOCUMENTS
         answer = "".join(self.reply.round_text) if with_boxes else ""
         yield from cited_widgets(self._query, answer_id=self._id, answer=answer)
 
@@ -324,7 +324,7 @@ class Leg:
 
 
 def _words(
-    engine_input: EngineInput,
+    request: AnswerRequest,
     query: Query,
     plan: DataPlan,
     *,
@@ -333,9 +333,9 @@ def _words(
 ) -> LegWords:
     left_over = (describe_left_over(plan.left_over),) if plan.left_over else ()
     return LegWords(
-        engine_input.spec,
+        request.spec,
         query=query,
         plan=plan,
         problems=(*problems, *left_over, *cuts),
-        max_bytes=engine_input.max_answer_bytes,
+        max_bytes=request.max_answer_bytes,
     )

@@ -18,7 +18,7 @@ from copilot_admin.agent.prompt.data_text import shortened
 from copilot_admin.agent.tools.registry import find_tools
 from copilot_admin.agent.tools.tool import ToolContext, ToolResult
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
-from copilot_admin.agent.values.engine_input import ComponentCalled, ServerTool
+from copilot_admin.agent.values.answer_request import ComponentCalled, ServerTool
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema, Usage
 from copilot_admin.agent.values.spec import ComponentUse, CopilotSpec
 from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch

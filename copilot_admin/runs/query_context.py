@@ -11,8 +11,8 @@ from django.conf import settings
 
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.agent.llm.model_choice import choose_model, option_notes
-from copilot_admin.agent.values.engine_input import EngineInput, Recollection
-from copilot_admin.agent.values.witness import Witness
+from copilot_admin.agent.values.answer_request import AnswerRequest, StoredTurn
+from copilot_admin.agent.values.tracing import Tracer
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot
 from copilot_admin.copilots.users import AskingUser, named
@@ -125,20 +125,20 @@ def engine_input_of(
     answerer: Answerer,
     *,
     now: datetime,
-    recall: Callable[[], Awaitable[Recollection]],
-    witness: Witness,
-) -> EngineInput:
+    load_stored_turn: Callable[[], Awaitable[StoredTurn]],
+    tracer: Tracer,
+) -> AnswerRequest:
     """Return the input of the agent.
 
     Args:
         question: The query.
         answerer: Configuration and provider.
         now: When the run began.
-        recall: Reads what earlier runs of the turn left.
-        witness: Notes what the agent does.
+        load_stored_turn: Reads what earlier runs of the turn left.
+        tracer: Notes what the agent does.
     """
     user = question.user
-    return EngineInput(
+    return AnswerRequest(
         spec=answerer.spec,
         query=question.query,
         provider=answerer.provider,
@@ -148,14 +148,14 @@ def engine_input_of(
         chat_id=question.ids.chat_id,
         signing_key=signing_key(),
         older_keys=older_signing_keys(),
-        recall=recall,
+        load_stored_turn=load_stored_turn,
         fetch=Egress(settings.FETCH_ALLOW).fetch,
         user_id=user.id if user else "",
         user_email=(user.email or None) if user else None,
-        told_user=named(user, settings.USER_UPSTREAM),
+        upstream_user=named(user, settings.USER_UPSTREAM),
         principal=question.caller.principal,
         size=question.size,
-        witness=witness,
+        tracer=tracer,
     )
 
 

@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 from copilot_admin.agent.answer import answer
 from copilot_admin.agent.llm.finish_reasons import truncation
-from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, strip_traceback
 from copilot_admin.limits.admission import Admission
@@ -154,21 +154,21 @@ class ActiveRun:
     async def _stream(self) -> None:
         if self._answerer is None:
             raise NotReady(self.question.live.problem)
-        engine_input = engine_input_of(
+        answer_request = engine_input_of(
             self.question,
             self._answerer,
             now=self._start.started_at,
-            recall=self._recall,
-            witness=self._observer.witness,
+            load_stored_turn=self._load_stored_turn,
+            tracer=self._observer.tracer,
         )
-        async with aclosing(answer(engine_input)) as outputs:
+        async with aclosing(answer(answer_request)) as outputs:
             async for output in outputs:
                 self._output.add(output)
                 if self.buffer.is_full:
                     await self._output.wait_for_client()
 
-    async def _recall(self) -> Recollection:
-        return (await asyncio.shield(self.acceptance)).recollection
+    async def _load_stored_turn(self) -> StoredTurn:
+        return (await asyncio.shield(self.acceptance)).stored_turn
 
     def _terminate(self, reason: CancelReason) -> Ending:
         sentence = TERMINATIONS[reason].sentence

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 from uuid import UUID
 
-from copilot_admin.agent.values.engine_input import Output
+from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.agent.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow

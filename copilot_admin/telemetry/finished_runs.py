@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.agent.values.witness import Fact, Witness
+from copilot_admin.agent.values.tracing import Trace, Tracer
 from copilot_admin.errors import RequestError
 from copilot_admin.ids import Ids
 from copilot_admin.models import CostConfidence, Outcome
@@ -67,7 +67,7 @@ class FinishedRun:
     cost: Decimal | None = None
     cost_confidence: CostConfidence | None = None
     times: RunTimes
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[Trace, ...] = ()
     client_calls: tuple[ClientCall, ...] = ()
     has_row: bool = True  # stored; otherwise only the error code is counted
     keeps_content: bool = False  # traces may hold its texts
@@ -101,11 +101,9 @@ class RunObserver:
         self._stored: int | None = None
         self._finishing: int | None = None
         self._client_calls: list[ClientCall] = []
-        self._facts: list[Fact] = []
+        self._facts: list[Trace] = []
         # The list's own method: one of this object would be a reference cycle that keeps all texts.
-        self.witness = Witness(
-            self._facts.append, wants_content=run.keeps_content and wants_content
-        )
+        self.tracer = Tracer(self._facts.append, wants_content=run.keeps_content and wants_content)
 
     def mark_stored(self, acceptance: asyncio.Future[Any]) -> None:
         """Note when the run was committed (done callback)."""

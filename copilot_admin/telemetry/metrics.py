@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import os
 from typing import TYPE_CHECKING, Any
 
-from copilot_admin.agent.values.witness import ModelAsked
+from copilot_admin.agent.values.tracing import ModelCallTrace
 from copilot_admin.errors import RequestError
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.finished_runs import LISTENERS, REJECTION_LISTENERS, FinishedRun
@@ -79,7 +79,7 @@ class ServerMetrics:
         if run.has_row and not run.is_trial:
             self._count_use(run)
         for fact in run.facts:
-            if isinstance(fact, ModelAsked):
+            if isinstance(fact, ModelCallTrace):
                 seconds = (fact.ended - fact.began) * NS
                 self._observe("model_call_seconds", seconds, run.provider)
                 for failure in fact.failures:

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TypeAlias
 
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.agent.values.witness import ModelAsked, ToolRan
+from copilot_admin.agent.values.tracing import ModelCallTrace, ToolTrace
 from copilot_admin.telemetry.finished_runs import NS_PER_MS, FinishedRun
 
 WARNING_INTERVAL_SECONDS = 60.0
@@ -42,8 +42,8 @@ FIELDS: Mapping[str, Callable[[FinishedRun], Value]] = {
     "generation": lambda run: run.generation,
     "provider": lambda run: run.provider,
     "model": lambda run: run.model,
-    "model_calls": lambda run: sum(isinstance(one, ModelAsked) for one in run.facts) or None,
-    "tools": lambda run: sum(isinstance(one, ToolRan) for one in run.facts) or None,
+    "model_calls": lambda run: sum(isinstance(one, ModelCallTrace) for one in run.facts) or None,
+    "tools": lambda run: sum(isinstance(one, ToolTrace) for one in run.facts) or None,
     "client_calls": lambda run: len(run.client_calls) or None,
     "input_tokens": lambda run: None if run.usage is None else run.usage.input_tokens,
     "cached_tokens": lambda run: (run.usage or _NO_USAGE).cached_tokens or None,

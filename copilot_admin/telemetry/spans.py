@@ -31,7 +31,7 @@ from opentelemetry.trace import (
 from opentelemetry.trace import Tracer as SdkTracer
 
 from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall, Usage
-from copilot_admin.agent.values.witness import ModelAsked, ToolRan
+from copilot_admin.agent.values.tracing import ModelCallTrace, ToolTrace
 from copilot_admin.config.observability import TraceSettings
 from copilot_admin.telemetry.finished_runs import ERROR_OUTCOMES, ClientCall, FinishedRun
 from protocol.json import JsonObject
@@ -132,8 +132,8 @@ class _RunTrace:
             error=error if run.outcome in ERROR_OUTCOMES else "", links=links,
         )  # fmt: skip
         self._add_phases(root)
-        models = [fact for fact in run.facts if isinstance(fact, ModelAsked)]
-        for tool in (fact for fact in run.facts if isinstance(fact, ToolRan)):
+        models = [fact for fact in run.facts if isinstance(fact, ModelCallTrace)]
+        for tool in (fact for fact in run.facts if isinstance(fact, ToolTrace)):
             parent = self._add_tool(tool, root)
             inside = [one for one in models if tool.began <= one.began and one.ended <= tool.ended]
             models = [one for one in models if one not in inside]
@@ -177,7 +177,7 @@ class _RunTrace:
         if times.finishing is not None:
             self._add("journal finish", times.finishing, times.ended, {}, parent=root)
 
-    def _add_model_call(self, fact: ModelAsked, parent: Span) -> None:
+    def _add_model_call(self, fact: ModelCallTrace, parent: Span) -> None:
         parameters = {
             f"gen_ai.request.{name}": value
             for name in _PARAMETERS
@@ -200,7 +200,7 @@ class _RunTrace:
             kind=SpanKind.CLIENT, error=fact.failures[-1] if fact.failed else "",
         )  # fmt: skip
 
-    def _add_tool(self, fact: ToolRan, parent: Span) -> Span:
+    def _add_tool(self, fact: ToolTrace, parent: Span) -> Span:
         content: Attributes = {
             "gen_ai.tool.call.arguments": fact.call.arguments,
             "gen_ai.tool.call.result": fact.result,
@@ -257,7 +257,7 @@ def _usage_attributes(usage: Usage | None) -> Attributes:
     }
 
 
-def _message_attributes(fact: ModelAsked) -> Attributes:
+def _message_attributes(fact: ModelCallTrace) -> Attributes:
     system = [
         part for one in fact.call.messages if _is_system(one) for part in _text_parts(one.text)
     ]

@@ -12,7 +12,7 @@ import pytest
 from copilot_admin.agent.answer import answer
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS, truncation
 from copilot_admin.agent.one_leg import MAX_ROUNDS, Leg
-from copilot_admin.agent.values.engine_input import Memory, Recollection, ServerTool, Thought
+from copilot_admin.agent.values.answer_request import Memory, Reasoning, ServerTool, StoredTurn
 from copilot_admin.agent.values.model_call import (
     ALIVE,
     Finish,
@@ -35,19 +35,19 @@ from protocol.events import (
     StatusUpdate,
 )
 from protocol.models import Generation, HumanMessage, Query, Widgets
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     GENERATIONS,
     asked_arguments,
     data,
     events_of,
     fetched_pair,
-    make_engine_input,
+    loading,
     make_query,
+    make_request,
     make_spec,
     make_widget,
-    never_recalled,
+    never_loaded,
     outputs_of,
-    recalling,
     second_leg,
 )
 from tests.agent.scripted import ScriptedProvider, broken, call, cut, text
@@ -64,7 +64,7 @@ TABLE: dict[str, Any] = {"name": "Closes", "description": "By day.", "rows": ROW
 
 def test_plain_question_streams_every_delta_without_asking_the_journal():
     with ScriptedProvider([text("Rates", " fell", ".")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, recall=never_recalled))
+        outputs = outputs_of(make_request(provider, load_stored_turn=never_loaded))
     assert outputs == [
         MessageChunk("Rates"),
         MessageChunk(" fell"),
@@ -75,7 +75,7 @@ def test_plain_question_streams_every_delta_without_asking_the_journal():
 
 def test_steps_stand_around_the_answer_in_the_builders_words():
     with ScriptedProvider([text("Hi")]) as provider:
-        events = events_of(make_engine_input(provider, spec=make_spec(steps=STEPS)))
+        events = events_of(make_request(provider, spec=make_spec(steps=STEPS)))
     assert events == [
         StatusUpdate(message="Reading", details=({"source": "desk"},)),
         MessageChunk("Hi"),
@@ -85,30 +85,28 @@ def test_steps_stand_around_the_answer_in_the_builders_words():
 
 def test_no_steps_are_sent_when_the_copilot_shows_none():
     with ScriptedProvider([text("Hi")]) as provider:
-        events = events_of(
-            make_engine_input(provider, spec=make_spec(steps=STEPS, show_steps=False))
-        )
+        events = events_of(make_request(provider, spec=make_spec(steps=STEPS, show_steps=False)))
     assert events == [MessageChunk("Hi")]
 
 
 def test_signs_of_life_are_not_for_the_client():
     with ScriptedProvider([Played((ALIVE, TextDelta("Yes"), ALIVE, Finish("stop")))]) as provider:
-        assert outputs_of(make_engine_input(provider)) == [MessageChunk("Yes"), Finish("stop")]
+        assert outputs_of(make_request(provider)) == [MessageChunk("Yes"), Finish("stop")]
 
 
 def test_usage_and_thoughts_are_facts_between_the_events():
     usage = Usage(input_tokens=3, output_tokens=1, source=UsageSource.PROVIDER)
     script = Played((ReasoningDelta("hm"), TextDelta("Yes"), usage, Finish("stop")))
     with ScriptedProvider([script]) as provider:
-        outputs = outputs_of(make_engine_input(provider))
-    assert outputs == [Thought("hm"), MessageChunk("Yes"), usage, Finish("stop")]
+        outputs = outputs_of(make_request(provider))
+    assert outputs == [Reasoning("hm"), MessageChunk("Yes"), usage, Finish("stop")]
 
 
 @pytest.mark.parametrize("reason", [None, "length", "content_filter"])
 def test_answer_that_is_not_whole_says_so_even_when_steps_are_not_shown(reason):
     spec = make_spec(steps=STEPS, show_steps=False)
     with ScriptedProvider([text("Half an", reason=reason)]) as provider:
-        outputs = outputs_of(make_engine_input(provider, spec=spec))
+        outputs = outputs_of(make_request(provider, spec=spec))
     sentence = truncation(Finish(reason))
     assert sentence is not None
     assert outputs == [
@@ -122,20 +120,20 @@ def test_answer_that_is_not_whole_says_so_even_when_steps_are_not_shown(reason):
 
 def test_cut_answer_has_no_end_step_that_claims_it_is_complete():
     with ScriptedProvider([cut("Half")]) as provider:
-        events = events_of(make_engine_input(provider, spec=make_spec(steps=STEPS)))
+        events = events_of(make_request(provider, spec=make_spec(steps=STEPS)))
     assert StatusUpdate(message="Done", level=StatusLevel.WARNING) not in events
 
 
 @pytest.mark.parametrize("pieces", [(), ("",), (" \n",)])
 def test_empty_answer_gets_a_sentence(pieces):
     with ScriptedProvider([text(*pieces)]) as provider:
-        outputs = outputs_of(make_engine_input(provider))
+        outputs = outputs_of(make_request(provider))
     assert outputs[-3:] == [*warning_events(EMPTY_ANSWER), Finish("stop")]
 
 
 def test_answer_is_cut_at_the_byte_limit_and_never_within_a_character():
     with ScriptedProvider([text("abc", "déf", "never")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, max_answer_bytes=5))
+        outputs = outputs_of(make_request(provider, max_answer_bytes=5))
     sentence = truncation(Finish("length"))
     assert sentence is not None
     assert outputs == [
@@ -150,17 +148,17 @@ def test_answer_is_cut_at_the_byte_limit_and_never_within_a_character():
 
 def test_answer_of_exactly_the_limit_is_whole():
     with ScriptedProvider([text("abcde")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, max_answer_bytes=5))
+        outputs = outputs_of(make_request(provider, max_answer_bytes=5))
     assert outputs == [MessageChunk("abcde"), Finish("stop")]
 
 
 def test_thoughts_without_end_are_cut_at_the_same_limit():
     script = Played((ReasoningDelta("hmm"), ReasoningDelta("mé!"), TextDelta("x"), Finish("stop")))
     with ScriptedProvider([script]) as provider:
-        outputs = outputs_of(make_engine_input(provider, max_answer_bytes=5))
+        outputs = outputs_of(make_request(provider, max_answer_bytes=5))
     assert outputs == [
-        Thought("hmm"),
-        Thought("m"),
+        Reasoning("hmm"),
+        Reasoning("m"),
         Usage(input_tokens=3, source=UsageSource.ESTIMATED),
         *warning_events(ONLY_THOUGHTS),
         Finish("length"),
@@ -172,7 +170,7 @@ def test_error_before_the_first_words_sends_nothing():
         ScriptedProvider([broken(ProviderRefused("No."))]) as provider,
         pytest.raises(ProviderRefused),
     ):
-        assert events_of(make_engine_input(provider, spec=make_spec(steps=STEPS))) == []
+        assert events_of(make_request(provider, spec=make_spec(steps=STEPS))) == []
 
 
 def test_error_after_words_comes_behind_them_and_is_not_tried_again():
@@ -184,7 +182,7 @@ def test_error_after_words_comes_behind_them_and_is_not_tried_again():
         return seen
 
     with ScriptedProvider([broken(ProviderUnavailable("Gone."), "Half")]) as provider:
-        assert asyncio.run(until_error(make_engine_input(provider))) == [MessageChunk("Half")]
+        assert asyncio.run(until_error(make_request(provider))) == [MessageChunk("Half")]
 
 
 def test_words_held_back_for_a_call_are_sent_when_the_provider_breaks():
@@ -197,7 +195,7 @@ def test_words_held_back_for_a_call_are_sent_when_the_provider_breaks():
 
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
     with ScriptedProvider([broken(ProviderBroke("Broke."), "Half")]) as provider:
-        assert asyncio.run(until_error(make_engine_input(provider, query=query))) == [
+        assert asyncio.run(until_error(make_request(provider, query=query))) == [
             MessageChunk("Half")
         ]
 
@@ -205,7 +203,7 @@ def test_words_held_back_for_a_call_are_sent_when_the_provider_breaks():
 def test_provider_that_is_unavailable_before_its_first_word_is_asked_again():
     script = [broken(ProviderUnavailable("Down.")), text("Up")]
     with ScriptedProvider(script) as provider:
-        assert outputs_of(make_engine_input(provider)) == [MessageChunk("Up"), Finish("stop")]
+        assert outputs_of(make_request(provider)) == [MessageChunk("Up"), Finish("stop")]
 
 
 def test_stream_that_is_given_up_closes_the_providers():
@@ -214,7 +212,7 @@ def test_stream_that_is_given_up_closes_the_providers():
             return await anext(outputs)
 
     provider = ScriptedProvider([text("one", "two")])
-    assert asyncio.run(first_only(make_engine_input(provider))) == MessageChunk("one")
+    assert asyncio.run(first_only(make_request(provider))) == MessageChunk("one")
     assert provider.open == 0
 
 
@@ -222,7 +220,7 @@ def test_table_is_made_on_the_server_and_the_model_told():
     script = [call("table", before=["Here: "], **TABLE), text("Done.")]
     with ScriptedProvider(script) as provider:
         outputs = outputs_of(
-            make_engine_input(provider, spec=make_spec(tools=("table",), steps=STEPS[:1]))
+            make_request(provider, spec=make_spec(tools=("table",), steps=STEPS[:1]))
         )
     artifact = next(one for one in outputs if isinstance(one, MessageArtifact))
     assert outputs == [
@@ -249,7 +247,7 @@ def test_table_is_made_on_the_server_and_the_model_told():
 
 def test_answer_that_is_only_a_table_is_not_empty():
     with ScriptedProvider([call("table", **TABLE), text()]) as provider:
-        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
     assert [type(one) for one in outputs] == [ServerTool, MessageArtifact, Finish]
 
 
@@ -257,7 +255,7 @@ def test_two_tables_of_one_answer_have_names_of_their_own():
     with ScriptedProvider(
         [call("table", **TABLE), call("table", call_id="call-2", **TABLE), text("Two.")]
     ) as provider:
-        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
     names = [one.artifact_name for one in outputs if isinstance(one, MessageArtifact)]
     assert names == ["Closes", "Closes 2"]
 
@@ -265,7 +263,7 @@ def test_two_tables_of_one_answer_have_names_of_their_own():
 def test_wrong_arguments_are_told_to_the_model_which_then_does_it_right():
     wrong = call("table", name="Closes", description="By day.", rows=[])
     with ScriptedProvider([wrong, call("table", **TABLE), text("Done.")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
     told = provider.calls[1].messages[-1].text
     assert told == (
         "Wrong arguments for the tool 'table': rows: List should have at least 1 item after "
@@ -283,7 +281,7 @@ def test_wrong_arguments_are_told_to_the_model_which_then_does_it_right():
 def test_second_mistake_is_explained_to_the_user_and_ends_the_use_of_tools():
     script = [call("tabel", **TABLE), call("no good!", **TABLE), text("Without.")]
     with ScriptedProvider(script) as provider:
-        events = events_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
+        events = events_of(make_request(provider, spec=make_spec(tools=("table",))))
     sentence = (
         "The model used its tools wrongly more than once, so it answers without them. "
         "The last problem: There is no tool called 'no good!'."
@@ -297,7 +295,7 @@ def test_second_mistake_is_explained_to_the_user_and_ends_the_use_of_tools():
 def test_broken_arguments_are_not_repeated_to_the_provider():
     wrong = Played((ToolCall(id="1", name="table", arguments='{"na'), Finish("tool_calls")))
     with ScriptedProvider([wrong, text("Sorry.")]) as provider:
-        outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
+        outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
     assert provider.calls[1].messages[-2].tool_calls == (
         ToolCall(id="1", name="table", arguments="{}"),
     )
@@ -306,14 +304,14 @@ def test_broken_arguments_are_not_repeated_to_the_provider():
 def test_tool_calls_of_a_cut_answer_are_not_carried_out():
     script = Played((ToolCall(id="1", name="table", arguments='{"na'), Finish("length")))
     with ScriptedProvider([script]) as provider:
-        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
     assert [type(one) for one in outputs] == [StatusUpdate, MessageChunk, Finish]
 
 
 def test_rounds_are_bounded_and_the_last_one_offers_no_tools():
     script = [call("table", **TABLE)] * (MAX_ROUNDS - 1) + [text("Enough.")]
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
     assert outputs[-2:] == [MessageChunk("Enough."), Finish("stop")]
     assert [bool(one.tools) for one in provider.calls] == [True] * (MAX_ROUNDS - 1) + [False]
 
@@ -321,7 +319,7 @@ def test_rounds_are_bounded_and_the_last_one_offers_no_tools():
 def test_calls_in_the_last_round_are_ignored():
     script = [call("table", **TABLE)] * MAX_ROUNDS
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("table",))))
+        outputs = outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
     assert outputs[-1] == Finish("tool_calls")
 
 
@@ -331,7 +329,7 @@ def test_fetch_asks_for_the_selected_widget_before_the_model(generation):
     query = make_query(widgets=Widgets(primary=(widget,)), generation=generation)
     spec = make_spec(widget_data=WidgetDataMode.FETCH, steps=STEPS)
     with ScriptedProvider([]) as provider:
-        step, event = outputs_of(make_engine_input(provider, query=query, spec=spec))
+        step, event = outputs_of(make_request(provider, query=query, spec=spec))
     assert step == StatusUpdate(message="Reading", details=({"source": "desk"},))
     assert isinstance(event, FunctionCall)
     assert (event.function, event.input_arguments) == ("get_widget_data", asked_arguments(widget))
@@ -346,7 +344,7 @@ def test_second_leg_answers_with_citations_between_text_and_end_steps(generation
     query = second_leg(widget, data('[{"close": 1.5}]'), generation=generation)
     spec = make_spec(widget_data=WidgetDataMode.FETCH, steps=STEPS)
     with ScriptedProvider([text("It closed", " at 1.5.")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=query, spec=spec))
+        outputs = outputs_of(make_request(provider, query=query, spec=spec))
     citations = next(one for one in outputs if isinstance(one, CitationCollection))
     assert citations.citations[0].source_info == {
         "type": "widget",
@@ -371,7 +369,7 @@ def test_no_citations_when_they_are_off():
     query = second_leg(make_widget(), data("1.5"))
     with ScriptedProvider([text("1.5")]) as provider:
         outputs = outputs_of(
-            make_engine_input(provider, query=query, spec=make_spec(citations=CitationMode.OFF))
+            make_request(provider, query=query, spec=make_spec(citations=CitationMode.OFF))
         )
     assert outputs == [MessageChunk("1.5"), Finish("stop")]
 
@@ -381,9 +379,7 @@ def test_model_that_asks_for_data_ends_the_leg_with_nothing_but_steps_before_the
     query = make_query(widgets=Widgets(secondary=(widget,)))
     script = [call("get_widget_data", before=["Let me ", "look."], widgets=[{"id": widget.ref}])]
     with ScriptedProvider(script) as provider:
-        step, event = outputs_of(
-            make_engine_input(provider, query=query, spec=make_spec(steps=STEPS))
-        )
+        step, event = outputs_of(make_request(provider, query=query, spec=make_spec(steps=STEPS)))
     assert isinstance(step, StatusUpdate)
     assert isinstance(event, FunctionCall)
     assert event.input_arguments == asked_arguments(widget)
@@ -395,7 +391,7 @@ def test_long_text_before_a_call_is_sent_and_the_call_follows():
     long = "x" * 160
     script = [call("get_widget_data", before=[long], widgets=[{"id": widget.ref}])]
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=query))
+        outputs = outputs_of(make_request(provider, query=query))
     assert [type(one) for one in outputs] == [MessageChunk, FunctionCall]
 
 
@@ -409,18 +405,14 @@ def test_client_call_wins_over_a_server_tool_of_the_same_answer():
         )
     )
     with ScriptedProvider([both]) as provider:
-        outputs = outputs_of(
-            make_engine_input(provider, query=query, spec=make_spec(tools=("table",)))
-        )
+        outputs = outputs_of(make_request(provider, query=query, spec=make_spec(tools=("table",))))
     assert [type(one) for one in outputs] == [FunctionCall]
 
 
 def test_held_words_go_out_before_a_table():
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
     with ScriptedProvider([call("table", before=["See:"], **TABLE), text("Done.")]) as provider:
-        outputs = outputs_of(
-            make_engine_input(provider, query=query, spec=make_spec(tools=("table",)))
-        )
+        outputs = outputs_of(make_request(provider, query=query, spec=make_spec(tools=("table",))))
     assert [type(one) for one in outputs] == [
         ServerTool,
         MessageChunk,
@@ -433,9 +425,11 @@ def test_held_words_go_out_before_a_table():
 def test_memory_of_the_first_leg_reaches_the_prompt_of_the_second():
     query = second_leg(make_widget(), data("1.5"))
     spec = make_spec(system_prompt="In {{ timezone }}.")
-    recall = recalling(Recollection(memory=Memory(timezone="Asia/Seoul")))
+    load_stored_turn = loading(StoredTurn(memory=Memory(timezone="Asia/Seoul")))
     with ScriptedProvider([text("ok")]) as provider:
-        outputs_of(make_engine_input(provider, query=query, spec=spec, recall=recall))
+        outputs_of(
+            make_request(provider, query=query, spec=spec, load_stored_turn=load_stored_turn)
+        )
     assert provider.calls[0].messages[0].text.startswith("In Asia/Seoul.")
 
 
@@ -448,14 +442,14 @@ def test_client_carries_the_memory_when_the_server_has_none():
     )
     fetch = make_spec(widget_data=WidgetDataMode.FETCH, system_prompt="In {{ timezone }}.")
     with ScriptedProvider([text("ok")]) as provider:
-        (event,) = outputs_of(make_engine_input(provider, query=first, spec=fetch))
+        (event,) = outputs_of(make_request(provider, query=first, spec=fetch))
         assert isinstance(event, FunctionCall)
         second = make_query(
             HumanMessage("What moved?"),
             *fetched_pair([widget], data("1.5"), extra_state=event.extra_state),
             widgets=first.widgets,
         )
-        outputs_of(make_engine_input(provider, query=second, spec=fetch))
+        outputs_of(make_request(provider, query=second, spec=fetch))
     system, question, *_ = provider.calls[0].messages
     assert system.text.startswith("In Asia/Seoul.")
     assert question.text == "What moved?\n\nThe user chose the skill 'brief':\nBe brief."
@@ -464,15 +458,15 @@ def test_client_carries_the_memory_when_the_server_has_none():
 def test_unknown_model_of_the_client_is_answered_by_the_copilots_own():
     spec = make_spec(models=(("small", "Small"), ("large", "Large")))
     with ScriptedProvider([text("a"), text("b")]) as provider:
-        outputs_of(make_engine_input(provider, query=make_query(model="gpt-99"), spec=spec))
-        outputs_of(make_engine_input(provider, query=make_query(model="large"), spec=spec))
+        outputs_of(make_request(provider, query=make_query(model="gpt-99"), spec=spec))
+        outputs_of(make_request(provider, query=make_query(model="large"), spec=spec))
     assert [one.model for one in provider.calls] == ["small", "large"]
 
 
 def test_generation_one_without_widgets_is_a_plain_question():
     query = Query(messages=(HumanMessage("Hi"),), generation=Generation.ONE)
     with ScriptedProvider([text("Hi")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=query, recall=never_recalled))
+        outputs = outputs_of(make_request(provider, query=query, load_stored_turn=never_loaded))
     assert outputs == [MessageChunk("Hi"), Finish("stop")]
 
 
@@ -495,7 +489,7 @@ def test_reasoning_is_a_step_before_the_words_it_led_to_if_the_builder_wants_it(
         ({}, []),
     ):
         with ScriptedProvider([thoughts]) as provider:
-            events = events_of(make_engine_input(provider, spec=make_spec(**changes)))
+            events = events_of(make_request(provider, spec=make_spec(**changes)))
         assert events == [*steps, MessageChunk("They rose."), MessageChunk(" A lot.")]
 
 
@@ -503,7 +497,7 @@ def test_data_is_cut_between_rows_to_what_the_builder_allows():
     rows = json.dumps([{"day": number, "price": 1.5} for number in range(200)])
     query = second_leg(make_widget(), data(rows))
     with ScriptedProvider([text("x")]) as provider:
-        outputs_of(make_engine_input(provider, query=query, spec=make_spec(max_data_tokens=100)))
+        outputs_of(make_request(provider, query=query, spec=make_spec(max_data_tokens=100)))
     told = provider.calls[0].messages[-1].text
     assert 300 < len(told) < 600
     assert "of 200 rows left out: too much data]" in told
@@ -527,5 +521,5 @@ def test_much_data_and_many_tools_are_laid_out_beside_the_event_loop(
     with ScriptedProvider([text("x")]) as provider:
         query = second_leg(make_widget(), data("x" * characters))
         listed = tuple({"name": f"t{number}"} for number in range(tools))
-        outputs_of(make_engine_input(provider, query=replace(query, tools=listed)))
+        outputs_of(make_request(provider, query=replace(query, tools=listed)))
     assert threads == [in_loop]

@@ -12,7 +12,7 @@ from protocol.events import (
 )
 from protocol.json import Json
 from protocol.models import AiMessage, ContextItem, HumanMessage, ResultMessage
-from tests.agent.engine_inputs import make_query
+from tests.agent.answer_requests import make_query
 
 
 def artifact(name: str) -> MessageArtifact:

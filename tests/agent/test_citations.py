@@ -29,7 +29,7 @@ from protocol.models import (
     WidgetParam,
     Widgets,
 )
-from tests.agent.engine_inputs import data, fetched_pair, make_query, make_widget, second_leg
+from tests.agent.answer_requests import data, fetched_pair, make_query, make_widget, second_leg
 
 ANSWER = UUID(int=7)
 

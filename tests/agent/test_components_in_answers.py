@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import pytest
 
 from copilot_admin.agent.components.inputs import DOCUMENTS, DocumentOrigin, SourceDocument
-from copilot_admin.agent.values.engine_input import ComponentCalled, EngineInput, Output
+from copilot_admin.agent.values.answer_request import AnswerRequest, ComponentCalled, Output
 from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, Usage
 from copilot_admin.agent.values.spec import CitationMode, ComponentUse
 from copilot_admin.errors import ProviderUnavailable
@@ -30,9 +30,9 @@ from protocol.models import (
     HumanMessage,
     SourceData,
 )
+from tests.agent.answer_requests import NOW, make_query, make_request, make_spec, outputs_of
 from tests.agent.components.sample_components import sample_components
 from tests.agent.components.test_base import counted
-from tests.agent.engine_inputs import NOW, make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
 
 __all__ = ["sample_components"]
@@ -44,14 +44,14 @@ MADE = uuid5(CALL, "artifact 1")
 STARTED = StatusUpdate(message="Running Player")
 
 
-def playing(*outputs: ComponentOutput | Exception, **changes: Any) -> EngineInput:
+def playing(*outputs: ComponentOutput | Exception, **changes: Any) -> AnswerRequest:
     """An ask whose model calls the player once, and then says "Done."."""
     provider = ScriptedProvider([call("player"), text("Done.")])
     use = ComponentUse(name="player", version="v1", config={"outputs": outputs})  # type: ignore[dict-item]
-    return make_engine_input(provider, spec=make_spec(components=(use,), **changes))
+    return make_request(provider, spec=make_spec(components=(use,), **changes))
 
 
-def told(ask: EngineInput) -> tuple[list[Output], str]:
+def told(ask: AnswerRequest) -> tuple[list[Output], str]:
     """What came of an ask, and the text of the tool's message to the model."""
     found = outputs_of(ask)
     provider = ask.provider
@@ -268,9 +268,9 @@ def test_user_and_model_are_told_of_an_error_and_the_answer_goes_on(error, probl
     assert [(one.error, one.result) for one in called] == [(problem, result)]
 
 
-def asking(script: list[Step], *names: str, **changes: Any) -> EngineInput:
+def asking(script: list[Step], *names: str, **changes: Any) -> AnswerRequest:
     uses = tuple(ComponentUse(name=name, version="v1") for name in names)
-    return make_engine_input(ScriptedProvider(script), spec=make_spec(components=uses), **changes)
+    return make_request(ScriptedProvider(script), spec=make_spec(components=uses), **changes)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_a_copilot_calls_the_version_that_it_pins():
     for version, count in (("v1", 1), ("v2", 2), ("latest", 2)):
         use = ComponentUse(name="echo", version=version)
         provider = ScriptedProvider([call("echo", query="hello"), text("Done.")])
-        found = outputs_of(make_engine_input(provider, spec=make_spec(components=(use,))))
+        found = outputs_of(make_request(provider, spec=make_spec(components=(use,))))
         (called,) = (one for one in found if isinstance(one, ComponentCalled))
         assert (called.outputs, called.result) == (count, "hello")
 
@@ -316,7 +316,7 @@ def test_a_component_with_the_name_of_a_tool_is_not_offered(sample_components, m
 
     monkeypatch.setattr(sample_components, "find", lambda name, version: Table)
     use = ComponentUse(name="table", version="v1")
-    ask = make_engine_input(
+    ask = make_request(
         ScriptedProvider([text("Hi.")]), spec=make_spec(components=(use,), tools=("table",))
     )
     outputs_of(ask)
@@ -359,7 +359,7 @@ def test_a_component_is_passed_the_question_the_history_and_the_documents():
     script = [call("witness"), call("witness", call_id="call-2"), text("Done.")]
     spec = make_spec(components=(use,), parameters={"temperature": 0.5, "max_tokens": 9})
     who = {"principal": "key:7", "user_id": "ada", "user_email": "ada@example.com"}
-    outputs_of(make_engine_input(ScriptedProvider(script), query=query, spec=spec, **who))
+    outputs_of(make_request(ScriptedProvider(script), query=query, spec=spec, **who))
     seen.pop("_sys_model")
     assert seen == {
         "_sys_origin_query": "Four",

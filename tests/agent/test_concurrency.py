@@ -7,7 +7,7 @@ import pytest
 from copilot_admin.agent import answer, one_leg
 from copilot_admin.agent.client_tools import ClientTools
 from copilot_admin.agent.concurrency import HEAVY_BYTES
-from tests.agent.engine_inputs import make_engine_input, outputs_of
+from tests.agent.answer_requests import make_request, outputs_of
 from tests.agent.scripted import ScriptedProvider, text
 
 
@@ -38,7 +38,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
 @pytest.mark.parametrize(("size", "in_loop"), [(HEAVY_BYTES, True), (HEAVY_BYTES + 1, False)])
 def test_work_for_a_large_request_runs_in_a_thread(places, size, in_loop):
     provider = ScriptedProvider([text("Hello.")])
-    outputs_of(make_engine_input(provider, size=size))
+    outputs_of(make_request(provider, size=size))
     assert places == {
         "plan_data": in_loop,
         "Leg": in_loop,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from copilot_admin.agent.values.engine_input import FallbackUsed
+from copilot_admin.agent.values.answer_request import FallbackUsed
 from copilot_admin.agent.values.model_call import Finish, ModelTarget
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderTimeout
 from protocol.events import MessageArtifact, MessageChunk
-from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
+from tests.agent.answer_requests import make_request, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
 
 BACKUP = ProviderSpec(name="Backup", kind="scripted")
@@ -21,7 +21,7 @@ def run(own: list[Step], *fallbacks: tuple[str, list[Step]], **changes):
         for (model, _), provider in zip(fallbacks, providers, strict=True)
     )
     first = ScriptedProvider(own)
-    outputs = outputs_of(make_engine_input(first, fallbacks=targets, **changes))
+    outputs = outputs_of(make_request(first, fallbacks=targets, **changes))
     return outputs, [one.calls for one in (first, *providers)]
 
 

@@ -11,7 +11,7 @@ from protocol.events import (
     PromptSuggestions,
     StatusUpdate,
 )
-from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
+from tests.agent.answer_requests import make_request, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, text
 
 IMAGE, LINK = "![a](http://e/x)", "[a](http://e/x)"
@@ -25,7 +25,7 @@ def artifact(content: str, *, kind: ArtifactType = ArtifactType.TEXT) -> Message
 
 def test_an_answer_is_sent_without_them_in_whatever_pieces_it_comes():
     provider = ScriptedProvider([text("See !", "[a](http", "://e/x) and `", "![b](c)` ", "so!")])
-    found = outputs_of(make_engine_input(provider))
+    found = outputs_of(make_request(provider))
     words = "".join(one.delta for one in found if isinstance(one, MessageChunk))
     assert words == "See [a](http://e/x) and `![b](c)` so!"
     assert found[-1] == Finish("stop")
@@ -34,7 +34,7 @@ def test_an_answer_is_sent_without_them_in_whatever_pieces_it_comes():
 def test_those_from_where_the_builder_allows_them_stay():
     image = "![a](https://charts.example.com/x.png)"
     spec = make_spec(html_sources=("https://charts.example.com",))
-    found = outputs_of(make_engine_input(ScriptedProvider([text(*image)]), spec=spec))
+    found = outputs_of(make_request(ScriptedProvider([text(*image)]), spec=spec))
     assert "".join(one.delta for one in found if isinstance(one, MessageChunk)) == image
 
 

@@ -8,14 +8,14 @@ from copilot_admin.agent.text import MAX_NAME_LENGTH, MAX_NAMES, join_names, quo
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.spec import ComponentUse
 from protocol.models import Widgets
-from tests.agent.client_functions.samples import FULL_QUERY, WIDGET_UUID
-from tests.agent.engine_inputs import (
-    make_engine_input,
+from tests.agent.answer_requests import (
     make_query,
+    make_request,
     make_spec,
     make_widget,
     outputs_of,
 )
+from tests.agent.client_functions.samples import FULL_QUERY, WIDGET_UUID
 from tests.agent.scripted import ScriptedProvider, call, text
 
 COMPONENTS = ("calculator", "table_analyst")
@@ -50,7 +50,7 @@ def test_a_wrong_call_is_told_in_a_sentence_whatever_it_names(name, arguments):
         components=(*(ComponentUse(name=one, version="v1") for one in COMPONENTS),),
     )
     with ScriptedProvider([call(name, **arguments), text("Sorry.")]) as provider:
-        outputs_of(make_engine_input(provider, query=FULL_QUERY, spec=spec))
+        outputs_of(make_request(provider, query=FULL_QUERY, spec=spec))
     told = provider.calls[1].messages[-1].text
     assert "x" * (MAX_NAME_LENGTH + 1) not in told
     assert len(told) < 2000
@@ -61,7 +61,7 @@ def test_a_wrong_call_among_thousands_of_tools_is_told_the_first_of_them():
     query = replace(make_query(), tools=tools)
     for script in (call("gone"), call("execute_agent_tool", tool_name="gone")):
         with ScriptedProvider([script, text("Sorry.")]) as provider:
-            outputs_of(make_engine_input(provider, query=query))
+            outputs_of(make_request(provider, query=query))
         told = provider.calls[1].messages[-1].text
         assert told.endswith(f"tool{MAX_NAMES - 1:05}, ….")
 
@@ -71,7 +71,7 @@ def test_an_endless_list_of_what_a_tool_must_be_given_is_not_repeated():
     schema = {"properties": {name: {"type": "string"} for name in names}, "required": names}
     tool = {"name": "t", "input_schema": schema}
     with ScriptedProvider([call("t"), text("Sorry.")]) as provider:
-        outputs_of(make_engine_input(provider, query=replace(make_query(), tools=(tool,))))
+        outputs_of(make_request(provider, query=replace(make_query(), tools=(tool,))))
     told = provider.calls[1].messages[-1].text
     assert told.endswith(f"argument{MAX_NAMES - 1}, … must be given.")
 
@@ -82,7 +82,7 @@ def test_names_of_the_client_are_cut_as_well():
     with ScriptedProvider(
         [call("get_widget_data", widgets=[{"id": "gone"}]), text("Sorry.")]
     ) as provider:
-        outputs_of(make_engine_input(provider, query=query))
+        outputs_of(make_request(provider, query=query))
     assert "x" * (MAX_NAME_LENGTH + 1) not in provider.calls[1].messages[-1].text
 
 

@@ -6,7 +6,7 @@ from copilot_admin.agent.client.client_state import MAX_EXTRAS, audiences, verif
 from copilot_admin.agent.llm.chat_request import build_request
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS
 from copilot_admin.agent.pictures import NO_PICTURE
-from copilot_admin.agent.values.engine_input import Thought
+from copilot_admin.agent.values.answer_request import Reasoning
 from copilot_admin.agent.values.model_call import (
     CallExtras,
     Finish,
@@ -27,14 +27,14 @@ from protocol.events import (
     StatusUpdate,
 )
 from protocol.models import HumanMessage, Widgets
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     KEY,
     NOW,
     data,
     events_of,
     fetched_pair,
-    make_engine_input,
     make_query,
+    make_request,
     make_spec,
     make_widget,
     outputs_of,
@@ -65,7 +65,7 @@ def thought(words):
 def answered(*script, query=None, **changes):
     spec = make_spec(**{"tools": ("table",), "reasoning_steps": True, **changes})
     with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=query, spec=spec))
+        outputs = outputs_of(make_request(provider, query=query, spec=spec))
     return outputs, provider
 
 
@@ -99,7 +99,7 @@ def test_a_thought_is_a_step_before_the_call_of_the_client_and_behind_the_first_
     outputs, _ = answered(
         asked, query=asking_widgets(), steps=fixed, widget_data=WidgetDataMode.ASK
     )
-    said = [one for one in outputs if not isinstance(one, Thought)]
+    said = [one for one in outputs if not isinstance(one, Reasoning)]
     assert [one.message for one in said[:-1]] == [
         "Starting",
         "Thinking about the question",
@@ -120,7 +120,7 @@ def test_thoughts_are_kept_apart_from_the_answer_and_not_sent_back():
     outputs, provider = answered(
         calling("table", TABLE, ReasoningDelta("I think.")), text("Done."), reasoning_steps=False
     )
-    assert Thought("I think.") in outputs
+    assert Reasoning("I think.") in outputs
     sent = json.dumps(build_request(provider.calls[1]))
     assert "I think." not in sent
 
@@ -165,7 +165,7 @@ def test_calls_of_one_answer_that_wait_keep_what_came_with_them():
         reason="tool_calls",
     )
     outputs, _ = answered(both, query=asking_widgets(), widget_data=WidgetDataMode.ASK)
-    audience = audiences(make_engine_input(ScriptedProvider([]), query=asking_widgets()))[0]
+    audience = audiences(make_request(ScriptedProvider([]), query=asking_widgets()))[0]
     state = outputs[-1].extra_state
     memory = verify_memory(state, signing_key=KEY, audience=audience, now=NOW)
     assert memory.extras == extras
@@ -227,4 +227,4 @@ def test_pages_that_the_provider_searched_are_cited():
 
 def test_events_reach_the_client_without_thoughts():
     with ScriptedProvider([step(ReasoningDelta("Hm."), TextDelta("Hi"))]) as provider:
-        assert events_of(make_engine_input(provider)) == [MessageChunk("Hi")]
+        assert events_of(make_request(provider)) == [MessageChunk("Hi")]

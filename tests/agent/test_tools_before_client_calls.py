@@ -10,23 +10,23 @@ from copilot_admin.agent.client.client_state import (
     audiences,
     verify_memory,
 )
-from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Output
+from copilot_admin.agent.values.answer_request import AnswerRequest, Output, ToolExchange
 from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.models import HumanMessage, Widgets
-from tests.agent.components.sample_components import sample_components
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     KEY,
     NOW,
     data,
     events_of,
     fetched_pair,
-    make_engine_input,
     make_query,
+    make_request,
     make_spec,
     make_widget,
 )
+from tests.agent.components.sample_components import sample_components
 from tests.agent.scripted import ScriptedProvider, Step, call, text
 
 __all__ = ["sample_components"]
@@ -44,14 +44,12 @@ ROWS = {"name": "T", "description": "D", "rows": [{"a": 1}]}
 
 def answered_once(*steps: Step) -> list[Output]:
     query = make_query(HumanMessage("q"), widgets=WIDGETS)
-    return events_of(make_engine_input(ScriptedProvider(list(steps)), query=query, spec=SPEC))
+    return events_of(make_request(ScriptedProvider(list(steps)), query=query, spec=SPEC))
 
 
-def exchanges_in(event: Output) -> tuple[Exchange, ...]:
+def exchanges_in(event: Output) -> tuple[ToolExchange, ...]:
     assert isinstance(event, FunctionCall)
-    holder = audiences(
-        make_engine_input(ScriptedProvider([]), query=make_query(HumanMessage("q")))
-    )[0]
+    holder = audiences(make_request(ScriptedProvider([]), query=make_query(HumanMessage("q"))))[0]
     memory = verify_memory(event.extra_state, signing_key=KEY, audience=holder, now=NOW)
     assert memory is not None
     return memory.exchanges
@@ -67,15 +65,15 @@ def together(*steps: Step) -> Step:
     return Step((*calls, Finish("tool_calls")))
 
 
-def second(event: Output) -> EngineInput:
+def second(event: Output) -> AnswerRequest:
     """The leg after a call, in which the client brings back what it was given."""
     assert isinstance(event, FunctionCall)
     pair = fetched_pair([WIDGET], data("1"), extra_state=event.extra_state)
     query = make_query(HumanMessage("q"), *pair, widgets=WIDGETS)
-    return make_engine_input(ScriptedProvider([text("Done.")]), query=query, spec=SPEC)
+    return make_request(ScriptedProvider([text("Done.")]), query=query, spec=SPEC)
 
 
-def said_by_tools(ask: EngineInput) -> list[tuple[Any, ...]]:
+def said_by_tools(ask: AnswerRequest) -> list[tuple[Any, ...]]:
     events_of(ask)
     provider = ask.provider
     assert isinstance(provider, ScriptedProvider)
@@ -91,7 +89,7 @@ def _short(message: ModelMessage) -> tuple[Any, ...]:
 
 def test_a_component_that_ran_before_the_call_is_known_in_the_leg_after_it():
     *shown, event = answered_once(call("echo", query="hello"), wanted())
-    assert exchanges_in(event) == (Exchange("echo", '{"query": "hello"}', "hello"),)
+    assert exchanges_in(event) == (ToolExchange("echo", '{"query": "hello"}', "hello"),)
     assert [type(one) for one in shown] == [StatusUpdate, StatusUpdate]
     first, result, fetched, _ = said_by_tools(second(event))
     assert (first, result) == (

@@ -34,8 +34,8 @@ from protocol.events import FunctionCall
 from protocol.features import FEATURES
 from protocol.json import Json, JsonObject
 from protocol.models import Generation
+from tests.agent.answer_requests import make_query, make_request, make_spec, outputs_of
 from tests.agent.client_functions.samples import FULL_QUERY
-from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, call, text
 from tests.alerts.alerting import NOON, count, make_rule
 from tests.alerts.alerting import evaluate as evaluate_rules
@@ -154,7 +154,7 @@ def test_a_tool_is_offered_and_runs(install: Install, monkeypatch: pytest.Monkey
     assert "Return the day and time in a time zone." in form
     script = [call("current_time", zone="Mars"), call("current_time", zone="UTC"), text("Late.")]
     with ScriptedProvider(script) as provider:
-        outputs_of(make_engine_input(provider, spec=make_spec(tools=("current_time",))))
+        outputs_of(make_request(provider, spec=make_spec(tools=("current_time",))))
     first, second, third = provider.calls
     assert [tool.name for tool in first.tools] == ["current_time"]
     assert second.messages[-1].text == "There is no time zone 'Mars'. Use a name such as UTC."
@@ -180,10 +180,10 @@ def test_a_client_function_is_offered_and_ends_the_step(
     functions = (*client_functions.CLIENT_FUNCTIONS, module.OpenLink())
     monkeypatch.setattr(client_functions, "CLIENT_FUNCTIONS", functions)
     with ScriptedProvider([text("Hello.")]) as provider:
-        outputs_of(make_engine_input(provider, query=make_query()))
+        outputs_of(make_request(provider, query=make_query()))
     assert provider.calls[0].tools == ()
     with ScriptedProvider([call("open_link", url="https://openbb.co")]) as provider:
-        [event] = outputs_of(make_engine_input(provider, query=FULL_QUERY))
+        [event] = outputs_of(make_request(provider, query=FULL_QUERY))
     assert "open_link" in {tool.name for tool in provider.calls[0].tools}
     assert isinstance(event, FunctionCall)
     assert (event.function, event.input_arguments) == ("open_link", {"url": "https://openbb.co"})

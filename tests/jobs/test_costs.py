@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.values.engine_input import ComponentCalled
+from copilot_admin.agent.values.answer_request import ComponentCalled
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.jobs.costs import fill_costs, fill_unknown_costs, list_unknown_costs
 from copilot_admin.models import (

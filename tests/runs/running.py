@@ -22,7 +22,7 @@ from copilot_admin.transcripts.store.run_end import Ending, RunEnd
 from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection, RunStart
 from copilot_admin.transcripts.store.transcript_store import StoredEnd
 from protocol.parsing import parse_query
-from tests.agent.engine_inputs import make_spec
+from tests.agent.answer_requests import make_spec
 from tests.agent.scripted import ScriptedProvider
 from tests.agent.virtual_time import run_at_once
 
@@ -107,8 +107,8 @@ def now() -> float:
 def play(monkeypatch: pytest.MonkeyPatch, noted: Noted, script: Iterable[Any]) -> None:
     """Lets the engine put these out; a number is a pause in seconds, an error is raised."""
 
-    async def answer(engine_input: Any) -> Any:
-        noted.inputs.append(engine_input)
+    async def answer(answer_request: Any) -> Any:
+        noted.inputs.append(answer_request)
         for step in script:
             if isinstance(step, int | float):
                 await asyncio.sleep(step)

@@ -98,7 +98,7 @@ def test_a_word_that_cannot_be_taken_ends_the_answer_behind_the_words_before(
 
 @pytest.mark.parametrize("delta", [None, 5])
 def test_text_that_is_none_poisons_neither_recorder_nor_speaker(delta, monkeypatch):
-    async def answer(engine_input: object) -> Any:
+    async def answer(answer_request: object) -> Any:
         for output in (MessageChunk("Half "), MessageChunk(delta), Finish("stop")):
             yield output
 
@@ -108,7 +108,7 @@ def test_text_that_is_none_poisons_neither_recorder_nor_speaker(delta, monkeypat
 
 
 def test_an_event_that_cannot_be_said_does_not_spoil_the_record(monkeypatch):
-    async def answer(engine_input: object) -> Any:
+    async def answer(answer_request: object) -> Any:
         yield MessageChunk("Half ")
         yield StatusUpdate(message="x", details=({"no JSON": {1}},))
 
@@ -185,7 +185,7 @@ def test_a_checkpoint_that_breaks_ends_its_run_and_no_other(monkeypatch):
         def save_checkpoint(self) -> None:
             saved.append("other")
 
-    async def answer(engine_input: object) -> Any:
+    async def answer(answer_request: object) -> Any:
         yield MessageChunk("Half ")
         (run,) = RUNNING
         await run.acceptance

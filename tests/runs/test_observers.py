@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish, Usage
-from copilot_admin.agent.values.witness import ToolRan
+from copilot_admin.agent.values.tracing import ToolTrace
 from copilot_admin.errors import ProviderBroke, Unavailable
 from copilot_admin.ids import Ids
 from copilot_admin.models import CostConfidence, Logging, Outcome
@@ -38,10 +38,10 @@ def known(run: FinishedRun, *names: str) -> dict[str, Any]:
 
 
 def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told):
-    ran = ToolRan(call=TABLE, began=1, ended=2)
+    ran = ToolTrace(call=TABLE, began=1, ended=2)
 
     def tells() -> None:
-        noted.inputs[0].witness.tell(ran)
+        noted.inputs[0].tracer.record(ran)
 
     usage = Usage(input_tokens=3, output_tokens=2)
     noted.cost = Cost(Decimal("0.02"), CostConfidence.ESTIMATED)

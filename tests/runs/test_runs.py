@@ -109,7 +109,7 @@ def test_the_provider_is_told_of_the_user_what_the_setting_says(
     play(monkeypatch, noted, [STOP])
     said(question(user=ADA))
     said(question())
-    assert [given.told_user for given in noted.inputs] == [told, ""]
+    assert [given.upstream_user for given in noted.inputs] == [told, ""]
 
 
 def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
@@ -141,7 +141,7 @@ def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch):
     assert (given.spec, given.provider, given.query) == (spec, ANSWERER.provider, asked.query)
     assert (given.trace_id, given.chat_id) == ("chat-1", "chat-1")
     assert (given.user_id, given.user_email, given.principal) == ("ada", "a@b.example", "key:7")
-    assert given.told_user == ""
+    assert given.upstream_user == ""
     assert (given.signing_key, given.older_keys) == (signing_key(), older_signing_keys())
 
 
@@ -164,14 +164,14 @@ def test_the_keys_that_signed_before_come_oldest_first(settings):
 def test_the_engine_may_wait_for_what_the_journal_remembers(noted, monkeypatch):
     remembered: list[Any] = []
 
-    async def answer(engine_input: Any) -> Any:
-        remembered.append(await engine_input.recall())
+    async def answer(answer_request: Any) -> Any:
+        remembered.append(await answer_request.load_stored_turn())
         yield STOP
 
     play(monkeypatch, noted, [])
     monkeypatch.setattr("copilot_admin.runs.run.answer", answer)
     said()
-    assert remembered == [noted.accepted.recollection]
+    assert remembered == [noted.accepted.stored_turn]
 
 
 def test_a_copilot_that_cannot_answer_says_why(noted):

@@ -145,7 +145,7 @@ class TestNewEvent:
 
 
 def test_an_output_that_is_no_event_is_kept_and_shown_but_not_said(monkeypatch, reviewer):
-    async def answer(engine_input: object) -> Any:
+    async def answer(answer_request: object) -> Any:
         for output in (WEATHER, MessageChunk("No."), "just words", Finish("stop")):
             yield output
 

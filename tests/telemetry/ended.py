@@ -12,7 +12,7 @@ from copilot_admin.agent.values.model_call import (
     ToolCall,
     Usage,
 )
-from copilot_admin.agent.values.witness import ModelAsked, ToolRan
+from copilot_admin.agent.values.tracing import ModelCallTrace, ToolTrace
 from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.telemetry.finished_runs import ClientCall, FinishedRun, RunTimes
 
@@ -25,7 +25,7 @@ QUESTION = (
 )
 
 
-def asked(*, began: int = 1, ended: int = 3, **changes: Any) -> ModelAsked:
+def asked(*, began: int = 1, ended: int = 3, **changes: Any) -> ModelCallTrace:
     """A model that was asked; the times are in seconds."""
     fields: dict[str, Any] = {
         "call": ModelCall(model="small", messages=QUESTION, parameters={"temperature": 0.5}),
@@ -34,13 +34,13 @@ def asked(*, began: int = 1, ended: int = 3, **changes: Any) -> ModelAsked:
         "ended": ended * SECOND,
         **changes,
     }
-    return ModelAsked(**fields)
+    return ModelCallTrace(**fields)
 
 
-def ran(*, began: int = 3, ended: int = 6, **changes: Any) -> ToolRan:
+def ran(*, began: int = 3, ended: int = 6, **changes: Any) -> ToolTrace:
     """A tool that ran; the times are in seconds."""
     fields = {"call": TABLE, "began": began * SECOND, "ended": ended * SECOND, **changes}
-    return ToolRan(**fields)
+    return ToolTrace(**fields)
 
 
 def ended_run(**changes: Any) -> FinishedRun:

@@ -36,7 +36,7 @@ from copilot_admin.admin.blocks.kinds import (
     ToolBlock,
 )
 from copilot_admin.admin.blocks.results import results_of
-from copilot_admin.agent.values.engine_input import CalledAfterData
+from copilot_admin.agent.values.answer_request import CalledAfterData
 from copilot_admin.models import EventType
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.tables import are_rows, table_of

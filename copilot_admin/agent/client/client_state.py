@@ -13,7 +13,12 @@ import json
 from itsdangerous import BadData, Serializer
 
 from copilot_admin.agent.text import truncate
-from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Memory, Recollection
+from copilot_admin.agent.values.answer_request import (
+    AnswerRequest,
+    Memory,
+    StoredTurn,
+    ToolExchange,
+)
 from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.agent.values.turn import messages_of_turn
 from protocol.canonical import canonical
@@ -48,21 +53,21 @@ class Audience:
     chat: str
 
 
-def audiences(engine_input: EngineInput) -> tuple[Audience, ...]:
+def audiences(request: AnswerRequest) -> tuple[Audience, ...]:
     """Return the audiences whose tokens a request may bring back. Tokens are signed for the first.
 
     The conversation is the client's trace id. A client without one has the question instead, which
     stays the same until the turn is answered; if it takes over the trace id of the first answer, it
     brings back a token for the question.
     """
-    question = engine_input.query.question
+    question = request.query.question
     words = canonical(question) if question is not None else b""
     chats = [f"question {hashlib.blake2b(words, digest_size=16).hexdigest()}"]
-    if engine_input.chat_id is not None:
-        chats.insert(0, f"trace {engine_input.chat_id}")
-    slug, principal = engine_input.spec.slug, engine_input.principal
-    if engine_input.user_id:
-        principal += f"\n{engine_input.user_id}"  # one key may have many users
+    if request.chat_id is not None:
+        chats.insert(0, f"trace {request.chat_id}")
+    slug, principal = request.spec.slug, request.principal
+    if request.user_id:
+        principal += f"\n{request.user_id}"  # one key may have many users
     return tuple(Audience(slug=slug, principal=principal, chat=chat) for chat in chats)
 
 
@@ -70,10 +75,10 @@ def client_call_event(
     function: str,
     arguments: JsonObject,
     *,
-    engine_input: EngineInput,
+    request: AnswerRequest,
     query: Query,
     remembered: JsonObject | None = None,
-    exchanges: Sequence[Exchange] = (),
+    exchanges: Sequence[ToolExchange] = (),
     waiting: Sequence[ToolCall] = (),
     extras: CallExtras | None = None,
     state: JsonObject | None = None,
@@ -83,7 +88,7 @@ def client_call_event(
     Args:
         function: Name on the wire.
         arguments: Its `input_arguments`.
-        engine_input: Has the signing key.
+        request: Has the signing key.
         query: Of this step.
         remembered: The arguments as readers of the call see them, if they differ.
         exchanges: Results of server tools in this step.
@@ -93,9 +98,9 @@ def client_call_event(
     """
     memory = sign_memory(
         build_memory(query, exchanges=exchanges, waiting=waiting, extras=extras),
-        signing_key=engine_input.signing_key,
-        audience=audiences(engine_input)[0],
-        now=engine_input.now,
+        signing_key=request.signing_key,
+        audience=audiences(request)[0],
+        now=request.now,
     )
     return FunctionCall(
         function=function,
@@ -111,7 +116,7 @@ def client_call_event(
 def build_memory(
     query: Query,
     *,
-    exchanges: Sequence[Exchange] = (),
+    exchanges: Sequence[ToolExchange] = (),
     waiting: Sequence[ToolCall] = (),
     extras: CallExtras | None = None,
 ) -> Memory:
@@ -121,7 +126,7 @@ def build_memory(
     """
     fits = sum(len(call.name) + len(call.arguments) for call in waiting) <= MAX_WAITING
     forgotten = () if fits else waiting
-    exchanges = (*exchanges, *(Exchange(call.name, "{}", NOT_WAITING) for call in forgotten))
+    exchanges = (*exchanges, *(ToolExchange(call.name, "{}", NOT_WAITING) for call in forgotten))
     memory = Memory(
         timezone=query.timezone if len(query.timezone or "") <= MAX_ZONE_CHARACTERS else None,
         urls=query.urls if sum(map(len, query.urls)) <= MAX_URLS else (),
@@ -152,13 +157,13 @@ def _fit_state(state: JsonObject) -> JsonObject:
     return {}
 
 
-def _fit_exchanges(exchanges: Sequence[Exchange]) -> list[Exchange]:
+def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> list[ToolExchange]:
     """Return the latest exchanges as they are, earlier ones without their results."""
     left = MAX_CARRIED
-    kept: list[Exchange] = []
+    kept: list[ToolExchange] = []
     for exchange in reversed(exchanges):
         left -= len(exchange.arguments) + len(exchange.result)
-        kept.append(exchange if left >= 0 else Exchange(exchange.name, "{}", NOT_CARRIED))
+        kept.append(exchange if left >= 0 else ToolExchange(exchange.name, "{}", NOT_CARRIED))
     return kept[::-1]
 
 
@@ -174,34 +179,34 @@ def _drop_large_extras(memory: Memory) -> Memory:
 
 
 def _extras_size(memory: Memory) -> int:
-    carriers: tuple[Memory | ToolCall | Exchange, ...]
+    carriers: tuple[Memory | ToolCall | ToolExchange, ...]
     carriers = (memory, *memory.waiting, *memory.exchanges)
     found = [one.extras for one in carriers if one.extras is not None]
     messages = {id(one.message): one.message for one in found}  # shared by calls of one answer
     return sum(len(json.dumps(one)) for one in (*messages.values(), *(one.call for one in found)))
 
 
-def restore_client_state(engine_input: EngineInput, recollection: Recollection) -> EngineInput:
+def restore_client_state(request: AnswerRequest, stored_turn: StoredTurn) -> AnswerRequest:
     """Return the input as if the client had brought back the state that it lost."""
-    query = engine_input.query
+    query = request.query
     last = query.messages[-1]
-    if not recollection.carried or not isinstance(last, ResultMessage):
-        return engine_input
-    message = replace(last, extra_state=recollection.carried)
-    return replace(engine_input, query=replace(query, messages=(*query.messages[:-1], message)))
+    if not stored_turn.carried or not isinstance(last, ResultMessage):
+        return request
+    message = replace(last, extra_state=stored_turn.carried)
+    return replace(request, query=replace(query, messages=(*query.messages[:-1], message)))
 
 
-def merge_carried_state(engine_input: EngineInput, recollection: Recollection) -> Query:
+def merge_carried_state(request: AnswerRequest, stored_turn: StoredTurn) -> Query:
     """Return the query with what only the first request of a turn says.
 
     What the client says now wins, then what the server stored, then what the client carried.
     """
-    query = engine_input.query
+    query = request.query
     if not isinstance(query.messages[-1], ResultMessage):
         return query
-    known = recollection.memory or Memory()
+    known = stored_turn.memory or Memory()
     results = (one for one in messages_of_turn(query)[::-1] if isinstance(one, ResultMessage))
-    memories = (read_memory(one, engine_input=engine_input) for one in results)
+    memories = (read_memory(one, request=request) for one in results)
     carried = next(filter(None, memories), Memory())
     return replace(
         query,
@@ -212,26 +217,24 @@ def merge_carried_state(engine_input: EngineInput, recollection: Recollection) -
     )
 
 
-def waiting_calls(engine_input: EngineInput) -> tuple[ToolCall, ...]:
+def waiting_calls(request: AnswerRequest) -> tuple[ToolCall, ...]:
     """Return the other calls of the answer whose client call has just come back."""
-    last = engine_input.query.messages[-1]
-    memory = (
-        read_memory(last, engine_input=engine_input) if isinstance(last, ResultMessage) else None
-    )
+    last = request.query.messages[-1]
+    memory = read_memory(last, request=request) if isinstance(last, ResultMessage) else None
     return memory.waiting if memory else ()
 
 
-def read_memory(message: ResultMessage, *, engine_input: EngineInput) -> Memory | None:
+def read_memory(message: ResultMessage, *, request: AnswerRequest) -> Memory | None:
     """Return the memory that a client brings back, if it is valid for the request."""
     found = (
         verify_memory(
             message.extra_state,
-            signing_key=engine_input.signing_key,
-            older_keys=engine_input.older_keys,
+            signing_key=request.signing_key,
+            older_keys=request.older_keys,
             audience=audience,
-            now=engine_input.now,
+            now=request.now,
         )
-        for audience in audiences(engine_input)
+        for audience in audiences(request)
     )
     return next((memory for memory in found if memory is not None), None)
 
@@ -314,9 +317,9 @@ def _memory_of(claims: Mapping[str, Json]) -> Memory:
     )
 
 
-def _exchange(row: Json, messages: Sequence[Json]) -> Exchange:
+def _exchange(row: Json, messages: Sequence[Json]) -> ToolExchange:
     name, arguments, result, *extras = _rows(row)
-    return Exchange(
+    return ToolExchange(
         str(name), str(arguments), str(result), _extras(extras[0] if extras else None, messages)
     )
 

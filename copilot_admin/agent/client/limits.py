@@ -11,7 +11,7 @@ import json
 
 from copilot_admin.agent.text import quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
-from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.values.turn import client_calls
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS, DataSource
@@ -56,18 +56,18 @@ class CallBudget:
         in_all: Calls of all functions, unknown ones included.
         limits: Limits of single functions.
         most: Limit of all functions together.
-        looped: The client sent the same again without the result of its call.
+        is_retry_loop: The client sent the same again without the result of its call.
     """
 
     made: Mapping[str, int] = field(default_factory=dict)
     in_all: int = 0
     limits: Mapping[str, int] = field(default_factory=dict)
     most: int
-    looped: bool = False
+    is_retry_loop: bool = False
 
     def refusal(self, function: str, messages: CallLimitMessages) -> str:
         """Return why the function isn't called again for this question, or an empty text."""
-        if self.looped:
+        if self.is_retry_loop:
             return (
                 f"The dashboard sent the question again without {messages.missing}, so this answer "
                 "does without it. Ask again in a new chat if it should not."
@@ -87,18 +87,18 @@ class CallBudget:
         return ""
 
 
-def call_budget(spec: CopilotSpec, *, query: Query, recollection: Recollection) -> CallBudget:
+def call_budget(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> CallBudget:
     """Return the budget of a question, by its history or by what the server remembers.
 
     The larger number counts: a client may leave calls out of the history that it sends.
     """
-    sent, remembered = _by_name(client_calls(query)), _by_name(recollection.client_calls)
+    sent, remembered = _by_name(client_calls(query)), _by_name(stored_turn.client_calls)
     return CallBudget(
         made=sent | remembered,
         in_all=max(sent.total(), remembered.total()),
         limits={limit.function: limit.most for limit in spec.client_call_limits},
         most=spec.max_client_calls,
-        looped=recollection.looped,
+        is_retry_loop=stored_turn.is_retry_loop,
     )
 
 

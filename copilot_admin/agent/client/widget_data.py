@@ -12,7 +12,7 @@ from copilot_admin.agent.client.limits import (
     call_budget,
     fit_in_one_call,
 )
-from copilot_admin.agent.values.engine_input import EngineInput, Exchange, Recollection
+from copilot_admin.agent.values.answer_request import AnswerRequest, StoredTurn, ToolExchange
 from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.agent.values.records import FEATURE, is_uploaded
 from copilot_admin.agent.values.spec import CopilotSpec, WidgetDataMode
@@ -65,9 +65,9 @@ class DataPlan:
 def data_call_event(
     call: DataCall,
     *,
-    engine_input: EngineInput,
+    request: AnswerRequest,
     query: Query,
-    exchanges: Sequence[Exchange] = (),
+    exchanges: Sequence[ToolExchange] = (),
     waiting: Sequence[ToolCall] = (),
     extras: CallExtras | None = None,
 ) -> FunctionCall:
@@ -77,7 +77,7 @@ def data_call_event(
         call.function,
         get_widget_data_call(call.sources),
         remembered={"data_sources": named},
-        engine_input=engine_input,
+        request=request,
         query=query,
         exchanges=exchanges,
         waiting=waiting,
@@ -104,9 +104,9 @@ def describe_left_over_to_model(number: int) -> str:
     )
 
 
-def plan_data(spec: CopilotSpec, *, query: Query, recollection: Recollection) -> DataPlan:
+def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> DataPlan:
     """Decide which widgets are fetched now and which the model may ask for."""
-    budget = call_budget(spec, query=query, recollection=recollection)
+    budget = call_budget(spec, query=query, stored_turn=stored_turn)
     if spec.widget_data is WidgetDataMode.OFF:
         return DataPlan(budget=budget)
     fetched = fetched_in_turn(query)
@@ -213,10 +213,10 @@ def identity(source: DataSource, *, widget: Widget | None) -> Identity:
 
 
 def data_was_read(
-    engine_input: EngineInput,
+    request: AnswerRequest,
     query: Query,
     *,
-    exchanges: Iterable[Exchange],
+    exchanges: Iterable[ToolExchange],
     components: Collection[str],
     taken_up: bool,
 ) -> bool:
@@ -225,17 +225,17 @@ def data_was_read(
     Data comes from widgets, tools of the client, components, other agents, and with the question.
 
     Args:
-        engine_input: As the request came.
+        request: As the request came.
         query: With its files read.
         exchanges: Results of server tools in this step.
         components: Names of the tools that return data.
         taken_up: The call was written in the step before, with the one that has just come back.
     """
-    if query.context or (not taken_up and _others_answered(query, slug=engine_input.spec.slug)):
+    if query.context or (not taken_up and _others_answered(query, slug=request.spec.slug)):
         return True
     last = query.messages[-1]
     if taken_up and isinstance(last, ResultMessage):
-        memory = read_memory(last, engine_input=engine_input)
+        memory = read_memory(last, request=request)
         exchanges = memory.exchanges if memory else ()
     earlier = data_results(query, before_last=taken_up)
     return earlier > 0 or any(one.name in components for one in exchanges)

@@ -19,7 +19,7 @@ from copilot_admin.agent.values.model_call import (
     Usage,
 )
 from copilot_admin.agent.values.spec import Timeouts
-from copilot_admin.agent.values.witness import NOBODY, Witness
+from copilot_admin.agent.values.tracing import NULL_TRACER, Tracer
 from protocol.json import Json
 
 MODEL = "_sys_model"  # a `ModelClient`
@@ -65,7 +65,7 @@ class ModelClient:
         timeouts: Timeouts,
         parameters: Mapping[str, Json],
         pace: Pace,
-        witness: Witness = NOBODY,
+        tracer: Tracer = NULL_TRACER,
         user: str = "",
     ) -> None:
         self.usage: Mapping[str, Any] = {}
@@ -74,7 +74,7 @@ class ModelClient:
         self._timeouts = timeouts
         self._parameters = parameters
         self._pace = pace
-        self._witness = witness
+        self._tracer = tracer
         self._user = user
 
     async def ask(
@@ -102,7 +102,7 @@ class ModelClient:
             call,
             timeouts=self._timeouts,
             pace=self._pace,
-            witness=self._witness,
+            tracer=self._tracer,
         )
         async with aclosing(stream) as deltas:
             async for delta in deltas:

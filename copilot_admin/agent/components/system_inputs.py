@@ -16,7 +16,7 @@ from copilot_admin.agent.components.inputs import (
 from copilot_admin.agent.files.contents import FileItem, UnreadItem
 from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.prompt.data_text import item_text
-from copilot_admin.agent.values.engine_input import EngineInput
+from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.turn import fetched_by
 from protocol.json import JsonObject
 from protocol.models import (
@@ -31,7 +31,7 @@ from protocol.models import (
 
 
 def system_inputs(
-    engine_input: EngineInput, query: Query, *, model: str, pace: Pace
+    request: AnswerRequest, query: Query, *, model: str, pace: Pace
 ) -> Callable[[str, Sequence[str]], Mapping[str, Any]]:
     """Return a function that makes the inputs of a call.
 
@@ -39,7 +39,7 @@ def system_inputs(
     is made once, for the first of them.
 
     Args:
-        engine_input: Of the copilot that calls.
+        request: Of the copilot that calls.
         query: With its files read.
         model: Of the copilot.
         pace: Of retries.
@@ -48,33 +48,31 @@ def system_inputs(
 
     def make(name: str, used: Sequence[str]) -> Mapping[str, Any]:
         if not shared:
-            shared.update(_shared_inputs(engine_input, query))
+            shared.update(_shared_inputs(request, query))
         client = ModelClient(
-            engine_input.provider,
+            request.provider,
             model=model,
-            timeouts=engine_input.spec.provider.timeouts,
-            parameters=engine_input.spec.parameters,
+            timeouts=request.spec.provider.timeouts,
+            parameters=request.spec.parameters,
             pace=pace,
-            witness=engine_input.witness,
-            user=engine_input.told_user,
+            tracer=request.tracer,
+            user=request.upstream_user,
         )
-        server = from_server(
-            name, at=engine_input.now, uid=engine_input.principal, trace_id=engine_input.trace_id
-        )
+        server = from_server(name, at=request.now, uid=request.principal, trace_id=request.trace_id)
         return {**shared, **server, "_sys_used_tool": list(used), MODEL: client}
 
     return make
 
 
-def _shared_inputs(engine_input: EngineInput, query: Query) -> Mapping[str, Any]:
+def _shared_inputs(request: AnswerRequest, query: Query) -> Mapping[str, Any]:
     documents = tuple(documents_of(query))
-    links = dict(_links(engine_input.query))
-    parameters = engine_input.spec.parameters
+    links = dict(_links(request.query))
+    parameters = request.spec.parameters
     return {
         "_sys_origin_query": query.question.text if query.question else "",
         "_sys_chat_history": _history(query),
-        "_sys_conversation_id": engine_input.trace_id,
-        "_sys_end_user_id": engine_input.user_id,
+        "_sys_conversation_id": request.trace_id,
+        "_sys_end_user_id": request.user_id,
         "_sys_custom_variables": dict(query.workspace_options),
         "_sys_file_names": [one.name for one in documents if one.origin is DocumentOrigin.FILE],
         "_sys_file_urls": links,

@@ -11,7 +11,7 @@ from copilot_admin.agent.files.base64_files import decoded_size
 from copilot_admin.agent.files.file_reader import FileBody, read_file
 from copilot_admin.agent.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.agent.files.selection import LINK, OPEN_TYPES, FileRules, Origin, suffix_of
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from protocol.json import JsonObject
 from protocol.models import DataItem, FileReference
 

@@ -36,7 +36,7 @@ from copilot_admin.agent.files.selection import (
     wanted_of,
     with_links,
 )
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.records import is_uploaded
 from protocol.models import (
     ContextItem,

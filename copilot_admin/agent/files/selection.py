@@ -10,7 +10,7 @@ from typing import TypeAlias
 from copilot_admin.agent.documents.registry import data_types, format_of
 from copilot_admin.agent.files.base64_files import is_plain_text, starts_like_base64
 from copilot_admin.agent.files.pictures import IMAGE_TYPES
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.records import FEATURE
 from copilot_admin.agent.values.spec import CitationMode, CopilotSpec, WidgetDataMode
 from copilot_admin.agent.values.turn import messages_of_turn

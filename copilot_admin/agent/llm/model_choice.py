@@ -6,7 +6,7 @@ import json
 
 from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.llm.retries import Pace
-from copilot_admin.agent.values.engine_input import EngineInput, Output
+from copilot_admin.agent.values.answer_request import AnswerRequest, Output
 from copilot_admin.agent.values.model_call import (
     ModelCall,
     ModelMessage,
@@ -100,28 +100,28 @@ _WISH = (
 
 
 async def suggestions(
-    engine_input: EngineInput, said: Sequence[ModelMessage], *, model: str, pace: Pace
+    request: AnswerRequest, said: Sequence[ModelMessage], *, model: str, pace: Pace
 ) -> AsyncGenerator[Output, None]:
     """Yields at most one `PromptSuggestions`; it is for those who want them, see `are_wanted`.
 
     A model that fails harms no answer.
 
     Args:
-        engine_input: Whose provider is asked.
+        request: Whose provider is asked.
         said: The conversation with the answer, which ends with it.
         model: That gave the answer.
         pace: Of retries.
     """
-    call = _wish(engine_input, said, model=model)
+    call = _wish(request, said, model=model)
     texts: list[str] = []
     left = _MOST_CHARACTERS
     try:
         stream = stream_model(
-            engine_input.provider,
+            request.provider,
             call,
             timeouts=_PATIENCE,
             pace=pace,
-            witness=engine_input.witness,
+            tracer=request.tracer,
         )
         async with aclosing(stream) as deltas:
             async for delta in deltas:
@@ -143,26 +143,22 @@ async def suggestions(
         yield PromptSuggestions(questions)
 
 
-def _wish(engine_input: EngineInput, said: Sequence[ModelMessage], *, model: str) -> ModelCall:
+def _wish(request: AnswerRequest, said: Sequence[ModelMessage], *, model: str) -> ModelCall:
     return ModelCall(
         model=model,
         messages=(*said, ModelMessage(role=ModelRole.USER, text=_WISH)),
-        parameters=engine_input.spec.parameters,
-        user=engine_input.told_user,
+        parameters=request.spec.parameters,
+        user=request.upstream_user,
     )
 
 
-def are_wanted(engine_input: EngineInput) -> bool:
+def are_wanted(request: AnswerRequest) -> bool:
     """Whether they are offered and switched on.
 
     Source: Workspace sends an option while it is on, and nothing while it is off.
     """
-    is_on = engine_input.query.workspace_options.get(FEATURE) is True
-    return (
-        is_on
-        and engine_input.spec.has(FEATURE)
-        and engine_input.query.generation is Generation.THREE
-    )
+    is_on = request.query.workspace_options.get(FEATURE) is True
+    return is_on and request.spec.has(FEATURE) and request.query.generation is Generation.THREE
 
 
 def _questions(text: str) -> tuple[str, ...]:

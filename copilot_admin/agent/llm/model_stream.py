@@ -7,7 +7,7 @@ from contextlib import aclosing
 from copilot_admin.agent.llm.retries import Pace, pause_before_retry
 from copilot_admin.agent.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.agent.values.spec import Timeouts
-from copilot_admin.agent.values.witness import NOBODY, ModelCallNotes, Witness
+from copilot_admin.agent.values.tracing import NULL_TRACER, ModelCallSpan, Tracer
 from copilot_admin.errors import ProviderTimeout, RunError
 
 
@@ -17,7 +17,7 @@ async def stream_model(
     *,
     timeouts: Timeouts,
     pace: Pace,
-    witness: Witness = NOBODY,
+    tracer: Tracer = NULL_TRACER,
 ) -> AsyncGenerator[Delta, None]:
     """Stream the deltas of a model's answer.
 
@@ -29,7 +29,7 @@ async def stream_model(
         call: The request.
         timeouts: How long the provider may be silent.
         pace: Of retries.
-        witness: Learns of the call when it has ended.
+        tracer: Learns of the call when it has ended.
 
     Raises:
         ProviderTimeout: The provider was silent for longer than `timeouts` allow.
@@ -40,7 +40,7 @@ async def stream_model(
     first_due = min(loop.time() + timeouts.first_token, end)
     started = is_alive = False
     retries = 0
-    with ModelCallNotes(call, witness) as notes:
+    with ModelCallSpan(call, tracer) as span:
         while True:
             try:
                 async with asyncio.timeout_at(first_due) as deadline:
@@ -49,7 +49,7 @@ async def stream_model(
                             is_alive = True
                             if not isinstance(delta, Alive):
                                 started = True
-                                notes.take(delta)
+                                span.add(delta)
                                 deadline.reschedule(None)
                                 yield delta
                             deadline.reschedule(min(loop.time() + timeouts.between_tokens, end))
@@ -63,7 +63,7 @@ async def stream_model(
                 )
                 if started or pause is None:
                     raise
-                notes.failed(error)
+                span.add_failure(error)
             retries += 1
             await pace.sleep(pause)
 

@@ -11,7 +11,7 @@ from copilot_admin.agent.prompt.blocks import OLD_DATA, block
 from copilot_admin.agent.prompt.data_messages import instance_of, is_widget_data
 from copilot_admin.agent.prompt.room import DataRoom
 from copilot_admin.agent.tools.tool_arguments import tool_name
-from copilot_admin.agent.values.engine_input import Memory
+from copilot_admin.agent.values.answer_request import Memory
 from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall
 from copilot_admin.agent.values.turn import Fetched, fetched_by
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS

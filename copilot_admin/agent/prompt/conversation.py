@@ -18,7 +18,7 @@ from copilot_admin.agent.prompt.data_messages import (
 )
 from copilot_admin.agent.prompt.placeholders import fill
 from copilot_admin.agent.prompt.room import DataRoom
-from copilot_admin.agent.values.engine_input import EngineInput
+from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.model_call import ModelImage, ModelMessage, ModelRole
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
 from protocol.json import JsonObject
@@ -48,7 +48,7 @@ MOST_CUTS = 10  # sentences about data that did not fit; more say nothing new
 
 
 def model_messages(
-    engine_input: EngineInput,
+    request: AnswerRequest,
     query: Query,
     *,
     offered: Sequence[Widget] = (),
@@ -59,7 +59,7 @@ def model_messages(
     """Builds the conversation for a model.
 
     Args:
-        engine_input: Whose copilot version answers, and when.
+        request: Whose copilot version answers, and when.
         query: The query with its memory filled in.
         offered: The widgets that the model may ask for in this leg.
         left_over: How many selected widgets the client was not asked for, as they are too many.
@@ -70,15 +70,15 @@ def model_messages(
         The system prompt first, if there is anything to say in it. Every call of a tool is
         followed by its result, and no result stands alone.
     """
-    policy = engine_input.spec.data_messages
-    limit = _data_limit(engine_input.spec)
-    blocks = data_blocks(engine_input.spec, query, limit=limit)
+    policy = request.spec.data_messages
+    limit = _data_limit(request.spec)
+    blocks = data_blocks(request.spec, query, limit=limit)
     room = DataRoom(limit)
     plain = _left_plain(query, policy)
-    history = [*_history(engine_input, plain, blocks, names or {}, room=room)]
+    history = [*_history(request, plain, blocks, names or {}, room=room)]
     if cuts is not None:
         cuts += [*blocks.cuts, *reversed(room.cuts)][:MOST_CUTS]
-    told = _system_text(engine_input, query, offered=offered, noted=bool(blocks.derived))
+    told = _system_text(request, query, offered=offered, noted=bool(blocks.derived))
     system = "\n\n".join(filter(None, (told, describe_left_over_to_model(left_over))))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
@@ -100,17 +100,17 @@ def _data_note(text: str) -> ModelMessage:
 
 
 def _system_text(
-    engine_input: EngineInput, query: Query, *, offered: Sequence[Widget], noted: bool
+    request: AnswerRequest, query: Query, *, offered: Sequence[Widget], noted: bool
 ) -> str:
     prompt = fill(
-        engine_input.spec.system_prompt,
-        spec=engine_input.spec,
+        request.spec.system_prompt,
+        spec=request.spec,
         query=query,
-        now=engine_input.now,
-        user_email=engine_input.user_email,
+        now=request.now,
+        user_email=request.user_email,
     )
     has_data = bool(query.context) or any(isinstance(one, ResultMessage) for one in query.messages)
-    policy = engine_input.spec.data_messages
+    policy = request.spec.data_messages
     workspace = "" if policy.workspace else workspace_text(query)
     skills = catalog_text(query)
     rule = DATA_RULE if offered or has_data or workspace or skills else ""
@@ -140,7 +140,7 @@ class _Album:
 
 
 def _history(
-    engine_input: EngineInput,
+    request: AnswerRequest,
     query: Query,
     blocks: DataBlocks,
     names: Names,
@@ -148,7 +148,7 @@ def _history(
     room: DataRoom,
 ) -> Iterator[ModelMessage]:
     question = query.question
-    noted = blocks.several if engine_input.spec.data_messages.results else None
+    noted = blocks.several if request.spec.data_messages.results else None
     parts: list[tuple[ModelMessage, ...]] = []
     album = _Album()
     for number in range(len(query.messages) - 1, -1, -1):
@@ -165,7 +165,7 @@ def _history(
         elif isinstance(message, ResultMessage):
             album.add(pictures_in(message.data))
             # What is newer takes its room first.
-            memory = read_memory(message, engine_input=engine_input)
+            memory = read_memory(message, request=request)
             called = call_and_result(
                 message,
                 number=number,

@@ -8,13 +8,13 @@ from itertools import groupby
 from typing import cast
 from uuid import UUID
 
-from copilot_admin.agent.values.engine_input import (
+from copilot_admin.agent.values.answer_request import (
     ComponentCalled,
     DataSeen,
     FileRead,
     Output,
+    Reasoning,
     ServerTool,
-    Thought,
 )
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.models import OTHER_EVENT, EventType
@@ -42,7 +42,7 @@ from protocol.models import Generation
 from protocol.serializers import echo_of, payload, serialize
 
 MAX_LIGHT_ITEMS = 200
-_SMALL = (StatusUpdate, CitationCollection, PromptSuggestions, Thought, FileRead)
+_SMALL = (StatusUpdate, CitationCollection, PromptSuggestions, Reasoning, FileRead)
 _EVENT_TYPES: Mapping[type[Event], EventType] = {
     StatusUpdate: EventType.STATUS,
     MessageArtifact: EventType.ARTIFACT,
@@ -206,7 +206,7 @@ def join_pieces(pieces: Iterable[Piece]) -> Recording:
 def event_content(output: object) -> tuple[str, JsonObject]:
     """Return type and payload of an output other than text; unknown ones keep name and fields."""
     match output:
-        case Thought(text):
+        case Reasoning(text):
             return EventType.REASONING, {"text": text}
         case ServerTool(name, arguments, result):
             return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}

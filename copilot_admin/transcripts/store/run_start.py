@@ -7,7 +7,7 @@ from typing import Any
 import uuid
 from uuid import UUID
 
-from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import CostConfidence, Logging, Outcome, Run
 from copilot_admin.redaction.redactor import redact_values
@@ -120,7 +120,7 @@ class AcceptedRun:
 
     conversation_id: int | None = None
     turn_id: int | None = None
-    recollection: Recollection = field(default_factory=Recollection)
+    stored_turn: StoredTurn = field(default_factory=StoredTurn)
 
 
 @dataclass(slots=True)
@@ -256,7 +256,7 @@ def _accepted(start: RunStart, attached: AttachedRequest) -> AcceptedRun:
     return AcceptedRun(
         conversation_id=attached.conversation_id,
         turn_id=attached.turn_id,
-        recollection=load_turn_state(
+        stored_turn=load_turn_state(
             attached, start.query, run_id=start.run_id, now=start.started_at
         ),
     )

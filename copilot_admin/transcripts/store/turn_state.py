@@ -8,7 +8,7 @@ import json
 from uuid import UUID
 
 from copilot_admin.agent.client.client_state import SIGNED_MEMORY
-from copilot_admin.agent.values.engine_input import Memory, Recollection
+from copilot_admin.agent.values.answer_request import Memory, StoredTurn
 from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.attaching import AttachedRequest
@@ -38,18 +38,18 @@ class _EarlierRun:
 
 def load_turn_state(
     attached: AttachedRequest, query: Query, *, run_id: UUID, now: datetime
-) -> Recollection:
+) -> StoredTurn:
     """Return what earlier runs of a turn left, for a run that was just attached."""
     earlier = [] if attached.is_new_turn else _load_earlier_runs(attached, run_id)
     if not earlier:
-        return Recollection(memory=_memory_of_query(query))
+        return StoredTurn(memory=_memory_of_query(query))
     calls = {run.call_hash: run.call_id for run in earlier if run.call_hash in attached.path}
     last = query.messages[-1]
     lacks_memory = isinstance(last, ResultMessage) and SIGNED_MEMORY not in last.extra_state
-    return Recollection(
+    return StoredTurn(
         memory=_memory_of_run(earlier[0]),
         client_calls=_count_functions(calls.values()),
-        looped=_is_loop(earlier, attached.leaf_id, query, now=now),
+        is_retry_loop=_is_loop(earlier, attached.leaf_id, query, now=now),
         carried=_load_extra_state(earlier, attached.leaf_id) if lacks_memory else {},
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from copilot_admin.agent.values.engine_input import DataSeen, FileRead, ServerTool, Thought
+from copilot_admin.agent.values.answer_request import DataSeen, FileRead, Reasoning, ServerTool
 from copilot_admin.models import Conversation, Outcome
 from protocol.events import (
     ArtifactType,
@@ -107,8 +107,8 @@ def rich_conversation(**options: Any) -> Conversation:
         FileRead(name="old.pdf", kind="pdf", fault="The file 'old.pdf' could not be read."),
         DataSeen('## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.'),
         *(DataSeen(f"## Data: ¶widget_data\n_instance: w-{n}\n{prices}") for n in (1, 2)),
-        Thought("The user wants closes. "),
-        Thought("I have thirty rows."),
+        Reasoning("The user wants closes. "),
+        Reasoning("I have thirty rows."),
         StatusUpdate(message="Reading Apple prices", details=({"symbol": "AAPL", "rows": 30},)),
         "Apple rose **16 %** in November:\n\n",
         chart("line", PRICES, "close", "volume"),

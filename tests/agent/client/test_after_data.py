@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from copilot_admin.agent.client_functions.registry import CLIENT_FUNCTIONS
-from copilot_admin.agent.values.engine_input import CalledAfterData
+from copilot_admin.agent.values.answer_request import CalledAfterData
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
 from protocol.models import (
@@ -19,9 +19,9 @@ from protocol.models import (
     SourceData,
     SourceError,
 )
+from tests.agent.answer_requests import make_request, make_spec, outputs_of
 from tests.agent.client_functions.samples import FULL_QUERY
 from tests.agent.components.sample_components import sample_components
-from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, call
 
 __all__ = ["sample_components"]
@@ -52,7 +52,7 @@ def answer(*script, messages=(), context=()):
     """The marks of an answer, and the call that ends it."""
     query = replace(FULL_QUERY, messages=(ASKED, *messages), context=context)
     with ScriptedProvider(script) as provider:
-        *before, event = outputs_of(make_engine_input(provider, query=query, spec=SPEC))
+        *before, event = outputs_of(make_request(provider, query=query, spec=SPEC))
     return [one for one in before if isinstance(one, CalledAfterData)], event
 
 

@@ -23,16 +23,16 @@ from copilot_admin.agent.client.client_state import (
     sign_memory,
     verify_memory,
 )
-from copilot_admin.agent.values.engine_input import Exchange, Memory, Recollection
+from copilot_admin.agent.values.answer_request import Memory, StoredTurn, ToolExchange
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.models import HumanMessage, Widgets
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     KEY,
     NOW,
     data,
     fetched_pair,
-    make_engine_input,
     make_query,
+    make_request,
     make_spec,
     make_widget,
 )
@@ -43,7 +43,7 @@ MEMORY = Memory(
     urls=("https://example.com/a",),
     selected_skills=({"slug": "brief", "contentMarkdown": "Be brief. \ud83d", "weight": inf},),
     workspace_state={"current_dashboard_info": {"name": "Mine"}, "action_history": ["Opened"]},
-    exchanges=(Exchange("calculator", '{"expression": "1+1"}', "2"),),
+    exchanges=(ToolExchange("calculator", '{"expression": "1+1"}', "2"),),
     waiting=(ToolCall(id="call-2", name="chart", arguments='{"x": "\ud83d"'),),
 )
 MINE = Audience(slug="macro", principal="key:1", chat="trace a")
@@ -65,17 +65,15 @@ TOKEN = sign(MEMORY)
 def carried(memory, *, first=None, second=None, **changes):
     """A request whose client carries a memory; first and second are what differs in both requests."""
     widget = make_widget()
-    asked = make_engine_input(
-        ScriptedProvider([]), query=make_query(HumanMessage("q")), **(first or {})
-    )
+    asked = make_request(ScriptedProvider([]), query=make_query(HumanMessage("q")), **(first or {}))
     token = sign(memory, audience=audiences(asked)[0])
     pair = fetched_pair([widget], data("1"), extra_state={SIGNED_MEMORY: token})
     query = make_query(HumanMessage("q"), *pair, widgets=Widgets(primary=(widget,)), **changes)
-    return make_engine_input(ScriptedProvider([]), query=query, **(second or {}))
+    return make_request(ScriptedProvider([]), query=query, **(second or {}))
 
 
-def merged(engine_input, memory=None):
-    return merge_carried_state(engine_input, Recollection(memory=memory))
+def merged(request, memory=None):
+    return merge_carried_state(request, StoredTurn(memory=memory))
 
 
 def test_a_token_is_valid_for_a_day():
@@ -153,7 +151,7 @@ def test_the_client_wins_over_the_server_and_the_server_over_what_is_carried():
 
 def test_the_first_request_of_a_turn_takes_nothing_over():
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
-    assert merged(make_engine_input(ScriptedProvider([]), query=query), MEMORY) is query
+    assert merged(make_request(ScriptedProvider([]), query=query), MEMORY) is query
 
 
 def test_what_the_client_carries_is_limited():
@@ -187,7 +185,7 @@ def test_a_memory_at_its_limits_fits_into_a_token():
     )
     memory = build_memory(
         query,
-        exchanges=(Exchange("a", "", letter * MAX_CARRIED),),
+        exchanges=(ToolExchange("a", "", letter * MAX_CARRIED),),
         waiting=(ToolCall(id="a", name="", arguments=letter * MAX_WAITING),),
     )
     assert verify(sign(memory)) == memory

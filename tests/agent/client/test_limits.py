@@ -14,18 +14,18 @@ from copilot_admin.agent.client.limits import (
 from copilot_admin.agent.client.widget_data import plan_data
 from copilot_admin.agent.client.widgets import DATA_TOOL
 from copilot_admin.agent.client_functions.registry import CLIENT_FUNCTIONS, labels, names
-from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.agent.values.spec import CallLimit, WidgetDataMode
 from protocol.events import FunctionCall, MessageChunk, StatusLevel, StatusUpdate
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.models import CallMessage, Generation, HumanMessage, WidgetParam, Widgets
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     data,
     events_of,
     fetched_pair,
-    make_engine_input,
     make_query,
+    make_request,
     make_spec,
     make_widget,
 )
@@ -44,10 +44,10 @@ TOO_LONG = (
 )
 
 
-def refusal(function, calls, *, remembered=None, looped=False, earlier=(), **spec):
+def refusal(function, calls, *, remembered=None, is_retry_loop=False, earlier=(), **spec):
     messages = (*map(CallMessage, earlier), HumanMessage("q"), *map(CallMessage, calls))
-    recollection = Recollection(client_calls=remembered or {}, looped=looped)
-    budget = call_budget(make_spec(**spec), query=make_query(*messages), recollection=recollection)
+    stored_turn = StoredTurn(client_calls=remembered or {}, is_retry_loop=is_retry_loop)
+    budget = call_budget(make_spec(**spec), query=make_query(*messages), stored_turn=stored_turn)
     return budget.refusal(function, MCP_MESSAGES if function == MCP else WIDGET_DATA_MESSAGES)
 
 
@@ -87,8 +87,8 @@ LIMITED = (CallLimit(function=MCP, most=1),)
         (GET, [GET] * 4, {"remembered": {GET: 3}}, DATA_SPENT),
         (GET, [GET] * 2, {"remembered": {GET: 2}}, ""),
         (GET, [], {"remembered": {GET: 2, EXTRA: 2}}, DATA_SPENT),
-        (GET, [], {"looped": True}, LOOPED.format("the data it was asked for")),
-        (MCP, [], {"looped": True}, LOOPED.format("the result of what it was asked to do")),
+        (GET, [], {"is_retry_loop": True}, LOOPED.format("the data it was asked for")),
+        (MCP, [], {"is_retry_loop": True}, LOOPED.format("the result of what it was asked to do")),
     ],
 )  # fmt: skip
 def test_a_budget_says_when_a_function_is_not_called_again(function, calls, more, sentence):
@@ -110,7 +110,7 @@ def large_widget(number=1, value=LONG):
 
 def answer(query, *script, spec=ASK):
     with ScriptedProvider(script) as provider:
-        return events_of(make_engine_input(provider, query=query, spec=spec)), provider.calls
+        return events_of(make_request(provider, query=query, spec=spec)), provider.calls
 
 
 def calls_of(name, *arguments):
@@ -137,7 +137,7 @@ MANY = tuple(make_widget(number) for number in range(MAX_SOURCES + 100))
 )  # fmt: skip
 def test_the_widgets_that_fit_in_one_call_are_fetched(widgets, generation, ids):
     query = make_query(widgets=Widgets(primary=widgets), generation=Generation(generation))
-    plan = plan_data(FETCH, query=query, recollection=Recollection())
+    plan = plan_data(FETCH, query=query, stored_turn=StoredTurn())
     assert plan.fetch
     assert [one.id for one in plan.fetch.sources] == ids
 

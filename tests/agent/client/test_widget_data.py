@@ -12,7 +12,7 @@ from copilot_admin.agent.client.widgets import (
     read_data_requests,
 )
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
-from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
 from copilot_admin.agent.warning_events import warning_events
@@ -25,16 +25,16 @@ from protocol.models import (
     SourceError,
     Widgets,
 )
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     asked_arguments,
     data,
     events_of,
     fetched_pair,
-    make_engine_input,
+    loading,
     make_query,
+    make_request,
     make_spec,
     make_widget,
-    recalling,
     second_leg,
 )
 from tests.agent.scripted import ScriptedProvider, call, text
@@ -55,8 +55,8 @@ NAMELESS = [make_widget(number, origin="", widget_id="", params=()) for number i
 QUESTION = HumanMessage("q")
 
 
-def planned(query, *, spec=FETCH, recollection=None):
-    return plan_data(spec, query=query, recollection=recollection or Recollection())
+def planned(query, *, spec=FETCH, stored_turn=None):
+    return plan_data(spec, query=query, stored_turn=stored_turn or StoredTurn())
 
 
 def fetched(query, **more):
@@ -77,9 +77,7 @@ def wanted(*calls, query, spec=ASK):
 
 def answer(query, *script, spec=ASK, **more):
     with ScriptedProvider(script) as provider:
-        return events_of(
-            make_engine_input(provider, query=query, spec=spec, **more)
-        ), provider.calls
+        return events_of(make_request(provider, query=query, spec=spec, **more)), provider.calls
 
 
 def after(*widgets, messages=(), **groups):
@@ -153,15 +151,15 @@ def test_generation_one_does_not_fetch_what_the_context_holds():
 
 def test_a_question_that_loops_is_answered_without_data_and_with_a_warning():
     query = make_query(widgets=Widgets(primary=(make_widget(),)))
-    recall = recalling(Recollection(looped=True))
-    events, _ = answer(query, text("No data."), spec=FETCH, recall=recall)
+    load_stored_turn = loading(StoredTurn(is_retry_loop=True))
+    events, _ = answer(query, text("No data."), spec=FETCH, load_stored_turn=load_stored_turn)
     assert events == [*warning_events(LOOPED), MessageChunk("\n\n"), MessageChunk("No data.")]
 
 
 @pytest.mark.parametrize(("calls", "ids"), [(3, ["prices_1"]), (4, [])])
 def test_calls_that_only_the_server_remembers_count(calls, ids):
-    recollection = Recollection(client_calls={"get_widget_data": calls})
-    assert fetched(make_query(widgets=Widgets(primary=(ONE,))), recollection=recollection) == ids
+    stored_turn = StoredTurn(client_calls={"get_widget_data": calls})
+    assert fetched(make_query(widgets=Widgets(primary=(ONE,))), stored_turn=stored_turn) == ids
 
 
 def test_the_fifth_call_of_a_question_is_refused():

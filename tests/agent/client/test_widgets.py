@@ -8,7 +8,7 @@ from copilot_admin.agent.client.workspace import workspace_text
 from copilot_admin.agent.prompt.data_messages import data_blocks
 from copilot_admin.agent.values.spec import DataMessagePolicy
 from protocol.models import Widget, WidgetParam, Widgets
-from tests.agent.engine_inputs import make_query, make_spec, make_widget
+from tests.agent.answer_requests import make_query, make_spec, make_widget
 
 FULL = make_widget(
     category="Equity",

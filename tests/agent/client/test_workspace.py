@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.agent.client.workspace import workspace_text
 from copilot_admin.agent.prompt.conversation import DATA_RULE, model_messages
 from copilot_admin.agent.values.spec import DataMessagePolicy
-from tests.agent.engine_inputs import make_engine_input, make_query, make_spec
+from tests.agent.answer_requests import make_query, make_request, make_spec
 from tests.agent.scripted import ScriptedProvider
 
 INFO = {"name": "Mine", "tabs": None}
@@ -68,7 +68,7 @@ def test_an_action_cannot_end_the_data_that_it_is() -> None:
 def test_the_model_sees_it_once_in_the_prompt_or_as_a_note(as_note: bool) -> None:
     query = make_query(workspace_state={"action_history": ["Opened Rates"]})
     spec = make_spec(data_messages=DataMessagePolicy(workspace=as_note))
-    ask = make_engine_input(ScriptedProvider([]), query=query, spec=spec)
+    ask = make_request(ScriptedProvider([]), query=query, spec=spec)
     messages = model_messages(ask, query)
     assert sum("Opened Rates" in one.text for one in messages) == 1
     assert (DATA_RULE in messages[0].text) is not as_note

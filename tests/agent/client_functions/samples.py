@@ -12,7 +12,7 @@ from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import JsonObject
 from protocol.models import HumanMessage, Query, Widget, WidgetParam, Widgets
-from tests.agent.engine_inputs import make_spec
+from tests.agent.answer_requests import make_spec
 
 WIDGET_UUID = "91ae0c1e-6f54-4f7c-9b3a-0d4c7d3f1a01"
 AGENT = "macro"

@@ -9,6 +9,7 @@ import pytest
 from copilot_admin.agent.client_functions.base import ToolScope
 from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.client_functions.skills import SaveSkill
+from tests.agent.answer_requests import make_query, make_spec
 from tests.agent.client_functions.samples import (
     FULL_QUERY,
     WIDGET_UUID,
@@ -17,7 +18,6 @@ from tests.agent.client_functions.samples import (
     sent,
     tools_of,
 )
-from tests.agent.engine_inputs import make_query, make_spec
 
 IMAGE, LINK = "![a](http://e/x)", "[a](http://e/x)"
 ROWS = [{"day": "Mon", "price": 1}]

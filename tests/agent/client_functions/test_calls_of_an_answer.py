@@ -6,7 +6,7 @@ import json
 import pytest
 
 from copilot_admin.agent.client.workspace import catalog_text
-from copilot_admin.agent.values.engine_input import Recollection, ServerTool
+from copilot_admin.agent.values.answer_request import ServerTool, StoredTurn
 from copilot_admin.agent.values.model_call import Finish, ModelRole, ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
@@ -18,15 +18,15 @@ from protocol.models import (
     ResultMessage,
     Widgets,
 )
-from tests.agent.client_functions.samples import FULL_QUERY, MCP_TOOL, SAMPLES, WIDGET_UUID
-from tests.agent.engine_inputs import (
-    make_engine_input,
+from tests.agent.answer_requests import (
+    loading,
     make_query,
+    make_request,
     make_spec,
     make_widget,
     outputs_of,
-    recalling,
 )
+from tests.agent.client_functions.samples import FULL_QUERY, MCP_TOOL, SAMPLES, WIDGET_UUID
 from tests.agent.scripted import ScriptedProvider, Step, call, text
 
 WANTED = f'{{"widgets": [{{"id": "{WIDGET_UUID}"}}]}}'
@@ -36,7 +36,7 @@ BRIEF = {"slug": "brief", "contentMarkdown": "Three lines.", "source": "model_se
 def answer(query, *script, **more):
     """The outputs of an answer, and what the model was asked."""
     provider = ScriptedProvider(list(script))
-    return outputs_of(make_engine_input(provider, query=query, **more)), provider.calls
+    return outputs_of(make_request(provider, query=query, **more)), provider.calls
 
 
 def both(data_arguments):
@@ -81,7 +81,7 @@ def test_a_question_may_call_the_client_so_many_times(widget_data):
         replace(make_query(), tools=(MCP_TOOL,)),
         call("kb_search_docs", q="x"),
         text("Done."),
-        recall=recalling(Recollection(client_calls={"execute_agent_tool": 16})),
+        load_stored_turn=loading(StoredTurn(client_calls={"execute_agent_tool": 16})),
         spec=make_spec(widget_data=widget_data),
     )
     assert calls[1].tools == ()

@@ -19,8 +19,8 @@ from protocol.events import FunctionCall, MessageChunk
 from protocol.features import FEATURE_KEYS
 from protocol.models import Generation
 from protocol.serializers import serialize
+from tests.agent.answer_requests import make_query, make_request, make_spec, outputs_of
 from tests.agent.client_functions.samples import FULL_QUERY, SAMPLES, made_call, tools_of
-from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, call, text
 
 # Functions that the released client library knows; Workspace may know more by now.
@@ -55,7 +55,7 @@ def test_a_call_is_sent_or_answered_here(name, sample):
         assert tool.answer(made_call(tool, sample.arguments))
         return
     with ScriptedProvider([call(tool.schema.name, **sample.arguments)]) as provider:
-        [event] = outputs_of(make_engine_input(provider, query=sample.query))
+        [event] = outputs_of(make_request(provider, query=sample.query))
     assert isinstance(event, FunctionCall)
     assert event.function == name
     assert event.extra_state["copilot_function_call_arguments"] == event.input_arguments
@@ -99,12 +99,12 @@ def test_without_widgets_none_can_be_added_or_changed():
 def test_arguments_that_are_not_an_object_do_not_end_the_answer(arguments):
     spec = replace(make_spec(), tools=("table", "chart", "html"), widget_data=WidgetDataMode.ASK)
     with ScriptedProvider([text("Hello.")]) as provider:
-        outputs_of(make_engine_input(provider, query=FULL_QUERY, spec=spec))
+        outputs_of(make_request(provider, query=FULL_QUERY, spec=spec))
         offered = [tool.name for tool in provider.calls[0].tools]
     assert {"kb_search_docs", "get_widget_data", "table"} < {*offered}
     for name in offered:
         made = ToolCall(id="1", name=name, arguments=arguments)
         steps = [Step((made, *text("").actions[-1:])), text("Another.")]
         with ScriptedProvider(steps) as provider:
-            outputs = outputs_of(make_engine_input(provider, query=FULL_QUERY, spec=spec))
+            outputs = outputs_of(make_request(provider, query=FULL_QUERY, spec=spec))
         assert MessageChunk("Another.") in outputs or isinstance(outputs[-1], FunctionCall), name

@@ -9,6 +9,7 @@ from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import MessageChunk
 from protocol.models import CallMessage, DataItem, HumanMessage, ResultMessage, SourceData
+from tests.agent.answer_requests import make_query, make_request, outputs_of
 from tests.agent.client_functions.samples import (
     FULL_QUERY,
     MCP_TOOL,
@@ -17,7 +18,6 @@ from tests.agent.client_functions.samples import (
     sent,
     tools_of,
 )
-from tests.agent.engine_inputs import make_engine_input, make_query, outputs_of
 from tests.agent.scripted import ScriptedProvider, Step, call, text
 
 NOT_FINITE = "have a number that isn't finite, such as NaN. Write another, or a text."
@@ -78,7 +78,7 @@ def answer(arguments, name="kb_search_docs"):
     made = ToolCall(id="1", name=name, arguments=arguments)
     script = [Step((made, *text("").actions[-1:])), text("Another.")]
     provider = ScriptedProvider(script)
-    return outputs_of(make_engine_input(provider, query=FULL_QUERY)), provider.calls
+    return outputs_of(make_request(provider, query=FULL_QUERY)), provider.calls
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_result_has_the_name_of_its_tool():
         ResultMessage("execute_agent_tool", arguments, (data,)),
     )
     with ScriptedProvider([text("It is down.")]) as provider:
-        outputs_of(make_engine_input(provider, query=replace(FULL_QUERY, messages=messages)))
+        outputs_of(make_request(provider, query=replace(FULL_QUERY, messages=messages)))
     [made] = provider.calls
     assert "kb_search_docs" in {tool.name for tool in made.tools}
     *_, called, result = made.messages
@@ -140,7 +140,7 @@ def test_a_result_has_the_name_of_its_tool():
 def test_a_call_of_a_tool_that_vanished_is_explained_and_the_answer_goes_on():
     query = replace(make_query(), tools=(MCP_TOOL,))
     with ScriptedProvider([call("gone", q=1), text("Sorry.")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=query))
+        outputs = outputs_of(make_request(provider, query=query))
     assert MessageChunk("Sorry.") in outputs
     told = provider.calls[1].messages[-1].text
     assert told == "There is no tool called 'gone'. Tools: kb_search_docs."

@@ -8,12 +8,12 @@ import pytest
 
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.registry import read_document
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from protocol.json import Json
 from protocol.models import DataItem, FileReference, HumanMessage, ResultMessage, SourceData
+from tests.agent.answer_requests import make_query, make_request, outputs_of
 from tests.agent.documents.corpus import CASES
 from tests.agent.documents.corpus.case import Case
-from tests.agent.engine_inputs import make_engine_input, make_query, outputs_of
 from tests.agent.scripted import ScriptedProvider, text
 
 READABLE = [case for case in CASES if not case.error]
@@ -66,7 +66,7 @@ def ask(case: Case, *, as_link: bool) -> tuple[str, list[str]]:
         HumanMessage("q"), ResultMessage("get_widget_data", {}, (SourceData((sent,)),))
     )
     with ScriptedProvider([text("I see.")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=query, fetch=fetch))
+        outputs = outputs_of(make_request(provider, query=query, fetch=fetch))
     told = "\n".join(message.text for message in provider.calls[0].messages)
     return told, [one.fault for one in outputs if isinstance(one, FileRead)]
 

@@ -21,11 +21,11 @@ from copilot_admin.agent.files.file_reader import (
 )
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import FileRules
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.worker_processes import FailureReason, TaskFailed, WorkersBusy
 from protocol.events import StatusLevel, StatusUpdate
 from protocol.models import DataItem, HumanMessage, ResultMessage, SourceData
-from tests.agent.engine_inputs import make_engine_input, make_query, make_spec, outputs_of
+from tests.agent.answer_requests import make_query, make_request, make_spec, outputs_of
 from tests.agent.files.hostile_files import HOSTILE, READ, REFUSED, paragraphs
 from tests.agent.files.sample_files import SENTENCE, base64, docx, pdf
 from tests.agent.files.sample_images import image
@@ -152,7 +152,7 @@ def test_a_hostile_file_is_told_to_the_user_and_to_the_model():
     kind, made = HOSTILE["docx, a lying directory"]
     query = asked((kind, base64(made())), ("docx", base64(docx("It pays."))))
     with ScriptedProvider([text("I see.")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=query, spec=make_spec()))
+        outputs = outputs_of(make_request(provider, query=query, spec=make_spec()))
     sentence = f"The file 'file.docx' could not be read. {TOLD['docx, a lying directory']}"
     assert StatusUpdate(message=sentence, level=StatusLevel.WARNING) in outputs
     told = provider.calls[0].messages[-1].text

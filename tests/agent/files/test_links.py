@@ -12,10 +12,10 @@ from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.agent.files.contents import TEXT_FORM, FileItem, UnreadItem
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import EVERYTHING, FileRules, Origin, file_rules
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from protocol.json import JsonObject
 from protocol.models import DataItem, FileReference, ResultMessage, SourceData
-from tests.agent.engine_inputs import make_query, make_spec
+from tests.agent.answer_requests import make_query, make_spec
 from tests.agent.files.sample_images import image
 
 URL = "https://files.example/rows?sig=canary"

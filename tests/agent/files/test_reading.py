@@ -16,7 +16,7 @@ from copilot_admin.agent.files.pictures import read_picture
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import FileRules
 from copilot_admin.agent.providers.demo import DemoModel
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.model_call import ModelImage, ModelRole
 from copilot_admin.agent.values.spec import CitationMode, DataMessagePolicy
 from protocol.events import CitationCollection, MessageChunk, StatusLevel, StatusUpdate
@@ -31,14 +31,14 @@ from protocol.models import (
     SourceError,
     Widgets,
 )
-from tests.agent.documents.corpus.pdf import draw
-from tests.agent.engine_inputs import (
-    make_engine_input,
+from tests.agent.answer_requests import (
     make_query,
+    make_request,
     make_spec,
     make_widget,
     outputs_of,
 )
+from tests.agent.documents.corpus.pdf import draw
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
 from tests.agent.files.sample_images import image
 from tests.agent.scripted import ScriptedProvider, ToolsInPlainText, text
@@ -378,7 +378,7 @@ def asked_with(*messages, sees_images=True, context=()):
     query = make_query(*messages, context=context)
     with ScriptedProvider([text("I see.")]) as provider:
         outputs_of(
-            make_engine_input(
+            make_request(
                 provider, query=query, spec=make_spec(sees_images=sees_images, citations="off")
             )
         )
@@ -429,7 +429,7 @@ def test_data_messages_refer_to_images_that_the_question_shows():
     query = make_query(HumanMessage("a"), result(picture()))
     with ScriptedProvider([text("I see.")]) as provider:
         spec = make_spec(sees_images=True, data_messages=policy)
-        outputs_of(make_engine_input(provider, query=query, spec=spec))
+        outputs_of(make_request(provider, query=query, spec=spec))
     _, note, question, _, answered = provider.calls[0].messages
     assert SHOWN in note.text
     assert (question.text, question.images) == ("a", (shown(),))
@@ -440,12 +440,12 @@ def test_models_with_tools_in_words_and_the_rehearsal_take_images_too():
     query = make_query(HumanMessage("What is it?"), result(picture()))
     spec = make_spec(sees_images=True)
     with ScriptedProvider([text("I see.")]) as provider:
-        outputs_of(make_engine_input(ToolsInPlainText(provider), query=query, spec=spec))
+        outputs_of(make_request(ToolsInPlainText(provider), query=query, spec=spec))
     assert [one.images for one in provider.calls[0].messages if one.images] == [(shown(),)]
     rehearsal = DemoModel(make_spec().provider)
     said = "".join(
         one.delta
-        for one in outputs_of(make_engine_input(rehearsal, query=query, spec=spec))
+        for one in outputs_of(make_request(rehearsal, query=query, spec=spec))
         if isinstance(one, MessageChunk)
     )
     assert "You asked: What is it?" in said
@@ -462,7 +462,7 @@ def answered(*items, answer, citations=CitationMode.DOCUMENTS):
     query = make_query(HumanMessage("q"), result(*items), widgets=Widgets(primary=(make_widget(),)))
     with ScriptedProvider([text(answer)]) as provider:
         outputs = outputs_of(
-            make_engine_input(provider, query=query, spec=make_spec(citations=citations))
+            make_request(provider, query=query, spec=make_spec(citations=citations))
         )
     return outputs, provider
 
@@ -501,7 +501,7 @@ def test_a_file_that_cannot_be_read_is_said_to_the_user_before_the_answer():
 def told(*messages, **query):
     """What the user is told of files in the answer to a chat."""
     with ScriptedProvider([text("Well.")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=make_query(*messages, **query)))
+        outputs = outputs_of(make_request(provider, query=make_query(*messages, **query)))
     return [one.message for one in outputs if isinstance(one, StatusUpdate)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.agent.files.file_reader import POOL
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import FileRules, Origin, file_rules
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.spec import WidgetDataMode
 from protocol.events import FunctionCall, StatusLevel, StatusUpdate
 from protocol.models import (
@@ -22,9 +22,9 @@ from protocol.models import (
     Widget,
     Widgets,
 )
-from tests.agent.engine_inputs import (
-    make_engine_input,
+from tests.agent.answer_requests import (
     make_query,
+    make_request,
     make_spec,
     make_widget,
     outputs_of,
@@ -120,7 +120,7 @@ def test_a_file_that_is_not_wanted_is_neither_fetched_nor_opened(messages, rest,
 def test_an_attached_file_is_not_asked_for_where_none_are_taken():
     query = make_query(widgets=Widgets(primary=(ATTACHED,)))
     with ScriptedProvider([text("I see.")]) as provider:
-        outputs = outputs_of(make_engine_input(provider, query=query))
+        outputs = outputs_of(make_request(provider, query=query))
     sentence = NOT_READ + Origin.UPLOAD.value
     assert StatusUpdate(message=sentence, level=StatusLevel.WARNING) in outputs
     assert not any(isinstance(one, FunctionCall) for one in outputs)
@@ -146,7 +146,7 @@ def test_an_attached_file_and_a_widget_are_each_under_their_own_switch():
     widgets = Widgets(primary=(ATTACHED, make_widget()))
     query = make_query(*messages, widgets=widgets)
     with ScriptedProvider([text("I see.")]) as provider:
-        outputs_of(make_engine_input(provider, query=query))
+        outputs_of(make_request(provider, query=query))
     said = [message.text for message in provider.calls[0].messages]
     assert any(SENTENCE in one for one in said)
     assert any(Origin.UPLOAD.value in one for one in said)

@@ -2,18 +2,18 @@
 
 import pytest
 
-from copilot_admin.agent.values.engine_input import Recollection
+from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage, UsageSource
 from copilot_admin.agent.values.spec import CitationMode, FixedStep, StepPlace
 from copilot_admin.errors import ProviderRefused
 from protocol.events import MessageChunk, PromptSuggestions, StatusUpdate
 from protocol.models import Generation
-from tests.agent.engine_inputs import (
-    make_engine_input,
+from tests.agent.answer_requests import (
+    loading,
     make_query,
+    make_request,
     make_spec,
     outputs_of,
-    recalling,
 )
 from tests.agent.scripted import ScriptedProvider, broken, cut, text
 from tests.agent.scripted import Step as ScriptStep
@@ -29,8 +29,8 @@ ON = {"prompt-suggestions": True}
 def answered(*script, spec=SPEC, **query):
     query = {"workspace_options": ON, **query}
     with ScriptedProvider(script) as provider:
-        ask = make_engine_input(
-            provider, spec=spec, query=make_query(**query), recall=recalling(Recollection())
+        ask = make_request(
+            provider, spec=spec, query=make_query(**query), load_stored_turn=loading(StoredTurn())
         )
         return outputs_of(ask), provider
 

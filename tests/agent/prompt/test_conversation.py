@@ -17,12 +17,12 @@ from protocol.models import (
     WidgetParam,
     Widgets,
 )
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     asked_arguments,
     data,
     fetched_pair,
-    make_engine_input,
     make_query,
+    make_request,
     make_spec,
     make_widget,
 )
@@ -30,7 +30,7 @@ from tests.agent.scripted import ScriptedProvider
 
 
 def messages_of(query, *, prompt="", offered=()):
-    ask = make_engine_input(ScriptedProvider([]), query=query, spec=make_spec(system_prompt=prompt))
+    ask = make_request(ScriptedProvider([]), query=query, spec=make_spec(system_prompt=prompt))
     return model_messages(ask, query, offered=offered)
 
 
@@ -269,7 +269,7 @@ def cuts_of(query, **changes):
     """What the user is told of data that did not fit in 400 characters."""
     spec = make_spec(max_data_tokens=100, **changes)
     cuts = []
-    ask = make_engine_input(ScriptedProvider([]), query=query, spec=spec)
+    ask = make_request(ScriptedProvider([]), query=query, spec=spec)
     model_messages(ask, query, cuts=cuts)
     return cuts
 

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from copilot_admin.agent.prompt import data_messages
 from copilot_admin.agent.prompt.conversation import DATA_MESSAGE_RULE, DATA_RULE, model_messages
 from copilot_admin.agent.prompt.data_messages import data_blocks
+from copilot_admin.agent.values.answer_request import DataSeen
 from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.agent.values.engine_input import DataSeen
 from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
 from protocol.data import DataMessage, render
@@ -40,12 +40,12 @@ from protocol.models import (
     Widgets,
 )
 from protocol.parsing import parse_query
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     PROVIDER,
     data,
     fetched_pair,
-    make_engine_input,
     make_query,
+    make_request,
     make_spec,
     make_widget,
     outputs_of,
@@ -60,9 +60,7 @@ NOTE = DataMessage(kind="user", data={"name": "Ada"}, description="Who asks.")
 
 def seen(query: Query, **changes: Any) -> list[tuple[str, str]]:
     spec = make_spec(**changes)
-    messages = model_messages(
-        make_engine_input(ScriptedProvider([]), query=query, spec=spec), query
-    )
+    messages = model_messages(make_request(ScriptedProvider([]), query=query, spec=spec), query)
     return [(message.role.value, message.text) for message in messages]
 
 
@@ -91,7 +89,7 @@ def test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it() -> Non
     spec = make_spec(data=(NOTE,), tools=("table",), data_messages=DataMessagePolicy(options=True))
     query = make_query(HumanMessage("q"), workspace_options={"tone": "dry"})
 
-    outputs_of(make_engine_input(provider, query=query, spec=spec))
+    outputs_of(make_request(provider, query=query, spec=spec))
 
     first, second, third = (asked.messages for asked in provider.calls)
     assert [message.text for message in first if message.is_data] == [
@@ -419,7 +417,7 @@ def test_a_copilot_with_notes_asked() -> None:
     provider = ScriptedProvider([text("Hi John.")])
     query = make_query(HumanMessage("Who am I?"), workspace_options={"deep": True})
 
-    outputs = outputs_of(make_engine_input(provider, query=query, spec=spec))
+    outputs = outputs_of(make_request(provider, query=query, spec=spec))
     events = [one for one in outputs if hasattr(one, "understood_since")]
 
     assert events == [MessageChunk("Hi John.")]

@@ -12,7 +12,7 @@ from copilot_admin.agent.prompt.item_forms import form_note, plain_content
 from copilot_admin.agent.prompt.room import DataRoom
 from copilot_admin.agent.prompt.rows import SHORTEST_BEGINNING
 from protocol.models import CommandResult, DataItem, FileReference, SourceData, SourceError
-from tests.agent.engine_inputs import data
+from tests.agent.answer_requests import data
 
 ROWS = json.dumps([{"day": 1, "close": 1.5}, {"day": 2, "close": 2.5}, {"day": 3}])
 

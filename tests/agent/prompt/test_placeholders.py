@@ -5,7 +5,7 @@ import pytest
 from copilot_admin.agent.prompt.placeholders import ends_open, fill, unknown_placeholders
 from protocol.features import CustomFeature, CustomFeatureType
 from protocol.models import Widgets
-from tests.agent.engine_inputs import NOW, make_query, make_spec, make_widget
+from tests.agent.answer_requests import NOW, make_query, make_spec, make_widget
 
 DEEP = CustomFeature(key="deep", label="Deep", state_on="Dig", state_off="Skim")
 SURE = CustomFeature(key="sure", label="Sure", default=True)

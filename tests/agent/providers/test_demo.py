@@ -28,13 +28,13 @@ from protocol.events import (
     MessageChunk,
 )
 from protocol.models import CommandResult, ContextItem, HumanMessage, ResultMessage, Widgets
-from tests.agent.engine_inputs import (
+from tests.agent.answer_requests import (
     asked_arguments,
     data,
     events_of,
     fetched_pair,
-    make_engine_input,
     make_query,
+    make_request,
     make_spec,
     make_widget,
 )
@@ -45,7 +45,7 @@ SPEC = make_spec(system_prompt="You are {{ copilot.name }}.\nBe kind.", tools=("
 
 
 def answered(query, *, spec=SPEC):
-    return events_of(make_engine_input(REHEARSAL, query=query, spec=spec))
+    return events_of(make_request(REHEARSAL, query=query, spec=spec))
 
 
 def text_of(events):

@@ -21,7 +21,7 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady
-from tests.agent.engine_inputs import make_query, make_spec
+from tests.agent.answer_requests import make_query, make_spec
 from tests.agent.providers.upstream import serving
 
 KINDS = [kind for kind, _ in provider_kinds()]

@@ -10,8 +10,8 @@ from copilot_admin.agent.tools.html import MAX_CHARACTERS, clean_html, filter_st
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import ArtifactType, MessageArtifact
+from tests.agent.answer_requests import make_request, make_spec, outputs_of
 from tests.agent.client_functions.samples import FULL_QUERY
-from tests.agent.engine_inputs import make_engine_input, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, call, text
 
 
@@ -178,7 +178,7 @@ def answer(html, **spec):
     """The artifact of a call of the tool, or what the model is told instead."""
     made = call("html", name="Card", description="Figures.", html=html)
     provider = ScriptedProvider([made, text("See above.")])
-    outputs = outputs_of(make_engine_input(provider, spec=make_spec(tools=("html",), **spec)))
+    outputs = outputs_of(make_request(provider, spec=make_spec(tools=("html",), **spec)))
     for one in outputs:
         if isinstance(one, MessageArtifact):
             assert (one.type, one.artifact_name) == (ArtifactType.HTML, "Card")

@@ -12,7 +12,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 import pytest
 
-from copilot_admin.agent.values.engine_input import ServerTool
+from copilot_admin.agent.values.answer_request import ServerTool
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import (
     Conversation,

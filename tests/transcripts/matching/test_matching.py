@@ -342,7 +342,7 @@ def test_conversations_are_recognised_without_their_content():
     assert first.conversation == second.conversation
     assert [row[3] for row in shape(second.conversation)] == [""] * 6
     assert second.conversation.title == ""
-    assert first.accepted.recollection.client_calls == {"": 1}
+    assert first.accepted.stored_turn.client_calls == {"": 1}
 
 
 def test_results_without_a_question_share_no_turn_with_another_conversation():

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
-from copilot_admin.agent.values.engine_input import Output
+from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import Conversation, CopilotVersion, Logging, Outcome, Run

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.agent.values.engine_input import FileRead
+from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.model_call import Finish, Usage, UsageSource
 from copilot_admin.models import (
     Blob,

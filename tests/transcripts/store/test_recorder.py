@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.values.engine_input import (
+from copilot_admin.agent.values.answer_request import (
     ComponentCalled,
     DataSeen,
     FileRead,
     Output,
+    Reasoning,
     ServerTool,
-    Thought,
 )
 from copilot_admin.agent.values.model_call import Alive, Finish, Usage, UsageSource
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
@@ -83,7 +83,7 @@ def test_text_is_joined_and_events_know_their_place():
             {"name": "a", "type": "png", "size": 5, "pages": 2, "pixels": [8, 4], "note": "n",
              "fault": "f"},
         ),
-        (Thought("Hm"), EventType.REASONING, {"text": "Hm"}),
+        (Reasoning("Hm"), EventType.REASONING, {"text": "Hm"}),
         (Tomorrow(app={"a": 1}), OTHER_EVENT,
          {"event": "copilotTomorrow", "data": {"app": {"a": 1}, "order": 1}}),
         (Alive(), OTHER_EVENT, {"fact": "Alive", "data": {}}),
@@ -107,10 +107,10 @@ def test_everything_but_text_is_an_event(output, kind, payload):
 
 def test_thoughts_between_two_other_things_are_one_event():
     record = recording_of(
-        Thought("I "),
-        Thought("think"),
+        Reasoning("I "),
+        Reasoning("think"),
         MessageChunk("Hi"),
-        Thought("so"),
+        Reasoning("so"),
         StatusUpdate(message="x"),
     )
     assert [(event.type, event.payload.get("text")) for event in record.events] == [
@@ -160,7 +160,11 @@ def test_a_run_that_ends_in_a_call_knows_how_the_client_repeats_it():
 
 def test_an_old_client_hears_tables_as_text():
     record = recording_of(
-        MessageChunk("Look: "), TABLE, Thought("x"), MessageChunk("done"), generation=Generation.ONE
+        MessageChunk("Look: "),
+        TABLE,
+        Reasoning("x"),
+        MessageChunk("done"),
+        generation=Generation.ONE,
     )
     assert record.text == "Look: done"
     assert record.client_text.startswith("Look: ")
@@ -176,7 +180,7 @@ def test_bytes_are_counted_as_utf8():
 
 
 def test_what_is_not_sent_as_an_event_is_not_heard():
-    record = recording_of(Thought("Hm"), MessageChunk("a"), TABLE, MessageChunk("b"))
+    record = recording_of(Reasoning("Hm"), MessageChunk("a"), TABLE, MessageChunk("b"))
     assert (record.text, record.client_text) == ("ab", "ab")
 
 
@@ -194,7 +198,7 @@ def test_checkpoints_hold_only_what_is_new():
 
 OUTPUTS = st.one_of(
     st.text(max_size=8).map(MessageChunk),
-    st.text(max_size=8).map(Thought),
+    st.text(max_size=8).map(Reasoning),
     st.text(max_size=8).map(lambda text: StatusUpdate(message=text)),
     st.text(max_size=8).map(lambda text: Tomorrow(app={"text": text})),
     st.none(),  # a checkpoint
@@ -242,7 +246,7 @@ def test_a_run_that_cannot_be_stored_is_kept_by_its_end_alone():
     ("outputs", "options", "is_light"),
     [
         ([StatusUpdate(message="s")] * MAX_LIGHT_ITEMS, {}, True),
-        ([Thought("x")] * (MAX_LIGHT_ITEMS + 1), {}, False),
+        ([Reasoning("x")] * (MAX_LIGHT_ITEMS + 1), {}, False),
         ([TABLE], {}, False),
         ([], {"rules": Rules((DataKind.EMAIL,))}, False),
     ],

@@ -73,7 +73,7 @@ def test_a_run_is_accepted_once_however_often_it_is_written():
     with transaction.atomic():
         second = accept(prepared)
     assert (first.turn_id, first.conversation_id) == (second.turn_id, second.conversation_id)
-    assert second.recollection.looped is False
+    assert second.stored_turn.is_retry_loop is False
     conversation = Conversation.objects.get()
     assert (conversation.n_runs, conversation.n_turns, Run.objects.count()) == (1, 1, 1)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.client.client_state import SIGNED_MEMORY
-from copilot_admin.agent.values.engine_input import Memory, Recollection
+from copilot_admin.agent.values.answer_request import Memory, StoredTurn
 from copilot_admin.models import Blob, Logging, Run
 from copilot_admin.transcripts.store.turn_state import LOOP_WINDOW, request_fingerprint
 from protocol.events import FunctionCall
@@ -43,10 +43,10 @@ def test_memory_of_the_first_request_reaches_the_second():
         selected_skills=(skill,),
         workspace_state=state,
     )
-    assert first.accepted.recollection == Recollection(memory=remembered)
+    assert first.accepted.stored_turn == StoredTurn(memory=remembered)
     first.answer(call_event())
     second = client.ask("Price?", call_echo(), result(), env={"timezone": None})
-    assert second.accepted.recollection == Recollection(
+    assert second.accepted.stored_turn == StoredTurn(
         memory=remembered,
         client_calls={"get_widget_data": 1},
         carried={"signed": "by us"},
@@ -61,7 +61,7 @@ def test_what_is_no_memory_is_not_remembered(env):
     client = Client(trace_id="chat")
     client.ask("Price?", env=env).answer(call_event())
     second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.recollection.memory == Memory()
+    assert second.accepted.stored_turn.memory == Memory()
 
 
 @pytest.mark.database
@@ -71,21 +71,21 @@ def test_calls_are_counted_along_the_way_to_the_leaf():
     for number in range(3):
         client.ask(*history).answer(call_event(f"w-{number}"))
         history += [call_echo(f"w-{number}"), result("1", f"w-{number}")]
-    assert client.ask(*history).accepted.recollection.client_calls == {"get_widget_data": 3}
-    assert client.ask(*history[:3]).accepted.recollection.client_calls == {"get_widget_data": 1}
+    assert client.ask(*history).accepted.stored_turn.client_calls == {"get_widget_data": 3}
+    assert client.ask(*history[:3]).accepted.stored_turn.client_calls == {"get_widget_data": 1}
 
 
 def test_a_regenerated_answer_is_no_loop_when_the_result_came():
     client = Client(trace_id="chat")
     client.ask("Price?").answer(call_event())
     client.ask("Price?", call_echo(), result()).answer("42")
-    assert client.ask("Price?").accepted.recollection.looped is False
+    assert client.ask("Price?").accepted.stored_turn.is_retry_loop is False
 
 
 def test_a_regenerated_answer_is_no_loop_when_there_was_no_call():
     client = Client(trace_id="chat")
     client.ask("Hi").answer("Hello")
-    assert client.ask("Hi").accepted.recollection == Recollection(memory=Memory())
+    assert client.ask("Hi").accepted.stored_turn == StoredTurn(memory=Memory())
 
 
 @pytest.mark.database
@@ -95,13 +95,13 @@ def test_a_loop_is_one_for_a_minute_after_the_end_of_the_call():
     client.ask("Price?").answer(call_event(), ended=ending(ms=2500))
     ended_at = client.now + timedelta(milliseconds=2500)
 
-    def looped(after: timedelta) -> bool:
+    def is_retry_loop(after: timedelta) -> bool:
         client.now = ended_at + after - timedelta(seconds=1)  # each request is a second later
-        return bool(client.ask("Price?").accepted.recollection.looped)
+        return bool(client.ask("Price?").accepted.stored_turn.is_retry_loop)
 
-    assert looped(LOOP_WINDOW) is False
+    assert is_retry_loop(LOOP_WINDOW) is False
     Run.objects.filter(output_node=None).delete()
-    assert looped(LOOP_WINDOW - timedelta(microseconds=1)) is True
+    assert is_retry_loop(LOOP_WINDOW - timedelta(microseconds=1)) is True
 
 
 @pytest.mark.database
@@ -109,15 +109,15 @@ def test_what_counts_as_a_loop_is_the_newest_answer_to_the_same_request():
     client = Client(trace_id="chat")
     client.ask("Price?").answer(call_event())
     client.ask("Price?").answer("I do not know.")
-    assert client.ask("Price?").accepted.recollection.looped is False
+    assert client.ask("Price?").accepted.stored_turn.is_retry_loop is False
     client.ask("Price?").answer(call_event())
-    assert client.ask("Price?").accepted.recollection.looped is True
+    assert client.ask("Price?").accepted.stored_turn.is_retry_loop is True
 
 
 def test_an_answer_that_is_still_being_written_is_no_loop():
     client = Client(trace_id="chat")
     client.ask("Price?")
-    assert client.ask("Price?").accepted.recollection == Recollection(memory=Memory())
+    assert client.ask("Price?").accepted.stored_turn == StoredTurn(memory=Memory())
 
 
 @pytest.mark.database
@@ -125,7 +125,7 @@ def test_a_call_that_was_never_answered_is_none_that_was_made():
     client = Client(trace_id="chat")
     client.ask("Price?").answer("Nothing.")
     second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.recollection.client_calls == {}
+    assert second.accepted.stored_turn.client_calls == {}
 
 
 @pytest.mark.database
@@ -133,7 +133,7 @@ def test_where_no_content_is_kept_no_memory_is_either():
     client = Client(trace_id="chat", logging=Logging.METADATA)
     client.ask("Price?", env={"timezone": "UTC"}, timezone="UTC").answer(call_event())
     second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.recollection == Recollection(client_calls={"": 1})
+    assert second.accepted.stored_turn == StoredTurn(client_calls={"": 1})
     assert not Blob.objects.exists()
 
 
@@ -143,7 +143,7 @@ def test_of_an_odd_memory_what_can_be_used_is():
     client = Client(trace_id="chat")
     client.ask("Price?", env=env).answer(call_event())
     second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.recollection.memory == Memory(
+    assert second.accepted.stored_turn.memory == Memory(
         timezone="UTC", urls=("https://a.example",), selected_skills=(skill,)
     )
 
@@ -175,7 +175,7 @@ def test_what_an_older_client_does_not_carry_is_known_from_the_call(length):
     echo = echo_of(call, Generation.ONE)
     bare = ResultMessage("get_widget_data", echo.input_arguments, result().data)
     second = client.ask("Price?", echo, bare)
-    assert second.accepted.recollection.carried == state
+    assert second.accepted.stored_turn.carried == state
 
 
 @pytest.mark.parametrize(
@@ -196,18 +196,18 @@ def test_calls_are_counted_for_each_function(logging, called):
         client.ask(*history).answer(call)
         echo = echo_of(call, Generation.THREE)
         history += [echo, ResultMessage(call.function, echo.input_arguments)]
-    assert client.ask(*history).accepted.recollection.client_calls == called
+    assert client.ask(*history).accepted.stored_turn.client_calls == called
 
 
 def test_nothing_is_looked_up_for_a_client_that_carries():
     client = Client(trace_id="chat-1")
     client.ask("Price?").answer(call_event())
     carrying = replace(result(), extra_state={SIGNED_MEMORY: "token"})
-    assert client.ask("Price?", call_echo(), carrying).accepted.recollection.carried == {}
+    assert client.ask("Price?", call_echo(), carrying).accepted.stored_turn.carried == {}
 
 
 @pytest.mark.parametrize(
-    ("changed", "looped"),
+    ("changed", "is_retry_loop"),
     [
         ({}, True),
         ({"timezone": None, "urls": []}, True),
@@ -222,12 +222,12 @@ def test_nothing_is_looked_up_for_a_client_that_carries():
         ({"context": "text"}, True),
     ],
 )
-def test_the_same_words_about_something_else_are_another_question(changed, looped):
+def test_the_same_words_about_something_else_are_another_question(changed, is_retry_loop):
     env = {"timezone": "UTC", "widgets": SELECTED}
     client = Client(trace_id="chat-1")
     client.ask("Price?", env=env).answer(call_event())
     again = client.ask("Price?", env={**env, **changed})
-    assert again.accepted.recollection.looped is looped
+    assert again.accepted.stored_turn.is_retry_loop is is_retry_loop
 
 
 @pytest.mark.database
@@ -235,4 +235,4 @@ def test_where_no_request_is_kept_the_same_words_are_the_same_question():
     client = Client(trace_id="chat-1", logging=Logging.METADATA)
     client.ask("Price?", env={"widgets": SELECTED}).answer(call_event())
     again = client.ask("Price?", env={"widgets": {"primary": []}})
-    assert again.accepted.recollection.looped is True
+    assert again.accepted.stored_turn.is_retry_loop is True

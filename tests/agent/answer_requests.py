@@ -7,7 +7,7 @@ from typing import Any
 
 from copilot_admin.agent.answer import answer
 from copilot_admin.agent.llm.retries import Pace
-from copilot_admin.agent.values.engine_input import EngineInput, Output, Recollection
+from copilot_admin.agent.values.answer_request import AnswerRequest, Output, StoredTurn
 from copilot_admin.agent.values.model_call import ModelProvider
 from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec
 from protocol.json import Json, JsonObject
@@ -42,18 +42,18 @@ def make_query(*messages: Message, **changes: Any) -> Query:
     return Query(messages=messages or (HumanMessage("What moved?"),), **changes)
 
 
-def make_engine_input(
+def make_request(
     provider: ModelProvider,
     *,
     query: Query | None = None,
     spec: CopilotSpec | None = None,
-    recall: Callable[[], Awaitable[Recollection]] | None = None,
+    load_stored_turn: Callable[[], Awaitable[StoredTurn]] | None = None,
     **changes: Any,
-) -> EngineInput:
+) -> AnswerRequest:
     """An input with fixed time, trace id and key; a server that remembers nothing."""
-    if recall is not None:
-        changes["recall"] = recall
-    return EngineInput(
+    if load_stored_turn is not None:
+        changes["load_stored_turn"] = load_stored_turn
+    return AnswerRequest(
         spec=spec or make_spec(),
         query=query or make_query(),
         provider=provider,
@@ -64,31 +64,31 @@ def make_engine_input(
     )
 
 
-def recalling(recollection: Recollection) -> Callable[[], Awaitable[Recollection]]:
+def loading(stored_turn: StoredTurn) -> Callable[[], Awaitable[StoredTurn]]:
     """A server that remembers this."""
 
-    async def recall() -> Recollection:
-        return recollection
+    async def load_stored_turn() -> StoredTurn:
+        return stored_turn
 
-    return recall
+    return load_stored_turn
 
 
-def never_recalled() -> Awaitable[Recollection]:
+def never_loaded() -> Awaitable[StoredTurn]:
     """A server that must not be asked what it remembers."""
     raise AssertionError("the answer does not depend on what the server remembers")
 
 
-def outputs_of(ask: EngineInput) -> list[Output]:
+def outputs_of(ask: AnswerRequest) -> list[Output]:
     """Everything that the engine yields for an ask."""
     return asyncio.run(_collected(ask))
 
 
-def events_of(ask: EngineInput) -> list[Output]:
+def events_of(ask: AnswerRequest) -> list[Output]:
     """What the client gets of it."""
     return [one for one in outputs_of(ask) if hasattr(one, "understood_since")]
 
 
-async def _collected(ask: EngineInput) -> list[Output]:
+async def _collected(ask: AnswerRequest) -> list[Output]:
     return [output async for output in answer(ask, pace=hurried())]
 
 

@@ -1,0 +1,86 @@
+"""Traces of model calls and tools."""
+
+from dataclasses import replace
+
+import pytest
+
+from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
+from copilot_admin.agent.values.spec import ComponentUse
+from copilot_admin.agent.values.tracing import ModelCallTrace, ToolTrace, Trace, Tracer
+from copilot_admin.errors import ProviderBroke, ProviderUnavailable
+from protocol.components import create_output
+from tests.agent.answer_requests import make_request, make_spec, outputs_of
+from tests.agent.components.sample_components import sample_components
+from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
+
+__all__ = ["sample_components"]
+
+USAGE = Usage(input_tokens=12, output_tokens=3)
+TABLE = {"name": "Prices", "description": "By day.", "rows": [{"day": "Mon"}]}
+
+
+def traces_of(*script: Step, wants_content: bool = False, **spec: object) -> list[Trace]:
+    traces: list[Trace] = []
+    tracer = Tracer(traces.append, wants_content=wants_content)
+    with ScriptedProvider(script) as provider:
+        outputs_of(make_request(provider, spec=make_spec(**spec), tracer=tracer))
+    return traces
+
+
+def test_a_model_call_is_traced_when_it_has_ended():
+    (trace,) = traces_of(Step((TextDelta("Up "), TextDelta("3 %."), USAGE, Finish("stop"))))
+    assert isinstance(trace, ModelCallTrace)
+    assert trace.began <= (trace.first or 0) <= trace.ended
+    assert replace(trace, began=0, first=0, ended=0) == ModelCallTrace(
+        call=trace.call, began=0, first=0, ended=0, usage=USAGE, finish="stop"
+    )
+    assert trace.call.messages[-1].text == "What moved?"
+
+
+@pytest.mark.parametrize(("wants_content", "kept"), [(True, "Up 3 %."), (False, "")])
+def test_texts_are_kept_only_for_a_tracer_that_wants_them(wants_content, kept):
+    (trace,) = traces_of(text("Up ", "3 %."), wants_content=wants_content)
+    assert trace.text == kept
+
+
+def test_a_tool_is_traced_between_the_model_calls_around_it():
+    first, tool, second = traces_of(call("table", **TABLE), text("Done."), tools=("table",))
+    assert isinstance(tool, ToolTrace)
+    assert first.tool_calls == (tool.call,)
+    assert (tool.call.name, tool.failed) == ("table", False)
+    assert second.call.messages[-1].text == tool.result
+    assert first.ended <= tool.began <= tool.ended <= second.began
+
+
+def test_a_tool_with_wrong_arguments_has_failed():
+    _, tool, _ = traces_of(call("table"), text("Sorry."), tools=("table",))
+    assert tool.failed
+
+
+@pytest.mark.usefixtures("sample_components")
+@pytest.mark.parametrize(
+    ("output", "failed"), [(ValueError("No."), True), (create_output("text", "hi"), False)]
+)
+def test_a_component_has_failed_if_it_raised(output, failed):
+    use = ComponentUse(name="player", version="v1", config={"outputs": (output,)})
+    _, tool, _ = traces_of(call("player"), text("Done."), components=(use,))
+    assert tool.failed is failed
+
+
+def test_failed_attempts_are_traced_with_the_one_that_worked():
+    (trace,) = traces_of(broken(ProviderUnavailable("Away.")), text("Here."))
+    assert (trace.failures, trace.failed, trace.finish) == (
+        ("ProviderUnavailable",),
+        False,
+        "stop",
+    )
+
+
+def test_an_answer_that_breaks_off_is_traced_with_its_error():
+    traces: list[Trace] = []
+    with ScriptedProvider([broken(ProviderBroke("Broken."), "Half")]) as provider:
+        request = make_request(provider, tracer=Tracer(traces.append, wants_content=True))
+        with pytest.raises(ProviderBroke):
+            outputs_of(request)
+    (trace,) = traces
+    assert (trace.text, trace.failures, trace.failed) == ("Half", ("ProviderBroke",), True)
