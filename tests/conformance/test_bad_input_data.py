@@ -199,7 +199,7 @@ def test_the_limit_holds_for_every_method_and_path_before_the_body_is_sent(
     ("item", "why"),
     [
         (
-            {"content": base64(b"This is no PDF.")},
+            {"content": base64(b"%PDF-1.7 and no more")},
             "It is no PDF, or it is damaged. Attach it again.",
         ),
         ({"content": "%%%"}, "Its content is not base64."),

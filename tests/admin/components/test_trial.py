@@ -256,7 +256,7 @@ class Reads(Component):
             "notes.txt: ((&#x27;&#x27;, &#x27;more&#x27;),)",
         ),
         ({"file": ("a.exe", b"more")}, "Its name must end in one of: csv,"),
-        ({"file": ("a.pdf", b"more")}, "is no PDF"),
+        ({"file": ("a.pdf", b"%PDF-1.7")}, "is no PDF"),
         ({"file": ("a.txt", b"x" * 101)}, "The file is larger than 20 MB."),
     ],
 )
