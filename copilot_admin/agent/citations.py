@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.documents.document import Document
-from copilot_admin.agent.files.quotes import page_of, quotes
+from copilot_admin.agent.files.quotes import find_quotes, page_of
 from copilot_admin.agent.files.reading import files_in
 from copilot_admin.agent.values.model_call import WebSource
 from copilot_admin.agent.values.turn import Fetched, fetched_in_turn, messages_of_turn
@@ -184,7 +184,7 @@ class _Quoted:
     def _in(self, document: Document) -> _Boxes:
         key = id(document)  # documents live longer than this, in the query
         if key not in self._found:
-            self._found[key] = quotes(self._answer, document)
+            self._found[key] = find_quotes(self._answer, document)
         return self._found[key]
 
 

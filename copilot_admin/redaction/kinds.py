@@ -53,7 +53,7 @@ _LENGTHS = {
     "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }  # fmt: skip
 _BETWEEN = " -._\t\n"  # what stands between groups of an IBAN, of which the checksum tells enough
-_MOST_BETWEEN = 2
+_MAX_BETWEEN = 2
 _IBAN = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=IBAN)|(?<=iban))([A-Za-z]{2})[ ._\t\n-]{0,2}[0-9][0-9]"
 )
@@ -65,7 +65,7 @@ _DIGITS = r"[0-9](?:[ -]?[0-9]){4,19}"
 _NAMED = re.compile(rf"(?=[acdkr]){_ACCOUNT}{_NUMBER}{_IS}({_DIGITS})(?![0-9])", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(_DIGITS)
 _NAME = re.compile(rf"{_ACCOUNT}{_NUMBER}$", re.IGNORECASE)
-_LONGEST_KEY = 100
+_MAX_KEY = 100
 # Behind a comma stands the next column of a table, behind a full stop between digits a fraction.
 _CARD = re.compile(r"(?<![0-9])(?<![0-9]\.)[2-6](?:[ \u00a0-]?[0-9]){12,18}")
 # As cards have them printed, wherever that begins: a number before it may have taken the first digits.
@@ -75,7 +75,7 @@ _PRINTED = re.compile(
     r"|[0-9]{3}[ .-][0-9]{6}[ .-][0-9]{4,5}))(?![0-9]))"
 )
 _MAIL_HOST = re.compile(r"(?:@|%40)(?:[\w-]{1,63}\.){1,8}[\w-]{2,63}")
-_LONGEST_NAME = 64  # before the sign
+_MAX_MAIL_NAME = 64  # before the sign
 _IN_MAIL_NAME = frozenset("!#$%&'*+/=?^_`{|}~.-")
 _PHONE = re.compile(
     r"(?<![\w+])(?:"
@@ -160,7 +160,7 @@ def _accounts(text: str) -> Iterator[Span]:
 
 def names_account(name: str) -> bool:
     """Whether a key such as `accountNumber` names the number of an account."""
-    return len(name) <= _LONGEST_KEY and _NAME.search(name) is not None
+    return len(name) <= _MAX_KEY and _NAME.search(name) is not None
 
 
 def is_account_number(text: str) -> bool:
@@ -178,7 +178,7 @@ def _end_of_iban(text: str, match: re.Match[str]) -> int | None:
         if sign.isascii() and sign.isalnum():
             signs.append(sign)
             between = 0
-        elif sign not in _BETWEEN or between == _MOST_BETWEEN:
+        elif sign not in _BETWEEN or between == _MAX_BETWEEN:
             return None
         else:
             between += 1
@@ -220,7 +220,7 @@ def _is_card(digits: list[int]) -> bool:
 def _mails(text: str) -> Iterator[Span]:
     for match in _MAIL_HOST.finditer(text):
         first = match.start()
-        least = max(0, first - _LONGEST_NAME)
+        least = max(0, first - _MAX_MAIL_NAME)
         while first > least and (text[first - 1].isalnum() or text[first - 1] in _IN_MAIL_NAME):
             first -= 1
         if first < match.start():

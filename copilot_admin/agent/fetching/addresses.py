@@ -30,8 +30,8 @@ _LOCAL_TRANSLATION = ip_network("64:ff9b:1::/48")  # RFC 8215
 _PLACES = ((6, 7, 9, 10), (7, 9, 10, 11), (9, 10, 11, 12), (12, 13, 14, 15))
 _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: before the last 32 bits
 
-LONGEST_ADDRESS = 16 * 1024  # characters; few servers take so long a line of a request
-_LONGEST_HOST = 1000  # characters, with a password and a port; a name has 253
+MAX_URL_LENGTH = 16 * 1024  # characters; few servers take so long a line of a request
+_MAX_HOST_LENGTH = 1000  # characters, with a password and a port; a name has 253
 _AUTHORITY = re.compile(r"[^/?#]*//([^/?#]*)")
 _NOT_READ = str.maketrans(
     "", "", "\t\r\n"
@@ -66,9 +66,9 @@ def led_to(url: str, to: str) -> str:
 
 
 def _check_length(url: str) -> None:
-    if len(url) <= LONGEST_ADDRESS:
+    if len(url) <= MAX_URL_LENGTH:
         host = _AUTHORITY.match(url.translate(_NOT_READ))
-        if host is None or len(host[1]) <= _LONGEST_HOST:
+        if host is None or len(host[1]) <= _MAX_HOST_LENGTH:
             return
     raise ValueError("the address, or its host, is too long")
 

@@ -27,7 +27,7 @@ from aiohttp import (
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from copilot_admin.agent.fetching.addresses import (
-    LONGEST_ADDRESS,
+    MAX_URL_LENGTH,
     address_of,
     is_forbidden,
     is_public,
@@ -183,8 +183,8 @@ class Egress:
 
     async def _hop(self, url: str) -> bytes | str:
         """Return the body, or where the URL leads to."""
-        if len(url) > LONGEST_ADDRESS:
-            raise FetchFailed(f"The link has more than {LONGEST_ADDRESS:,} characters.")
+        if len(url) > MAX_URL_LENGTH:
+            raise FetchFailed(f"The link has more than {MAX_URL_LENGTH:,} characters.")
         if _host_of(url) is None:
             raise FetchFailed("The link is no http or https address.")
         async with self.request("GET", url, seconds=self._seconds) as response:

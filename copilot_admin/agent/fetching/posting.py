@@ -1,4 +1,4 @@
-"""Posts something to an address that an operator named, by the one way out; follows no redirect."""
+"""POST requests to URLs of operators through the egress client."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ HEAD_BYTES = 1000  # of an answer; the rest is not read
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """What was answered.
+    """Answer of the receiver.
 
     Attributes:
         head: The beginning of the answer: untrusted.
@@ -31,7 +31,7 @@ class Posted:
 
 
 class PostFailed(CopilotError):
-    """Nothing was answered; the text says why.
+    """No answer came; the text says why.
 
     Attributes:
         is_final: Trying again would change nothing.
@@ -50,7 +50,7 @@ async def post(
     egress: Egress,
     seconds: float = SECONDS,
 ) -> Posted:
-    """Posts a body and reads the beginning of the answer.
+    """Post a body and read the beginning of the answer.
 
     Raises:
         PostFailed: There is no answer, or the address may not be reached.

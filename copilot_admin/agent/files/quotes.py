@@ -1,8 +1,6 @@
-"""Finds what an answer quotes of a document, and where it stands on its pages.
+"""Quotes of a document in an answer, and their boxes on its pages.
 
-Only words that stand in both are a quote: a run of at least five that follow each other, whatever
-their case and punctuation. So a box is never made up; what the model says in words of its own has
-none.
+A quote is a run of at least five words that stand in both, regardless of case and punctuation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,21 +10,21 @@ from itertools import groupby
 from copilot_admin.agent.documents.document import Document, Word
 from protocol.json import JsonObject
 
-SHORTEST = 5  # words; shorter runs stand in many texts by chance
-MOST = 5  # quotes of one document
+MIN_WORDS = 5  # words; shorter runs stand in many texts by chance
+MAX_QUOTES = 5  # quotes of one document
 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A word of the document, as it is compared, and where it stands."""
+    """A word of the document as it is compared, with its place."""
 
     plain: str
     page: int
     word: Word
 
 
-def quotes(answer: str, document: Document) -> tuple[tuple[JsonObject, ...], ...]:
-    """The boxes of each quote, a box for each line, in the order of the answer.
+def find_quotes(answer: str, document: Document) -> tuple[tuple[JsonObject, ...], ...]:
+    """Return the boxes of each quote, a box for each line, in the order of the answer.
 
     Costs grow in a straight line with the lengths of both texts, except where the same five words
     stand in the document again and again: then the first place counts.
@@ -39,32 +37,32 @@ def quotes(answer: str, document: Document) -> tuple[tuple[JsonObject, ...], ...
     ]
     plain_words = [one.plain for one in placed]
     starts: dict[tuple[str, ...], int] = {}
-    for index in range(len(plain_words) - SHORTEST + 1):
-        starts.setdefault(tuple(plain_words[index : index + SHORTEST]), index)
-    said = [plain for text in answer.split() if (plain := _plain(text))]
-    found = list(dict.fromkeys(_runs(said, plain_words, starts)))[:MOST]
+    for index in range(len(plain_words) - MIN_WORDS + 1):
+        starts.setdefault(tuple(plain_words[index : index + MIN_WORDS]), index)
+    answer_words = [plain for text in answer.split() if (plain := _plain(text))]
+    found = list(dict.fromkeys(_runs(answer_words, plain_words, starts)))[:MAX_QUOTES]
     return tuple(tuple(_boxes(placed[start:end])) for start, end in found)
 
 
 def page_of(quote: Sequence[JsonObject]) -> int:
-    """The page on which a quote begins."""
+    """Return the page on which a quote begins."""
     return int(str(quote[0]["page"]))
 
 
 def _runs(
-    said: Sequence[str], words: Sequence[str], starts: dict[tuple[str, ...], int]
+    answer_words: Sequence[str], words: Sequence[str], starts: dict[tuple[str, ...], int]
 ) -> Iterator[tuple[int, int]]:
     index = 0
-    while index <= len(said) - SHORTEST:
-        start = starts.get(tuple(said[index : index + SHORTEST]))
+    while index <= len(answer_words) - MIN_WORDS:
+        start = starts.get(tuple(answer_words[index : index + MIN_WORDS]))
         if start is None:
             index += 1
             continue
-        length = SHORTEST
+        length = MIN_WORDS
         while (
-            index + length < len(said)
+            index + length < len(answer_words)
             and start + length < len(words)
-            and said[index + length] == words[start + length]
+            and answer_words[index + length] == words[start + length]
         ):
             length += 1
         yield start, start + length

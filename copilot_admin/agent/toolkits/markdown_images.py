@@ -65,8 +65,8 @@ _DOUBTFUL = frozenset("<|$\\\r")  # HTML, tables, mathematics and escapes are re
 _DOUBTFUL_IN_CODE = _DOUBTFUL - {"<"}
 _NOT_IN_ALT = frozenset("[]\\`<!|$")
 _NOT_IN_ADDRESS = frozenset("()<>\\[]`|$")
-_LONGEST_HEAD = 500  # characters
-_LONGEST_CODE = 300  # from an image to the backticks behind it
+_MAX_HEAD = 500  # characters
+_MAX_CODE = 300  # from an image to the backticks behind it
 _SHORT = 100  # characters that ordinary images have
 _TAIL = 60  # characters in which the name of an attribute stands
 
@@ -255,7 +255,7 @@ class _CodeReader:
         if not part:
             return
         self.last = part[-1]
-        self._head += part[: _LONGEST_HEAD - len(self._head)]
+        self._head += part[: _MAX_HEAD - len(self._head)]
         self._returns += part.count("\r")
         self._is_doubtful = self._is_doubtful or not _DOUBTFUL.isdisjoint(part)
         plain = part.rstrip("\\")
@@ -266,7 +266,7 @@ class _CodeReader:
     def _end_line(self, line: str) -> None:
         is_first, self._is_first_line = self._is_first_line, False
         leaves_doubt = self._is_after_doubt or self._is_doubtful or bool(self._ticks)
-        is_long = len(line) >= _LONGEST_HEAD
+        is_long = len(line) >= _MAX_HEAD
         self._is_after_doubt = leaves_doubt and (is_long or bool(line.strip(f"{_BLANKS}\r")))
         if not line.strip(f"{_BLANKS}\r"):
             self.has_tag = False
@@ -295,10 +295,10 @@ class _CodeReader:
 
 
 def _code_length(line: str, *, ticks: str, is_open: bool) -> int | None:
-    is_open = is_open and len(line) < _LONGEST_CODE
-    code = _TICKS.finditer(line, 0, _LONGEST_CODE)
+    is_open = is_open and len(line) < _MAX_CODE
+    code = _TICKS.finditer(line, 0, _MAX_CODE)
     closed = next((one for one in code if one[0] == ticks), None)
-    if closed is None or closed.end() == _LONGEST_CODE or (is_open and closed.end() == len(line)):
+    if closed is None or closed.end() == _MAX_CODE or (is_open and closed.end() == len(line)):
         return None if is_open else 0
     return closed.end() if _DOUBTFUL_IN_CODE.isdisjoint(line[: closed.start()]) else 0
 

@@ -18,7 +18,7 @@ B = 0.75  # how much long texts are held back
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")  # kana and Han characters
-_SHORTEST_PLURAL = 4  # letters; "gas" and "its" are none
+_MIN_PLURAL = 4  # letters; "gas" and "its" are none
 
 
 def words_of(text: str) -> list[str]:
@@ -98,7 +98,7 @@ def _terms(word: str) -> Iterator[str]:
 
 
 def _singular(word: str) -> str:
-    if len(word) < _SHORTEST_PLURAL or word.endswith(("us", "ss")):
+    if len(word) < _MIN_PLURAL or word.endswith(("us", "ss")):
         return word
     if word.endswith("ies") and not word.endswith(("eies", "aies")):
         return word[:-3] + "y"

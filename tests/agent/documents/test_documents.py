@@ -17,7 +17,7 @@ from copilot_admin.agent.documents.document import (
     build_document,
 )
 from copilot_admin.agent.documents.registry import FORMATS, data_types, format_of, read_document
-from copilot_admin.agent.files.quotes import page_of, quotes
+from copilot_admin.agent.files.quotes import find_quotes, page_of
 from tests.agent.documents.corpus.pdf import bold_twice, changed, draw, landscape, scan
 from tests.agent.documents.corpus.spreadsheets import write_xlsx
 from tests.agent.files.hostile_files import docx_with
@@ -200,7 +200,9 @@ def test_a_quote_has_a_box_for_each_line_where_it_stands():
     document = read(
         "pdf", pdf(["First page."], ["Before.", "The dividend per share", "rises to 1.20 euros."])
     )
-    [quote] = quotes("It says: “the DIVIDEND per share rises to 1.20 euros” (page 2).", document)
+    [quote] = find_quotes(
+        "It says: “the DIVIDEND per share rises to 1.20 euros” (page 2).", document
+    )
     first, second = quote
     assert (first["text"], second["text"]) == ("The dividend per share", "rises to 1.20 euros.")
     assert page_of(quote) == first["page"] == 2
@@ -221,15 +223,15 @@ def test_a_quote_has_a_box_for_each_line_where_it_stands():
 )
 def test_what_is_said_in_other_words_or_too_short_has_no_box(answer):
     document = read("pdf", pdf(["The dividend per share", "rises to 1.20 euros."]))
-    assert quotes(answer, document) == ()
+    assert find_quotes(answer, document) == ()
 
 
 def test_the_same_quote_is_marked_once_and_only_the_first_five_of_many():
     lines = [f"sentence number {number} has five words" for number in range(9)]
     document = read("pdf", pdf(lines))
-    assert len(quotes(f"{lines[0]}. And again: {lines[0]}", document)) == 1
-    assert len(quotes(". But: ".join(lines), document)) == 5
+    assert len(find_quotes(f"{lines[0]}. And again: {lines[0]}", document)) == 1
+    assert len(find_quotes(". But: ".join(lines), document)) == 5
 
 
 def test_a_file_without_places_has_no_boxes():
-    assert quotes("one two three four five", read("txt", b"one two three four five")) == ()
+    assert find_quotes("one two three four five", read("txt", b"one two three four five")) == ()

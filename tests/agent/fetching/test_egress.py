@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from copilot_admin.agent.fetching import egress
-from copilot_admin.agent.fetching.addresses import LONGEST_ADDRESS, parts_of
+from copilot_admin.agent.fetching.addresses import MAX_URL_LENGTH, parts_of
 from copilot_admin.agent.fetching.egress import BUSY, Egress, FetchFailed
 from tests import tls
 from tests.agent.providers.upstream import serving
@@ -85,7 +85,7 @@ def test_private_multicast_and_metadata_addresses_are_refused_in_every_spelling(
 
 def test_a_link_that_is_too_long_for_any_server_is_not_looked_at():
     start = "http://a.example/"
-    longest = start + "x" * (LONGEST_ADDRESS - len(start))
+    longest = start + "x" * (MAX_URL_LENGTH - len(start))
     assert parts_of(longest).path == longest.removeprefix("http://a.example")
     assert refused(url=longest + "x") == "The link has more than 16,384 characters."
     for start in ("http://a", "http:/\t/a"):  # a library that reads addresses takes some blanks out

@@ -13,7 +13,7 @@ Points: TypeAlias = Sequence[tuple[Key, float]]
 MAX_DESCRIBED = 200  # of longer series a model gets the latest values and an outline
 DESCRIBED_LATEST = 20
 _SIGNIFICANT = 12  # digits; the rest is what binary fractions leave behind
-_LARGEST_IN_FULL = 1e6
+_MAX_PLAIN = 1e6
 _PLAIN_NUMBERS = frozenset({"sharpe", "beta", "sortino", "calmar", "deviation_of_values"})
 
 
@@ -26,7 +26,7 @@ def format_percent(value: float) -> str:
     """
     if value and abs(value) < 0.0005:
         return f"{value * 100:.3g}%"
-    return f"{value:.2%}" if abs(value) < _LARGEST_IN_FULL else f"{value * 100:.4g}%"
+    return f"{value:.2%}" if abs(value) < _MAX_PLAIN else f"{value * 100:.4g}%"
 
 
 def format_number(value: float) -> str:
@@ -36,7 +36,7 @@ def format_number(value: float) -> str:
         >>> format_number(1.23456), format_number(252)
         ('1.2346', '252')
     """
-    if abs(value) >= _LARGEST_IN_FULL:
+    if abs(value) >= _MAX_PLAIN:
         return f"{value:.4g}"
     return f"{round(value, 4) + 0.0:.4f}".rstrip("0").rstrip(".")
 
