@@ -159,7 +159,7 @@ def _accounts(text: str) -> Iterator[Span]:
 
 
 def names_account(name: str) -> bool:
-    """Whether a key such as `accountNumber` names the number of an account."""
+    """Return whether a key such as `accountNumber` names the number of an account."""
     return len(name) <= _MAX_KEY and _NAME.search(name) is not None
 
 

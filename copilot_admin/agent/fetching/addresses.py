@@ -1,4 +1,4 @@
-"""Which addresses a provider may have, and which are private, in every form of an address.
+"""Addresses that providers may have, and private ones, in every form of an address.
 
 A provider may be in a private network; link-local and metadata addresses nobody may have.
 """

@@ -12,7 +12,7 @@ ISSUERS = "SSL_CERT_FILE"  # the variable that names further issuers to OpenSSL
 
 
 class TlsFault(Enum):
-    """What is wrong, and what whoever runs one of the two machines has to do."""
+    """Cause of a failed TLS connection, and advice for the operator of either machine."""
 
     EXPIRED = ("The certificate of {} has expired.", "have it renewed")
     TOO_EARLY = (
@@ -41,7 +41,7 @@ class TlsFault(Enum):
         return str(self.value[0]).format(server)
 
     def mend(self, issuers: str = ISSUERS) -> str:
-        """What to do, as it stands behind "should".
+        """Return the advice, as it follows "should".
 
         Args:
             issuers: The variable that names further issuers to the client.
@@ -62,7 +62,7 @@ _BY_VERDICT = MappingProxyType(
 
 
 def tls_fault(error: BaseException) -> TlsFault | None:
-    """What is wrong with the encryption where a connection failed; None: something else is."""
+    """Return the TLS fault of a failed connection; None: it failed for another reason."""
     found = None
     for cause in iter_causes(error):
         if isinstance(cause, SSLCertVerificationError):

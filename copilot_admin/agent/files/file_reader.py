@@ -63,7 +63,7 @@ class ReadFile:
 
 
 class Job(StrEnum):
-    """What a child makes of a file."""
+    """Result that a child makes of a file."""
 
     READ = "read"  # a document or a picture, by its content
     PNG = "png"
@@ -92,7 +92,7 @@ class Order:
 
 @dataclass(slots=True)
 class FileReply:
-    """What came back so far."""
+    """Replies of a child so far."""
 
     size: int = 0
     kind: str = ""  # its `data_type` by its content

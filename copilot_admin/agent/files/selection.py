@@ -48,7 +48,7 @@ class Origin(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRules:
-    """Which files of a question are read.
+    """Rules on the files of a question that are read.
 
     Attributes:
         sees_images: The model can look at images; else it is told of them in words.

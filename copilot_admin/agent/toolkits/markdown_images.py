@@ -218,7 +218,7 @@ class _CodeReader:
 
     @property
     def is_html(self) -> bool:
-        """Whether a tag here may be part of a block of HTML, of which browsers read every attribute."""
+        """Return whether a tag here may be part of an HTML block, of which every attribute counts."""
         starts = _LINE_START.match(self._head) or _HTML_LINE.match(self._head)
         return self._has_html or self._returns > 0 or starts is not None
 

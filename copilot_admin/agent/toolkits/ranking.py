@@ -39,7 +39,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def scores(question: str, texts: Sequence[str]) -> list[float]:
-    """How well each text fits the question; 0 where no word of it occurs.
+    """Return a score of each text for the question; 0 where no word of it occurs.
 
     Costs grow in a straight line with the lengths of the question and of the texts.
     """

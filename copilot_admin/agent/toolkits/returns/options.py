@@ -75,7 +75,7 @@ class SeriesKind(StrEnum):
 
 
 class ReturnUnit(StrEnum):
-    """How returns are written."""
+    """Unit of returns."""
 
     FRACTION = "fraction"
     PERCENT = "percent"
