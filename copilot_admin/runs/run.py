@@ -37,6 +37,7 @@ from copilot_admin.runs.tasks import (
     spawn,
 )
 from copilot_admin.storage.writer import READER
+from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.run_end import Ending, RunEnd, sum_usages
 from copilot_admin.transcripts.store.run_start import AcceptedRun
 from copilot_admin.transcripts.store.transcript_store import STORE
@@ -92,19 +93,20 @@ class ActiveRun:
         if not self._is_answered and not self.loop.is_closed():
             self.loop.call_soon_threadsafe(self.cancel, reason)
 
-    def save_checkpoint(self) -> None:
-        """Once a second: send a keep-alive if due, save new output, notify open pages."""
+    def take_checkpoint(self) -> Piece | None:
+        """Once a second: send a keep-alive if due, notify open pages and return new output."""
         if self._is_answered:
-            return
+            return None
         try:
             self._output.writer.send_keepalive()
             piece = self._output.recorder.take_unsaved() if self.acceptance.done() else None
             if piece is not None:
-                STORE.checkpoint(self.id, piece)
                 self._broadcast(TurnChange.PROGRESS)
         except Exception:  # a run's boundary (ADR 1): other runs get their checkpoints
             logger.exception("run %s crashed at a checkpoint", self.id)
             self.cancel(CancelReason.CRASH)
+            return None
+        return piece
 
     async def _run(self) -> None:
         RUNNING.add(self)
@@ -280,10 +282,12 @@ def _start_checkpoints(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _save_checkpoints(loop: asyncio.AbstractEventLoop) -> None:
-    """Save the checkpoints of all runs in one turn of the loop, so that they are one commit."""
+    """Save the checkpoints of all runs with one job, so that they are one commit."""
     runs = [run for run in RUNNING if run.loop is loop]
-    for run in runs:
-        run.save_checkpoint()
+    taken = {run.id: run.take_checkpoint() for run in runs}
+    pieces = {run_id: piece for run_id, piece in taken.items() if piece is not None}
+    if pieces:
+        STORE.checkpoint(pieces)
     if runs:
         loop.call_later(CHECKPOINT_SECONDS, _save_checkpoints, loop)
     else:

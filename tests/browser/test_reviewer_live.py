@@ -14,7 +14,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
 from copilot_admin.runs.live_updates import TurnChange, broadcast
-from copilot_admin.transcripts.store.checkpoints import save_checkpoint
+from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import decode
@@ -82,7 +82,7 @@ def write(asked: Asked, recorder: Recorder, *outputs: Any) -> None:
         recorder.add(output, at_ms=10)
     piece = recorder.take_unsaved()
     assert piece is not None
-    save_checkpoint(asked.run_id, piece)
+    save_checkpoints({asked.run_id: piece})
 
 
 def test_a_running_answer_grows_without_disturbing_its_reader(eve: Visit):

@@ -21,7 +21,7 @@ from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.search.users import find_user
-from copilot_admin.transcripts.store.checkpoints import save_checkpoint
+from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.rollups import note_seen
 from copilot_admin.transcripts.store.spooled_runs import end_to_json
@@ -48,7 +48,7 @@ def write_everywhere(word, *, principal, version, user=None):
         content=[{"day": f"{word} {PADDING} {word}"}],
     )  # fmt: skip
     asked = client.ask(question, workspace_state={"note": f"{word} {PADDING}"})
-    save_checkpoint(asked.run_id, Piece(0, f"Streamed {word}"))
+    save_checkpoints({asked.run_id: Piece(0, f"Streamed {word}")})
     asked.answer(f"Answer {word}", table)
     again = client.ask(question, ai(f"Answer {word}"), f"More {word} {PADDING}")
     again.answer(f"Second {word}")

@@ -1,7 +1,7 @@
 """A run in memory: a store that only notes, an agent that plays a script, a clock that jumps."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -78,9 +78,9 @@ class Noted:
     async def reject(self, rejections: Iterable[Rejection]) -> None:
         self.rejections.extend(rejections)
 
-    def checkpoint(self, run_id: UUID, piece: Piece) -> None:
-        assert run_id == RUN
-        self.pieces.append((now(), piece))
+    def checkpoint(self, pieces: Mapping[UUID, Piece]) -> None:
+        assert list(pieces) == [RUN]
+        self.pieces.append((now(), pieces[RUN]))
 
     async def finish(self, end: RunEnd) -> StoredEnd | None:
         assert end.run_id == RUN

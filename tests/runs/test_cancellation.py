@@ -100,7 +100,7 @@ def test_a_run_that_is_being_kept_is_not_stopped(noted, monkeypatch, broken):
     async def too_late(run: Any) -> None:
         await asyncio.sleep(1)
         run.cancel(CancelReason.CLIENT_LEFT)
-        run.save_checkpoint()
+        run.take_checkpoint()
 
     opened(too_late)
     (record,) = noted.ends

@@ -180,9 +180,10 @@ def test_a_checkpoint_that_breaks_ends_its_run_and_no_other(monkeypatch):
     saved: list[str] = []
 
     class Other:
+        id: Any = None
         loop: Any = None
 
-        def save_checkpoint(self) -> None:
+        def take_checkpoint(self) -> None:
             saved.append("other")
 
     async def answer(answer_request: object) -> Any:

@@ -4,7 +4,7 @@ Every process sends a heartbeat for all of its runs. A checkpoint is a heartbeat
 Source: docs/transcripts.md, rules 5 and 6.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 import json
 import logging
@@ -64,9 +64,10 @@ def beat(run_ids: Iterable[UUID]) -> list[UUID]:
     return [run_id for run_id in sorted(set(run_ids)) if execute(_BEAT, id=run_id, now=now)]
 
 
-def save_checkpoint(run_id: UUID, piece: Piece) -> None:
-    """Store a piece of a running answer; one that comes after the end is dropped."""
-    if beat([run_id]):
+def save_checkpoints(pieces: Mapping[UUID, Piece]) -> None:
+    """Store a piece of each running answer; one that comes after the end is dropped."""
+    for run_id in beat(pieces):
+        piece = pieces[run_id]
         execute(_INSERT, run_id=run_id, ord=piece.ord, data=_pack(run_id, piece))
 
 

@@ -1,7 +1,7 @@
 """Transcript store as a run sees it: committed before the first byte, finished before the last."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,14 +74,14 @@ class TranscriptStore:
         async with Deadline().limit():
             await self._write(partial(run_start.reject, rejections))
 
-    def checkpoint(self, run_id: UUID, piece: Piece) -> None:
-        """Store output since the last checkpoint soon; never raises."""
+    def checkpoint(self, pieces: Mapping[UUID, Piece]) -> None:
+        """Store output of runs since their last checkpoints soon; never raises."""
         try:
-            job = self._writer.submit(partial(checkpoints.save_checkpoint, run_id, piece))
+            job = self._writer.submit(partial(checkpoints.save_checkpoints, pieces))
         except DatabaseUnavailable:
-            logger.warning("run %s: too many writes wait for a checkpoint", run_id)
+            logger.warning("too many writes wait for the checkpoints of %d runs", len(pieces))
         else:
-            job.add_done_callback(partial(self._log_checkpoint, run_id))
+            job.add_done_callback(self._log_checkpoint)
 
     async def finish(self, end: RunEnd) -> StoredEnd | None:
         """Store how a run ended, in the database or in the spool.
@@ -121,11 +121,11 @@ class TranscriptStore:
         if not isinstance(error, REFUSALS):  # a wrong row says nothing of the others
             self._is_failing = True
 
-    def _log_checkpoint(self, run_id: UUID, done: Future[object]) -> None:
+    def _log_checkpoint(self, done: Future[None]) -> None:
         error = done.exception()
         if error is not None:
             self._note_failure(error)
-            logger.warning("run %s: checkpoint failed: %s", run_id, type(error).__name__)
+            logger.warning("checkpoint failed: %s", type(error).__name__)
 
 
 def _probe() -> None:

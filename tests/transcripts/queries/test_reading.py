@@ -9,7 +9,7 @@ import pytest
 
 from copilot_admin.models import Outcome, Turn, TurnState
 from copilot_admin.transcripts.queries import read_conversation, read_request
-from copilot_admin.transcripts.store.checkpoints import save_checkpoint
+from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate
 from tests.transcripts.store.journaling import (
@@ -82,9 +82,9 @@ def test_a_running_answer_shows_its_checkpoints():
     recorder = Recorder()
     for text in ("Hel", "lo"):
         recorder.add(MessageChunk(text), at_ms=0)
-        save_checkpoint(asked.run_id, recorder.take_unsaved())
+        save_checkpoints({asked.run_id: recorder.take_unsaved()})
     recorder.add(StatusUpdate(message="Thinking"), at_ms=70)
-    save_checkpoint(asked.run_id, recorder.take_unsaved())
+    save_checkpoints({asked.run_id: recorder.take_unsaved()})
     (turn,) = read_conversation(asked.conversation).turns
     (run,) = turn.runs
     assert (run.row.outcome, run.answer, run.row.ms) == (Outcome.RUNNING, "Hello", None)

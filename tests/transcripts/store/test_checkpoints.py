@@ -1,6 +1,7 @@
 """Checkpoints and heartbeats of running answers; runs whose process died end with what they streamed."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import timedelta
 import json
 import os
@@ -19,7 +20,7 @@ from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import checkpoints as module
-from copilot_admin.transcripts.store.checkpoints import beat, load_pieces, reap, save_checkpoint
+from copilot_admin.transcripts.store.checkpoints import beat, load_pieces, reap, save_checkpoints
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Piece, Recorder
 from copilot_admin.transcripts.store.spooled_runs import end_from_json, end_to_json
@@ -42,7 +43,7 @@ def test_checkpoints_are_there_until_the_run_has_ended():
         recorder = Recorder()
         for text in ("Hel", "lo"):
             recorder.add(MessageChunk(text), at_ms=0)
-            STORE.checkpoint(start.run_id, recorder.take_unsaved())
+            STORE.checkpoint({start.run_id: recorder.take_unsaved()})
         await WRITER.run(lambda: None)
         assert await asyncio.to_thread(checkpoints) == 2
         await STORE.finish(recorder.finish(ending(), run_id=start.run_id, at=start.started_at))
@@ -70,7 +71,7 @@ def test_checkpoints_are_looked_for_only_where_there_may_be_some(was_checkpointe
 def test_a_checkpoint_that_comes_late_or_twice_is_dropped():
     ended, running = Client().ask("Hi").answer("Hello"), Client().ask("Hi")
     for run, text in ((ended, "late"), (running, "one"), (running, "another")):
-        STORE.checkpoint(run.run_id, Piece(0, text))
+        STORE.checkpoint({run.run_id: Piece(0, text)})
     WRITER.submit(lambda: None).result(HANGS_SECONDS)
     assert load_pieces(ended.run_id) == []
     assert load_pieces(running.run_id) == [Piece(0, "one")]
@@ -80,27 +81,27 @@ def test_a_checkpoint_never_raises(monkeypatch, caplog):
     def fail(*args: object) -> None:
         raise IntegrityError("told nobody")
 
-    monkeypatch.setattr(module, "save_checkpoint", fail)
-    STORE.checkpoint(uuid4(), Piece(0, "x"))
+    monkeypatch.setattr(module, "save_checkpoints", fail)
+    STORE.checkpoint({uuid4(): Piece(0, "x")})
     WRITER.submit(lambda: None).result(HANGS_SECONDS)
     full = TranscriptStore(type(WRITER)("full", capacity=0), SPOOL)
-    full.checkpoint(uuid4(), Piece(0, "x"))
+    full.checkpoint({uuid4(): Piece(0, "x")})
     assert "checkpoint failed: IntegrityError" in caplog.text
     assert "told nobody" not in caplog.text
-    assert "too many writes wait for a checkpoint" in caplog.text
+    assert "too many writes wait for the checkpoints of 1 runs" in caplog.text
 
 
 def test_a_checkpoint_is_stored_although_its_job_has_to_be_done_again(monkeypatch):
     asked = Client().ask("Hi")
     broken = [OperationalError("database is locked")]
 
-    def save_at_second_try(run_id: UUID, piece: Piece) -> None:
+    def save_at_second_try(pieces: Mapping[UUID, Piece]) -> None:
         if broken:
             raise broken.pop()
-        save_checkpoint(run_id, piece)
+        save_checkpoints(pieces)
 
-    monkeypatch.setattr(module, "save_checkpoint", save_at_second_try)
-    STORE.checkpoint(asked.run_id, Piece(0, "one"))
+    monkeypatch.setattr(module, "save_checkpoints", save_at_second_try)
+    STORE.checkpoint({asked.run_id: Piece(0, "one")})
     WRITER.submit(lambda: None).result(HANGS_SECONDS)
     assert load_pieces(asked.run_id) == [Piece(0, "one")]
 
@@ -121,7 +122,7 @@ def test_dead_runs_are_interrupted_and_keep_what_they_streamed():
     for text in ("Hel", "lo"):
         recorder.add(MessageChunk(text), at_ms=0)
         recorder.add(StatusUpdate(message=f"after {text}"), at_ms=40)
-        save_checkpoint(asked.run_id, recorder.take_unsaved())
+        save_checkpoints({asked.run_id: recorder.take_unsaved()})
     Run.objects.update(boot_id="another", heartbeat_at=asked.at + timedelta(seconds=3))
     assert reap(every_other_boot=True) == 1
     run = asked.run
@@ -149,7 +150,7 @@ def test_the_next_question_follows_an_interrupted_answer():
     asked = client.ask("Hi")
     recorder = Recorder()
     recorder.add(MessageChunk("A long answer that was cut"), at_ms=0)
-    save_checkpoint(asked.run_id, recorder.take_unsaved())
+    save_checkpoints({asked.run_id: recorder.take_unsaved()})
     Run.objects.update(boot_id="another")
     reap(every_other_boot=True)
     following = client.ask("Hi", ai("A long answer that was cut off later"), "Go on")
@@ -228,7 +229,7 @@ async def run(client, number):
     recorder = Recorder()
     for step in range(number % 5 + 1):
         recorder.add(MessageChunk(f"word {step} "), at_ms=step)
-        STORE.checkpoint(start.run_id, recorder.take_unsaved())
+        STORE.checkpoint({start.run_id: recorder.take_unsaved()})
         await asyncio.sleep(0.002)
     await STORE.finish(recorder.finish(ending(), run_id=start.run_id, at=timezone.now()))
     print(start.run_id, flush=True)

@@ -15,7 +15,7 @@ from copilot_admin.redaction.redactor import NOT_STORED
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.blobs import load
 from copilot_admin.transcripts.queries import read_tree, read_turns
-from copilot_admin.transcripts.store.checkpoints import load_pieces, reap, save_checkpoint
+from copilot_admin.transcripts.store.checkpoints import load_pieces, reap, save_checkpoints
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.spooled_runs import end_from_json, end_to_json
@@ -91,7 +91,7 @@ def test_what_streams_is_encrypted_until_it_is_looked_through():
     copilot.save()
     asked = client.ask("Who?")
     for order, text in enumerate((f"It is {MAIL[:5]}", f"{MAIL[5:]} of course")):
-        save_checkpoint(asked.run_id, Piece(order, text, is_secret=True))
+        save_checkpoints({asked.run_id: Piece(order, text, is_secret=True)})
     for data in models.Checkpoint.objects.values_list("data", flat=True):
         assert bytes(data).startswith(b"sealed:")
     assert [piece.text for piece in load_pieces(asked.run_id)][1] == f"{MAIL[5:]} of course"
@@ -105,7 +105,7 @@ def test_what_streams_is_encrypted_until_it_is_looked_through():
 
 def test_a_piece_is_encrypted_for_the_place_in_which_releases_before_have_theirs():
     asked = Redacting().ask("Who?")
-    save_checkpoint(asked.run_id, Piece(3, MAIL, is_secret=True))
+    save_checkpoints({asked.run_id: Piece(3, MAIL, is_secret=True)})
     data = bytes(models.Checkpoint.objects.get().data)
     place = SecretLocation(table="checkpoint", row=str(asked.run_id), field="3")
     assert (
@@ -115,13 +115,13 @@ def test_a_piece_is_encrypted_for_the_place_in_which_releases_before_have_theirs
 
 def test_what_is_not_looked_through_is_not_encrypted():
     asked = Client().ask("Who?")
-    save_checkpoint(asked.run_id, Piece(0, MAIL))
+    save_checkpoints({asked.run_id: Piece(0, MAIL)})
     assert not bytes(models.Checkpoint.objects.get().data).startswith(b"sealed:")
 
 
 def test_an_encrypted_piece_whose_key_is_gone_costs_its_text_and_not_the_run(settings, caplog):
     asked = Redacting().ask("Who?")
-    save_checkpoint(asked.run_id, Piece(0, MAIL, is_secret=True))
+    save_checkpoints({asked.run_id: Piece(0, MAIL, is_secret=True)})
     settings.ENCRYPTION_KEYS = ()
     tree = read_tree(asked.conversation)
     assert MAIL not in str(read_turns(asked.conversation, tree, [asked.accepted.turn_id]))
@@ -135,7 +135,7 @@ def test_an_encrypted_piece_whose_key_is_gone_costs_its_text_and_not_the_run(set
 def test_a_piece_that_is_damaged_costs_its_text_and_not_the_run(caplog, data):
     """No server started any more, and none ended the runs of another that was killed."""
     asked, other = Client().ask("Who?"), Client().ask("Where?")
-    save_checkpoint(asked.run_id, Piece(0, MAIL))
+    save_checkpoints({asked.run_id: Piece(0, MAIL)})
     models.Checkpoint.objects.update(data=data)
     Run.objects.update(boot_id="another")
     assert reap(every_other_boot=True) == 2

@@ -205,7 +205,7 @@ def test_a_failed_checkpoint_is_a_problem(fresh, monkeypatch):
     def fail(*_: object) -> None:
         raise OperationalError("disk I/O error")
 
-    monkeypatch.setattr(checkpoints, "save_checkpoint", fail)
-    fresh.checkpoint(uuid4(), Piece(0, "x"))
+    monkeypatch.setattr(checkpoints, "save_checkpoints", fail)
+    fresh.checkpoint({uuid4(): Piece(0, "x")})
     WRITER.submit(lambda: None).result(HANGS_SECONDS)
     assert fresh.problem == "the last write to the database failed"
