@@ -253,7 +253,10 @@ async def _read_deltas(blocks: Any, parser: AnswerParser) -> AsyncGenerator[Delt
 
 async def _next_block(blocks: Any, until: float | None) -> bytes:
     """Return the next block of the body; empty at its end, or where it comes too late."""
-    if until is not None and asyncio.get_running_loop().time() >= until:
+    if until is None:
+        block: bytes = await anext(blocks, b"")
+        return block
+    if asyncio.get_running_loop().time() >= until:
         return b""
     with suppress(TimeoutError):
         async with asyncio.timeout_at(until):
