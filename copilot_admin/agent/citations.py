@@ -1,4 +1,4 @@
-"""Cites the widgets whose data an answer could see, and what that data itself cites."""
+"""Citations of an answer: widgets whose data the model saw, what that data cites, web pages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,41 +26,39 @@ from protocol.models import (
 )
 
 # Of one answer; as many as the widgets that it may have asked for. Nobody reads so many.
-MOST = 500
-MOST_CHARACTERS = 1024 * 1024  # of all of them: arguments are as large as a client made them
+MAX_CITATIONS = 500
+MAX_CHARACTERS = 1024 * 1024  # of all of them: arguments are as large as a client made them
 NOT_ALL_CITED = "The answer rests on more sources than are cited here."
-_LONGEST_DESCRIPTION = 1_000  # characters; each value of a parameter repeats its widget's
+_MAX_DESCRIPTION = 1_000  # characters; each value of a parameter repeats its widget's
 # What sources send when they have nothing: no text, no rows, no value.
 _EMPTY = frozenset({"", '""', "[]", "{}", "[{}]", "null"})
-_LONGEST_EMPTY = 20  # characters, with blanks between them
+_MAX_EMPTY = 20  # characters, with blanks between them
 _Boxes: TypeAlias = tuple[tuple[JsonObject, ...], ...]
 
 
-def cited_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator[Citation]:
-    """One citation for each widget and arguments that returned data in this turn, then what it cites.
+def cite_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator[Citation]:
+    """Yield a citation for each widget and arguments with data in this turn, then what it cites.
 
-    Where a parameter of the widget says so, each of its values has a citation of its own.
-
-    Args:
-        query: The query whose last messages hold the data.
-        answer_id: Makes the ids of the citations; another answer has others.
-        answer: Its text, where what it quotes of documents is to be marked on their pages.
+    Values of a parameter that says so are cited one by one. `answer_id` is the namespace for ids;
+    quotes in the text of `answer` are marked on the pages of documents.
     """
-    used = [one for one in _distinct(fetched_in_turn(query)) if _is_citable(one)]
+    used = [one for one in _remove_repeated(fetched_in_turn(query)) if _is_citable(one)]
     cited = (one for each in used for one in _split(each))
-    quoted = _Quoted(answer)
+    quotes_in_answer = _QuoteFinder(answer)
     for number, one in enumerate(cited):
-        yield _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=quoted.by(one))
-    yield from _given(query, answer_id=answer_id)
+        yield _citation(
+            one, id=uuid5(answer_id, f"citation {number}"), boxes=quotes_in_answer.find_in(one)
+        )
+    yield from _cite_extra(query, answer_id=answer_id)
 
 
-def collected(citations: Iterable[Citation]) -> Iterator[Event]:
-    """The citations of an answer as one event, as many as there may be; whether there are more."""
+def collect_citations(citations: Iterable[Citation]) -> Iterator[Event]:
+    """Yield the citations as one event, and a warning if there are more than fit."""
     taken: list[Citation] = []
-    room, is_all = MOST_CHARACTERS, True
+    characters_left, is_all = MAX_CHARACTERS, True
     for citation in citations:
-        room -= len(repr(citation))
-        is_all = room >= 0 and len(taken) < MOST
+        characters_left -= len(repr(citation))
+        is_all = characters_left >= 0 and len(taken) < MAX_CITATIONS
         if not is_all:
             break
         taken.append(citation)
@@ -70,7 +68,7 @@ def collected(citations: Iterable[Citation]) -> Iterator[Event]:
         yield StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
 
 
-def web_citations(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterator[Citation]:
+def cite_web_sources(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterator[Citation]:
     """Yield a citation for each web page that the model's provider searched.
 
     Source: a client takes details named url, source or id out of what it shows; hence "Link".
@@ -90,8 +88,8 @@ def web_citations(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterator[
         )
 
 
-def _given(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
-    """The citations that came with the data of this turn, each once.
+def _cite_extra(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
+    """Yield the citations that came with the data of this turn, each once.
 
     Source: `extra_citations` of what a source or a tool returned. Clients that show those of a tool
     themselves know them by their ids; one without an id may be one that has its id elsewhere.
@@ -115,7 +113,7 @@ def _results(message: Message) -> Iterator[SourceData]:
 
 
 def _split(fetched: Fetched) -> Iterator[Fetched]:
-    """One for each value of the parameter that is split, with the file of that name if it has one.
+    """Yield one result for each value of a split parameter, with the file of that name if any.
 
     Source: `split_param_on_citation` of a widget's parameter, for those that take several values.
     """
@@ -125,14 +123,14 @@ def _split(fetched: Fetched) -> Iterator[Fetched]:
     if not isinstance(values, list | tuple) or len(values) < 2:
         yield fetched
         return
-    files = _files(fetched.result)
+    files = _items_by_file(fetched.result)
     for value in values:
         source = replace(fetched.source, input_args={**fetched.source.input_args, name: value})
         mine = files.get(value) if isinstance(value, str) else None
         yield replace(fetched, source=source, result=mine or fetched.result)
 
 
-def _files(result: SourceResult) -> dict[str, SourceData]:
+def _items_by_file(result: SourceResult) -> dict[str, SourceData]:
     if not isinstance(result, SourceData):
         return {}
     files: dict[str, list[DataItem | FileReference]] = {}
@@ -152,7 +150,7 @@ def _citation(fetched: Fetched, *, id: UUID, boxes: _Boxes) -> Citation:
         "origin": source.origin or (widget.origin if widget else ""),
         "widget_id": source.id or (widget.widget_id if widget else ""),
         "name": name,
-        "description": widget.description[:_LONGEST_DESCRIPTION] if widget else "",
+        "description": widget.description[:_MAX_DESCRIPTION] if widget else "",
     }
     return Citation(
         id=str(id),
@@ -167,21 +165,18 @@ def _citation(fetched: Fetched, *, id: UUID, boxes: _Boxes) -> Citation:
     )
 
 
-class _Quoted:
-    """What an answer quotes of documents; in each it is looked for once, however often cited."""
-
+class _QuoteFinder:
     def __init__(self, answer: str) -> None:
         self._answer = answer
         self._found: dict[int, _Boxes] = {}
 
-    def by(self, fetched: Fetched) -> _Boxes:
-        """The boxes of what the answer quotes of the files that the source returned."""
+    def find_in(self, fetched: Fetched) -> _Boxes:
         if not self._answer or not isinstance(fetched.result, SourceData):
             return ()
         documents = files_in(fetched.result.items)
-        return tuple(boxes for document in documents for boxes in self._in(document))
+        return tuple(boxes for document in documents for boxes in self._find_in_document(document))
 
-    def _in(self, document: Document) -> _Boxes:
+    def _find_in_document(self, document: Document) -> _Boxes:
         key = id(document)  # documents live longer than this, in the query
         if key not in self._found:
             self._found[key] = find_quotes(self._answer, document)
@@ -195,17 +190,17 @@ def _pages(boxes: Sequence[Sequence[JsonObject]]) -> JsonObject:
 
 def _is_citable(fetched: Fetched) -> bool:
     result = fetched.result
-    return isinstance(result, SourceData) and any(map(_shows_something, result.items))
+    return isinstance(result, SourceData) and any(map(_has_content, result.items))
 
 
-def _shows_something(item: DataItem | FileReference) -> bool:
+def _has_content(item: DataItem | FileReference) -> bool:
     if not item.citable or isinstance(item, FileReference):
         return False
     text = item.content.strip()
-    return len(text) > _LONGEST_EMPTY or "".join(text.split()) not in _EMPTY
+    return len(text) > _MAX_EMPTY or "".join(text.split()) not in _EMPTY
 
 
-def _distinct(fetched: Iterable[Fetched]) -> Iterable[Fetched]:
+def _remove_repeated(fetched: Iterable[Fetched]) -> Iterable[Fetched]:
     seen: set[str] = set()
     for one in fetched:
         key = json.dumps([one.source.widget_uuid, one.source.to_json()], sort_keys=True)

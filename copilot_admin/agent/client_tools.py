@@ -1,4 +1,4 @@
-"""The tools of a model that the client carries out: widget data and the client functions."""
+"""Tools of a model that the client carries out: widget data and the client functions."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -25,21 +25,19 @@ from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
 from protocol.models import Query
 
-BESIDE_A_WRONG_CALL = "Not asked for, since another call was wrong. Ask for all of them again."
+NOT_CALLED = "Not asked for, since another call was wrong. Ask for all of them again."
 
 
 class ClientTools:
-    """What the model may ask of the client in one leg, and what it is told when it may not.
+    """Client functions that the model may call in one step.
 
     Args:
-        ask: Whose copilot asks.
-        query: With what is known from earlier legs filled in.
-        plan: What of widget data may be asked for.
-        taken: Names that other tools have.
-        mistakes: Where a wrong call is counted.
+        query: With the state of earlier steps merged in.
+        taken: Names of other tools.
+        mistakes: Counts invalid calls.
 
     Attributes:
-        names_in_history: What the model calls the tools of earlier calls.
+        names_in_history: Tool names of earlier calls.
     """
 
     def __init__(
@@ -60,19 +58,19 @@ class ClientTools:
         taken = {DATA_TOOL.name, *taken}
         self._tools = define_tools(scope, taken=taken)
         self.names_in_history = names_in_history(query, tools=self._tools, taken=taken)
-        self._answers: dict[str, str] = {}  # what the model is told of a call, by its id
-        self._refused: list[str] = []  # what the user is told of this round
+        self._answers: dict[str, str] = {}  # by call id
+        self._refused: list[str] = []  # sentences for the user
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
-        """What the model is offered."""
+        """Schemas that the model is offered."""
         data = (data_tool(self._query.generation),) if self._data_offered else ()
         listed = (tool.schema for tool in self._tools.values() if not tool.unlisted)
         return (*data, *listed)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names under which the model calls them."""
+        """Names under which the model calls them."""
         return tuple(schema.name for schema in self.schemas)
 
     @property
@@ -89,14 +87,11 @@ class ClientTools:
     def call_for(
         self, calls: Sequence[ToolCall], *, exchanges: Sequence[ToolExchange]
     ) -> FunctionCall | None:
-        """The function call that the client shall carry out, if one of the calls is right.
+        """Return the function call for the client, if one of the model's calls is valid.
 
-        One call ends the leg: widget data first, then whatever the model named first; the next
-        leg takes up the others. `told` has what the model is told of a call that cannot be made.
-
-        Args:
-            calls: Of the model, in one answer.
-            exchanges: What server tools gave in this leg, which travels with the call.
+        One call ends the step: widget data first, then the model's first call; the next step takes
+        up the others. `answer_for` has the answers to calls that can't be made. `exchanges` are
+        results of server tools in this step, which travel with the call.
         """
         data_calls = [call for call in calls if self._data_offered and call.name == DATA_TOOL.name]
         event = self._data_call(data_calls, _others(calls, data_calls), exchanges)
@@ -106,11 +101,11 @@ class ClientTools:
                 event = self._function_call(tool, call, _others(calls, [call]), exchanges)
         return event
 
-    def told(self, call: ToolCall) -> str | None:
-        """What the model is told of a call that the client does not carry out; None: nothing yet.
+    def answer_for(self, call: ToolCall) -> str | None:
+        """Return the answer to a call that the client does not carry out, if there is one.
 
         Raises:
-            ToolMistake: A tool that is answered here was called wrongly.
+            ToolMistake: The arguments of a tool that is answered here are not valid.
         """
         if call.id in self._answers:
             return self._answers[call.id]
@@ -118,9 +113,9 @@ class ClientTools:
         return tool.answer(call) if tool is not None and tool.answer is not None else None
 
     def end_round(self) -> Sequence[str]:
-        """What the user is told when the client was to be asked once too often; else nothing.
+        """Return sentences for the user about call limits that this round reached.
 
-        A function that may not be called again is not offered any more.
+        A function that may not be called again is no longer offered.
         """
         refused, self._refused, self._answers = self._refused, [], {}
         if refused:
@@ -138,16 +133,16 @@ class ClientTools:
     ) -> FunctionCall | None:
         if not calls or self._refuse(calls, self._plan.refusal):
             return None
-        wishes = self._wishes(calls)
-        if not wishes:
+        requests = self._read_requests(calls)
+        if not requests:
             return None
         try:
-            wanted, later = plan_data_call(wishes, plan=self._plan, query=self._query)
+            data_call, later = plan_data_call(requests, plan=self._plan, query=self._query)
         except ToolMistake as mistake:
             self._answers |= dict.fromkeys(_ids(calls), self._mistakes.learn(mistake))
             return None
         return data_call_event(
-            wanted,
+            data_call,
             request=self._request,
             query=self._query,
             exchanges=exchanges,
@@ -155,20 +150,20 @@ class ClientTools:
             extras=next((call.extras for call in calls if call.extras), None),
         )
 
-    def _wishes(self, calls: Sequence[ToolCall]) -> Sequence[DataRequest]:
-        wishes: list[DataRequest] = []
+    def _read_requests(self, calls: Sequence[ToolCall]) -> Sequence[DataRequest]:
+        requests: list[DataRequest] = []
         widgets = WidgetLookup(self._query)
         wrong: dict[str, str] = {}
         for call in calls:
             try:
                 check_for_client(call)
-                wishes += read_data_requests(call, widgets=widgets)
-                check_count(len(wishes))
+                requests += read_data_requests(call, widgets=widgets)
+                check_count(len(requests))
             except ToolMistake as mistake:
                 wrong[call.id] = self._mistakes.learn(mistake)
         if wrong:
-            self._answers |= {**dict.fromkeys(_ids(calls), BESIDE_A_WRONG_CALL), **wrong}
-        return () if wrong else wishes
+            self._answers |= {**dict.fromkeys(_ids(calls), NOT_CALLED), **wrong}
+        return () if wrong else requests
 
     def _function_call(
         self,

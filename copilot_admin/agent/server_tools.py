@@ -1,9 +1,8 @@
-"""What the model may call on the server: the tools and the components of a copilot."""
+"""Tools of a model that run on the server: the tools and components of a copilot."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from functools import partial
 import json
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -13,7 +12,6 @@ from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.events import ComponentEvents, reference_key
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.components.runs import ComponentRun
-from copilot_admin.agent.concurrency import is_long, run_in_thread_if
 from copilot_admin.agent.prompt.data_text import shortened
 from copilot_admin.agent.tools.registry import find_tools
 from copilot_admin.agent.tools.tool import ToolContext, ToolResult
@@ -26,14 +24,14 @@ from protocol.components import Content, ContentType, llm_text
 from protocol.events import Citation, Event, StatusLevel, StatusUpdate
 from protocol.json import JsonObject
 
-NOTHING_FOR_THE_MODEL = "(no output for the model)"
-MOST_FOR_THE_MODEL = 60_000  # characters of one result: about 15,000 tokens
+NO_OUTPUT = "(no output for the model)"
+MAX_RESULT_CHARACTERS = 60_000  # characters of one result: about 15,000 tokens
 SystemInputs: TypeAlias = Callable[[str, Sequence[str]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """What a component rests on, to be cited after the answer."""
+    """Citations of a component, for the end of the answer."""
 
     citations: tuple[Citation, ...]
 
@@ -42,20 +40,14 @@ ToolOutput: TypeAlias = Event | Usage | ServerTool | ComponentCalled | Cited | T
 
 
 class ServerTools:
-    """The tools and components of one copilot, ready to be called in one leg.
-
-    Attributes:
-        schemas: What the model is offered.
-        names: Under which the model calls them.
-        component_names: Those of them that are components.
+    """Server tools that the model may call in one step.
 
     Args:
-        spec: Of the copilot. What it names and this release does not know is passed over.
-        inputs: What the system passes to components.
-        is_large: Making the inputs takes so long that others would wait for it.
+        spec: Tools and components that this release doesn't have are ignored.
+        inputs: Builds the system inputs of a component.
     """
 
-    def __init__(self, spec: CopilotSpec, *, inputs: SystemInputs, is_large: bool = False) -> None:
+    def __init__(self, spec: CopilotSpec, *, inputs: SystemInputs) -> None:
         self._tools = {tool.schema.name: tool for tool in find_tools(spec.tools)}
         self._components = {
             use.name: (component, use)
@@ -69,18 +61,13 @@ class ServerTools:
         self.component_names = frozenset(self._components)
         self._spec = spec
         self._inputs = inputs
-        self._is_large = is_large
         self._used: list[str] = []
 
     async def carry_out(self, call: ToolCall, *, id: UUID) -> AsyncGenerator[ToolOutput, None]:
-        """Runs what the model called; the result is the last step.
-
-        Args:
-            call: Of one of `names`.
-            id: A uuid for what the call makes.
+        """Run one of `names` with the id for its artifact; the result is the last output.
 
         Raises:
-            ToolMistake: The arguments are wrong; the text tells the model what would be right.
+            ToolMistake: The arguments are not valid; the text tells the model how to correct them.
         """
         component, use = self._components.get(call.name, (None, None))
         if component is None or use is None:
@@ -89,19 +76,16 @@ class ServerTools:
             yield ServerTool(call.name, call.arguments, result.text)
             yield result
         else:
-            async with aclosing(self._component(call, component, use, id=id)) as steps:
-                async for step in steps:
-                    yield step
+            async with aclosing(self._run_component(call, component, use, id=id)) as outputs:
+                async for output in outputs:
+                    yield output
         self._used.append(call.name)
 
-    async def _component(
+    async def _run_component(
         self, call: ToolCall, component: type[Component], use: ComponentUse, *, id: UUID
     ) -> AsyncGenerator[ToolOutput, None]:
-        arguments = await run_in_thread_if(is_long(call), partial(_arguments, call))
-        # What is first asked for makes texts of all that the request brings.
-        system = await run_in_thread_if(
-            self._is_large, partial(self._inputs, call.name, self._used)
-        )
+        arguments = _parse_arguments(call)
+        system = self._inputs(call.name, self._used)
         run = ComponentRun(component, arguments, system=system, config=use.config)
         title = title_of(component.name)
         events = ComponentEvents(
@@ -115,30 +99,30 @@ class ServerTools:
             yield event
         is_refused = False
         try:
-            async with aclosing(_shown(run, events)) as shown:
+            async with aclosing(_stream_events(run, events)) as shown:
                 async for event in shown:
                     yield event
         except ManifestMismatch as error:
-            yield _called(run, error.public)
+            yield _record_call(run, error.public)
             raise ToolMistake(error.public) from error
         except ComponentError as error:
             is_refused = isinstance(error, BadArguments)
-        for step in _ending(run, events, title=title):
-            yield step
-        result = told_of(run)
-        yield _called(run, result)
+        for output in _closing(run, events, title=title):
+            yield output
+        result = result_text(run)
+        yield _record_call(run, result)
         if is_refused and not run.outputs:  # another try may do better, but not for ever
             raise ToolMistake(result)
         yield ToolResult(result, failed=bool(run.error))
 
 
 def taken_names(spec: CopilotSpec) -> frozenset[str]:
-    """The names of tools that no component of the copilot may have."""
+    """Return tool names that no component of the copilot may have."""
     return frozenset({DATA_TOOL.name, *spec.tools})
 
 
 def title_of(name: str) -> str:
-    """The name of a component for people: "Table analyst"."""
+    """Return a component's name for people: "Table analyst"."""
     words = name.replace("_", " ").replace("-", " ").strip()
     return words[:1].upper() + words[1:]
 
@@ -151,14 +135,14 @@ def _schema(component: type[Component]) -> ToolSchema:
     )
 
 
-async def _shown(run: ComponentRun, events: ComponentEvents) -> AsyncGenerator[Event, None]:
+async def _stream_events(run: ComponentRun, events: ComponentEvents) -> AsyncGenerator[Event, None]:
     async with aclosing(run.stream()) as outputs:
         async for output in outputs:
             for event in events.take(output):
                 yield event
 
 
-def _ending(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[ToolOutput]:
+def _closing(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[ToolOutput]:
     yield from events.end()
     if events.citations:
         yield Cited(tuple(events.citations.values()))
@@ -167,26 +151,24 @@ def _ending(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterat
         yield StatusUpdate(message=f"{title} failed: {run.error}", level=StatusLevel.WARNING)
 
 
-def _arguments(call: ToolCall) -> JsonObject:
-    """The JSON object that the model wrote.
-
-    Raises:
-        ToolMistake: It is none.
-    """
+def _parse_arguments(call: ToolCall) -> JsonObject:
     try:
         arguments = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError) as error:
-        raise ToolMistake(f"The arguments of {call.name!r} are no JSON: {error}.") from error
+        raise ToolMistake(f"The arguments of {call.name!r} are not valid JSON: {error}.") from error
     if not isinstance(arguments, dict):
         raise ToolMistake(f"The arguments of {call.name!r} must be a JSON object.")
     return arguments
 
 
-def told_of(run: ComponentRun) -> str:
-    """What the model is told of a call: what it may see, cut between lines where it is too much."""
+def result_text(run: ComponentRun) -> str:
+    """Return a component's result for the model, truncated between lines."""
     text = "\n".join(_lines(map(_cut, run.merged.content)))
-    parts = [shortened(text, limit=MOST_FOR_THE_MODEL), f"error: {run.error}" if run.error else ""]
-    return "\n".join(filter(None, parts)) or NOTHING_FOR_THE_MODEL
+    parts = [
+        shortened(text, limit=MAX_RESULT_CHARACTERS),
+        f"error: {run.error}" if run.error else "",
+    ]
+    return "\n".join(filter(None, parts)) or NO_OUTPUT
 
 
 def _lines(contents: Iterable[Content]) -> Iterator[str]:
@@ -203,11 +185,11 @@ def _lines(contents: Iterable[Content]) -> Iterator[str]:
 def _cut(content: Content) -> Content:
     if content.type is not ContentType.JSON:
         return content
-    data = shortened(content.text.model_dump()["data"], limit=MOST_FOR_THE_MODEL * 3 // 4)
+    data = shortened(content.text.model_dump()["data"], limit=MAX_RESULT_CHARACTERS * 3 // 4)
     return content.model_copy(update={"text": content.text.model_copy(update={"data": data})})
 
 
-def _called(run: ComponentRun, result: str) -> ComponentCalled:
+def _record_call(run: ComponentRun, result: str) -> ComponentCalled:
     metrics = [content.metrics for content in run.merged.content if content.metrics]
     return ComponentCalled(
         name=run.component.name,

@@ -120,7 +120,7 @@ def observe_run(
     return RunObserver(run, wants_content=wants_content())
 
 
-def engine_input_of(
+def build_answer_request(
     question: AdmittedQuery,
     answerer: Answerer,
     *,
@@ -154,7 +154,6 @@ def engine_input_of(
         user_email=(user.email or None) if user else None,
         upstream_user=named(user, settings.USER_UPSTREAM),
         principal=question.caller.principal,
-        size=question.size,
         tracer=tracer,
     )
 

@@ -9,8 +9,8 @@ from functools import partial
 import logging
 from weakref import WeakSet
 
-from copilot_admin.agent.answer import answer
 from copilot_admin.agent.llm.finish_reasons import truncation
+from copilot_admin.agent.loop import answer
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, strip_traceback
@@ -22,7 +22,7 @@ from copilot_admin.pricing.cost import Cost, calculate_run_cost
 from copilot_admin.runs.live_updates import TurnChange, broadcast, may_have_viewers
 from copilot_admin.runs.query_context import (
     AdmittedQuery,
-    engine_input_of,
+    build_answer_request,
     observe_run,
     run_start_of,
 )
@@ -156,7 +156,7 @@ class ActiveRun:
     async def _stream(self) -> None:
         if self._answerer is None:
             raise NotReady(self.question.live.problem)
-        answer_request = engine_input_of(
+        answer_request = build_answer_request(
             self.question,
             self._answerer,
             now=self._start.started_at,

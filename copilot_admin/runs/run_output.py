@@ -4,9 +4,9 @@ import asyncio
 from datetime import UTC, datetime
 from uuid import UUID
 
+from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish
-from copilot_admin.agent.warning_events import warning_events
 from copilot_admin.errors import ClientTooSlow
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.runs.query_context import AdmittedQuery

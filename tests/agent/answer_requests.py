@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from copilot_admin.agent.answer import answer
 from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.loop import answer
 from copilot_admin.agent.values.answer_request import AnswerRequest, Output, StoredTurn
 from copilot_admin.agent.values.model_call import ModelProvider
 from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec

@@ -6,11 +6,11 @@ from uuid import UUID
 import pytest
 
 from copilot_admin.agent.citations import (
-    MOST,
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
+    MAX_CITATIONS,
     NOT_ALL_CITED,
-    cited_widgets,
-    collected,
+    cite_widgets,
+    collect_citations,
 )
 from copilot_admin.agent.documents.document import Document, DocumentPage, Word
 from copilot_admin.agent.files.contents import FileItem
@@ -35,7 +35,7 @@ ANSWER = UUID(int=7)
 
 
 def cited(query):
-    return tuple(cited_widgets(query, answer_id=ANSWER))
+    return tuple(cite_widgets(query, answer_id=ANSWER))
 
 
 def test_only_widgets_that_returned_data_in_this_turn_are_cited():
@@ -113,7 +113,7 @@ def test_what_is_quoted_of_a_file_is_marked_in_the_citation_of_that_file():
     words = "The margin rose to nine percent of all revenue in the third quarter."
     items = tuple(file_item(name, text) for name, text in (("a.pdf", "Other."), ("b.pdf", words)))
     query = second_leg(split_widget(["a.pdf", "b.pdf"]), SourceData(items))
-    found = cited_widgets(query, answer_id=ANSWER, answer=f'It says: "{words}"')
+    found = cite_widgets(query, answer_id=ANSWER, answer=f'It says: "{words}"')
     assert [bool(one.quote_bounding_boxes) for one in found] == [False, True]
 
 
@@ -250,22 +250,26 @@ def test_source_that_was_asked_but_not_answered_is_not_there():
 
 
 def test_of_very_many_sources_the_first_are_cited_and_the_user_is_told():
-    several = split_widget([f"{number}.pdf" for number in range(MOST + 1)])
-    collection, step = collected(cited_widgets(second_leg(several, data("1")), answer_id=ANSWER))
-    assert len(collection.citations) == MOST
+    several = split_widget([f"{number}.pdf" for number in range(MAX_CITATIONS + 1)])
+    collection, step = collect_citations(
+        cite_widgets(second_leg(several, data("1")), answer_id=ANSWER)
+    )
+    assert len(collection.citations) == MAX_CITATIONS
     assert step == StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
-    as_many = split_widget([f"{number}.pdf" for number in range(MOST)])
-    (collection,) = collected(cited_widgets(second_leg(as_many, data("1")), answer_id=ANSWER))
-    assert len(collection.citations) == MOST
+    as_many = split_widget([f"{number}.pdf" for number in range(MAX_CITATIONS)])
+    (collection,) = collect_citations(
+        cite_widgets(second_leg(as_many, data("1")), answer_id=ANSWER)
+    )
+    assert len(collection.citations) == MAX_CITATIONS
 
 
 def test_of_large_sources_those_are_cited_that_fit():
     given = tuple(
-        {**WEB, "details": [{"Page": str(one) * (MOST_CHARACTERS // 3)}]} for one in range(5)
+        {**WEB, "details": [{"Page": str(one) * (MAX_CHARACTERS // 3)}]} for one in range(5)
     )
     result = replace(data("1", citable=False), extra_citations=given)
     query = make_query(HumanMessage("q"), *fetched_pair([make_widget()], result))
-    collection, _ = collected(cited_widgets(query, answer_id=ANSWER))
+    collection, _ = collect_citations(cite_widgets(query, answer_id=ANSWER))
     assert len(collection.citations) == 2
 
 
@@ -280,4 +284,4 @@ def test_a_description_is_not_repeated_whole_for_each_value():
 
 
 def test_an_answer_without_sources_cites_nothing():
-    assert not [*collected(())]
+    assert not [*collect_citations(())]

@@ -277,7 +277,7 @@ def asking(script: list[Step], *names: str, **changes: Any) -> AnswerRequest:
     ("arguments", "sentence", "calls"),
     [
         ("{}", "Wrong arguments for echo: query is missing.", 1),
-        ("{", "The arguments of 'echo' are no JSON: ", 0),
+        ("{", "The arguments of 'echo' are not valid JSON: ", 0),
         ("[1]", "The arguments of 'echo' must be a JSON object.", 0),
     ],
 )

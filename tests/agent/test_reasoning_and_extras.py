@@ -5,7 +5,7 @@ import json
 from copilot_admin.agent.client.client_state import MAX_EXTRAS, audiences, verify_memory
 from copilot_admin.agent.llm.chat_request import build_request
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS
-from copilot_admin.agent.pictures import NO_PICTURE
+from copilot_admin.agent.step import PICTURE_LEFT_OUT
 from copilot_admin.agent.values.answer_request import Reasoning
 from copilot_admin.agent.values.model_call import (
     CallExtras,
@@ -202,7 +202,7 @@ def test_a_picture_of_the_model_is_an_artifact():
 
 def test_a_picture_that_can_not_be_shown_is_told():
     for url in ("https://example.com/a.png", "data:image/svg+xml;base64,AAAA", PNG + "A" * 10**6):
-        assert shown(step(PictureDelta(url))) == [MessageChunk(NO_PICTURE)]
+        assert shown(step(PictureDelta(url))) == [MessageChunk(PICTURE_LEFT_OUT)]
 
 
 def test_pages_that_the_provider_searched_are_cited():

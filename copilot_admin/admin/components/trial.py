@@ -11,7 +11,7 @@ from copilot_admin.admin.blocks.contents import ShownRoom
 from copilot_admin.admin.blocks.kinds import Block
 from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.runs import ComponentRun
-from copilot_admin.agent.server_tools import title_of, told_of
+from copilot_admin.agent.server_tools import result_text, title_of
 from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
 from copilot_admin.rendering.text import pretty_json, shortened
 from copilot_admin.transcripts.queries import CallView, EventView
@@ -102,7 +102,7 @@ class ComponentTrial:
     def _told(self) -> str:
         if isinstance(self._error, ManifestMismatch):
             return self._error.public
-        return told_of(self._run)
+        return result_text(self._run)
 
 
 def raw(output: ComponentOutput) -> str:

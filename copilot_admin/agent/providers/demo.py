@@ -2,11 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from functools import partial
 import re
 from typing import ClassVar
 
-from copilot_admin.agent.concurrency import HEAVY_BYTES, run_in_thread_if
 from copilot_admin.agent.llm.demo_script import next_move
 from copilot_admin.agent.values.model_call import (
     Delta,
@@ -35,8 +33,7 @@ class DemoModel:
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
         """Streams the next move of the play, word by word."""
-        size = sum(len(message.text) for message in call.messages)
-        move = await run_in_thread_if(size > HEAVY_BYTES, partial(next_move, call))
+        move = next_move(call)
         if isinstance(move, ToolCall):
             yield move
             said, reason = move.arguments, "tool_calls"

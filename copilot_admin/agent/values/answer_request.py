@@ -122,7 +122,6 @@ class AnswerRequest:
     chat_id: str | None = None
     fallbacks: tuple[ModelTarget, ...] = ()
     max_answer_bytes: int = 2 * 1024 * 1024
-    size: int = 0
     tracer: Tracer = NULL_TRACER
 
 

@@ -8,7 +8,6 @@ from itertools import zip_longest
 from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
 from protocol.models import (
     CallMessage,
-    DataItem,
     HumanMessage,
     Message,
     Query,
@@ -19,13 +18,6 @@ from protocol.models import (
     Widget,
     Widgets,
 )
-
-# Cutting data between its rows takes 15 ms for 295,000 characters of JSON, so 3 ms for these.
-HEAVY_CHARACTERS = 64 * 1024
-# Tools of the client that are offered; each takes some 15 us.
-MANY_TOOLS = 1000
-# Results and items, of whatever size; each takes some 20 us.
-MANY_PIECES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +45,6 @@ def may_call_client(query: Query) -> bool:
         or query.workspace_state
         or query.workspace_options
     )
-
-
-def is_heavy(query: Query) -> bool:
-    if len(query.tools) > MANY_TOOLS:
-        return True
-    sources = [item.data for item in query.context]
-    for message in query.messages:
-        if isinstance(message, ResultMessage):
-            sources += [one for one in message.data if isinstance(one, SourceData)]
-    items = [item for source in sources for item in source.items]
-    if len(sources) + len(items) > MANY_PIECES:
-        return True
-    return sum(len(one.content) for one in items if isinstance(one, DataItem)) > HEAVY_CHARACTERS
 
 
 def client_calls(query: Query) -> Counter[str]:

@@ -14,8 +14,8 @@ import pytest
 
 from copilot_admin.admin.transcripts.page import MOST_FORMATTED_PER_PAGE, page_of
 from copilot_admin.admin.transcripts.turn_window import BEFORE_THE_NAMED, TURNS_AT_ONCE, plan_of
+from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.values.answer_request import DataSeen
-from copilot_admin.agent.warning_events import warning_events
 from copilot_admin.models import (
     Conversation,
     Event,

@@ -11,11 +11,11 @@ from copilot_admin.agent.client.widgets import (
     plan_data_call,
     read_data_requests,
 )
+from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
-from copilot_admin.agent.warning_events import warning_events
 from protocol.events import FunctionCall, MessageChunk
 from protocol.models import (
     ContextItem,

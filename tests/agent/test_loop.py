@@ -2,16 +2,15 @@
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import replace
 import json
-import threading
 from typing import Any
 
 import pytest
 
-from copilot_admin.agent.answer import answer
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS, truncation
-from copilot_admin.agent.one_leg import MAX_ROUNDS, Leg
+from copilot_admin.agent.loop import answer
+from copilot_admin.agent.response_writer import warning_events
+from copilot_admin.agent.step import MAX_ROUNDS
 from copilot_admin.agent.values.answer_request import Memory, Reasoning, ServerTool, StoredTurn
 from copilot_admin.agent.values.model_call import (
     ALIVE,
@@ -23,7 +22,6 @@ from copilot_admin.agent.values.model_call import (
     UsageSource,
 )
 from copilot_admin.agent.values.spec import CitationMode, FixedStep, StepPlace, WidgetDataMode
-from copilot_admin.agent.warning_events import warning_events
 from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderUnavailable
 from protocol.events import (
     ArtifactType,
@@ -502,24 +500,3 @@ def test_data_is_cut_between_rows_to_what_the_builder_allows():
     assert 300 < len(told) < 600
     assert "of 200 rows left out: too much data]" in told
     assert all(json.loads(row) for row in told.splitlines() if row.startswith("{"))
-
-
-@pytest.mark.parametrize(
-    ("characters", "tools", "in_loop"),
-    [(1000, 1000, True), (300_000, 0, False), (0, 1001, False)],
-)
-def test_much_data_and_many_tools_are_laid_out_beside_the_event_loop(
-    monkeypatch, characters, tools, in_loop
-):
-    threads = []
-
-    def watched(*args, **kwargs):
-        threads.append(threading.current_thread() is threading.main_thread())
-        return Leg(*args, **kwargs)
-
-    monkeypatch.setattr("copilot_admin.agent.answer.Leg", watched)
-    with ScriptedProvider([text("x")]) as provider:
-        query = second_leg(make_widget(), data("x" * characters))
-        listed = tuple({"name": f"t{number}"} for number in range(tools))
-        outputs_of(make_request(provider, query=replace(query, tools=listed)))
-    assert threads == [in_loop]

@@ -1,0 +1,100 @@
+"""Artifacts of an answer: names that no other artifact of the conversation has, and pictures.
+
+Source: a client finds the artifacts of a conversation by their names. A name stays as it was given
+while it is free; the next artifact of that name is called "Prices 2". The name stands in a tag's
+attribute, between double quotes and on one line, and in the history between markers. A client may
+draw it as Markdown, so it contains no image.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+import re
+from uuid import UUID
+
+from copilot_admin.agent.toolkits.markdown_images import without_remote_images
+from protocol.citations import MAX_ID_CHARACTERS
+from protocol.events import ArtifactType, Event, FunctionCall, MessageArtifact, StatusUpdate
+from protocol.json import Json
+from protocol.models import AiMessage, Query, ResultMessage
+
+# In `extra_state`: a client brings it back with the result of a call, and asks no more of it.
+CARRIED = "artifact_names"
+# Of an event, which clients and servers read up to a megabyte.
+_MAX_PICTURE_CHARACTERS = 900_000
+_PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
+
+
+class ArtifactNames:
+    """Names of the artifacts in a conversation.
+
+    Args:
+        taken: Names of the artifacts before this step.
+    """
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+        self._counters: dict[str, Iterator[int]] = {}
+        self._given: list[str] = []
+
+    def reserve(self, name: str) -> str:
+        """Take a name, or the same with a number if it is taken."""
+        name = _clean_name(name)
+        free = name
+        numbers = self._counters.setdefault(name, count(2))
+        while free in self._taken:
+            suffix = f" {next(numbers)}"
+            free = f"{name[: MAX_ID_CHARACTERS - len(suffix)]}{suffix}"
+        self._taken.add(free)
+        self._given.append(free)
+        return free
+
+    def rename(self, event: Event) -> Event:
+        """Return the event with unique names for its artifacts."""
+        match event:
+            case MessageArtifact():
+                return replace(event, artifact_name=self.reserve(event.artifact_name))
+            case StatusUpdate(artifacts=(_, *_)):
+                artifacts = (
+                    replace(one, artifact_name=self.reserve(one.artifact_name))
+                    for one in event.artifacts
+                )
+                return replace(event, artifacts=tuple(artifacts))
+        return event
+
+    def carry(self, call: FunctionCall) -> FunctionCall:
+        """Return the call with the names of this step for the next one."""
+        if not self._given:
+            return call
+        names: list[Json] = list(self._given)
+        return replace(call, extra_state={**call.extra_state, CARRIED: names})
+
+
+def taken_artifact_names(query: Query) -> Iterator[str]:
+    """Yield the names in a request's context, history and earlier steps."""
+    yield from (item.name for item in query.context)
+    for message in query.messages:
+        if isinstance(message, AiMessage):
+            yield from message.artifacts
+        elif isinstance(message, ResultMessage):
+            carried = message.extra_state.get(CARRIED)
+            names = carried if isinstance(carried, list | tuple) else ()
+            yield from (name for name in names if isinstance(name, str))
+
+
+def picture_artifact(url: str, *, id: UUID) -> MessageArtifact | None:
+    """Return a picture as HTML; None: it is elsewhere, too large, or not known to be harmless."""
+    if len(url) > _MAX_PICTURE_CHARACTERS or not _PICTURE.fullmatch(url):
+        return None
+    return MessageArtifact(
+        type=ArtifactType.HTML,
+        uuid=str(id),
+        artifact_name="Picture",
+        description="A picture that the model made.",
+        content=f'<img src="{url}" alt="Picture">',
+    )
+
+
+def _clean_name(name: str) -> str:
+    line = " ".join(name.replace('"', "'").splitlines())[:MAX_ID_CHARACTERS]
+    return without_remote_images(line, sources=())[:MAX_ID_CHARACTERS]

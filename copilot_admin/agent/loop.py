@@ -1,0 +1,214 @@
+"""The agent loop: answers one query with a model and its tools.
+
+A turn is a question with everything until its answer. A step of it answers one request of the
+client: it ends in an answer, or in one function call that the client carries out before it sends
+the next request. Within a step the model is asked again after each round of server tools.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from functools import partial
+
+from copilot_admin.agent.client.client_state import (
+    merge_carried_state,
+    restore_client_state,
+    waiting_calls,
+)
+from copilot_admin.agent.client.widget_data import DataPlan, data_call_event, plan_data
+from copilot_admin.agent.client_functions.agent_tasks import agents_answered
+from copilot_admin.agent.components.system_inputs import system_inputs
+from copilot_admin.agent.fallback import ModelTargets
+from copilot_admin.agent.files.reading import with_files_read
+from copilot_admin.agent.files.selection import file_rules
+from copilot_admin.agent.image_filter import ImageFilter
+from copilot_admin.agent.llm.finish_reasons import truncation
+from copilot_admin.agent.llm.model_choice import are_wanted, choose_model, suggestions
+from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.response_writer import steps_before_call
+from copilot_admin.agent.server_tools import ServerTools
+from copilot_admin.agent.step import Step
+from copilot_admin.agent.tools.tool import ToolResult
+from copilot_admin.agent.values.answer_request import (
+    AnswerRequest,
+    DataSeen,
+    FallbackUsed,
+    FileRead,
+    Output,
+    StoredTurn,
+)
+from copilot_admin.agent.values.model_call import Finish, ToolCall, estimated_usage
+from copilot_admin.agent.values.spec import CitationMode
+from copilot_admin.agent.values.tracing import Tracer, trace_tool
+from copilot_admin.agent.values.turn import may_call_client
+from copilot_admin.errors import RunError
+from protocol.models import Query, ResultMessage
+
+_PACE = Pace()
+
+
+async def answer(request: AnswerRequest, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
+    """Stream events for the client and facts for the transcript, without remote images.
+
+    The order is start steps, text and artifacts, citations, end steps. Start steps come with the
+    first text or with the client's call, so that a step that ends in a call sends nothing but
+    status updates before it, and one that fails before its first text sends nothing. The last
+    output is a Finish or a FunctionCall.
+
+    Raises:
+        RunError: The answer failed; what there was of it has been yielded.
+    """
+    image_filter = ImageFilter(request.spec.html_sources)
+    try:
+        async with aclosing(_answer(request, pace=pace)) as outputs:
+            async for output in outputs:
+                for filtered in image_filter.take(output):
+                    yield filtered
+    except RunError:
+        for filtered in image_filter.rest():
+            yield filtered
+        raise
+    for filtered in image_filter.rest():
+        yield filtered
+
+
+async def _answer(request: AnswerRequest, *, pace: Pace) -> AsyncGenerator[Output, None]:
+    stored_turn = await _load_stored_turn(request)
+    request = restore_client_state(request, stored_turn)
+    query = merge_carried_state(request, stored_turn)
+    waiting = waiting_calls(request)
+    if agents_answered(query) and not waiting:
+        yield Finish("stop")
+        return
+
+    plan = plan_data(request.spec, query=query, stored_turn=stored_turn)
+    if plan.fetch is not None:
+        data_call = data_call_event(plan.fetch, request=request, query=query)
+        begins = plan.budget.in_all == 0
+        for update in steps_before_call(data_call, request.spec, query=query, begins=begins):
+            yield update
+        yield data_call
+        return
+
+    query, files = await with_files_read(query, fetch=request.fetch, rules=file_rules(request.spec))
+    step = _begin_step(request, query, plan=plan, files=files, pace=pace)
+    for file in files:
+        yield file
+    for text in step.data_messages:
+        yield DataSeen(text)
+    async with aclosing(_run_step(request, step, waiting=waiting, pace=pace)) as outputs:
+        async for output in outputs:
+            yield output
+
+
+async def _run_step(
+    request: AnswerRequest, step: Step, *, waiting: Sequence[ToolCall], pace: Pace
+) -> AsyncGenerator[Output, None]:
+    targets = ModelTargets(request, model=step.model, pace=pace)
+    step.resume(waiting)
+    needs_model = not waiting
+    while True:
+        if needs_model:
+            async with aclosing(_ask_model(step, targets)) as outputs:
+                async for output in outputs:
+                    yield output
+        call = step.client_call()
+        if call is not None:
+            for output in step.end_in_call(call):
+                yield output
+            return
+        if not step.calls:
+            break
+        async with aclosing(_run_tools(step, request.tracer)) as outputs:
+            async for output in outputs:
+                yield output
+        needs_model = True
+
+    async with aclosing(_end(targets.apply(request), step, pace=pace)) as outputs:
+        async for output in outputs:
+            yield output
+
+
+async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
+    query = request.query
+    if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
+        return StoredTurn()  # the answer doesn't depend on it
+    return await request.load_stored_turn()
+
+
+def _begin_step(
+    request: AnswerRequest,
+    query: Query,
+    *,
+    plan: DataPlan,
+    files: Sequence[FileRead],
+    pace: Pace,
+) -> Step:
+    model, _ = choose_model(request.spec, query)
+    inputs = system_inputs(request, query, model=model, pace=pace)
+    return Step(
+        request,
+        query=query,
+        plan=plan,
+        tools=ServerTools(request.spec, inputs=inputs),
+        model=model,
+        problems=tuple(dict.fromkeys(filter(None, map(_describe_missing, files)))),
+    )
+
+
+def _describe_missing(file: FileRead) -> str:
+    if file.is_known:
+        return ""
+    is_cut = bool(file.note) and file.pages is not None
+    return file.fault or (f"Of the file {file.name!r} {file.note}." if is_cut else "")
+
+
+async def _ask_model(step: Step, targets: ModelTargets) -> AsyncGenerator[Output, None]:
+    call = step.next_model_call()
+    try:
+        async with aclosing(targets.stream(call)) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, FallbackUsed):
+                    yield delta
+                    step.model = delta.model
+                    continue
+                for output in step.outputs(delta):
+                    yield output
+                if step.text.is_full:  # the stream ends before its usage
+                    yield estimated_usage(call, written=len(step.text.round_text))
+                    break
+    except RunError:
+        for output in step.writer.flush_held():
+            yield output
+        raise
+
+
+async def _run_tools(step: Step, tracer: Tracer) -> AsyncGenerator[Output, None]:
+    results: list[ToolResult] = []
+    for event in step.writer.flush_reasoning():
+        yield event
+    for call in step.calls:
+        with trace_tool(call, tracer) as span:
+            async with aclosing(step.run_tool(call)) as outputs:
+                async for output in outputs:
+                    if isinstance(output, ToolResult):
+                        results.append(output)
+                        span.result, span.failed = output.text, output.failed
+                    else:
+                        yield output
+    for event in step.end_round(results):
+        yield event
+
+
+async def _end(request: AnswerRequest, step: Step, *, pace: Pace) -> AsyncGenerator[Output, None]:
+    # Looking for quotes in documents of 4,000,000 characters takes two seconds.
+    collect = partial(tuple, step.closing())
+    is_slow = request.spec.citations is CitationMode.DOCUMENTS
+    for output in await asyncio.to_thread(collect) if is_slow else collect():
+        is_whole = isinstance(output, Finish) and step.text.shown and truncation(output) is None
+        if is_whole and are_wanted(request):
+            suggested = suggestions(request, step.messages, model=step.model, pace=pace)
+            async with aclosing(suggested) as last:
+                async for suggestion in last:
+                    yield suggestion
+        yield output

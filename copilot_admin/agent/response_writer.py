@@ -1,0 +1,280 @@
+"""Events of one step: text, reasoning, warnings, and the status updates that a builder wrote."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from copilot_admin.agent.client.widget_data import DataPlan, name_of
+from copilot_admin.agent.values.spec import CopilotSpec, StepPlace
+from copilot_admin.agent.values.turn import fetched_in_turn, widgets_of
+from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, StatusUpdate
+from protocol.functions import WIDGET_DATA_FUNCTIONS, data_sources
+from protocol.json import JsonObject
+from protocol.models import Generation, Query, SourceData
+
+# A preamble ("I will look at the price widget.") is a sentence or two that a model writes in well
+# under a second. Real answers are longer, and none waits longer than this.
+MAX_HELD_CHARACTERS = 160
+MAX_HELD_SECONDS = 0.5
+MAX_NAMES = 5  # of widgets in one status update, which is a line
+THINKING = "Thinking about the question"
+GAP = MessageChunk("\n\n")
+
+
+def warning_events(sentence: str) -> tuple[Event, ...]:
+    """Return the events that show a sentence in every generation.
+
+    The status is dropped for generation 1, which then still has the chunk. ERROR is never sent:
+    clients delete the last question and answer on it.
+    """
+    return (StatusUpdate(message=sentence, level=StatusLevel.WARNING), MessageChunk(sentence))
+
+
+def steps_before_call(
+    call: FunctionCall, spec: CopilotSpec, *, query: Query, begins: bool
+) -> tuple[StatusUpdate, ...]:
+    """Return the builder's status updates before a client call.
+
+    `begins`: nothing was shown for the question yet, in this step or an earlier one.
+    """
+    start = _fixed_steps(spec, StepPlace.START) if begins else ()
+    if call.function not in WIDGET_DATA_FUNCTIONS:
+        return start
+    names = _widget_names(call.input_arguments, query=query)
+    fetching = (
+        replace(step, message=f"{step.message.rstrip(' .:…')}: {names}")
+        for step in _fixed_steps(spec, StepPlace.FETCH)
+    )
+    return (*start, *fetching)
+
+
+def steps_at_end(spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
+    """Return the builder's status updates after a whole answer."""
+    return _fixed_steps(spec, StepPlace.END)
+
+
+class AnswerText:
+    """Counts the text of one step, cuts it at the byte limit, and holds back a preamble.
+
+    A step that ends in a client call sends no text before the call. So while a call may still come
+    the first text is held back; what is longer or slower than a preamble is sent.
+
+    Attributes:
+        is_full: The limit is reached.
+        shown: Text other than blanks was sent.
+    """
+
+    def __init__(self, *, max_bytes: int) -> None:
+        self.is_full = False
+        self.shown = False
+        self._round_text: list[str] = []
+        self._bytes_left = self._reasoning_bytes_left = max_bytes
+        self._held: list[str] = []
+        self._held_since: float | None = None
+        self._holds = False
+
+    @property
+    def round_text(self) -> str:
+        """All text of the model in this round."""
+        return "".join(self._round_text)
+
+    def begin_round(self, *, hold: bool) -> None:
+        """Begin a model call, which may end in a client call if `hold`."""
+        self._round_text = []
+        self._holds = hold
+
+    def add(self, text: str) -> str:
+        """Take the model's next text and return what may be sent now."""
+        text, self._bytes_left = self._cut(text, self._bytes_left)
+        self._round_text.append(text)
+        return self._hold(text) if self._holds else self._send(text)
+
+    def cut_reasoning(self, text: str) -> str:
+        """Take the model's next reasoning, which has a limit of its own, and return what fits."""
+        text, self._reasoning_bytes_left = self._cut(text, self._reasoning_bytes_left)
+        return text
+
+    def release(self) -> str:
+        """Return the text that was held back, and hold back no more in this round."""
+        self._holds = False
+        text = "".join(self._held)
+        self._held = []
+        return self._send(text)
+
+    def _cut(self, text: str, limit: int) -> tuple[str, int]:
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+        if size > limit:
+            text = text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
+            self.is_full = True
+        return text, max(limit - size, 0)
+
+    def _hold(self, text: str) -> str:
+        now = asyncio.get_running_loop().time()
+        if self._held_since is None:
+            self._held_since = now
+        self._held.append(text)
+        is_late = now - self._held_since >= MAX_HELD_SECONDS
+        if self.is_full or is_late or sum(map(len, self._held)) >= MAX_HELD_CHARACTERS:
+            return self.release()
+        return ""
+
+    def _send(self, text: str) -> str:
+        self.shown = self.shown or not (not text or text.isspace())
+        return text
+
+
+class ResponseWriter:
+    """Turns text, reasoning, warnings and tool events of one step into events in their order.
+
+    Args:
+        query: With the state of earlier steps merged in.
+        problems: Sentences about files and data that the answer lacks.
+        max_bytes: Of the answer's text.
+    """
+
+    def __init__(
+        self,
+        spec: CopilotSpec,
+        *,
+        query: Query,
+        plan: DataPlan,
+        problems: Sequence[str],
+        max_bytes: int,
+    ) -> None:
+        self.text = AnswerText(max_bytes=max_bytes)
+        self._spec = spec
+        self._query = query
+        self._plan = plan
+        self._problems = problems
+        self._is_open = False
+        self._has_text = False
+        self._reasoning: list[str] = []
+        self._deferred: list[str] = []
+
+    def add_text(self, text: str) -> Sequence[Event]:
+        """Take the model's next text; return the events that can be sent now."""
+        sendable = self.text.add(text)
+        if not sendable:
+            return ()
+        if self._has_text and not (self._reasoning or self._deferred):
+            return (MessageChunk(sendable),)
+        return tuple(self.write(sendable))
+
+    def add_reasoning(self, text: str) -> str:
+        """Take the model's next reasoning; return what fits the limit."""
+        kept = self.text.cut_reasoning(text)
+        if self._spec.reasoning_steps and self._spec.show_steps:
+            self._reasoning.append(kept)
+        return kept
+
+    def write(self, text: str) -> Iterator[Event]:
+        """Show text; empty text opens the response."""
+        yield from self._open()
+        if not text:
+            return
+        yield from self._flush_deferred()
+        yield from self._show_reasoning()
+        self._has_text = True
+        yield MessageChunk(text)
+
+    def write_after_text(self, events: Sequence[Event]) -> Iterator[Event]:
+        """Show events of a tool after the text that was held back."""
+        if events:
+            yield from self.write(self.text.release())
+            is_content = any(not isinstance(event, StatusUpdate) for event in events)
+            self.text.shown = self.text.shown or is_content
+            yield from events
+
+    def write_before_call(self, call: FunctionCall) -> Iterator[Event]:
+        """Show status updates before a client call; never text."""
+        if self._begins and not self._is_open:
+            yield from _fixed_steps(self._spec, StepPlace.START)
+        yield from self._show_reasoning()
+        yield from steps_before_call(call, self._spec, query=self._query, begins=False)
+        for sentence in self._deferred:
+            yield StatusUpdate(message=sentence, level=StatusLevel.WARNING)
+
+    def warn(self, sentence: str) -> Iterator[Event]:
+        """Show a warning in a paragraph of its own."""
+        yield from self.write(self.text.release())
+        yield from self.write("\n\n" if self.text.shown else "")
+        yield from warning_events(sentence)
+
+    def defer_warnings(self, sentences: Iterable[str]) -> None:
+        """Show warnings later: text must not stand before a client call that may follow."""
+        self._deferred += (one for one in sentences if one not in self._deferred)
+
+    def flush_reasoning(self) -> Iterator[Event]:
+        """Show reasoning that no text follows: a tool runs, or the step ends."""
+        if self._reasoning:
+            yield from self._open()
+            yield from self._show_reasoning()
+
+    def flush_held(self) -> Iterator[Event]:
+        """Show text that was held back for a call that did not come."""
+        if text := self.text.release():
+            yield from self.write(text)
+
+    def flush(self) -> Iterator[Event]:
+        """Show everything that was held back or deferred."""
+        yield from self.flush_held()
+        yield from self._flush_deferred()
+
+    @property
+    def _begins(self) -> bool:
+        return self._plan.budget.in_all == 0
+
+    def _open(self) -> Iterator[Event]:
+        if self._is_open:
+            return
+        self._is_open = True
+        if self._begins:
+            yield from _fixed_steps(self._spec, StepPlace.START)
+        if any(isinstance(one.result, SourceData) for one in fetched_in_turn(self._query)):
+            yield from _fixed_steps(self._spec, StepPlace.READ)
+        for problem in self._problems:
+            if self._query.generation is Generation.ONE:
+                yield MessageChunk(f"{problem}\n\n")
+            else:
+                yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
+        if self._plan.missing:
+            yield from warning_events(self._plan.refusal)
+            yield GAP
+
+    def _show_reasoning(self) -> Iterator[Event]:
+        text, self._reasoning = "".join(self._reasoning).strip(), []
+        if text:
+            yield StatusUpdate(message=THINKING, details=({"Thought": text},))
+
+    def _flush_deferred(self) -> Iterator[Event]:
+        deferred, self._deferred = self._deferred, []
+        if deferred and self._has_text:
+            yield GAP
+        for sentence in deferred:
+            yield from warning_events(sentence)
+            yield GAP
+
+
+def _fixed_steps(spec: CopilotSpec, place: StepPlace) -> tuple[StatusUpdate, ...]:
+    if not spec.show_steps:
+        return ()
+    return tuple(
+        StatusUpdate(
+            message=step.message,
+            level=step.type,
+            details=(step.details,) if step.details else (),
+        )
+        for step in spec.steps
+        if step.at is place
+    )
+
+
+def _widget_names(input_arguments: JsonObject, *, query: Query) -> str:
+    sources = data_sources(input_arguments)
+    found = widgets_of(sources, widgets=query.widgets)
+    names = [
+        name_of(widget) if widget else source.id
+        for source, widget in zip(sources, found, strict=True)
+    ]
+    more = len(names) - MAX_NAMES
+    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

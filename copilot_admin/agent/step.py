@@ -1,0 +1,307 @@
+"""State of one step: from a request of the client to the answer, or to a client call."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from functools import cached_property
+from itertools import chain
+from typing import assert_never
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from copilot_admin.agent.artifacts import ArtifactNames, picture_artifact, taken_artifact_names
+from copilot_admin.agent.citations import cite_web_sources, cite_widgets, collect_citations
+from copilot_admin.agent.client.widget_data import DataPlan, data_was_read, describe_left_over
+from copilot_admin.agent.client_functions.registry import function_named
+from copilot_admin.agent.client_tools import ClientTools
+from copilot_admin.agent.llm.finish_reasons import (
+    EMPTY_ANSWER,
+    ONLY_THOUGHTS,
+    OWN_LIMIT,
+    is_out_of_length,
+    truncation,
+)
+from copilot_admin.agent.prompt.conversation import model_messages
+from copilot_admin.agent.response_writer import GAP, ResponseWriter, steps_at_end
+from copilot_admin.agent.server_tools import Cited, ServerTools, ToolOutput
+from copilot_admin.agent.text import join_names, quote
+from copilot_admin.agent.tools.tool import ToolResult
+from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, repeatable
+from copilot_admin.agent.values.answer_request import (
+    AnswerRequest,
+    CalledAfterData,
+    ComponentCalled,
+    Output,
+    Reasoning,
+    ServerTool,
+    ToolExchange,
+)
+from copilot_admin.agent.values.model_call import (
+    Delta,
+    Finish,
+    ModelCall,
+    ModelMessage,
+    ModelRole,
+    PictureDelta,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    Usage,
+    WebSources,
+)
+from copilot_admin.agent.values.spec import CitationMode
+from copilot_admin.agent.values.turn import messages_of_turn
+from protocol.events import Citation, Event, FunctionCall
+from protocol.models import Query
+
+MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
+PICTURE_LEFT_OUT = "\n\n(The model made a picture that can't be shown here.)\n\n"
+
+
+class Step:
+    """Conversation with the model in one step, and what follows from its answers.
+
+    Args:
+        query: With the state of earlier steps merged in, and files read.
+        model: Asked first; another one after a fallback.
+        problems: Sentences about files that could not be read.
+    """
+
+    def __init__(
+        self,
+        request: AnswerRequest,
+        *,
+        query: Query,
+        plan: DataPlan,
+        tools: ServerTools,
+        model: str,
+        problems: Sequence[str] = (),
+    ) -> None:
+        self.model = model
+        self._request = request
+        self._query = query
+        self._tools = tools
+        self._tools_offered = True
+        self._mistakes = Mistakes()
+        self._client = ClientTools(
+            request, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
+        )
+        cuts: list[str] = []
+        self._messages = model_messages(
+            request,
+            query,
+            offered=plan.offered,
+            left_over=plan.left_over,
+            names=self._client.names_in_history,
+            cuts=cuts,
+        )
+        left_over = (describe_left_over(plan.left_over),) if plan.left_over else ()
+        self.writer = ResponseWriter(
+            request.spec,
+            query=query,
+            plan=plan,
+            problems=(*problems, *left_over, *cuts),
+            max_bytes=request.max_answer_bytes,
+        )
+        self.text = self.writer.text
+        self._round = 0
+        self._calls: list[ToolCall] = []
+        self._finish = Finish(None)
+        self._is_resumed = False
+        self._has_reasoning = False
+        self._cited: list[Citation] = []  # by components and web searches
+        self._exchanges: list[ToolExchange] = []  # for the next step
+        self._artifact_names = ArtifactNames(taken_artifact_names(query))
+        self._artifacts_made = 0
+
+    @cached_property
+    def _id(self) -> UUID:
+        request = self._request
+        return uuid5(NAMESPACE_URL, f"{request.trace_id} {request.now.isoformat()}")
+
+    def _next_artifact_id(self) -> UUID:
+        self._artifacts_made += 1
+        return uuid5(self._id, f"artifact {self._artifacts_made}")
+
+    @property
+    def data_messages(self) -> Sequence[str]:
+        """The Data messages that the model is shown."""
+        return tuple(message.text for message in self._messages if message.is_data)
+
+    @property
+    def messages(self) -> Sequence[ModelMessage]:
+        """The conversation with the model, its last answer included."""
+        last = ModelMessage(role=ModelRole.ASSISTANT, text=self.text.round_text)
+        return (*self._messages, last)
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """The tool calls of this round; none if the answer was cut, since they may be cut too."""
+        is_cut = self.text.is_full or truncation(self._finish) is not None
+        return () if is_cut or self._round >= MAX_ROUNDS else self._calls
+
+    def next_model_call(self) -> ModelCall:
+        """Begin a round; the last one offers no tools, so that it ends in an answer."""
+        self._round += 1
+        self._is_resumed = False
+        self._calls = []
+        self._finish = Finish(None)
+        if self._round >= MAX_ROUNDS or self._mistakes.too_many:
+            self._tools_offered = False
+            self._client.withdraw()
+        self.text.begin_round(hold=self._client.may_be_called)
+        return ModelCall(
+            model=self.model,
+            messages=self._messages,
+            tools=(*self._client.schemas, *(self._tools.schemas if self._tools_offered else ())),
+            parameters=self._request.spec.parameters,
+            user=self._request.upstream_user,
+        )
+
+    def resume(self, calls: Sequence[ToolCall]) -> None:
+        """Begin with calls that the model made together with the one the client carried out."""
+        self._calls = list(calls)
+        self._is_resumed = True
+        self._finish = Finish("tool_calls")
+
+    def outputs(self, delta: Delta) -> Sequence[Output]:
+        """Take a delta of the model; return what the client and the transcript get of it."""
+        match delta:
+            case TextDelta(text):
+                return self.writer.add_text(text)
+            case ReasoningDelta(text):
+                self._has_reasoning = True
+                return (Reasoning(self.writer.add_reasoning(text)),)
+            case PictureDelta(url):
+                return self._show_picture(url)
+            case WebSources(sources):
+                self._cited += cite_web_sources(sources, answer_id=self._id)
+            case Usage():
+                return (delta,)
+            case ToolCall():
+                self._calls.append(delta)
+            case Finish():
+                self._finish = delta
+            case _:
+                assert_never(delta)
+        return ()
+
+    def _show_picture(self, url: str) -> Sequence[Output]:
+        picture = picture_artifact(url, id=self._next_artifact_id())
+        if picture is None:
+            return self.writer.add_text(PICTURE_LEFT_OUT)
+        return tuple(self.writer.write_after_text([self._artifact_names.rename(picture)]))
+
+    def client_call(self) -> FunctionCall | None:
+        """Return the function call for the client, if the model made a valid one."""
+        call = self._client.call_for(self.calls, exchanges=self._exchanges)
+        return self._artifact_names.carry(call) if call is not None else None
+
+    def end_in_call(self, call: FunctionCall) -> Iterator[Output]:
+        """Yield everything that is left of a step that ends in a client call."""
+        function = function_named(call.function)
+        if function is not None and not function.only_reads and self._has_read_data():
+            yield CalledAfterData(call.function)
+        yield from self.writer.write_before_call(call)
+        yield call
+
+    def _has_read_data(self) -> bool:
+        return data_was_read(
+            self._request,
+            self._query,
+            exchanges=self._exchanges,
+            components=self._tools.component_names,
+            taken_up=self._is_resumed,
+        )
+
+    async def run_tool(self, call: ToolCall) -> AsyncGenerator[Output | ToolResult, None]:
+        """Run a server tool: its events, and last its result, which may report a failure."""
+        is_recorded = False
+        try:
+            answered = self._answer_without_tool(call)
+            if answered is not None:
+                yield ServerTool(call.name, call.arguments, answered)
+                yield ToolResult(answered)
+                return
+            tool_outputs = self._tools.carry_out(call, id=self._next_artifact_id())
+            async with aclosing(tool_outputs) as outputs:
+                async for output in outputs:
+                    is_recorded = is_recorded or isinstance(output, ComponentCalled)
+                    for shown in self._show(output):
+                        yield shown
+        except ToolMistake as mistake:
+            result = ToolResult(self._mistakes.learn(mistake), failed=True)
+            if not is_recorded:
+                yield ServerTool(call.name, call.arguments, result.text)
+            yield result
+
+    def _answer_without_tool(self, call: ToolCall) -> str | None:
+        answer = self._client.answer_for(call)
+        if answer is not None:
+            return answer
+        names = self._tools.names if self._tools_offered else ()
+        if call.name in names:
+            return None
+        tools = join_names((*names, *self._client.names)) or "none"
+        mistake = ToolMistake(f"There is no tool called {quote(call.name)}.")
+        return f"{self._mistakes.learn(mistake)} Tools: {tools}."
+
+    def _show(self, output: ToolOutput) -> Iterator[Output | ToolResult]:
+        rename = self._artifact_names.rename
+        match output:
+            case Cited(citations):
+                self._cited += citations
+            case ToolResult(events=events):
+                yield from self.writer.write_after_text([*map(rename, events)])
+                yield output
+            case Event():
+                yield from self.writer.write_after_text([rename(output)])
+            case _:  # a fact for the transcript
+                yield output
+
+    def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
+        """Give the model the results, and the user the failures that can't be retried."""
+        calls = tuple(map(repeatable, self.calls))
+        asked = ModelMessage(role=ModelRole.ASSISTANT, text=self.text.round_text, tool_calls=calls)
+        answers = (
+            ModelMessage(role=ModelRole.TOOL, text=result.text, tool_call_id=call.id)
+            for call, result in zip(self.calls, results, strict=True)
+        )
+        self._messages = (*self._messages, asked, *answers)
+        self._exchanges += (
+            ToolExchange(call.name, repeated.arguments, result.text, call.extras)
+            for call, repeated, result in zip(self.calls, calls, results, strict=True)
+            if call.name in self._tools.names
+        )
+        refused = self._client.end_round()
+        if self._client.may_be_called:
+            self.writer.defer_warnings(refused)
+            refused = ()
+        for sentence in (*refused, self._mistakes.end_round()):
+            if sentence:
+                yield from self.writer.warn(sentence)
+                yield GAP
+
+    def closing(self) -> Iterator[Output]:
+        """Yield everything after the last text: warnings, citations, end steps and the finish."""
+        yield from self.writer.flush()
+        yield from self.writer.flush_reasoning()
+        finish = OWN_LIMIT if self.text.is_full else self._finish
+        problem = truncation(finish)
+        is_whole = problem is None
+        if not self.text.shown:
+            if self._has_reasoning and is_out_of_length(finish):
+                problem, is_whole = ONLY_THOUGHTS, False
+            problem = problem or EMPTY_ANSWER
+        if problem is not None:
+            yield from self.writer.warn(problem)
+        if self._request.spec.citations is not CitationMode.OFF:
+            yield from collect_citations(chain(self._cite_data(), self._cited))
+        if is_whole:  # a status such as "Answering complete!" would be a lie
+            yield from steps_at_end(self._request.spec)
+        yield finish
+
+    def _cite_data(self) -> Iterator[Citation]:
+        if not messages_of_turn(self._query):
+            return
+        has_boxes = self._request.spec.citations is CitationMode.DOCUMENTS
+        answer = self.text.round_text if has_boxes else ""
+        yield from cite_widgets(self._query, answer_id=self._id, answer=answer)
