@@ -231,8 +231,8 @@ class ActiveRun:
             calculate = partial(
                 calculate_run_cost,
                 end.usages,
-                provider=self._start.provider,
-                model=self._start.model,
+                provider=end.provider or self._start.provider,
+                model=end.model or self._start.model,
                 at=self._start.started_at,
                 outcome=end.ending.outcome,
             )

@@ -215,6 +215,10 @@ def test_a_fallback_of_another_provider_answers_and_stays_linked_when_it_is_rena
     web.save()
     assert asked(on=False) == "By Web."
     assert [call.model for call in speaking["Web"].calls] == ["small"]
+    run = Run.objects.get()
+    assert (run.provider, run.model) == ("Net", "small")
+    [note] = run.notes
+    assert "'Desk' failed (No.), so 'small' of 'Net' was asked" in note
     assert export_file([copilot.slug], live=True)["copilots"][0]["fallbacks"] == [
         {"model": "small", "provider": "Net"}
     ]

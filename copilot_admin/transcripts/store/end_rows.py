@@ -50,6 +50,7 @@ WHERE run.id = %(id)s
 """
 _UPDATE_RUN = """
 UPDATE copilot_admin_run SET
+    provider = %(provider)s, model = %(model)s,
     outcome = %(outcome)s, ms = %(ms)s, ttft_ms = %(ttft_ms)s, error = %(error)s,
     error_code = %(error_code)s, finish_reason = %(finish_reason)s, notes = %(notes)s,
     usage_source = %(usage_source)s, output_node_id = %(output_node_id)s,
@@ -99,8 +100,8 @@ def finish(end: RunEnd) -> Cost | None:
     assert started_at is not None  # noqa: S101  # the column is NOT NULL
     bill = calculate_run_cost(
         end.usages,
-        provider=run["provider"],
-        model=run["model"],
+        provider=end.provider or run["provider"],
+        model=end.model or run["model"],
         at=started_at,
         outcome=end.ending.outcome,
     )
@@ -209,6 +210,8 @@ def _update_run(
     execute(
         _UPDATE_RUN,
         id=end.run_id,
+        provider=end.provider or run["provider"],
+        model=end.model or run["model"],
         outcome=ending.outcome,
         ms=ending.ms,
         ttft_ms=ending.ttft_ms,

@@ -11,6 +11,7 @@ from uuid import UUID
 from copilot_admin.agent.values.answer_request import (
     ComponentCalled,
     DataSeen,
+    FallbackUsed,
     FileRead,
     Output,
     Reasoning,
@@ -107,6 +108,7 @@ class Recorder:
         self._items: list[_Item] = []
         self._usages: list[Usage] = []
         self._finish_reason = ""
+        self._fallbacks: list[FallbackUsed] = []
         self._pieces = 0
         self._saved_texts = 0  # by earlier checkpoints
         self._saved_items = 0
@@ -134,6 +136,8 @@ class Recorder:
             self._usages.append(output)
         elif isinstance(output, Finish):
             self._finish_reason = output.reason or ""
+        elif isinstance(output, FallbackUsed):
+            self._fallbacks.append(output)
         else:
             self._items.append(_Item(output, self._characters, at_ms))
 
@@ -152,12 +156,15 @@ class Recorder:
         """Return everything that was added."""
         text = "".join(self._texts)
         last = self._items[-1].output if self._items else None
+        answered_by = self._fallbacks[-1] if self._fallbacks else None
         return Recording(
             text=text,
             client_text=self._client_text(text),
             call=echo_of(last, self._generation) if isinstance(last, FunctionCall) else None,
             finish_reason=self._finish_reason,
             usages=sum_usages_by_model(self._usages),
+            provider=answered_by.provider if answered_by else "",
+            model=answered_by.model if answered_by else "",
             events=tuple(_merge_thoughts(_to_events(self._items))),
         )
 
@@ -172,6 +179,8 @@ class Recorder:
             at: When it ended.
             is_broken: True to leave out the output, since it couldn't be stored.
         """
+        notes = (*map(_describe_fallback, self._fallbacks), *ending.notes)
+        ending = replace(ending, notes=notes)
         return finalize(
             Recording() if is_broken else self.recording(),
             ending,
@@ -222,6 +231,13 @@ def event_content(output: object) -> tuple[str, JsonObject]:
         case Event():
             return OTHER_EVENT, {"event": output.name, "data": _to_json(payload(output))}
     return OTHER_EVENT, {"fact": type(output).__name__, "data": _to_json(output)}
+
+
+def _describe_fallback(one: FallbackUsed) -> str:
+    return (
+        f"The model {one.failed_model!r} of the provider {one.failed_provider!r} failed "
+        f"({one.error}), so {one.model!r} of {one.provider!r} was asked."
+    )
 
 
 def _file_content(file: FileRead) -> JsonObject:

@@ -64,6 +64,7 @@ class Recording:
         client_text: The answer as the client will repeat it: older clients get tables as text.
         call: The function call that the run ended in, as the client will repeat it.
         usages: Sums of tokens by model; empty if none were reported.
+        provider: Name of the provider that answered instead of the chosen one, with its `model`.
     """
 
     text: str = ""
@@ -72,6 +73,8 @@ class Recording:
     finish_reason: str = ""
     usages: tuple[Usage, ...] = ()
     events: tuple[RunEvent, ...] = ()
+    provider: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +100,7 @@ class RunEnd:
     """Everything that is stored when a run ends.
 
     Attributes:
+        provider: Answered instead of the chosen one, with its `model`; empty if it did not.
         is_redacted: Personal data was removed, so hashes are keyed with the secret.
         was_checkpointed: There may be checkpoints; True if unknown.
     """
@@ -109,6 +113,8 @@ class RunEnd:
     replies: tuple[Reply, ...] = ()
     events: tuple[RunEvent, ...] = ()
     usages: tuple[Usage, ...] = ()
+    provider: str = ""
+    model: str = ""
     keep_content: bool = True
     is_redacted: bool = False
     was_checkpointed: bool = field(default=True, compare=False)
@@ -172,6 +178,8 @@ def finalize(
         replies=replies,
         events=tuple(_finalize_event(one, keep_content) for one in recording.events),
         usages=tuple(map(_clamp_usage, recording.usages)),
+        provider=recording.provider,
+        model=recording.model,
         keep_content=keep_content,
         is_redacted=bool(rules),
         was_checkpointed=was_checkpointed,
