@@ -12,7 +12,7 @@ from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.events import ComponentEvents, reference_key
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.components.runs import ComponentRun
-from copilot_admin.agent.prompt.data_text import shortened
+from copilot_admin.agent.prompt.truncation import truncate_rows
 from copilot_admin.agent.tools.registry import find_tools
 from copilot_admin.agent.tools.tool import ToolContext, ToolResult
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
@@ -165,7 +165,7 @@ def result_text(run: ComponentRun) -> str:
     """Return a component's result for the model, truncated between lines."""
     text = "\n".join(_lines(map(_cut, run.merged.content)))
     parts = [
-        shortened(text, limit=MAX_RESULT_CHARACTERS),
+        truncate_rows(text, limit=MAX_RESULT_CHARACTERS).text,
         f"error: {run.error}" if run.error else "",
     ]
     return "\n".join(filter(None, parts)) or NO_OUTPUT
@@ -185,7 +185,9 @@ def _lines(contents: Iterable[Content]) -> Iterator[str]:
 def _cut(content: Content) -> Content:
     if content.type is not ContentType.JSON:
         return content
-    data = shortened(content.text.model_dump()["data"], limit=MAX_RESULT_CHARACTERS * 3 // 4)
+    data = truncate_rows(
+        content.text.model_dump()["data"], limit=MAX_RESULT_CHARACTERS * 3 // 4
+    ).text
     return content.model_copy(update={"text": content.text.model_copy(update={"data": data})})
 
 

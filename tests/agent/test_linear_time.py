@@ -11,7 +11,7 @@ from time import thread_time
 
 import pytest
 
-from copilot_admin.agent.prompt import code_spans, placeholders
+from copilot_admin.agent.prompt import placeholders
 from copilot_admin.agent.toolkits import markdown_images, ranking
 from copilot_admin.agent.tools import html
 from protocol import citations, plain_text, redaction, sse, strict_json
@@ -61,13 +61,9 @@ READERS: dict[str, tuple[Reader, tuple[tuple[str, str, str], ...]]] = {
         html.filter_style,
         (("color:", "-", ""), ("", "a:b;", ""), ("color:", "(", ""), ("color:", "/*", "")),
     ),
-    "code spans": (
-        code_spans.code_spans,
-        (("", "`", ""), ("", "` ", ""), ("", "`\n\n", ""), ("", "` `` ", ""), ("\n", " ", "")),
-    ),
     "placeholders": (
-        lambda text: (placeholders.unknown_placeholders(text), placeholders.ends_open(text)),
-        (("{{", "`", ""), ("", "{{", ""), ("{{", " ", ""), ("", "{{ ", ""), ("", "{{a}}", "")),
+        lambda text: (placeholders.unknown_placeholders(text), placeholders.find_unclosed(text)),
+        (("", "{{", ""), ("{{", " ", ""), ("", "{{ ", ""), ("", "{{a}}", "")),
     ),
     "words for ranking": (
         ranking.terms_of,

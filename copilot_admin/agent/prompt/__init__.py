@@ -1,4 +1,1 @@
-"""What a model is told: instructions, Data messages and the conversation, within their limits.
-
-Doors: `conversation`, `placeholders`, `data_text`.
-"""
+"""Prompt of a model: instructions, Data messages and the conversation, within limits."""

@@ -1,8 +1,9 @@
-"""Turns what a request brings into Data messages, beside the notes of the copilot.
+"""Data messages of a prompt: notes of the copilot and data of the client.
 
 Notes that the builder wrote are frozen: they stand right after the system prompt and are the same
 at every question, so that a provider can cache them. What comes from the client is derived: it
-stands right before the question. A thing that both speak of is derived, the client's values win.
+stands right before the question. Notes with the identity of derived data move there and are merged:
+the client's values win.
 """
 
 from collections import Counter
@@ -12,8 +13,8 @@ import json
 
 from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.client.widgets import facts_of, facts_of_param, listed_widgets
-from copilot_admin.agent.prompt.data_text import item_text, within
-from copilot_admin.agent.prompt.item_forms import form_note
+from copilot_admin.agent.prompt.data_items import describe_artifact, item_text
+from copilot_admin.agent.prompt.truncation import truncate_messages
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.agent.values.turn import Fetched, fetched_by, fetched_in_turn
 from protocol.data import DataMessage, fold, render
@@ -27,7 +28,7 @@ _MAX_DEPTH = 100  # of data that is laid out; deeper data stays the text it came
 
 @dataclass(frozen=True, slots=True)
 class DataBlocks:
-    """The texts of Data messages: of the copilot's notes, and of what the client sent.
+    """Texts of Data messages, from the copilot's notes and from the client.
 
     Attributes:
         several: Widgets that the conversation has data of for different arguments.
@@ -41,13 +42,10 @@ class DataBlocks:
 
 
 def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
-    """The Data messages of a request as a model is to see them.
+    """Build the Data messages of a request.
 
-    Args:
-        spec: Whose notes and switches count.
-        query: What the client sent.
-        limit: Characters for all that the client sent. Lists lose their last rows, and the
-            description says how many; notes are never cut.
+    The client's data is cut to `limit` characters: lists lose their last rows, and the description
+    says how many. Notes of the copilot are never cut.
     """
     several = _several(query) if spec.data_messages.results else frozenset()
     derived = list(_derived(spec.data_messages, query, several=several))
@@ -58,15 +56,19 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     frozen = fold([one for one in spec.data if one.identity not in moving], merging=merging)
     others = [one for one in spec.data if one.identity in moving]
     client = fold([*others, *derived], merging=merging)
-    fitted = within(client, limit)
-    told = _told_before(query, several=several) if spec.data_messages.results else frozenset()
+    truncated = truncate_messages(client, limit)
+    known = (
+        _instances_of_earlier_turns(query, several=several)
+        if spec.data_messages.results
+        else frozenset()
+    )
     cuts = (
         one.cut
-        for message, one in zip(client, fitted, strict=True)
-        if one.cut and not (message.kind == _WIDGET_DATA and message.instance in told)
+        for message, one in zip(client, truncated, strict=True)
+        if one.cut and not (message.kind == _WIDGET_DATA and message.instance in known)
     )
     return DataBlocks(
-        tuple(map(render, frozen)), tuple(one.text for one in fitted), several, tuple(cuts)
+        tuple(map(render, frozen)), tuple(one.text for one in truncated), several, tuple(cuts)
     )
 
 
@@ -75,9 +77,9 @@ def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
 
 
 def instance_of(fetched: Fetched, *, several: frozenset[str]) -> str:
-    """What sets the data of one widget apart: the widget, and what it was asked with.
+    """Return the instance of a widget's data: the widget, and its arguments if they differ.
 
-    The arguments are named only where the conversation has data for different ones.
+    `several` are the widgets that the conversation has data of for different arguments.
     """
     ref = _ref(fetched)
     return f"{ref} {_arguments(fetched)}" if ref in several else ref
@@ -161,7 +163,7 @@ def _context(item: ContextItem) -> DataMessage:
         kind="context",
         instance=item.name or item.uuid,
         data=data,
-        description=_described(item.description, item.data),
+        description=_describe(item.description, item.data),
     )
 
 
@@ -175,7 +177,7 @@ def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
             kind=_WIDGET_DATA,
             instance=instance_of(one, several=several),
             data=_content(one.result),
-            description=_described(f"Data of the widget {name}{asked}.", one.result),
+            description=_describe(f"Data of the widget {name}{asked}.", one.result),
         )
 
 
@@ -197,22 +199,22 @@ def _arguments(fetched: Fetched) -> str:
 
 
 def _content(data: SourceData) -> Json:
-    values = [_parsed(item_text(item)) for item in data.items]
+    values = [_parse_json(item_text(item)) for item in data.items]
     return values[0] if len(values) == 1 else values
 
 
-def _told_before(query: Query, *, several: frozenset[str]) -> frozenset[str]:
+def _instances_of_earlier_turns(query: Query, *, several: frozenset[str]) -> frozenset[str]:
     of_this_turn = {instance_of(one, several=several) for one in fetched_in_turn(query)}
     everything = {instance_of(one, several=several) for one in _fetched(query)}
     return frozenset(everything - of_this_turn)
 
 
-def _described(description: str, data: SourceData) -> str:
-    notes = (form_note(item) for item in data.items if isinstance(item, DataItem))
+def _describe(description: str, data: SourceData) -> str:
+    notes = (describe_artifact(item) for item in data.items if isinstance(item, DataItem))
     return " ".join(filter(None, (description, *notes)))
 
 
-def _parsed(text: str) -> Json:
+def _parse_json(text: str) -> Json:
     if not text.lstrip().startswith(("{", "[")):
         return text
     try:

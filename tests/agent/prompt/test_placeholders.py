@@ -1,8 +1,8 @@
-"""The placeholders of a prompt, and what of it is none."""
+"""Placeholders of a system prompt."""
 
 import pytest
 
-from copilot_admin.agent.prompt.placeholders import ends_open, fill, unknown_placeholders
+from copilot_admin.agent.prompt.placeholders import fill, find_unclosed, unknown_placeholders
 from protocol.features import CustomFeature, CustomFeatureType
 from protocol.models import Widgets
 from tests.agent.answer_requests import NOW, make_query, make_spec, make_widget
@@ -76,7 +76,7 @@ def test_date_is_that_of_the_users_time_zone():
 
 
 @pytest.mark.parametrize(
-    "name", ["Mars/Olympus", "../../etc/passwd", "x\0y", "{{ now }}", "a" * 999, "a/" * 300 + "a"]
+    "name", ["Mars/Olympus", "../../etc/passwd", "x\0y", "{{ now }}", "a" * 999]
 )
 def test_time_zone_that_does_not_exist_is_utc_and_not_quoted(name):
     assert filled("{{ timezone }}", timezone=name) == "UTC"
@@ -113,31 +113,28 @@ def test_every_known_placeholder_may_be_published():
 
 
 @pytest.mark.parametrize(
-    ("prompt", "said"),
+    ("prompt", "text"),
     [
-        ("Write `{{ row.name }}`.", "Write `{{ row.name }}`."),
-        ("```jinja\n{{ a }}\n\n{{ b }}\n```", "```jinja\n{{ a }}\n\n{{ b }}\n```"),
-        ("`\\frac{{a}}{{b}}` ``{{ ` }}``", "`\\frac{{a}}{{b}}` ``{{ ` }}``"),
-        ("`{{ options.tone }}` `{{`", "`short` `{{`"),  # what means something is filled everywhere
-        ("`{{ open ` {{ options.tone }}", "`{{ open ` short"),
-        ("```{{ {{ {{``` {{ options.tone }}", "```{{ {{ {{``` short"),
+        ("Write `{{{{ row.name }}`.", "Write `{{ row.name }}`."),
+        ("{{{{ {{ options.tone }} }}", "{{ short }}"),
+        ("\\frac{{{{a}}{{{{b}}", "\\frac{{a}}{{b}}"),
+        ("`{{ options.tone }}`", "`short`"),
     ],
 )
-def test_code_keeps_its_braces(prompt, said):
+def test_two_braces_are_escaped_by_four(prompt, text):
     assert unknown_placeholders(prompt, (TONE,)) == ()
-    assert ends_open(prompt) is None
-    assert filled(prompt) == said
+    assert find_unclosed(prompt) is None
+    assert filled(prompt) == text
 
 
 @pytest.mark.parametrize(
-    "prompt", ["don`t {{ a }}\n\nit`s", "``` {{ a }}", "`` {{ a }} `", "` ` {{ a }} ` `"]
+    ("prompt", "rest"),
+    [
+        ("{{ x", " x"),
+        ("{{ a }", " a }"),
+        ("{{ now }} {{", ""),
+        ("{{ a\n{{ now }}", " a\n{{ now }}"),
+    ],
 )
-def test_backticks_without_an_end_begin_no_code(prompt):
-    assert unknown_placeholders(prompt) == ("a",)
-
-
-@pytest.mark.parametrize(
-    ("prompt", "name"), [("`{{` {{ x", " x"), ("{{ a` }", " a` }"), ("```{{``` {{", "")]
-)
-def test_an_opening_behind_code_is_still_one(prompt, name):
-    assert ends_open(prompt) == name
+def test_an_opening_without_an_end_is_found(prompt, rest):
+    assert find_unclosed(prompt) == rest

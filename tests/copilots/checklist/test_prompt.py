@@ -43,10 +43,8 @@ def test_a_placeholder_without_an_end_stops_publishing(prompt, name):
 
 
 def test_commands_go_on_publishing_a_prompt_that_ends_open():
-    (open_end,) = findings(system_prompt="{{ today")
-    assert open_end.only_for_people
-    (unknown,) = findings(system_prompt="{{ today } {{ now }}")
-    assert not unknown.only_for_people
+    (finding,) = findings(system_prompt="{{ today")
+    assert finding.only_for_people
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.prompt.placeholders import (
-    ends_open,
+    find_unclosed,
     in_single_braces,
     unknown_placeholders,
 )
@@ -22,20 +22,17 @@ _LONGEST_NAME = 60  # characters of what stands between braces; a name is shorte
 
 @Check
 def unknown(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Whatever stands in braces and means nothing; of a long one perhaps the braces are missing."""
+    """A name in double braces that means nothing."""
     spec = content.spec
     for name in unknown_placeholders(spec.system_prompt, spec.custom_features):
-        if "{{" in name:
-            yield error("system_prompt", _not_closed(name))
-        else:
-            sentence = _("The prompt has the unknown placeholder {{ %(name)s }}.")
-            yield error("system_prompt", sentence % {"name": _shortened(name)})
+        sentence = _("The prompt has the unknown placeholder {{ %(name)s }}.")
+        yield error("system_prompt", sentence % {"name": _shortened(name)})
 
 
 @Check
 def unclosed(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """The last placeholder has no end; the model would be told it as it is."""
-    if (name := ends_open(content.spec.system_prompt)) is not None:
+    """A placeholder without an end, which the model would see as it is."""
+    if (name := find_unclosed(content.spec.system_prompt)) is not None:
         yield error("system_prompt", _not_closed(name), only_for_people=True)
 
 

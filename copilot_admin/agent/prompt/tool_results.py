@@ -1,4 +1,4 @@
-"""Calls and their results, in the shape in which the model makes such calls itself."""
+"""Earlier client calls and server tools as messages for the model."""
 
 from collections.abc import Iterator, Mapping, Sequence
 import json
@@ -7,9 +7,8 @@ from typing import TypeAlias
 from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.client_functions.base import ClientFunction, Identity
 from copilot_admin.agent.client_functions.registry import function_named
-from copilot_admin.agent.prompt.blocks import OLD_DATA, block
 from copilot_admin.agent.prompt.data_messages import instance_of, is_widget_data
-from copilot_admin.agent.prompt.room import DataRoom
+from copilot_admin.agent.prompt.truncation import ContextBudget
 from copilot_admin.agent.tools.tool_arguments import tool_name
 from copilot_admin.agent.values.answer_request import Memory
 from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall
@@ -21,23 +20,34 @@ from protocol.models import Query, ResultMessage
 Names: TypeAlias = Mapping[tuple[str, Identity], str]
 
 
-def call_and_result(
+def data_block(text: str, *, budget: ContextBudget, source: str, **about: Json) -> str:
+    """Return data between marks that it can't fake, with its source."""
+    notes = {"source": source, **{key: value for key, value in about.items() if value}}
+    marks = " ".join(f"{key}={json.dumps(note, ensure_ascii=False)}" for key, note in notes.items())
+    return f"<data {escape_data(marks)}>\n{escape_data(budget.spend(text))}\n</data>"
+
+
+def escape_data(text: str) -> str:
+    """Return a text that ends no block."""
+    return text.replace("</data>", "<\\/data>")
+
+
+def client_call_messages(
     message: ResultMessage,
     *,
     number: int,
     query: Query,
-    room: DataRoom,
+    budget: ContextBudget,
     noted: frozenset[str] | None,
     names: Names,
     memory: Memory | None = None,
 ) -> tuple[ModelMessage, ...]:
-    """A call and its result, in the shape in which the model makes such calls itself.
+    """Return a client call and its result, in the shape in which the model makes such calls.
 
-    Where the data of widgets is `noted` in Data messages (None: it is not), the result only says
-    where it stands.
+    If widget data is in Data messages (`noted`), the result only refers to it.
     """
     fetched = tuple(fetched_by(message, widgets=query.widgets))
-    name, arguments = _made(message, fetched, query=query, names=names)
+    name, arguments = _tool_call(message, fetched, query=query, names=names)
     call = ToolCall(
         id=f"call{number:05}",  # nine letters and digits: some vendors accept nothing else
         name=name,
@@ -47,7 +57,7 @@ def call_and_result(
     blocks = [
         f"(see ## Data: ¶widget_data, _instance: {instance_of(one, several=noted)})"
         if noted is not None and is_widget_data(message, one)
-        else _result_block(one, name=name, message=message, room=room)
+        else _result_block(one, name=name, message=message, budget=budget)
         for one in fetched
     ]
     function = function_named(message.function)
@@ -59,21 +69,23 @@ def call_and_result(
     )
 
 
-def done_before(memory: Memory | None, *, number: int, room: DataRoom) -> Iterator[ModelMessage]:
-    """What ran on the server before the client was called; the client carried it here."""
+def server_tool_messages(
+    memory: Memory | None, *, number: int, budget: ContextBudget
+) -> Iterator[ModelMessage]:
+    """Yield the server tools that ran before the client was called; the client carried them."""
     for index, done in enumerate(memory.exchanges if memory else ()):
         id = f"k{number:04}{index:04}"  # nine letters and digits, as above
         call = ToolCall(id=id, name=done.name, arguments=done.arguments, extras=done.extras)
         yield ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,))
-        result = room.take(done.result) if room.left else OLD_DATA
+        result = budget.spend(done.result)
         yield ModelMessage(role=ModelRole.TOOL, text=result, tool_call_id=id)
 
 
-def _made(
+def _tool_call(
     message: ResultMessage, fetched: Sequence[Fetched], *, query: Query, names: Names
 ) -> tuple[str, JsonObject]:
     if message.function in WIDGET_DATA_FUNCTIONS:
-        return GET_WIDGET_DATA, {"widgets": [_wanted(one) for one in fetched]}
+        return GET_WIDGET_DATA, {"widgets": [_data_request(one) for one in fetched]}
     function = function_named(message.function)
     if function is None:
         return tool_name(message.function), message.input_arguments
@@ -81,24 +93,29 @@ def _made(
     return names.get((function.name, function.identity(message.input_arguments)), name), arguments
 
 
-def _wanted(fetched: Fetched) -> JsonObject:
+def _data_request(fetched: Fetched) -> JsonObject:
     source = fetched.source
     named = source.widget_uuid or f"{source.origin}/{source.id}"
-    wanted: dict[str, Json] = {"id": fetched.widget.ref if fetched.widget else named}
+    arguments: dict[str, Json] = {"id": fetched.widget.ref if fetched.widget else named}
     if source.input_args:
-        wanted["params"] = source.input_args
-    return wanted
+        arguments["params"] = source.input_args
+    return arguments
 
 
-def _result_block(fetched: Fetched, *, name: str, message: ResultMessage, room: DataRoom) -> str:
+def _result_block(
+    fetched: Fetched, *, name: str, message: ResultMessage, budget: ContextBudget
+) -> str:
     function = function_named(message.function)
-    said = function.result_text(fetched.result) if function else None
-    if said is not None:
-        return room.take(said)
+    answer = function.result_text(fetched.result) if function else None
+    if answer is not None:
+        budget.spend(answer)
+        return answer
     if message.function not in WIDGET_DATA_FUNCTIONS:
         named = name if function else message.function
-        return block(room.told(fetched.result, source=named), room=room, source=named)
+        return data_block(
+            budget.truncate_result(fetched.result, source=named), budget=budget, source=named
+        )
     source = fetched.source
     widget = name_of(fetched.widget) if fetched.widget else source.id or source.widget_uuid or ""
-    text = room.told(fetched.result, source=widget)
-    return block(text, room=room, source=widget, arguments=source.input_args)
+    text = budget.truncate_result(fetched.result, source=widget)
+    return data_block(text, budget=budget, source=widget, arguments=source.input_args)

@@ -1,4 +1,4 @@
-"""What a client returned, as text for a model."""
+"""Data of a client as text for a model, and its truncation."""
 
 import base64
 import json
@@ -7,10 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.prompt.data_text import EMPTY, ToldData, shortened, told_of
-from copilot_admin.agent.prompt.item_forms import form_note, plain_content
-from copilot_admin.agent.prompt.room import DataRoom
-from copilot_admin.agent.prompt.rows import SHORTEST_BEGINNING
+from copilot_admin.agent.prompt.data_items import describe_artifact, plain_content
+from copilot_admin.agent.prompt.truncation import (
+    EMPTY,
+    MIN_BEGINNING,
+    ContextBudget,
+    TruncatedText,
+    truncate_result,
+    truncate_rows,
+)
 from protocol.models import CommandResult, DataItem, FileReference, SourceData, SourceError
 from tests.agent.answer_requests import data
 
@@ -18,7 +23,7 @@ ROWS = json.dumps([{"day": 1, "close": 1.5}, {"day": 2, "close": 2.5}, {"day": 3
 
 
 def result_text(result, *, limit):
-    return told_of(result, limit=limit).text
+    return truncate_result(result, limit=limit).text
 
 
 def test_data_that_fits_is_given_as_it_came():
@@ -39,7 +44,7 @@ def test_error_reaches_the_model_as_text():
     )
 
 
-def test_outcome_of_a_command_is_said_in_one_line():
+def test_a_command_result_is_one_line():
     assert result_text(CommandResult("success"), limit=10) == "(success)"
     assert result_text(CommandResult("error", "Full.", {"left": 0}), limit=10) == (
         '(error) Full. {"left": 0}'
@@ -69,7 +74,7 @@ QUERY = {"origin": "Snowflake", "id": "sales", "widget_uuid": "w-1"}
 
 
 @pytest.mark.parametrize(
-    ("form", "content", "told"),
+    ("form", "content", "shown"),
     [
         (
             {"parse_as": "chart", "chart_params": CHART},
@@ -93,9 +98,9 @@ QUERY = {"origin": "Snowflake", "id": "sales", "widget_uuid": "w-1"}
         ({"parse_as": "snowflake_python"}, "", EMPTY),
     ],
 )
-def test_an_artifact_of_the_chat_is_told_as_what_it_is(form, content, told):
+def test_an_artifact_is_described(form, content, shown):
     item = data(content, data_format={"data_type": "object", **form})
-    assert result_text(item, limit=1000) == told
+    assert result_text(item, limit=1000) == shown
 
 
 def test_text_files_are_given_as_text():
@@ -114,48 +119,48 @@ def test_link_to_a_file_is_not_shown_because_it_may_be_signed():
 
 
 def test_rows_are_left_out_whole_with_an_honest_notice():
-    assert shortened(ROWS, limit=60) == (
+    assert truncate_rows(ROWS, limit=60).text == (
         '{"day": 1, "close": 1.5}\n{"day": 2, "close": 2.5}\n[1 of 3 rows left out: too much data]'
     )
 
 
-def test_no_room_keeps_the_notice():
-    assert shortened("one\ntwo", limit=0) == "[2 of 2 rows left out: too much data]"
+def test_a_limit_of_zero_keeps_the_notice():
+    assert truncate_rows("one\ntwo", limit=0).text == "[2 of 2 rows left out: too much data]"
 
 
 @pytest.mark.parametrize("text", ["[1, 2", '{"a": 1}\n{"b": 2}', "[" * 100_000])
 def test_text_that_is_no_list_is_cut_between_lines(text):
-    assert shortened(text, limit=4).endswith("rows left out: too much data]")
+    assert truncate_rows(text, limit=4).text.endswith("rows left out: too much data]")
 
 
-def test_room_of_a_source_is_shared_by_its_items():
+def test_items_of_a_source_share_its_limit():
     assert result_text(data("a" * 50, "b\n" * 50), limit=60) == (
         "a" * 50 + "\n" + "b\nb\nb\nb\nb\n" + "[45 of 50 rows left out: too much data]"
     )
 
 
-def test_it_is_known_how_much_was_left_out():
-    assert told_of(data("a\n" * 3, "b\n" * 50), limit=10) == ToldData(
+def test_left_out_rows_are_counted():
+    assert truncate_result(data("a\n" * 3, "b\n" * 50), limit=10) == TruncatedText(
         "a\na\na\n\nb\nb\n[48 of 50 rows left out: too much data]", rows=50, left_out=48
     )
-    assert told_of(data("a\n" * 3, "b\n" * 50), limit=0) == ToldData(
+    assert truncate_result(data("a\n" * 3, "b\n" * 50), limit=0) == TruncatedText(
         "[3 of 3 rows left out: too much data]\n[50 of 50 rows left out: too much data]",
         rows=53,
         left_out=53,
     )
-    assert told_of(data(ROWS), limit=1000) == ToldData(ROWS)
-    assert told_of(SourceError("e", "c"), limit=0) == ToldData("(error e: c)")
+    assert truncate_result(data(ROWS), limit=1000) == TruncatedText(ROWS)
+    assert truncate_result(SourceError("e", "c"), limit=0) == TruncatedText("(error e: c)")
 
 
-def test_of_a_file_of_one_line_the_model_is_told_the_beginning():
+def test_of_a_file_of_one_line_the_beginning_is_kept():
     line = "12.5, " * 1000
-    assert told_of(data(line), limit=200) == ToldData(
+    assert truncate_result(data(line), limit=200) == TruncatedText(
         f"{'12.5, ' * 33}\n[only the first 198 of 6,000 characters of this row: too much data]",
         rows=1,
         left_out=1,
         begun=1,
     )
-    assert told_of(data(f"day\n{line}\nx\ny"), limit=200) == ToldData(
+    assert truncate_result(data(f"day\n{line}\nx\ny"), limit=200) == TruncatedText(
         f"day\n{'12.5, ' * 32}\n[only the first 192 of 6,000 characters of this row: too much "
         "data]\n[2 of 4 rows left out: too much data]",
         rows=4,
@@ -172,21 +177,21 @@ def test_of_a_file_of_one_line_the_model_is_told_the_beginning():
         ("row\n" * 1000, "50 of 1,000 rows"),
     ],
 )
-def test_the_user_is_told_what_the_model_was_given(text, kept):
-    room = DataRoom(200)
-    room.told(data(text), source="x.txt")
-    assert room.cuts == [
+def test_a_cut_is_described_for_the_user(text, kept):
+    budget = ContextBudget(200)
+    budget.truncate_result(data(text), source="x.txt")
+    assert budget.cuts == [
         f"Not all data fits: of 'x.txt' the model is given {kept}. Ask about less to have all of it."
     ]
 
 
 @given(
     rows=st.lists(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=20))),
-    limit=st.integers(0, SHORTEST_BEGINNING),
+    limit=st.integers(0, MIN_BEGINNING),
 )
-def test_no_row_is_cut_of_which_so_little_would_be_told(rows, limit):
+def test_short_rows_are_kept_or_left_out_whole(rows, limit):
     text = json.dumps(rows)
-    result = shortened(text, limit=limit)
+    result = truncate_rows(text, limit=limit).text
     if result == text:
         return
     *kept, notice = result.split("\n")
@@ -194,14 +199,30 @@ def test_no_row_is_cut_of_which_so_little_would_be_told(rows, limit):
     assert notice == f"[{len(rows) - len(kept)} of {len(rows)} rows left out: too much data]"
 
 
-def test_items_without_room_still_say_what_they_were():
+def test_items_that_do_not_fit_are_counted():
     item = DataItem(content="long text")
     assert result_text(SourceData((item,)), limit=0) == "[1 of 1 rows left out: too much data]"
 
 
 @pytest.mark.parametrize("odd", [["text"], {"text": 1}, 1, None, True, [[]]])
-def test_a_form_of_any_shape_is_no_reason_to_fail(odd):
+def test_a_data_format_of_any_shape_is_accepted(odd):
     item = DataItem(content='"words"', data_format={"parse_as": odd, "data_type": odd})
-    assert (plain_content(item), form_note(item)) == ('"words"', "")
+    assert (plain_content(item), describe_artifact(item)) == ('"words"', "")
     told = result_text(SourceData(items=(item,)), limit=1000)
     assert "words" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        (' [ 1 , "a,b]" , {"a": [1, 2]} ] ', 20, '1\n"a,b]"'),
+        ('["é", null, NaN, 1.50]', 20, '"é"\nnull\nNaN\n1.5'),
+        ("[1, 2\n3", 7, "[1, 2"),
+        ("a\r\nb\n\nc", 5, "a\nb"),
+        (f"{'a' * 150}\n{'b' * 500}", 300, "a" * 150),
+        ("b" * 500, 100, ""),
+    ],
+)
+def test_rows_are_elements_of_a_json_list_or_lines(text, limit, shown):
+    kept = truncate_rows(text, limit=limit).text.split("\n")[:-1]
+    assert "\n".join(kept).rstrip("\n") == shown
