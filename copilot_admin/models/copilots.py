@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.agent.values.spec import (
     CALL_LIMITS,
-    HIGHEST_CALL_LIMIT,
-    LEAST_DATA_TOKENS,
-    MOST_CLIENT_CALLS,
+    MAX_CALL_LIMIT,
+    MAX_CLIENT_CALLS,
+    MIN_DATA_TOKENS,
     CitationMode,
     ToolCalling,
     WidgetDataMode,
@@ -145,12 +145,12 @@ class Copilot(models.Model):
     show_steps = models.BooleanField(_("show steps"), default=True)
     reasoning_steps = models.BooleanField(_("show reasoning"), default=False)
     max_data_tokens = models.PositiveIntegerField(
-        _("most data"), null=True, blank=True, validators=[MinValueValidator(LEAST_DATA_TOKENS)]
+        _("most data"), null=True, blank=True, validators=[MinValueValidator(MIN_DATA_TOKENS)]
     )
     max_client_calls = models.PositiveIntegerField(
         _("most calls of Workspace"),
-        default=MOST_CLIENT_CALLS,
-        validators=[MinValueValidator(1), MaxValueValidator(HIGHEST_CALL_LIMIT)],
+        default=MAX_CLIENT_CALLS,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_CALL_LIMIT)],
     )
     client_call_limits = models.JSONField(
         _("limits of single functions"), default=call_limits, blank=True

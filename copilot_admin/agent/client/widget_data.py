@@ -14,9 +14,14 @@ from copilot_admin.agent.client.limits import (
 )
 from copilot_admin.agent.values.answer_request import AnswerRequest, StoredTurn, ToolExchange
 from copilot_admin.agent.values.model_call import CallExtras, ToolCall
-from copilot_admin.agent.values.records import FEATURE, is_uploaded
 from copilot_admin.agent.values.spec import CopilotSpec, WidgetDataMode
-from copilot_admin.agent.values.turn import data_results, fetched_in_turn, messages_of_turn
+from copilot_admin.agent.values.turn import (
+    UPLOAD_FEATURE,
+    data_results,
+    fetched_in_turn,
+    is_uploaded,
+    messages_of_turn,
+)
 from protocol.events import FunctionCall
 from protocol.functions import GET_WIDGET_DATA, DataSource, get_widget_data_call
 from protocol.json import Json
@@ -113,7 +118,7 @@ def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> Da
     had = frozenset(identity(one.source, widget=one.widget) for one in fetched)
     if not query.widgets:
         return DataPlan(budget=budget, had=had)
-    sent_along, takes_files = _sent_along(query), spec.has(FEATURE)
+    sent_along, takes_files = _sent_along(query), spec.has(UPLOAD_FEATURE)
     askable = [
         widget
         for widget in query.widgets.all()

@@ -37,7 +37,7 @@ from copilot_admin.agent.files.selection import (
     with_links,
 )
 from copilot_admin.agent.values.answer_request import FileRead
-from copilot_admin.agent.values.records import is_uploaded
+from copilot_admin.agent.values.turn import is_uploaded
 from protocol.models import (
     ContextItem,
     DataItem,

@@ -11,9 +11,8 @@ from copilot_admin.agent.documents.registry import data_types, format_of
 from copilot_admin.agent.files.base64_files import is_plain_text, starts_like_base64
 from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from copilot_admin.agent.values.answer_request import FileRead
-from copilot_admin.agent.values.records import FEATURE
 from copilot_admin.agent.values.spec import CitationMode, CopilotSpec, WidgetDataMode
-from copilot_admin.agent.values.turn import messages_of_turn
+from copilot_admin.agent.values.turn import UPLOAD_FEATURE, messages_of_turn
 from protocol.functions import (
     WIDGET_DATA_FUNCTIONS,
     DataSource,
@@ -66,7 +65,7 @@ EVERYTHING = FileRules()
 
 def file_rules(spec: CopilotSpec) -> FileRules:
     """Return the rules that a copilot's features set."""
-    uploads, widgets = spec.has(FEATURE), spec.widget_data is not WidgetDataMode.OFF
+    uploads, widgets = spec.has(UPLOAD_FEATURE), spec.widget_data is not WidgetDataMode.OFF
     read = (
         (Origin.UPLOAD, uploads),
         (Origin.WIDGET, widgets),

@@ -1,4 +1,1 @@
-"""The values that the whole engine speaks in: copilot, question, model call, turn.
-
-All its modules are doors.
-"""
+"""Values that the whole agent shares: copilot, request, model call, turn, traces."""

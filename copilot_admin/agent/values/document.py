@@ -1,16 +1,18 @@
-"""Reads the document of a copilot version: the versioned part of a copilot file's entry.
+"""Reads the document of a copilot version: the versioned part of its entry in a copilot file.
 
-Documents were checked when they were published. What an older release published and this one no
-longer knows is a clear error, never a wrong answer. Which key a value comes from, and what it is
-when it is absent, say the fields of the dataclasses in `spec`; here stands how each type is read.
+Documents are checked when they are published. A value of the wrong type counts as absent; a choice
+that this release doesn't know is an error.
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeVar
 
-from copilot_admin.agent.values.records import Readers, rows, values_in
 from copilot_admin.agent.values.spec import (
     CALL_LIMITS,
+    MAX_CLIENT_CALLS,
     CallLimit,
+    CitationMode,
     ComponentUse,
     CopilotSpec,
     DataMessagePolicy,
@@ -18,33 +20,26 @@ from copilot_admin.agent.values.spec import (
     FixedStep,
     ProviderSpec,
     StepPlace,
+    WidgetDataMode,
 )
 from copilot_admin.errors import ConfigurationError
 from protocol.data import MISSING, DataMessage
-from protocol.features import CustomFeature
+from protocol.events import StatusLevel
+from protocol.features import DEFAULT_FEATURES, CustomFeature, CustomFeatureType
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of, whole_number_of
 
+_Choice = TypeVar("_Choice", bound=StrEnum)
+_Row = Mapping[str, Json]
 
-def spec_from_document(
-    slug: str, document: Mapping[str, Json], provider: ProviderSpec
-) -> CopilotSpec:
-    """The picture of a copilot that the engine answers from.
 
-    Args:
-        slug: Of the copilot; it never changes with a version.
-        document: The versioned part of its entry in a copilot file.
-        provider: Where its model is.
+def spec_from_document(slug: str, document: _Row, provider: ProviderSpec) -> CopilotSpec:
+    """Return the spec of a copilot version.
 
     Raises:
-        ConfigurationError: The document holds what this release does not know.
+        ConfigurationError: The document holds something that this release doesn't know.
     """
-    name = text_of(document.get("name")) or slug
     try:
-        return CopilotSpec(
-            **values_in(
-                document, CopilotSpec, readers=_READERS, slug=slug, name=name, provider=provider
-            )
-        )
+        return _read_spec(slug, document, provider)
     except (TypeError, ValueError, AttributeError) as error:
         raise ConfigurationError(
             f"Copilot '{slug}' cannot be read by this release: another one made it, with something "
@@ -52,31 +47,31 @@ def spec_from_document(
         ) from error
 
 
-def custom_feature(row: Mapping[str, Json]) -> CustomFeature:
-    """Reads one custom feature.
+def custom_feature(row: _Row) -> CustomFeature:
+    """Read one custom feature.
 
     Raises:
         ValueError: Its type is unknown.
     """
     states = object_of(row.get("states"))
-    given = {
-        "label": text_of(row.get("label")) or text_of(row.get("key")),
-        "state_on": text_of(states.get("on")) or "on",
-        "state_off": text_of(states.get("off")) or "off",
-        "options": rows(
-            row.get("options"), lambda one: (text_of(one.get("label")), text_of(one.get("value")))
-        ),
-    }
-    return CustomFeature(**values_in(row, CustomFeature, readers=_READERS, **given))
+    default = row.get("default")
+    return CustomFeature(
+        key=text_of(row.get("key")),
+        label=text_of(row.get("label")) or text_of(row.get("key")),
+        type=_choice(row, "type", CustomFeatureType.TOGGLE),
+        default=default if isinstance(default, bool | str) else False,
+        description=text_of(row.get("description")),
+        placeholder=text_of(row.get("placeholder")),
+        options=_pairs(row.get("options"), "label", "value"),
+        state_on=text_of(states.get("on")) or "on",
+        state_off=text_of(states.get("off")) or "off",
+        model=text_of(row.get("model")),
+        provider=text_of(row.get("provider")),
+    )
 
 
-def component_use(row: Mapping[str, Json]) -> ComponentUse:
-    """Reads one component that is switched on."""
-    return ComponentUse(**values_in(row, ComponentUse, readers=_READERS))
-
-
-def data_note(row: Mapping[str, Json]) -> DataMessage:
-    """Reads one data note."""
+def data_note(row: _Row) -> DataMessage:
+    """Read one data note."""
     return DataMessage(
         kind=text_of(row.get("kind")) or "data",
         description=text_of(row.get("description")),
@@ -86,50 +81,99 @@ def data_note(row: Mapping[str, Json]) -> DataMessage:
     )
 
 
-def _fallback(row: Mapping[str, Json]) -> Fallback:
-    return Fallback(**values_in(row, Fallback, readers=_READERS))
+def _read_spec(slug: str, document: _Row, provider: ProviderSpec) -> CopilotSpec:
+    read = document.get
+    max_client_calls = whole_number_of(read("max_client_calls"))
+    features = DEFAULT_FEATURES
+    if "features" in document:
+        switches = object_of(read("features")).items()
+        features = frozenset(key for key, is_on in switches if is_on is True)
+    notes = (row for row in objects_of(read("data")) if row.get("enabled") is not False)
+    return CopilotSpec(
+        slug=slug,
+        name=text_of(read("name")) or slug,
+        provider=provider,
+        model=text_of(read("model")),
+        description=text_of(read("description")),
+        system_prompt=text_of(read("system_prompt")),
+        models=_pairs(read("models"), "id", "name"),
+        fallbacks=tuple(map(_fallback, objects_of(read("fallbacks")))),
+        parameters=object_of(read("parameters")),
+        widget_data=_choice(document, "widget_data", WidgetDataMode.ASK),
+        features=features,
+        custom_features=tuple(map(custom_feature, objects_of(read("custom_features")))),
+        tools=_texts(read("tools")),
+        html_sources=_texts(read("html_sources")),
+        components=tuple(map(_component_use, objects_of(read("components")))),
+        stream_all_text=_flag(document, "stream_all_text"),
+        citations=_choice(document, "citations", CitationMode.WIDGETS),
+        show_steps=_flag(document, "show_steps", default=True),
+        reasoning_steps=_flag(document, "reasoning_steps"),
+        sees_images=_flag(document, "images"),
+        read_links=_flag(document, "read_links", default=True),
+        max_data_tokens=whole_number_of(read("max_data_tokens")),
+        max_client_calls=MAX_CLIENT_CALLS if max_client_calls is None else max_client_calls,
+        client_call_limits=_call_limits(read("client_call_limits")),
+        steps=tuple(map(_fixed_step, objects_of(read("steps")))),
+        data=tuple(map(data_note, notes)),
+        data_messages=_data_message_policy(object_of(read("data_messages"))),
+    )
 
 
-def _call_limit(row: Mapping[str, Json]) -> CallLimit:
-    return CallLimit(**values_in(row, CallLimit, readers=_READERS))
+def _fallback(row: _Row) -> Fallback:
+    return Fallback(model=text_of(row.get("model")), provider=text_of(row.get("provider")))
+
+
+def _component_use(row: _Row) -> ComponentUse:
+    return ComponentUse(
+        name=text_of(row.get("name")),
+        version=text_of(row.get("version")),
+        config=object_of(row.get("config")),
+    )
 
 
 def _call_limits(value: Json) -> tuple[CallLimit, ...]:
-    return rows(value, _call_limit) if isinstance(value, list | tuple) else CALL_LIMITS
+    if not isinstance(value, list | tuple):
+        return CALL_LIMITS
+    return tuple(
+        CallLimit(function=text_of(row.get("function")), most=whole_number_of(row.get("most")) or 0)
+        for row in objects_of(value)
+    )
 
 
-def _step(row: Mapping[str, Json]) -> FixedStep:
-    place = {"at": StepPlace.START.value}
-    return FixedStep(**values_in({**place, **row}, FixedStep, readers=_READERS))
+def _fixed_step(row: _Row) -> FixedStep:
+    return FixedStep(
+        at=_choice(row, "at", StepPlace.START),
+        message=text_of(row.get("message")),
+        type=_choice(row, "type", StatusLevel.INFO),
+        details=object_of(row.get("details")),
+    )
 
 
-def _policy(value: Json) -> DataMessagePolicy:
-    return DataMessagePolicy(**values_in(object_of(value), DataMessagePolicy, readers=_READERS))
+def _data_message_policy(row: JsonObject) -> DataMessagePolicy:
+    return DataMessagePolicy(
+        widgets=_flag(row, "widgets"),
+        context=_flag(row, "context"),
+        results=_flag(row, "results"),
+        workspace=_flag(row, "workspace"),
+        options=_flag(row, "options"),
+        merge=_flag(row, "merge", default=True),
+    )
 
 
-def _notes_that_are_on(value: Json) -> tuple[DataMessage, ...]:
-    on = [row for row in objects_of(value) if row.get("enabled") is not False]
-    return rows(on, data_note)
+def _flag(row: _Row, key: str, *, default: bool = False) -> bool:
+    value = row.get(key)
+    return value if isinstance(value, bool) else default
 
 
-def _keys_that_are_on(value: Json) -> frozenset[str]:
-    return frozenset(key for key, is_on in object_of(value).items() if is_on is True)
+def _choice(row: _Row, key: str, default: _Choice) -> _Choice:
+    return type(default)(str(row[key])) if key in row else default
 
 
-_READERS: Readers = {
-    int | None: whole_number_of,
-    Mapping[str, Json]: object_of,
-    JsonObject: object_of,
-    frozenset[str]: _keys_that_are_on,
-    tuple[str, ...]: lambda value: tuple(map(str, list_of(value))),
-    tuple[tuple[str, str], ...]: lambda value: rows(
-        value, lambda row: (text_of(row.get("id")), text_of(row.get("name")))
-    ),
-    tuple[Fallback, ...]: lambda value: rows(value, _fallback),
-    tuple[CustomFeature, ...]: lambda value: rows(value, custom_feature),
-    tuple[ComponentUse, ...]: lambda value: rows(value, component_use),
-    tuple[CallLimit, ...]: _call_limits,
-    tuple[FixedStep, ...]: lambda value: rows(value, _step),
-    tuple[DataMessage, ...]: _notes_that_are_on,
-    DataMessagePolicy: _policy,
-}
+def _texts(value: Json) -> tuple[str, ...]:
+    return tuple(map(str, list_of(value)))
+
+
+def _pairs(value: Json, first: str, second: str) -> tuple[tuple[str, str], ...]:
+    rows = objects_of(value)
+    return tuple((text_of(row.get(first)), text_of(row.get(second))) for row in rows)

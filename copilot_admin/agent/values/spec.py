@@ -1,4 +1,4 @@
-"""A frozen picture of one copilot version, as the engine needs it."""
+"""One version of a copilot, as the agent needs it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from protocol.features import DEFAULT_FEATURES, CustomFeature
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
 
-LEAST_DATA_TOKENS = 100  # fewer hold no row worth reading
+MIN_DATA_TOKENS = 100  # fewer hold no row worth reading
 
 
 class WidgetDataMode(StrEnum):
@@ -155,8 +155,8 @@ class CallLimit:
 
 # Nobody waits for a fifth round of data. Six notes for a dashboard or six steps of a tool are normal.
 CALL_LIMITS = (CallLimit(function=GET_WIDGET_DATA, most=4),)
-MOST_CLIENT_CALLS = 16
-HIGHEST_CALL_LIMIT = 100  # a question with more is a loop, whoever set it
+MAX_CLIENT_CALLS = 16
+MAX_CALL_LIMIT = 100  # a question with more is a loop, whoever set it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +169,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotSpec:
-    """Everything about a copilot version that decides how it answers.
-
-    A field's name is its key in the version's document, unless its metadata has a `key`.
-    """
+    """Everything about a copilot version that decides how it answers; see `document`."""
 
     slug: str
     name: str
@@ -193,12 +190,10 @@ class CopilotSpec:
     citations: CitationMode = CitationMode.WIDGETS
     show_steps: bool = True
     reasoning_steps: bool = False  # the model's reasoning text as steps
-    # Images are shown to the model; else it is told of them.
-    sees_images: bool = field(default=False, metadata={"key": "images"})
-    # Pages and files behind the addresses in a question are read.
-    read_links: bool = True
+    sees_images: bool = False  # images are shown to the model; otherwise they are mentioned
+    read_links: bool = True  # pages and files behind URLs in a question are read
     max_data_tokens: int | None = None  # of data that comes with a question; None: what fits
-    max_client_calls: int = MOST_CLIENT_CALLS  # for one question, of all functions together
+    max_client_calls: int = MAX_CLIENT_CALLS  # for one question, of all functions together
     client_call_limits: tuple[CallLimit, ...] = CALL_LIMITS  # of single functions
     steps: tuple[FixedStep, ...] = ()
     data: tuple[DataMessage, ...] = ()  # notes that are switched on, in the order of merging

@@ -17,7 +17,10 @@ from protocol.models import (
     SourceResult,
     Widget,
     Widgets,
+    is_upload,
 )
+
+UPLOAD_FEATURE = "file-upload"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,10 @@ class Fetched:
     source: DataSource
     result: SourceResult
     widget: Widget | None
+
+
+def is_uploaded(widget: Widget) -> bool:
+    return is_upload(origin=widget.origin, id=widget.widget_id)
 
 
 def messages_of_turn(query: Query) -> tuple[Message, ...]:

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_
 
 from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.agent.components.registry import LATEST, registry
-from copilot_admin.agent.values.spec import HIGHEST_CALL_LIMIT
+from copilot_admin.agent.values.spec import MAX_CALL_LIMIT
 from copilot_admin.copilots.fields.shape import StoredRecord, fault
 from copilot_admin.copilots.fields.shown import Shown
 from protocol.json_schema import schema_fault
@@ -134,7 +134,7 @@ class CallLimitEntry(StoredRecord):
         AfterValidator(_known_function),
         Shown(label=_("What"), options=tuple((name, _(label)) for name, label in labels().items())),
     ]
-    most: Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT), Shown(label=_("Most often"))]
+    most: Annotated[int, Field(ge=1, le=MAX_CALL_LIMIT), Shown(label=_("Most often"))]
 
 
 class StepEntry(StoredRecord):

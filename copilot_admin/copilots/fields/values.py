@@ -12,8 +12,8 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, create
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import tool_names
 from copilot_admin.agent.values.spec import (
-    HIGHEST_CALL_LIMIT,
-    LEAST_DATA_TOKENS,
+    MAX_CALL_LIMIT,
+    MIN_DATA_TOKENS,
     DataMessagePolicy,
 )
 from copilot_admin.copilots.fields.controls import CustomFeatureEntry
@@ -219,9 +219,9 @@ Tag = Annotated[str, _without(tag_fault)]
 Tags = Annotated[
     list[Tag], Field(max_length=MOST_TAGS), _each_text_once(_("tag"), fold=str.casefold)
 ]
-ClientCalls = Annotated[int, Field(ge=1, le=HIGHEST_CALL_LIMIT)]
+ClientCalls = Annotated[int, Field(ge=1, le=MAX_CALL_LIMIT)]
 CallLimits = Annotated[list[CallLimitEntry], _each_once(_("function"), "function")]
-DataTokens = Annotated[int, Field(ge=LEAST_DATA_TOKENS)]
+DataTokens = Annotated[int, Field(ge=MIN_DATA_TOKENS)]
 RedactedKind: Any = one_of(DataKind)
 RetentionDays = Annotated[int, Field(ge=1, le=MAX_RETENTION_DAYS)]
 Redaction = Annotated[list[RedactedKind], _each_text_once(_("kind"))]

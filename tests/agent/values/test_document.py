@@ -14,7 +14,7 @@ from protocol.features import CustomFeature
 PROVIDER = ProviderSpec(name="P", kind="rehearsal")
 BLANK = CopilotSpec(slug="news", name="news", provider=PROVIDER, model="")
 KEYS = {
-    field.name: field.metadata.get("key", field.name)
+    field.name: "images" if field.name == "sees_images" else field.name
     for field in fields(CopilotSpec)
     if field.name not in ("slug", "name", "provider")
 }

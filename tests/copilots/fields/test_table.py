@@ -169,7 +169,7 @@ def test_the_file_has_a_key_for_every_row_and_no_other() -> None:
 
 
 def test_the_spec_reads_no_key_that_no_row_has() -> None:
-    keys = {field.metadata.get("key", field.name) for field in fields(CopilotSpec)}
+    keys = {"images" if one.name == "sees_images" else one.name for one in fields(CopilotSpec)}
     assert keys - {"slug"} == {field.key for field in VERSIONED} - NOT_READ_BY_THE_ENGINE
 
 

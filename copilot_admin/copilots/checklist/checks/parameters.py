@@ -7,7 +7,7 @@ from math import inf, isfinite
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
-from copilot_admin.agent.values.spec import HIGHEST_CALL_LIMIT, LEAST_DATA_TOKENS
+from copilot_admin.agent.values.spec import MAX_CALL_LIMIT, MIN_DATA_TOKENS
 from copilot_admin.copilots.checklist.check import Check
 from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import models_of, takes_no_temperature
@@ -50,7 +50,7 @@ _PARAMETERS: Mapping[str, _Range] = {
     "frequency_penalty": _Range(-2, 2),
 }
 _WITH_AN_INPUT = frozenset({"temperature", "top_p", "max_tokens"})
-_CALLS = _Range(1, HIGHEST_CALL_LIMIT, is_whole=True)
+_CALLS = _Range(1, MAX_CALL_LIMIT, is_whole=True)
 
 
 @Check
@@ -77,9 +77,9 @@ def out_of_range(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
 def limits_out_of_range(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Limits of a question that no question could keep to."""
     spec = content.spec
-    if spec.max_data_tokens is not None and spec.max_data_tokens < LEAST_DATA_TOKENS:
+    if spec.max_data_tokens is not None and spec.max_data_tokens < MIN_DATA_TOKENS:
         sentence = _("The most data of a question is at least %(least)d tokens.")
-        sentence %= {"least": LEAST_DATA_TOKENS}
+        sentence %= {"least": MIN_DATA_TOKENS}
         yield error("max_data_tokens", sentence, only_for_people=True)
     limits = [("max_client_calls", spec.max_client_calls)]
     limits += [("client_call_limits", limit.most) for limit in spec.client_call_limits]
