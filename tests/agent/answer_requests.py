@@ -142,7 +142,7 @@ def data(*texts: str, data_format: JsonObject | None = None, citable: bool = Tru
 def fetched_pair(
     widgets: Sequence[Widget], *results: SourceResult, extra_state: JsonObject | None = None
 ) -> tuple[Message, ...]:
-    """The call and the result that a client sends in the second leg."""
+    """The call and the result that a client sends in the second step."""
     arguments = asked_arguments(*widgets)
     return (
         CallMessage("get_widget_data", arguments),
@@ -150,7 +150,7 @@ def fetched_pair(
     )
 
 
-def second_leg(widget: Widget, *results: SourceResult, **changes: Any) -> Query:
+def second_step(widget: Widget, *results: SourceResult, **changes: Any) -> Query:
     """A query whose last message is the data of one selected widget."""
     return make_query(
         HumanMessage("What moved?"),

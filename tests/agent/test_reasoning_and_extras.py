@@ -133,7 +133,7 @@ def test_what_came_with_a_call_goes_back_within_the_run():
     assert said["tool_calls"][0]["extra_content"] == SIGNED.call["extra_content"]
 
 
-def legs(first, extras_of_table=None):
+def steps(first, extras_of_table=None):
     """The messages of the request that follows a call of the client, with calls and results."""
     before = [calling("table", TABLE, extras=extras_of_table)] if extras_of_table else []
     outputs, _ = answered(*before, first, query=asking_widgets(), widget_data=WidgetDataMode.ASK)
@@ -149,7 +149,7 @@ def legs(first, extras_of_table=None):
 def test_what_came_with_a_call_goes_back_when_the_client_has_carried_it_out():
     extras = CallExtras(model="small", call=SIGNED.call, message={"reasoning_content": "hm"})
     table = CallExtras(model="small", message={"reasoning_content": "first"})
-    _, (earlier, fetched) = legs(calling("get_widget_data", WANTED, extras=extras), table)
+    _, (earlier, fetched) = steps(calling("get_widget_data", WANTED, extras=extras), table)
     assert earlier["reasoning_content"] == "first"
     assert earlier["tool_calls"][0]["function"]["name"] == "table"
     assert fetched["reasoning_content"] == "hm"
@@ -177,14 +177,14 @@ def test_extras_that_are_too_large_are_left_out_those_of_earlier_calls_first():
     large = {"reasoning_content": "x" * (MAX_EXTRAS - 100)}
     table = CallExtras(model="small", message={"reasoning_content": "y" * 200})
     first = calling("get_widget_data", WANTED, extras=CallExtras(model="small", message=large))
-    _, (earlier, fetched) = legs(first, table)
+    _, (earlier, fetched) = steps(first, table)
     assert (len(fetched["reasoning_content"]), earlier["reasoning_content"]) == (
         MAX_EXTRAS - 100,
         "(not kept)",
     )
     huge = {"reasoning_content": "x" * (MAX_EXTRAS + 1)}
     first = calling("get_widget_data", WANTED, extras=CallExtras(model="small", message=huge))
-    state, (fetched,) = legs(first)
+    state, (fetched,) = steps(first)
     assert "reasoning_content" not in fetched
     assert len(json.dumps(state)) < 10_000
 

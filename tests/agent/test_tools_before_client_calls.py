@@ -1,4 +1,4 @@
-"""What the server's tools gave before the client was called is not lost in the leg after it."""
+"""What the server's tools gave before the client was called is not lost in the next step."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ def together(*steps: Step) -> Step:
 
 
 def second(event: Output) -> AnswerRequest:
-    """The leg after a call, in which the client brings back what it was given."""
+    """The step after a call, in which the client brings back what it was given."""
     assert isinstance(event, FunctionCall)
     pair = fetched_pair([WIDGET], data("1"), extra_state=event.extra_state)
     query = make_query(HumanMessage("q"), *pair, widgets=WIDGETS)
@@ -87,7 +87,7 @@ def _short(message: ModelMessage) -> tuple[Any, ...]:
     return one.id, one.name, one.arguments
 
 
-def test_a_component_that_ran_before_the_call_is_known_in_the_leg_after_it():
+def test_a_component_that_ran_before_the_call_is_known_in_the_next_step():
     *shown, event = answered_once(call("echo", query="hello"), wanted())
     assert exchanges_in(event) == (ToolExchange("echo", '{"query": "hello"}', "hello"),)
     assert [type(one) for one in shown] == [StatusUpdate, StatusUpdate]
@@ -114,7 +114,7 @@ def test_a_table_called_in_the_same_answer_waits_since_nothing_may_be_shown_befo
     assert exchanges_in(event) == ()
 
 
-def test_a_table_that_stands_already_is_known_in_the_leg_after_the_call():
+def test_a_table_that_stands_already_is_known_in_the_next_step():
     *_, event = answered_once(call("table", **ROWS), wanted())
     assert [one.result for one in exchanges_in(event)] == [
         "The user now sees the table 'T' with 1 rows."

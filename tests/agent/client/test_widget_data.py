@@ -35,7 +35,7 @@ from tests.agent.answer_requests import (
     make_request,
     make_spec,
     make_widget,
-    second_leg,
+    second_step,
 )
 from tests.agent.scripted import ScriptedProvider, call, text
 
@@ -125,7 +125,7 @@ def test_selected_widgets_are_fetched_once_a_turn(query, ids):
 
 
 def test_results_reach_the_model_even_if_nothing_more_is_fetched():
-    _, calls = answer(second_leg(make_widget(), data('[{"close": 1.5}]')), text("ok"), spec=OFF)
+    _, calls = answer(second_step(make_widget(), data('[{"close": 1.5}]')), text("ok"), spec=OFF)
     assert calls[0].tools == ()
     assert '[{"close": 1.5}]' in calls[0].messages[-1].text
 
@@ -183,7 +183,7 @@ def test_a_failed_source_is_not_offered_again_with_the_same_arguments():
 
 
 def test_a_fetched_widget_may_be_asked_for_other_values_only():
-    query = second_leg(ONE, data("1"))
+    query = second_step(ONE, data("1"))
     other = wanted([{"id": ONE.ref, "params": {"symbol": "MSFT"}}], query=query)
     assert other.sources[0].input_args == {"symbol": "MSFT"}
     with pytest.raises(ToolMistake, match="already above; answer from it"):

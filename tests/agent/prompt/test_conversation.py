@@ -56,15 +56,6 @@ def test_conversation_without_data_is_prompt_and_turns():
     )
 
 
-def test_no_prompt_is_no_system_message():
-    assert messages_of(make_query(HumanMessage("a"))) == (user("a"),)
-
-
-def test_empty_answers_of_the_past_are_left_out():
-    query = make_query(HumanMessage("a"), AiMessage(" "), HumanMessage("c"))
-    assert messages_of(query) == (user("a"), user("c"))
-
-
 def test_call_and_result_are_a_pair_in_the_models_own_words():
     widget = make_widget()
     query = make_query(
@@ -108,16 +99,6 @@ def test_result_without_its_call_gets_one_and_call_without_result_none():
     assert roles == ["system", "user", "user", "assistant", "tool"]
 
 
-def test_every_tool_message_follows_the_call_it_names():
-    widgets = [make_widget(number) for number in range(3)]
-    pairs = [one for widget in widgets for one in fetched_pair([widget], data("1"))]
-    messages = messages_of(make_query(HumanMessage("q"), *pairs))
-    tools = [index for index, one in enumerate(messages) if one.role is ModelRole.TOOL]
-    assert len({messages[index].tool_call_id for index in tools}) == 3
-    for index in tools:
-        assert messages[index - 1].tool_calls[0].id == messages[index].tool_call_id
-
-
 def test_each_source_of_a_result_is_named_and_errors_are_told():
     first, second = make_widget(1), make_widget(2, params=())
     query = make_query(
@@ -128,20 +109,6 @@ def test_each_source_of_a_result_is_named_and_errors_are_told():
         '<data source="prices_1" arguments={"symbol": "SYM1"}>\n1.5\n</data>\n\n'
         '<data source="prices_2">\n(error not_found: Gone.)\n</data>'
     )
-
-
-def test_result_of_a_source_that_nobody_asked_for_is_told_without_a_name():
-    query = make_query(HumanMessage("q"), ResultMessage("get_widget_data", {}, (data("x"),)))
-    assert messages_of(query)[-1].text == '<data source="">\nx\n</data>'
-
-
-def test_source_known_by_uuid_only_keeps_it():
-    query = make_query(
-        HumanMessage("q"), ResultMessage("get_widget_data", {"widget_uuid": "u-1"}, (data("x"),))
-    )
-    *_, call, result = messages_of(query)
-    assert call.tool_calls[0].arguments == '{"widgets": [{"id": "u-1"}]}'
-    assert result.text == '<data source="u-1">\nx\n</data>'
 
 
 def test_result_without_any_data_is_said():
@@ -244,13 +211,6 @@ def test_offered_widgets_are_listed_with_their_parameters():
     ]
 
 
-def test_long_lists_of_widgets_say_how_many_are_not_in_them():
-    widgets = tuple(make_widget(number) for number in range(203))
-    query = make_query(HumanMessage("q"), widgets=Widgets(extra=widgets))
-    text = messages_of(query, offered=widgets)[0].text
-    assert "[183 more widgets are not listed; find_widgets finds them]" in text
-
-
 def test_oldest_data_gives_way_to_the_newest():
     def turn(number, size):
         widget = make_widget(number, params=())
@@ -309,11 +269,6 @@ def test_what_fits_and_what_is_of_earlier_turns_is_not_told():
     assert cuts_of(make_query(HumanMessage("q"), context=(ContextItem(data=SHORT),))) == []
 
 
-def test_of_very_many_pieces_ten_are_told():
-    pieces = tuple(ContextItem(name=f"n{number}", data=LONG) for number in range(20))
-    assert len(cuts_of(make_query(HumanMessage("q"), context=pieces))) == 10
-
-
 def test_half_characters_never_reach_a_provider():
     query = make_query(
         HumanMessage("smile \ud83d"),
@@ -321,31 +276,3 @@ def test_half_characters_never_reach_a_provider():
     )
     texts = [message.text for message in messages_of(query)]
     assert [text.encode().decode() for text in texts] == texts
-
-
-def test_what_can_be_sent_as_it_is_is_no_text_of_its_own():
-    said = HumanMessage("smile \U0001f600" * 1000), HumanMessage("and now?")
-    first, *_ = messages_of(make_query(*said))
-    assert first.text is said[0].text
-
-
-def test_items_of_one_source_are_one_block():
-    query = make_query(
-        HumanMessage("q"),
-        context=(
-            ContextItem(
-                name="Both",
-                data=data("a", "b"),
-                metadata={"kept": "out"},
-            ),
-        ),
-    )
-    assert messages_of(query)[-1].text == 'q\n\n<data source="Both">\na\nb\n</data>'
-
-
-def test_citable_or_not_data_is_shown_to_the_model():
-    query = make_query(
-        HumanMessage("q"),
-        ResultMessage("get_widget_data", {}, (data("secretly read", citable=False),)),
-    )
-    assert "secretly read" in messages_of(query)[-1].text

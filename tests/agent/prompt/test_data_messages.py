@@ -12,12 +12,8 @@ Part C of the specification: the kinds of C2 in test_what_the_client_sends_stand
 the precedence of C2 in test_a_client_may_send_data_messages_of_its_own, C3 in both.
 """
 
-from dataclasses import replace
 import json
 from typing import Any
-
-from hypothesis import given
-from hypothesis import strategies as st
 
 from copilot_admin.agent.prompt import data_messages
 from copilot_admin.agent.prompt.conversation import DATA_MESSAGE_RULE, DATA_RULE, model_messages
@@ -26,15 +22,13 @@ from copilot_admin.agent.values.answer_request import DataSeen
 from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
-from protocol.data import DataMessage, render
+from protocol.data import DataMessage
 from protocol.events import MessageChunk
 from protocol.models import (
     AiMessage,
     ContextItem,
     HumanMessage,
     Query,
-    ResultMessage,
-    SourceData,
     SourceError,
     WidgetParam,
     Widgets,
@@ -205,17 +199,6 @@ def test_an_error_stays_where_the_call_is() -> None:
     assert not any("¶widget_data" in text for text in texts)
 
 
-def test_a_widget_that_is_no_longer_offered_is_named_as_it_was_asked_for() -> None:
-    query = make_query(
-        ResultMessage("get_widget_data", data=(SourceData(()), SourceError("x", "y")))
-    )
-
-    assert seen(query, data_messages=DataMessagePolicy(results=True))[1] == (
-        "user",
-        "## Data: ¶widget_data\n_instance: /\n[]\nData of the widget /.",
-    )
-
-
 def test_a_client_may_send_data_messages_of_its_own() -> None:
     raw = [
         {"type": "data", "kind": "user", "data": {"age": 30}, "role": "system"},
@@ -246,36 +229,6 @@ def test_metadata_of_a_context_item_is_kept() -> None:
         '## Data: ¶context\n_instance: u2\n{\n  "content": "text",\n  "metadata": { "m": 2 }\n}',
         '## Data: ¶context\n_instance: u3\n"{broken"',
     )
-
-
-def test_how_an_artifact_is_drawn_stands_in_the_description() -> None:
-    form = {"parse_as": "chart", "chart_params": {"chartType": "line"}}
-    widget = make_widget()
-    query = make_query(
-        HumanMessage("What moved?"),
-        *fetched_pair([widget], data("[1]", data_format=form)),
-        context=(ContextItem(name="Rates", data=data("[2]", data_format=form)),),
-    )
-    policy = DataMessagePolicy(context=True, results=True)
-    context, result = data_blocks(make_spec(data_messages=policy), query, limit=10_000).derived
-    assert context.endswith('\n[a chart, drawn with {"chartType": "line"}]')
-    assert result.endswith('SYM1"}. [a chart, drawn with {"chartType": "line"}]')
-
-
-def test_data_that_is_nested_too_deeply_stays_text() -> None:
-    deep = "[" * 101 + "]" * 101
-    flat = json.dumps([{"a": []}] * 60)
-    deeper = "[" * 200_000
-    spec = make_spec(data_messages=DataMessagePolicy(context=True))
-
-    def text_of(content: str) -> str:
-        query = make_query(context=(ContextItem(uuid="u", data=data(content)),))
-        [block] = data_blocks(spec, query, limit=1_000_000).derived
-        return block.split("\n", 2)[2]
-
-    assert text_of(deep) == json.dumps(deep)
-    assert text_of(deeper) == json.dumps(deeper)
-    assert json.loads(text_of(flat)) == json.loads(flat)
 
 
 def test_lists_are_cut_between_rows_and_the_description_says_so() -> None:
@@ -309,27 +262,6 @@ def test_lists_are_cut_between_rows_and_the_description_says_so() -> None:
     )
 
 
-@given(count=st.integers(1, 400), limit=st.integers(0, 30_000))
-def test_a_list_within_an_object_is_cut_between_rows_too(count: int, limit: int) -> None:
-    rows = [{"n": number, "text": "x" * (number % 90)} for number in range(count)]
-    value = {"total": count, "few": [1], "rows": rows}
-    item = ContextItem(uuid="u", data=data(json.dumps(value)), description="All.")
-    spec = make_spec(data_messages=DataMessagePolicy(context=True))
-
-    [block] = data_blocks(spec, make_query(context=(item,)), limit=limit).derived
-
-    about = block.rpartition("\n")[2]
-    if about == "All. The data is left out: too much.":
-        assert block.count("\n") == 2
-        return
-    assert len(block) <= limit
-    shown = json.loads(block.split("\n", 2)[2].rpartition("\n")[0])
-    kept = len(shown["rows"])
-    assert shown == {**value, "rows": rows[:kept]}
-    said = "All." if kept == count else f'All. Showing first {kept} of {count} rows of "rows".'
-    assert about == said
-
-
 def test_the_longest_list_of_an_object_is_the_one_that_is_cut() -> None:
     value = {"few": [1, 2], "rows": [{"n": number} for number in range(50)], "none": {"a": []}}
     item = ContextItem(uuid="u", data=data(json.dumps(value)))
@@ -348,47 +280,6 @@ def test_the_longest_list_of_an_object_is_the_one_that_is_cut() -> None:
     [cut] = data_blocks(spec, make_query(context=(item,)), limit=len(whole) - 1).derived
     assert exact == whole
     assert cut.endswith(' of 50 rows of "rows".')
-
-
-@given(count=st.integers(2, 600), share=st.floats(0, 1.1))
-def test_as_many_rows_as_fit_are_shown(count: int, share: float) -> None:
-    rows: list[Any] = [{"n": number} for number in range(count)]
-    item = ContextItem(uuid="u", data=data(json.dumps(rows)))
-    spec = make_spec(data_messages=DataMessagePolicy(context=True))
-
-    def block(limit: int) -> str:
-        [text] = data_blocks(spec, make_query(context=(item,)), limit=limit).derived
-        return text
-
-    def with_rows(kept: int) -> str:
-        note = DataMessage(kind="context", instance="u", data=rows[:kept])
-        about = f"Showing first {kept} of {count} rows."
-        return render(note if kept == count else replace(note, description=about))
-
-    whole = len(with_rows(count))
-    limit = int(whole * share)
-    text = block(limit)
-
-    assert block(whole) == with_rows(count)
-    if limit >= whole:
-        assert text == with_rows(count)
-        return
-    kept = text.count('"n"')
-    if kept:
-        assert text == with_rows(kept)
-        assert len(text) <= limit
-    # A notice may take a few characters more than the one that is said.
-    assert kept + 1 == count or len(with_rows(kept + 1)) > limit - len(str(count))
-
-
-def test_hundreds_of_widgets_are_listed_by_what_fits() -> None:
-    extra = tuple(make_widget(number) for number in range(200))
-    spec = make_spec(data_messages=DataMessagePolicy(widgets=True))
-
-    [block] = data_blocks(spec, make_query(widgets=Widgets(extra=extra)), limit=10**6).derived
-
-    assert block.rpartition("\n")[2].startswith("Widgets that the user offers, keyed by id. ")
-    assert block.endswith(" more are not listed.")
 
 
 def test_the_plain_rendering_stays_where_the_switches_are_off() -> None:

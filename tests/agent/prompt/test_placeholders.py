@@ -56,16 +56,8 @@ def test_values_of_the_client_are_filled_in():
     )
 
 
-def test_option_that_the_control_cannot_have_is_its_default():
-    assert filled("{{ options.tone.state }}", workspace_options={"tone": "loud"}) == "Short"
-
-
 def test_toggle_left_out_by_a_client_that_sends_options_is_off():
     assert filled("{{ options.sure.state }}", env={"workspace_options": {}}) == "off"
-
-
-def test_text_left_out_keeps_its_default_all_the_same():
-    assert filled("{{ options.tone }}", env={"workspace_options": {}}) == "short"
 
 
 def test_date_is_that_of_the_users_time_zone():

@@ -139,19 +139,6 @@ def test_items_of_a_source_share_its_limit():
     )
 
 
-def test_left_out_rows_are_counted():
-    assert truncate_result(data("a\n" * 3, "b\n" * 50), limit=10) == TruncatedText(
-        "a\na\na\n\nb\nb\n[48 of 50 rows left out: too much data]", rows=50, left_out=48
-    )
-    assert truncate_result(data("a\n" * 3, "b\n" * 50), limit=0) == TruncatedText(
-        "[3 of 3 rows left out: too much data]\n[50 of 50 rows left out: too much data]",
-        rows=53,
-        left_out=53,
-    )
-    assert truncate_result(data(ROWS), limit=1000) == TruncatedText(ROWS)
-    assert truncate_result(SourceError("e", "c"), limit=0) == TruncatedText("(error e: c)")
-
-
 def test_of_a_file_of_one_line_the_beginning_is_kept():
     line = "12.5, " * 1000
     assert truncate_result(data(line), limit=200) == TruncatedText(
@@ -197,11 +184,6 @@ def test_short_rows_are_kept_or_left_out_whole(rows, limit):
     *kept, notice = result.split("\n")
     assert [json.loads(row) for row in kept] == rows[: len(kept)]
     assert notice == f"[{len(rows) - len(kept)} of {len(rows)} rows left out: too much data]"
-
-
-def test_items_that_do_not_fit_are_counted():
-    item = DataItem(content="long text")
-    assert result_text(SourceData((item,)), limit=0) == "[1 of 1 rows left out: too much data]"
 
 
 @pytest.mark.parametrize("odd", [["text"], {"text": 1}, 1, None, True, [[]]])
