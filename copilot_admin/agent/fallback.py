@@ -12,7 +12,7 @@ from copilot_admin.errors import RunError
 
 
 class ModelTargets:
-    """The models that may answer a question; the one that answered once is asked again first."""
+    """Models for one step, in order; those that failed are not called again."""
 
     def __init__(self, request: AnswerRequest, *, model: str, pace: Pace) -> None:
         spec = request.spec.provider
@@ -29,7 +29,7 @@ class ModelTargets:
         return self._left[0]
 
     def apply(self, request: AnswerRequest) -> AnswerRequest:
-        """Return the input with the provider that is asked now."""
+        """Return the request with the current provider."""
         target = self.current
         if target.provider is request.provider:
             return request

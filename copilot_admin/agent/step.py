@@ -260,12 +260,14 @@ class Step:
     def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
         """Give the model the results, and the user the failures that can't be retried."""
         calls = tuple(map(repeatable, self.calls))
-        asked = ModelMessage(role=ModelRole.ASSISTANT, text=self.text.round_text, tool_calls=calls)
+        with_calls = ModelMessage(
+            role=ModelRole.ASSISTANT, text=self.text.round_text, tool_calls=calls
+        )
         answers = (
             ModelMessage(role=ModelRole.TOOL, text=result.text, tool_call_id=call.id)
             for call, result in zip(self.calls, results, strict=True)
         )
-        self._messages = (*self._messages, asked, *answers)
+        self._messages = (*self._messages, with_calls, *answers)
         self._exchanges += (
             ToolExchange(call.name, repeated.arguments, result.text, call.extras)
             for call, repeated, result in zip(self.calls, calls, results, strict=True)

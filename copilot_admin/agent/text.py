@@ -49,7 +49,7 @@ def parse_json_text(text: str, *, what: str) -> Json:
 
 
 MAX_NAME_LENGTH = 100  # characters of one
-MAX_NAMES = 50  # what a model is to choose from fits; of thousands it would be told nothing
+MAX_NAMES = 50  # in an error message for a model
 
 
 def quote(name: object) -> str:

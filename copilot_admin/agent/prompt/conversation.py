@@ -158,8 +158,8 @@ def _history(
         message = query.messages[number]
         if message is question:
             pending.add(pictures_in(item.data for item in query.context))
-            asked = _question(message, query=query, budget=budget, images=pending.take())
-            parts.append((*map(_data_note, blocks.derived), asked))
+            user_message = _question(message, query=query, budget=budget, images=pending.take())
+            parts.append((*map(_data_note, blocks.derived), user_message))
             budget.is_this_turn = False
         elif isinstance(message, HumanMessage):
             parts.append(

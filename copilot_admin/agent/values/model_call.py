@@ -1,4 +1,4 @@
-"""What a provider is asked, and what it streams back, free of any vendor's types."""
+"""Requests to a model and the deltas of its answer, free of any vendor's types."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from protocol.json import Json, JsonObject
 
 
 class ModelRole(StrEnum):
-    """Who speaks in a message to a model."""
+    """Author of a message."""
 
     SYSTEM = "system"
     USER = "user"
@@ -21,7 +21,7 @@ class ModelRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallExtras:
-    """What a provider attached to a tool call and wants back unchanged.
+    """Members that a provider attached to a tool call and wants back unchanged.
 
     Attributes:
         model: The model that called; no other one gets them.
@@ -75,7 +75,7 @@ class ToolSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One request to a model; `user` is what its provider is told of who asks, "" nothing."""
+    """One request to a model; `user` names the end user to its provider."""
 
     model: str
     messages: tuple[ModelMessage, ...]
@@ -86,14 +86,14 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """The next piece of the answer."""
+    """Next piece of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """The next piece of what the model thinks."""
+    """Next piece of the model's reasoning."""
 
     text: str
 
@@ -116,18 +116,18 @@ class WebSource:
 
 @dataclass(frozen=True, slots=True)
 class WebSources:
-    """The pages that an answer rests on, each once; comes before its `Usage`."""
+    """Pages that an answer rests on, each once; comes before its `Usage`."""
 
     sources: tuple[WebSource, ...]
 
 
 def estimated_tokens(characters: int) -> int:
-    """How many tokens so many characters are: four to a token, the rule of thumb for English."""
+    """Estimate tokens: four characters each, the rule of thumb for English."""
     return -(-characters // 4)
 
 
 class UsageSource(StrEnum):
-    """Who counted the tokens."""
+    """Origin of a token count."""
 
     PROVIDER = "provider"
     ESTIMATED = "estimated"
@@ -142,7 +142,7 @@ class Usage:
         cached_tokens: Those of them that its server had kept from an earlier call.
         output_tokens: All that it wrote.
         reasoning_tokens: Those of them that it thought.
-        model: Which a component asked; empty: the model that answers.
+        model: Model that a component called; empty: the model that answers.
         cost: US dollars that the provider says it charges; None: it doesn't say.
     """
 
@@ -156,7 +156,7 @@ class Usage:
 
 
 def estimated_usage(call: ModelCall, *, written: int) -> Usage:
-    """The tokens of a call that nobody counted; `written` are characters of the answer."""
+    """Estimate the tokens of a call; `written` are characters of the answer."""
     return Usage(
         input_tokens=sum(estimated_tokens(len(message.text)) for message in call.messages),
         output_tokens=estimated_tokens(written),
@@ -184,7 +184,7 @@ Delta: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerReply:
-    """What the server of a provider answers at an address; the contract tests play it."""
+    """Response of a provider's server, which the contract tests play."""
 
     body: str
     content_type: str = "application/json"
@@ -194,11 +194,11 @@ class ModelProvider(Protocol):
     """A source of model answers: one class in one file of `agent/providers/`.
 
     `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,
-    and yields exactly one `Finish`, as its last delta, and the `Usage` before it. Silence is what it does not yield: while it
-    collects what it can only yield later, it yields `ALIVE` for everything that arrives.
+    and yields exactly one `Finish`, as its last delta, and the `Usage` before it. It yields `ALIVE`
+    for everything that arrives and gives no delta yet: silence ends in a timeout.
 
     Attributes:
-        samples: By path below the base address: what its server may answer. Empty: it asks none.
+        samples: Responses of its server, by path below the base URL; empty: it has no server.
     """
 
     kind: ClassVar[str]
@@ -208,17 +208,17 @@ class ModelProvider(Protocol):
     def __init__(self, spec: ProviderSpec) -> None: ...
 
     def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
-        """Streams the model's answer."""
+        """Stream the model's answer."""
         ...
 
     async def models(self) -> tuple[str, ...]:
-        """The ids of the models that the provider offers."""
+        """Return the ids of the models that the provider offers."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTarget:
-    """A model of a provider that may be asked."""
+    """A model and its provider."""
 
     model: str
     spec: ProviderSpec

@@ -14,7 +14,7 @@ MIN_DATA_TOKENS = 100  # fewer hold no row worth reading
 
 
 class WidgetDataMode(StrEnum):
-    """When a copilot asks the client for the data of widgets."""
+    """Moment at which a copilot fetches widget data from the client."""
 
     FETCH = "fetch"  # selected widgets before the model is asked, the others through a tool
     ASK = "ask"  # all through a tool, as the model decides
@@ -22,7 +22,7 @@ class WidgetDataMode(StrEnum):
 
 
 class CitationMode(StrEnum):
-    """What is cited after an answer."""
+    """Kind of citations after an answer."""
 
     OFF = "off"
     WIDGETS = "widgets"
@@ -30,14 +30,14 @@ class CitationMode(StrEnum):
 
 
 class ToolCalling(StrEnum):
-    """How a provider's models are offered tools."""
+    """Form in which a provider's models get tools."""
 
     NATIVE = "native"
     TEXT = "text"  # by a convention in plain text, for models without tool calling
 
 
 class StepPlace(StrEnum):
-    """Where in the stream of a question a fixed step stands."""
+    """Place of a fixed step in the stream of a question."""
 
     START = "start"  # first of all, once
     FETCH = "fetch"  # before each call that asks the client for data
@@ -57,7 +57,7 @@ class FixedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """How long a provider may be silent, in seconds."""
+    """Timeouts of a provider in seconds."""
 
     connect: float = 5.0
     first_token: float = 60.0
@@ -108,7 +108,7 @@ class ProviderOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSpec:
-    """Where the model is and how to get in."""
+    """Model endpoint with its credentials."""
 
     name: str
     kind: str
@@ -121,14 +121,14 @@ class ProviderSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataMessagePolicy:
-    """What of a request becomes Data messages, and whether those of one kind are merged."""
+    """Parts of a request that become Data messages."""
 
     widgets: bool = False
     context: bool = False
     results: bool = False
     workspace: bool = False
     options: bool = False
-    merge: bool = True
+    merge: bool = True  # messages of one kind become one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,13 +141,13 @@ class ComponentUse:
 
     @property
     def pin(self) -> str:
-        """The form in which people write it: "calculator@v1"."""
+        """Short form for people: "calculator@v1"."""
         return f"{self.name}@{self.version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimit:
-    """How often one function of the client may be called for a question."""
+    """Maximum of calls of one client function in a turn."""
 
     function: str
     most: int
@@ -169,7 +169,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotSpec:
-    """Everything about a copilot version that decides how it answers; see `document`."""
+    """Settings of a copilot version for the agent; see `document`."""
 
     slug: str
     name: str
@@ -186,7 +186,7 @@ class CopilotSpec:
     tools: tuple[str, ...] = ()
     html_sources: tuple[str, ...] = ()  # origins from which images in HTML may be loaded
     components: tuple[ComponentUse, ...] = ()
-    stream_all_text: bool = False  # of components: also what the model is told is shown as text
+    stream_all_text: bool = False  # results of components for the model are shown as text too
     citations: CitationMode = CitationMode.WIDGETS
     show_steps: bool = True
     reasoning_steps: bool = False  # the model's reasoning text as steps
@@ -200,5 +200,5 @@ class CopilotSpec:
     data_messages: DataMessagePolicy = DataMessagePolicy()
 
     def has(self, feature: str) -> bool:
-        """Whether the feature with this key is switched on."""
+        """Return whether a feature is on."""
         return feature in self.features

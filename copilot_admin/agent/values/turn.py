@@ -25,7 +25,7 @@ UPLOAD_FEATURE = "file-upload"
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a client returned for one source, and the offered widget that the source is."""
+    """Result of a client for one source, and the widget that the source is."""
 
     source: DataSource
     result: SourceResult
@@ -37,7 +37,7 @@ def is_uploaded(widget: Widget) -> bool:
 
 
 def messages_of_turn(query: Query) -> tuple[Message, ...]:
-    """The messages after the latest human one; all of them when there is none."""
+    """Return the messages after the latest human one; all of them if there is none."""
     for index in range(len(query.messages) - 1, -1, -1):
         if isinstance(query.messages[index], HumanMessage):
             return query.messages[index + 1 :]
@@ -55,7 +55,7 @@ def may_call_client(query: Query) -> bool:
 
 
 def client_calls(query: Query) -> Counter[str]:
-    """How many calls of each client function the history shows in this turn."""
+    """Count the calls of each client function in this turn."""
     turn = messages_of_turn(query)
     if not turn:  # as with every new question
         return Counter()
@@ -65,9 +65,9 @@ def client_calls(query: Query) -> Counter[str]:
 
 
 def data_results(query: Query, *, before_last: bool = False) -> int:
-    """How many results of this turn brought data; the result of a command is none.
+    """Count the results of this turn that brought data; a command result doesn't.
 
-    Why a source gave nothing is data too: a client says it in the words of the server that it asked.
+    An error of a source is data too: a client passes on the words of a server.
 
     Args:
         query: With the conversation.
@@ -82,7 +82,7 @@ def data_results(query: Query, *, before_last: bool = False) -> int:
 
 
 def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
-    """Every widget source that was answered in this turn, in order, errors included."""
+    """Return the results of all widget sources in this turn, in order, errors included."""
     return tuple(
         fetched
         for message in messages_of_turn(query)
@@ -92,24 +92,24 @@ def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
 
 
 def fetched_by(message: ResultMessage, *, widgets: Widgets) -> Iterator[Fetched]:
-    """Pairs the elements of a result with the sources that were asked, in their order."""
+    """Pair the elements of a result with the sources of its call, in order."""
     nameless = DataSource()
     sources = data_sources(message.input_arguments)
     offered = _Offered(widgets.all()) if sources else None
     for source, result in zip_longest(sources, message.data):
         if result is not None:
-            asked = source or nameless
-            yield Fetched(asked, result, offered.widget_of(asked) if offered else None)
+            known = source or nameless
+            yield Fetched(known, result, offered.widget_of(known) if offered else None)
 
 
 def widgets_of(sources: Sequence[DataSource], *, widgets: Widgets) -> tuple[Widget | None, ...]:
-    """The offered widget that each source names."""
+    """Return the offered widget of each source."""
     offered = _Offered(widgets.all())
     return tuple(map(offered.widget_of, sources))
 
 
 class _Offered:
-    """The offered widgets, found without a look at all of them for each of many sources."""
+    """Index of the offered widgets."""
 
     def __init__(self, widgets: Sequence[Widget]) -> None:
         first = tuple(reversed(widgets))  # of widgets with the same name the first one counts
@@ -117,7 +117,7 @@ class _Offered:
         self._by_id = {(widget.origin, widget.widget_id): widget for widget in first}
 
     def widget_of(self, source: DataSource) -> Widget | None:
-        """The offered widget that a source names: by its uuid, else by origin and id."""
+        """Find the widget of a source: by its uuid, else by origin and id."""
         if source.widget_uuid and source.widget_uuid in self._by_uuid:
             return self._by_uuid[source.widget_uuid]
         return self._by_id.get((source.origin, source.id)) if source.id else None
