@@ -1,4 +1,4 @@
-"""The smallest valid queries and inputs of the engine; keyword arguments change what a test is about."""
+"""Smallest valid queries and requests for the agent; keyword arguments change them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,13 +32,13 @@ PROVIDER = ProviderSpec(name="local", kind="scripted")
 
 
 def make_spec(**changes: Any) -> CopilotSpec:
-    """A copilot that answers with the scripted provider."""
+    """Return a copilot with the scripted provider."""
     fields = {"slug": "macro", "name": "Macro", "provider": PROVIDER, "model": "small", **changes}
     return CopilotSpec(**fields)
 
 
 def make_query(*messages: Message, **changes: Any) -> Query:
-    """A query of generation 3 with one question, unless messages are given."""
+    """Return a query of generation 3 with one question, unless messages are given."""
     return Query(messages=messages or (HumanMessage("What moved?"),), **changes)
 
 
@@ -50,7 +50,7 @@ def make_request(
     load_stored_turn: Callable[[], Awaitable[StoredTurn]] | None = None,
     **changes: Any,
 ) -> AnswerRequest:
-    """An input with fixed time, trace id and key; a server that remembers nothing."""
+    """Return a request with fixed time, trace id and key, without a stored turn by default."""
     if load_stored_turn is not None:
         changes["load_stored_turn"] = load_stored_turn
     return AnswerRequest(
@@ -65,7 +65,7 @@ def make_request(
 
 
 def loading(stored_turn: StoredTurn) -> Callable[[], Awaitable[StoredTurn]]:
-    """A server that remembers this."""
+    """Return a loader of this stored turn."""
 
     async def load_stored_turn() -> StoredTurn:
         return stored_turn
@@ -74,26 +74,26 @@ def loading(stored_turn: StoredTurn) -> Callable[[], Awaitable[StoredTurn]]:
 
 
 def never_loaded() -> Awaitable[StoredTurn]:
-    """A server that must not be asked what it remembers."""
-    raise AssertionError("the answer does not depend on what the server remembers")
+    """Loader that must not be called."""
+    raise AssertionError("the answer does not depend on the stored turn")
 
 
-def outputs_of(ask: AnswerRequest) -> list[Output]:
-    """Everything that the engine yields for an ask."""
-    return asyncio.run(_collected(ask))
+def outputs_of(request: AnswerRequest) -> list[Output]:
+    """Return everything that the agent yields for a request."""
+    return asyncio.run(_collected(request))
 
 
-def events_of(ask: AnswerRequest) -> list[Output]:
-    """What the client gets of it."""
-    return [one for one in outputs_of(ask) if hasattr(one, "understood_since")]
+def events_of(request: AnswerRequest) -> list[Output]:
+    """Return the events for the client."""
+    return [one for one in outputs_of(request) if hasattr(one, "understood_since")]
 
 
-async def _collected(ask: AnswerRequest) -> list[Output]:
-    return [output async for output in answer(ask, pace=hurried())]
+async def _collected(request: AnswerRequest) -> list[Output]:
+    return [output async for output in answer(request, pace=hurried())]
 
 
 def hurried() -> Pace:
-    """No wait before a retry."""
+    """Retry without a pause."""
 
     async def no_sleep(seconds: float) -> None:
         await asyncio.sleep(0)
@@ -102,7 +102,7 @@ def hurried() -> Pace:
 
 
 def make_widget(number: int = 1, **changes: Any) -> Widget:
-    """A widget with one parameter that has a value."""
+    """Return a widget with one parameter that has a value."""
     fields = {
         "uuid": f"{number:08d}-6f54-4f7c-9b3a-0d4c7d3f1a01",
         "origin": "OpenBB API",
@@ -116,7 +116,7 @@ def make_widget(number: int = 1, **changes: Any) -> Widget:
 
 
 def asked_arguments(*widgets: Widget) -> dict[str, Json]:
-    """What a client echoes as the arguments of a call for these widgets."""
+    """Return the arguments of a call for these widgets, as a client echoes them."""
     return {
         "data_sources": [
             {
@@ -131,7 +131,7 @@ def asked_arguments(*widgets: Widget) -> dict[str, Json]:
 
 
 def data(*texts: str, data_format: JsonObject | None = None, citable: bool = True) -> SourceData:
-    """A source that returned these texts."""
+    """Return a source with these texts."""
     return SourceData(
         tuple(
             DataItem(content=text, data_format=data_format or {}, citable=citable) for text in texts
@@ -142,7 +142,7 @@ def data(*texts: str, data_format: JsonObject | None = None, citable: bool = Tru
 def fetched_pair(
     widgets: Sequence[Widget], *results: SourceResult, extra_state: JsonObject | None = None
 ) -> tuple[Message, ...]:
-    """The call and the result that a client sends in the second step."""
+    """Return the call and the result that a client sends in the second step."""
     arguments = asked_arguments(*widgets)
     return (
         CallMessage("get_widget_data", arguments),
@@ -151,7 +151,7 @@ def fetched_pair(
 
 
 def second_step(widget: Widget, *results: SourceResult, **changes: Any) -> Query:
-    """A query whose last message is the data of one selected widget."""
+    """Return a query whose last message is the data of one selected widget."""
     return make_query(
         HumanMessage("What moved?"),
         *fetched_pair([widget], *results),

@@ -45,16 +45,16 @@ STARTED = StatusUpdate(message="Running Player")
 
 
 def playing(*outputs: ComponentOutput | Exception, **changes: Any) -> AnswerRequest:
-    """An ask whose model calls the player once, and then says "Done."."""
+    """Return a request whose model calls the player once, and then says "Done."."""
     provider = ScriptedProvider([call("player"), text("Done.")])
     use = ComponentUse(name="player", version="v1", config={"outputs": outputs})  # type: ignore[dict-item]
     return make_request(provider, spec=make_spec(components=(use,), **changes))
 
 
-def told(ask: AnswerRequest) -> tuple[list[Output], str]:
-    """What came of an ask, and the text of the tool's message to the model."""
-    found = outputs_of(ask)
-    provider = ask.provider
+def told(request: AnswerRequest) -> tuple[list[Output], str]:
+    """What came of a request, and the text of the tool's message to the model."""
+    found = outputs_of(request)
+    provider = request.provider
     assert isinstance(provider, ScriptedProvider)
     (result,) = [one for one in provider.calls[-1].messages if one.role is ModelRole.TOOL]
     return found, result.text
@@ -244,8 +244,8 @@ def test_links_are_cited_once_after_the_answer():
 
 
 def test_a_copilot_without_citations_cites_no_references():
-    ask = playing(create_output("references", {"title": "T"}), citations=CitationMode.OFF)
-    assert not any(isinstance(one, CitationCollection) for one in outputs_of(ask))
+    request = playing(create_output("references", {"title": "T"}), citations=CitationMode.OFF)
+    assert not any(isinstance(one, CitationCollection) for one in outputs_of(request))
 
 
 @pytest.mark.parametrize(
@@ -290,9 +290,9 @@ def test_wrong_arguments_never_reach_the_component(arguments, sentence, calls):
 
 
 def test_the_model_is_offered_the_manifest_and_nothing_that_is_not_switched_on():
-    ask = asking([text("Hi.")], "echo", "unknown")
-    outputs_of(ask)
-    (schema,) = ask.provider.calls[0].tools
+    request = asking([text("Hi.")], "echo", "unknown")
+    outputs_of(request)
+    (schema,) = request.provider.calls[0].tools
     assert (schema.name, schema.description) == ("echo", "Says a text again.")
     assert schema.parameters == {
         "type": "object",
@@ -316,19 +316,19 @@ def test_a_component_with_the_name_of_a_tool_is_not_offered(sample_components, m
 
     monkeypatch.setattr(sample_components, "find", lambda name, version: Table)
     use = ComponentUse(name="table", version="v1")
-    ask = make_request(
+    request = make_request(
         ScriptedProvider([text("Hi.")]), spec=make_spec(components=(use,), tools=("table",))
     )
-    outputs_of(ask)
-    assert [tool.description[:5] for tool in ask.provider.calls[0].tools] == ["Shows"]
+    outputs_of(request)
+    assert [tool.description[:5] for tool in request.provider.calls[0].tools] == ["Shows"]
 
 
 def test_a_component_asks_the_copilots_model_and_its_tokens_are_counted():
     answered = counted("An ", "answer.", tokens=(5, 2))
-    ask = asking([call("asker", query="Why?"), answered, text("Done.")], "asker")
-    found, result = told(ask)
+    request = asking([call("asker", query="Why?"), answered, text("Done.")], "asker")
+    found, result = told(request)
     assert result == "An answer."
-    assert ask.provider.calls[1].messages == (ModelMessage(role=ModelRole.USER, text="Why?"),)
+    assert request.provider.calls[1].messages == (ModelMessage(role=ModelRole.USER, text="Why?"),)
     usage = {"name": "small", "prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
     (called,) = (one for one in found if isinstance(one, ComponentCalled))
     assert called.usage == (usage,)
@@ -337,8 +337,8 @@ def test_a_component_asks_the_copilots_model_and_its_tokens_are_counted():
 
 def test_a_model_that_cannot_be_asked_is_the_components_failure():
     down = broken(ProviderUnavailable("It is down."), "half")
-    ask = asking([call("asker", query="Why?"), down, text("Done.")], "asker")
-    _, result = told(ask)
+    request = asking([call("asker", query="Why?"), down, text("Done.")], "asker")
+    _, result = told(request)
     assert result == "half\nerror: The component 'asker' could not ask its model. It is down."
 
 

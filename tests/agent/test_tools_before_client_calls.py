@@ -73,9 +73,9 @@ def second(event: Output) -> AnswerRequest:
     return make_request(ScriptedProvider([text("Done.")]), query=query, spec=SPEC)
 
 
-def said_by_tools(ask: AnswerRequest) -> list[tuple[Any, ...]]:
-    events_of(ask)
-    provider = ask.provider
+def said_by_tools(request: AnswerRequest) -> list[tuple[Any, ...]]:
+    events_of(request)
+    provider = request.provider
     assert isinstance(provider, ScriptedProvider)
     return [_short(one) for one in provider.calls[0].messages if one.tool_calls or one.tool_call_id]
 
@@ -102,11 +102,11 @@ def test_a_component_that_ran_before_the_call_is_known_in_the_next_step():
 def test_a_component_called_in_the_same_answer_runs_when_the_client_has_come_back():
     (event,) = answered_once(together(wanted("call-1"), call("echo", query="hello")))
     assert exchanges_in(event) == ()
-    ask = second(event)
-    shown = [one.message for one in events_of(ask) if isinstance(one, StatusUpdate)]
+    request = second(event)
+    shown = [one.message for one in events_of(request) if isinstance(one, StatusUpdate)]
     assert shown == ["Running Echo", "Echo gave a result"]
-    assert isinstance(ask.provider, ScriptedProvider)
-    assert _short(ask.provider.calls[0].messages[-1]) == ("call-1", "hello")
+    assert isinstance(request.provider, ScriptedProvider)
+    assert _short(request.provider.calls[0].messages[-1]) == ("call-1", "hello")
 
 
 def test_a_table_called_in_the_same_answer_waits_since_nothing_may_be_shown_before_a_call():

@@ -30,8 +30,8 @@ from tests.agent.scripted import ScriptedProvider
 
 
 def messages_of(query, *, prompt="", offered=()):
-    ask = make_request(ScriptedProvider([]), query=query, spec=make_spec(system_prompt=prompt))
-    return model_messages(ask, query, offered=offered)
+    request = make_request(ScriptedProvider([]), query=query, spec=make_spec(system_prompt=prompt))
+    return model_messages(request, query, offered=offered)
 
 
 def user(text):
@@ -229,8 +229,8 @@ def cuts_of(query, **changes):
     """What the user is told of data that did not fit in 400 characters."""
     spec = make_spec(max_data_tokens=100, **changes)
     cuts = []
-    ask = make_request(ScriptedProvider([]), query=query, spec=spec)
-    model_messages(ask, query, cuts=cuts)
+    request = make_request(ScriptedProvider([]), query=query, spec=spec)
+    model_messages(request, query, cuts=cuts)
     return cuts
 
 
