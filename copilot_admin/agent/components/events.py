@@ -295,4 +295,4 @@ def _detail_name(key: str) -> str:
 
 def _shorten(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]} …"
+    return truncate(text, MAX_DETAIL)

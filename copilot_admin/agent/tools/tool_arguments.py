@@ -24,7 +24,7 @@ class ToolMistake(CopilotError):
     """A wrong tool call. The text tells the model what would be right."""
 
     def __init__(self, public: str) -> None:
-        super().__init__(public if len(public) <= _MAX_MESSAGE else f"{public[:_MAX_MESSAGE]}…")
+        super().__init__(truncate(public, _MAX_MESSAGE))
 
 
 class Mistakes:
