@@ -16,6 +16,7 @@ import pytest
 from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.models import Copilot, CopilotVersion, Run
 from copilot_admin.runs.open_run import start_draining, stop_draining
+from copilot_admin.runs.rejections import REJECTED_RUNS
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_key, make_published, make_version
 
@@ -232,6 +233,7 @@ class TestHealth:
 
             status, wait, body = async_to_sync(ask)()
             assert (status, wait, body["code"]) == (503, "5", "draining")
+            async_to_sync(REJECTED_RUNS.store)()
             run = Run.objects.get()
             assert (run.outcome, run.error_code, run.turn) == ("refused", "draining", None)
         finally:
