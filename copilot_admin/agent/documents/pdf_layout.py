@@ -227,28 +227,54 @@ def _count_margin_rows(rows: Sequence[Sequence[_Segment]]) -> int:
 
 
 def _order_columns(segments: list[_Segment]) -> str:
+    rows = _group_rows(segments)
     gutter = _find_gutter(segments)
     if gutter is None:
-        return _write_rows(_group_rows(segments))
+        return _write_rows(rows)
     parts: list[str] = []
     left: list[_Segment] = []
     right: list[_Segment] = []
+    table: list[Sequence[_Segment]] = []
 
     def end_band() -> None:
         parts.extend(_order_columns([*side]) for side in (left, right) if side)
-        left.clear()
-        right.clear()
+        parts.extend([_write_rows(table)] if table else [])
+        for band in (left, right, table):
+            band.clear()
 
-    for one in sorted(segments, key=lambda each: (each.middle, each.x0)):
-        if one.x1 <= gutter:
-            left.append(one)
-        elif one.x0 >= gutter:
-            right.append(one)
-        else:
+    was_table = False
+    for row, is_table in zip(rows, _find_table_rows(rows), strict=True):
+        if is_table != was_table:
             end_band()
-            parts.append(one.text)
+            was_table = is_table
+        if is_table:
+            table.append(row)
+            continue
+        for one in row:
+            if one.x1 <= gutter:
+                left.append(one)
+            elif one.x0 >= gutter:
+                right.append(one)
+            else:
+                end_band()
+                parts.append(one.text)
     end_band()
     return "\n".join(parts)
+
+
+def _find_table_rows(rows: Sequence[Sequence[_Segment]]) -> list[bool]:
+    """Return which rows belong to a table over both columns, where two of them follow each other.
+
+    Behind its label such a row has short cells alone; a column of prose has a longer text.
+    """
+    found = [
+        len(row) > 1
+        and all(len(one.words) < MIN_PROSE_WORDS for one in row[1:])
+        and (len(row) > 2 or not any(map(str.isalpha, row[1].text)))
+        for row in rows
+    ]
+    padded = [False, *found, False]
+    return [is_row and (padded[index] or padded[index + 2]) for index, is_row in enumerate(found)]
 
 
 def _find_gutter(segments: Sequence[_Segment]) -> float | None:

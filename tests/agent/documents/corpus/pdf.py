@@ -156,6 +156,23 @@ def uneven_columns(canvas: Canvas) -> None:
         canvas.drawString(330, 695.5 - 11 * number, f"{RIGHT_WORDS} {number}")
 
 
+def table_below_columns(canvas: Canvas) -> None:
+    canvas.setFont("Times-Roman", 9)
+    for number in range(8):
+        canvas.drawString(50, 740 - 11 * number, f"{LEFT_WORDS} {number}")
+        canvas.drawString(330, 740 - 11 * number, f"{RIGHT_WORDS} {number}")
+    rows = [
+        ("Segment", "Q1", "Q2", "Q3", "Q4"),
+        ("Retail", "10.1", "", "12.3", "13.0"),
+        ("Wholesale", "7.0", "7.1", "", "7.9"),
+    ]
+    for number, row in enumerate(rows):
+        y = 620 - 13 * number
+        canvas.drawString(50, y, row[0])
+        for column, text in enumerate(row[1:], start=1):
+            canvas.drawRightString(90 + 90 * column, y, text)
+
+
 def paragraphs() -> bytes:
     file = BytesIO()
     style = getSampleStyleSheet()["BodyText"]
@@ -405,6 +422,18 @@ CASES = (
         data_type="pdf",
         build=draw(uneven_columns),
         must=("A title that goes over", f"{LEFT_WORDS} 8\n{LEFT_WORDS} 9", f"{RIGHT_WORDS} 0\n"),
+    ),
+    Case(
+        name="table over both columns",
+        data_type="pdf",
+        build=draw(table_below_columns),
+        must=(
+            f"{LEFT_WORDS} 7",
+            f"{RIGHT_WORDS} 0\n{RIGHT_WORDS} 1",
+            "Segment | Q1 | Q2 | Q3 | Q4",
+            "Retail | 10.1 |  | 12.3 | 13.0",
+            "Wholesale | 7.0 | 7.1 |  | 7.9",
+        ),
     ),
     Case(
         name="justified paragraphs",
