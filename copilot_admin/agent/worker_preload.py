@@ -21,7 +21,9 @@ def _drop_environment() -> None:
 def _load_libraries() -> None:
     """Read small files: libraries load more at the first one, which takes 30 ms in each child."""
     from docx import Document
+    import openpyxl  # noqa: F401  # readers import it and pptx when they need them
     from PIL import Image
+    import pptx  # noqa: F401
 
     from copilot_admin.agent.documents.registry import data_types, parts_of
     from copilot_admin.agent.toolkits.returns.measures import measure_series

@@ -5,10 +5,6 @@ from io import BytesIO
 from typing import Any
 import zipfile
 
-from pptx import Presentation
-from pptx.enum.shapes import MSO_SHAPE_TYPE
-from pptx.exc import PackageNotFoundError
-
 from copilot_admin.agent.documents.document import DocumentPage, Format, PageWord
 from copilot_admin.agent.documents.office import check_unlocked, open_archive
 
@@ -16,6 +12,9 @@ MAX_DEPTH = 10  # of groups in groups
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
+    from pptx import Presentation  # takes 9 MB, which the server needn't have
+    from pptx.exc import PackageNotFoundError
+
     check_unlocked(data)
     open_archive(data).close()
     try:
@@ -36,6 +35,8 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
 
 
 def _read_shapes(shapes: Iterable[Any], notes: list[str], *, depth: int) -> Iterator[str]:
+    from pptx.enum.shapes import MSO_SHAPE_TYPE
+
     for shape in sorted(shapes, key=_position):
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
             if depth < MAX_DEPTH:

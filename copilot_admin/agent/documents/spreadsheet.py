@@ -6,6 +6,7 @@ A formula without a stored value shows itself, since nothing is calculated here.
 from collections.abc import Iterable, Iterator, Sequence
 import csv
 from dataclasses import dataclass, field
+from functools import cache
 from io import BytesIO, StringIO
 from itertools import repeat
 import re
@@ -13,11 +14,8 @@ from typing import Any
 import zipfile
 
 from lxml import etree
-import openpyxl
-from openpyxl.styles.numbers import is_date_format
-from openpyxl.utils import get_column_letter
-from openpyxl.utils.exceptions import InvalidFileException
 import xlrd
+from xlrd.formula import colname
 
 from copilot_admin.agent.documents.document import (
     DocumentPage,
@@ -39,7 +37,6 @@ _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+[0-9]+:[A-Z]+[0-9]+)"')
 _DAMAGED = (
     zipfile.BadZipFile,
-    InvalidFileException,
     etree.XMLSyntaxError,
     xlrd.XLRDError,
     KeyError,
@@ -119,7 +116,7 @@ def _write(sheet: _Sheet, left: int) -> tuple[str, int]:
     if is_cut:
         size = f" of {sheet.n_rows:,}" if sheet.n_rows else ""
         sheet.notes.append(
-            f"only rows 1 to {index:,}{size} were read, columns A to {get_column_letter(columns or 1)}"
+            f"only rows 1 to {index:,}{size} were read, columns A to {colname(max(columns, 1) - 1)}"
         )
     if columns > MAX_COLUMNS:
         sheet.notes.append(f"only the first {MAX_COLUMNS:,} of {columns:,} columns were read")
@@ -127,6 +124,8 @@ def _write(sheet: _Sheet, left: int) -> tuple[str, int]:
 
 
 def _open_xlsx(data: bytes, *, has_formulas: bool, is_uncalculated: bool) -> Iterator[_Sheet]:
+    import openpyxl  # takes 25 MB with numpy, which the server needn't have
+
     values = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
     formulas = (
         openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=False)
@@ -178,7 +177,7 @@ def _open_xls(data: bytes) -> Iterator[_Sheet]:
     for index in range(book.nsheets):
         sheet = book.sheet_by_index(index)
         merged = [
-            f"{get_column_letter(left + 1)}{top + 1}:{get_column_letter(right)}{bottom}"
+            f"{colname(left)}{top + 1}:{colname(right - 1)}{bottom}"
             for top, bottom, left, right in sheet.merged_cells
         ]
         yield _Sheet(
@@ -196,6 +195,13 @@ def _rows_of_xls(book: Any, sheet: Any) -> Iterator[list[str]]:
         yield [_write_xls_cell(book, cell) for cell in sheet.row(index)]
 
 
+@cache
+def _is_date_format(code: str) -> bool:
+    from openpyxl.styles.numbers import is_date_format
+
+    return bool(is_date_format(code))
+
+
 def _write_xls_cell(book: Any, cell: Any) -> str:
     match cell.ctype:
         case xlrd.XL_CELL_ERROR:
@@ -206,7 +212,7 @@ def _write_xls_cell(book: Any, cell: Any) -> str:
             style = book.xf_list[cell.xf_index] if cell.xf_index is not None else None
             form = book.format_map.get(style.format_key) if style else None
             code = form.format_str if form else "General"
-            if is_date_format(code):
+            if _is_date_format(code):
                 try:
                     value = xlrd.xldate_as_datetime(cell.value, book.datemode)
                 except (ValueError, OverflowError):
