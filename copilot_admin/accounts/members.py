@@ -52,7 +52,7 @@ def assign_owner(copilot: Copilot, user: Person) -> None:
 
 
 def may_say_who(user: Person, copilot: Copilot) -> bool:
-    """Whether somebody may say who works on a copilot: owners, and whoever reaches every one.
+    """Return whether a user may choose the members of a copilot.
 
     One without an owner, such as one from before there were members, any of its builders.
     """

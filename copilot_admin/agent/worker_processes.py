@@ -42,7 +42,7 @@ Task: TypeAlias = Callable[[JsonObject, bytes], Iterator[Json]]
 
 
 class FailureReason(Enum):
-    """Why a child ended before its task was done."""
+    """Reason for which a child ended before its task was done."""
 
     DAMAGE = "damage"
     TIME = "time"

@@ -46,7 +46,7 @@ def _note_end(task: asyncio.Task[Any]) -> None:
 
 
 class CancelReason(Enum):
-    """Why a run ends early."""
+    """Reason for which a run ends early."""
 
     CLIENT_LEFT = auto()
     NOT_ACCEPTED = auto()
@@ -63,7 +63,7 @@ CLIENT_UNREACHABLE = frozenset({CancelReason.CLIENT_LEFT, CancelReason.NOT_ACCEP
 
 @dataclass(frozen=True, slots=True)
 class Termination:
-    """How a cancelled run ends; `sentence` explains it in the stream and in the transcript."""
+    """End of a cancelled run; `sentence` explains it in the stream and in the transcript."""
 
     outcome: Outcome
     sentence: str = ""

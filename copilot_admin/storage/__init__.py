@@ -1,1 +1,1 @@
-"""How rows reach the database: SQL statements, the writing thread, the spool, blobs."""
+"""Access to the database: SQL statements, writer thread, spool, blobs."""

@@ -1,4 +1,4 @@
-"""Whether the database has the tables that this process was started for."""
+"""Check that the database has the tables that this process needs."""
 
 from functools import cache
 from typing import TypeAlias
@@ -32,7 +32,7 @@ def replaced_migrations() -> frozenset[_Name]:
 
 
 def is_current() -> bool:
-    """Whether every migration that this process knows is applied; a newer schema is current too.
+    """Return whether all known migrations are applied; a newer schema is current too.
 
     Raises:
         Error: Of the database, also where it names tables that have no names.

@@ -35,14 +35,14 @@ class GivenVerdict:
 
 
 def active_criteria() -> list[Criterion]:
-    """What is judged with now, in the team's order."""
+    """Criteria in use, in the team's order."""
     return list(Criterion.objects.filter(is_retired=False))
 
 
 def verdict_of(
     conversation: Conversation, author: Person, *, turn: int | None = None
 ) -> Verdict | None:
-    """What somebody said before of a conversation, or of one of its turns."""
+    """Earlier verdict of a person on a conversation or one of its turns."""
     rows = Verdict.objects.filter(conversation=conversation, author_id=author.pk, turn=turn)
     return rows.prefetch_related("marks").first()
 

@@ -1,4 +1,4 @@
-"""What Office files share: archives, old containers, and files that are locked."""
+"""Archives, old containers and password checks that Office readers share."""
 
 from io import BytesIO
 from typing import Any

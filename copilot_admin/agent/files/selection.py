@@ -36,7 +36,7 @@ _EXECUTE_TOOL = "execute_agent_tool"
 
 
 class Origin(Enum):
-    """Where a file comes from; the value is the reason for not reading it."""
+    """Source of a file; the value is the reason for not reading it."""
 
     UPLOAD = "This copilot takes no attached files."
     WIDGET = "This copilot does not read widgets."
@@ -152,7 +152,7 @@ class WantedFile:
 
     @property
     def origin(self) -> Origin:
-        """Where it comes from."""
+        """Source of the file."""
         return self.key[1]
 
 

@@ -60,7 +60,7 @@ _KEPT = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRules:
-    """What a server wants of a request, as its operator set it or as its refusals taught.
+    """Rules of a server for requests, set by its operator or learned from its refusals.
 
     Attributes:
         streams: Otherwise the answer is one JSON document.

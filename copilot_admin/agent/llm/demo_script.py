@@ -42,7 +42,7 @@ class Given:
 
 
 def listed_in(system: str, *, for_tool: str, key: str) -> Sequence[JsonObject]:
-    """What the prompt lists for a tool, a line each; its source names the tool."""
+    """Return the lines that the prompt lists for a tool."""
     lists = (given for given in blocks_in(system) if for_tool in given.source)
     found = [_parsed(line) for given in lists for line in given.body.splitlines()]
     return [one for one in found if isinstance(one, dict) and key in one]
@@ -100,7 +100,7 @@ _MOST_NAMES = 500  # tools or skills that are looked for in a question; each is 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the rehearsal knows: its role, the question, the data and what it already did."""
+    """Input of the demo model: role, question, data and tools already used."""
 
     role: str
     question: str
@@ -112,7 +112,7 @@ class Scene:
     tools: Sequence[ToolSchema]
 
     def may(self, tool: str) -> bool:
-        """Whether a tool is offered and was not yet used for this question."""
+        """Return whether a tool is offered and not yet used for this question."""
         return tool not in self.used and any(one.name == tool for one in self.tools)
 
 
@@ -253,7 +253,7 @@ def _wanted_ids(scene: Scene) -> list[Json]:
 
 
 def _words_for(tool: str, question: str) -> str | None:
-    """What the question says to a tool: what follows its name and a colon, else all of it.
+    """Return the part of the question for a tool: the text behind its name and a colon, else all.
 
     Returns:
         None when the question does not name the tool.

@@ -1,4 +1,4 @@
-"""What a provider wants back with its tool calls: reasoning and signatures of the message."""
+"""Reasoning and signatures that a provider wants back with its tool calls."""
 
 from collections.abc import Sequence
 

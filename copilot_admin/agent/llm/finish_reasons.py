@@ -1,4 +1,4 @@
-"""Why an answer ended, in the words of all vendors, and what its reader is told."""
+"""Finish reasons in the words of all vendors, and the sentence for each."""
 
 from copilot_admin.agent.values.model_call import Finish
 

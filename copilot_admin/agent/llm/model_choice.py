@@ -153,7 +153,7 @@ def _wish(request: AnswerRequest, said: Sequence[ModelMessage], *, model: str) -
 
 
 def are_wanted(request: AnswerRequest) -> bool:
-    """Whether they are offered and switched on.
+    """Return whether suggestions are offered and switched on.
 
     Source: Workspace sends an option while it is on, and nothing while it is off.
     """

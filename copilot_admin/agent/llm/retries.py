@@ -14,7 +14,7 @@ _MAX_SECONDS = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How to wait between attempts; tests give their own.
+    """Backoff between attempts; tests replace it.
 
     Attributes:
         sleep: Waits for seconds.

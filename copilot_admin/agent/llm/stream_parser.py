@@ -93,7 +93,7 @@ class AnswerParser:
 
     @property
     def has_reason(self) -> bool:
-        """Whether the provider said that the answer is whole, or why it is not."""
+        """True once the provider gave a finish reason or ended the stream."""
         return self.done or self._reason is not None
 
     @property
@@ -102,7 +102,7 @@ class AnswerParser:
 
     @property
     def was_unopened(self) -> bool:
-        """Whether text turned out to be reasoning that only a closing tag showed."""
+        """True if text turned out to be reasoning that only a closing tag showed."""
         return self._reasoning.was_unopened
 
     def feed(self, block: bytes) -> list[Delta]:

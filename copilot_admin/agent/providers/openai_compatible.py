@@ -22,8 +22,8 @@ from copilot_admin.agent.llm.provider_errors import (
     names_web_page,
     web_page,
 )
+from copilot_admin.agent.llm.shared_sleep import SharedSleep
 from copilot_admin.agent.llm.stream_parser import AnswerParser, StreamError
-from copilot_admin.agent.llm.ticker import SharedSleep
 from copilot_admin.agent.providers.http_client import common_arguments, get_client, usable_key
 from copilot_admin.agent.providers.listed_models import parse_models
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply

@@ -166,7 +166,7 @@ def estimated_usage(call: ModelCall, *, written: int) -> Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Why the model stopped. `reason` None: the stream ended without saying so (truncated)."""
+    """Finish reason of an answer; None if the stream ended without one (truncated)."""
 
     reason: str | None
 

@@ -52,7 +52,7 @@ _Key: TypeAlias = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where something counts; `version` is 0 where none answered."""
+    """Key of a rollup; `version` is 0 if none answered."""
 
     at: datetime
     copilot_id: int
@@ -71,7 +71,7 @@ class Slot:
 
 
 class Changes:
-    """What is to be added to rows of the rollups; each row is updated once, all in one order."""
+    """Additions to rollup rows; each row is updated once, all in one order."""
 
     def __init__(self) -> None:
         self._rows: defaultdict[tuple[type[Model], _Key], Numbers] = defaultdict(Counter)

@@ -35,7 +35,7 @@ Payload: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a run ended; times in milliseconds since it started, `ttft_ms` None without a token."""
+    """End of a run; times in milliseconds since it started, `ttft_ms` None without a token."""
 
     outcome: Outcome
     ms: int
@@ -127,7 +127,7 @@ class RunEnd:
 
     @property
     def usage_source(self) -> str:
-        """Who counted the tokens; empty if nobody did."""
+        """Source of the token counts; empty if there are none."""
         return sum_usages(self.usages).source.value if self.usages else ""
 
     @property

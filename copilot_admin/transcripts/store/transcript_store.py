@@ -50,7 +50,7 @@ class TranscriptStore:
 
     @property
     def problem(self) -> str:
-        """Why runs can't be stored at the moment; empty if they can."""
+        """Reason for which runs can't be stored at the moment; empty if they can."""
         return "the last write to the database failed" if self._is_failing else ""
 
     async def accept(self, start: RunStart) -> AcceptedRun:
