@@ -227,9 +227,9 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 # Otherwise a stranger could lock an account forever with one attempt every 15 minutes.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_CLIENT_IP_CALLABLE = "copilot_admin.admin.frame.sign_ins.client_address"
-AXES_USERNAME_CALLABLE = "copilot_admin.admin.frame.sign_ins.counted_name"
-AXES_LOCKOUT_CALLABLE = "copilot_admin.admin.frame.sign_ins.locked_out"
+AXES_CLIENT_IP_CALLABLE = "copilot_admin.admin.site.sign_ins.client_address"
+AXES_USERNAME_CALLABLE = "copilot_admin.admin.site.sign_ins.counted_name"
+AXES_LOCKOUT_CALLABLE = "copilot_admin.admin.site.sign_ins.locked_out"
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False

@@ -3,13 +3,13 @@
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.logins.password_reset import (
     AskForReset,
     ResetAsked,
     ResetConfirmed,
     ResetDone,
 )
+from copilot_admin.admin.site.site import site
 from copilot_admin.api.app import api
 from copilot_admin.api.health import alive, ready
 

@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.frame import site as frame
+from copilot_admin.admin.site import site as frame
 from copilot_admin.config.roles import Role
 from copilot_admin.errors import BodyTooLarge, RequestError, Unavailable, UnknownHost
 from copilot_admin.http.errors import bad_request, get_request_id, send_error, server_error

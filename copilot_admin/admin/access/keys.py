@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.generics import KeyModelAdmin, KeyModelForm
 from copilot_admin.admin.common.read_only import NoPopups
 from copilot_admin.admin.common.widgets import Searched
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.models import Action, Copilot, EndpointKey
 
 

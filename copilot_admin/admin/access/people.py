@@ -30,8 +30,8 @@ from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.generics import PersonModelAdmin
 from copilot_admin.admin.common.read_only import NoPopups
 from copilot_admin.admin.common.widgets import SwitchesWidget, Text
-from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
+from copilot_admin.admin.site.site import site
 from copilot_admin.audit.changes import Snapshot
 from copilot_admin.config.roles import ROLES
 from copilot_admin.models import Action

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.chosen_rows import ChosenRows
 from copilot_admin.admin.common.generics import PermissionIterator
 from copilot_admin.admin.common.widgets import PageWidget, Text
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.config.roles import ROLES
 
 VERBS: dict[str, Text] = {

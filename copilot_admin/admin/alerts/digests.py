@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 from copilot_admin.admin.alerts.forms import HELP, WHICH, WHO, ToldForm
 from copilot_admin.admin.common.generics import AlertDigestModelAdmin
 from copilot_admin.admin.common.read_only import NoPopups
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.digests import create_digest, next_due
 from copilot_admin.alerts.rules import get_scope
 from copilot_admin.models import Action, AlertDigest

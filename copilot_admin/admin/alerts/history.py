@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.alerts.read_only import ReadOnly
 from copilot_admin.admin.common.generics import AlertModelAdmin, DeliveryModelAdmin
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import retry_delivery
 from copilot_admin.alerts.messages import CONVERSATIONS
 from copilot_admin.alerts.rules import READ_TRANSCRIPTS, filter_visible

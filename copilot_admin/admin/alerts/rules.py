@@ -21,7 +21,7 @@ from django.views.decorators.http import require_POST
 from copilot_admin.admin.alerts.forms import WHICH, WHO, RuleForm
 from copilot_admin.admin.common.generics import AlertRuleModelAdmin
 from copilot_admin.admin.common.read_only import NoPopups
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message, describe_condition
 from copilot_admin.alerts.rule_kinds import RULE_KINDS

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.audited import stored
 from copilot_admin.admin.common.generics import AlertWebhookModelAdmin, AlertWebhookModelForm
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.alerts.deliveries import create_deliveries, parse_webhook_url
 from copilot_admin.alerts.messages import build_test_message

@@ -22,7 +22,7 @@ from copilot_admin.admin.audit.filters import found, page_of, read_audit_filters
 from copilot_admin.admin.audit.words import kind_words, kinds
 from copilot_admin.admin.common.generics import AuditModelAdmin
 from copilot_admin.admin.common.read_only import WrittenByServer
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from copilot_admin.admin.audit.words import field_words
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.audit.chain import has_valid_hash, verification_keys
 from copilot_admin.evaluation.differences import MarkedChange, differences, shortened
 from copilot_admin.models.audit import AuditEntry

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import reachable
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.config.networks import check_origin
 from copilot_admin.connection_test.steps import TITLES, StepName
 from copilot_admin.connection_test.values import StepResult, StepVerdict, problem_of

@@ -4,7 +4,7 @@ from django.urls import path
 
 from copilot_admin.admin.connect.origins import allow, forbid
 from copilot_admin.admin.connect.views import make_key, page, test
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 
 app_name = "connect"
 urlpatterns = [

@@ -27,7 +27,7 @@ from copilot_admin.admin.connect.page import (
     copilot_for,
     page_context,
 )
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.connection_test.asking import asking, may_be_asked
 from copilot_admin.connection_test.steps import StepName, run_step
 from copilot_admin.connection_test.values import Setup, StepResult, setup_of

@@ -35,7 +35,7 @@ from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.templates import TemplateViews
 from copilot_admin.admin.copilots.version_in_form import VersionInForm, taken_in
 from copilot_admin.admin.copilots.versions import VersionViews
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.standing import CopilotState

@@ -36,7 +36,7 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 MARK_LENGTH = 16  # of a name that is no account's; a user name has no colon
-_SALT = "copilot_admin.admin.frame.sign_ins"  # marks that are kept were made with it
+_SALT = "copilot_admin.admin.logins.sign_in_limits"
 
 
 def counted_name(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:

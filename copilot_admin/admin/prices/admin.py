@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.read_only import NoPopups
-from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.prices.form import PRICES, PriceForm, today
 from copilot_admin.admin.prices.import_views import FOLDER, PriceImportViews
+from copilot_admin.admin.site.site import site
 from copilot_admin.models import ModelPrice
 from copilot_admin.pricing.money import format_exact
 from copilot_admin.pricing.prices import find_unpriced_models

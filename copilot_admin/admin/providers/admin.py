@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.read_only import Fieldsets, without
-from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.providers.deletion import deletion_of
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.trial import TrialViews
+from copilot_admin.admin.site.site import site
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.other_providers import rename_in_drafts

@@ -26,8 +26,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.generics import ExportModelAdmin
-from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
+from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.way import LIST, filters_in
 from copilot_admin.audit.recording import hide_personal_filters

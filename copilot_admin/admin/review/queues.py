@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.generics import ConversationModelAdmin, QueueModelAdmin
-from copilot_admin.admin.frame.site import site
 from copilot_admin.admin.review.queue_form import QueueForm
+from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
 from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.onward import next_in_queue

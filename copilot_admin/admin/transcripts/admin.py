@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.read_only import WrittenByServer
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.cells import (
     box_cell,
     judged_cell,

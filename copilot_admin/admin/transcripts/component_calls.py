@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.generics import CallModelAdmin
 from copilot_admin.admin.common.read_only import WrittenByServer
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.cells import when_cell
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.audit.parties import MAX_ID_LENGTH, Actor, Subject

@@ -13,7 +13,7 @@ import pytest
 
 from copilot_admin.admin.common.audited import AuditedAdmin
 from copilot_admin.admin.common.guarded_lookups import SECRETS
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.models import EndpointKey
 
 SECRET = re.compile(r"cipher|digest|hash|password|secret|session_")

@@ -13,7 +13,7 @@ import pytest
 
 from copilot_admin.accounts import passwords
 from copilot_admin.accounts.passwords import SingleThreadedArgon2
-from copilot_admin.admin.frame.sign_ins import client_address
+from copilot_admin.admin.site.sign_ins import client_address
 from tests.factories import make_user
 
 LIMIT = 10

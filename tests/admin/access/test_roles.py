@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.config.roles import Role, create_roles

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts import list as transcript_list
 from copilot_admin.models import (
     Conversation,

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.test import RequestFactory
 import pytest
 
-from copilot_admin.admin.frame.site import site
+from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list import TranscriptList
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import (

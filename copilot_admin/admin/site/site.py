@@ -13,14 +13,14 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.figures.views import FiguresViews
-from copilot_admin.admin.frame.navigation import navigation
-from copilot_admin.admin.frame.running import RunningViews
-from copilot_admin.admin.frame.sign_ins import password_changed
-from copilot_admin.admin.frame.start_page import start_page
 from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
 from copilot_admin.admin.privacy.views import PrivacyViews
+from copilot_admin.admin.site.navigation import navigation
+from copilot_admin.admin.site.running import RunningViews
+from copilot_admin.admin.site.sign_ins import password_changed
+from copilot_admin.admin.site.start_page import start_page
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise

@@ -7,9 +7,9 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
 from copilot_admin.accounts.members import reachable
-from copilot_admin.admin.frame.attention import attention
-from copilot_admin.admin.frame.cards import Overview, looked_after, overview_of
-from copilot_admin.admin.frame.next_steps import next_steps
+from copilot_admin.admin.site.attention import attention
+from copilot_admin.admin.site.cards import Overview, looked_after, overview_of
+from copilot_admin.admin.site.next_steps import next_steps
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Conversation
 

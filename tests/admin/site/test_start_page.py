@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.frame.cards import cards_to_show
+from copilot_admin.admin.site.cards import cards_to_show
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.models import Conversation, Copilot, DailyTotal

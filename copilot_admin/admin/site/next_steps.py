@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.frame.cards import Overview
+from copilot_admin.admin.site.cards import Overview
 from copilot_admin.copilots.standing import CopilotState, Standing
 from copilot_admin.models import Copilot, Provider
 

@@ -7,10 +7,10 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.frame.attention import attention
-from copilot_admin.admin.frame.navigation import navigation
 from copilot_admin.admin.limits import usage
 from copilot_admin.admin.limits.usage import RuleUsage
+from copilot_admin.admin.site.attention import attention
+from copilot_admin.admin.site.navigation import navigation
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Alert, SubjectLimits
 from copilot_admin.models.limits import LimitScope

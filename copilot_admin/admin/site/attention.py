@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.frame.next_steps import NextStep
 from copilot_admin.admin.limits.usage import find_near_limits
 from copilot_admin.admin.limits.views import CHANGE
+from copilot_admin.admin.site.next_steps import NextStep
 from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.models import Alert, EndpointKey

@@ -1,0 +1,1 @@
+"""Site, navigation and home page of the admin."""
