@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.admin.figures.running import running_now
+from copilot_admin.admin.analytics.running import running_now
 from copilot_admin.analytics.first_token import PER_CENT, FirstToken, percentile
 from copilot_admin.analytics.periods import (
     HOUR,

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.figures.views import FiguresViews
+from copilot_admin.admin.analytics.views import FiguresViews
 from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.http import HttpResponse
 
-from copilot_admin.admin.figures.cells import FigureCell
+from copilot_admin.admin.analytics.cells import FigureCell
 from copilot_admin.rendering.csv_safe import format_csv
 
 _MARK = "\ufeff"  # so that spreadsheets read it as UTF-8

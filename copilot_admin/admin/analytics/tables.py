@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.figures.cells import FigureCell, cost, number, share, time_to, words
-from copilot_admin.admin.figures.scope import FiguresScope
-from copilot_admin.admin.figures.table_body import body_of
+from copilot_admin.admin.analytics.cells import FigureCell, cost, number, share, time_to, words
+from copilot_admin.admin.analytics.scope import FiguresScope
+from copilot_admin.admin.analytics.table_body import body_of
 from copilot_admin.analytics.figures import Counts, Figures, FiguresPart
 from copilot_admin.analytics.periods import FiguresPeriod, Resolution, Span
 from copilot_admin.models import Outcome

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from copilot_admin.admin.figures.cells import FigureCell
+from copilot_admin.admin.analytics.cells import FigureCell
 
 
 def body_of(rows: Iterable[Sequence[FigureCell]]) -> SafeString:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.figures import tables
-from copilot_admin.admin.figures.cells import (
+from copilot_admin.admin.analytics import tables
+from copilot_admin.admin.analytics.cells import (
     NONE,
     FigureCell,
     FigureTile,
@@ -17,9 +17,9 @@ from copilot_admin.admin.figures.cells import (
     share,
     time_to,
 )
-from copilot_admin.admin.figures.exhibits import Exhibit, along, chart_along, speed_chart
-from copilot_admin.admin.figures.scope import FiguresScope
-from copilot_admin.admin.figures.tables import OUTCOMES, P50, P95
+from copilot_admin.admin.analytics.exhibits import Exhibit, along, chart_along, speed_chart
+from copilot_admin.admin.analytics.scope import FiguresScope
+from copilot_admin.admin.analytics.tables import OUTCOMES, P50, P95
 from copilot_admin.analytics.figures import Counts, Figures, FiguresPart
 from copilot_admin.analytics.first_token import PER_CENT
 from copilot_admin.models import Outcome

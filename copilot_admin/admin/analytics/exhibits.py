@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.figures import tables
-from copilot_admin.admin.figures.tables import P50, P95, FiguresTable
+from copilot_admin.admin.analytics import tables
+from copilot_admin.admin.analytics.tables import P50, P95, FiguresTable
 from copilot_admin.analytics.figures import Figures
 from copilot_admin.rendering.charts import chart_of
 from copilot_admin.rendering.svg import DrawnChart

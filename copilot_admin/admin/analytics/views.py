@@ -12,11 +12,11 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from copilot_admin.admin.analytics.csv_file import csv_response
+from copilot_admin.admin.analytics.running import running_now
+from copilot_admin.admin.analytics.scope import FiguresScope, read_scope
+from copilot_admin.admin.analytics.sections import FiguresSection, sections_of
 from copilot_admin.admin.components.catalogue import ComponentViews
-from copilot_admin.admin.figures.csv_file import csv_response
-from copilot_admin.admin.figures.running import running_now
-from copilot_admin.admin.figures.scope import FiguresScope, read_scope
-from copilot_admin.admin.figures.sections import FiguresSection, sections_of
 from copilot_admin.analytics.figures import MOST_ROWS, Figures
 from copilot_admin.analytics.periods import WEEK, Resolution
 from copilot_admin.analytics.rollup_figures import figures_of

@@ -10,7 +10,7 @@ from django.test import Client as Browser
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.figures.sections import MOST_SHOWN
+from copilot_admin.admin.analytics.sections import MOST_SHOWN
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.models import (
     Conversation,
