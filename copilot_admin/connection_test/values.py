@@ -11,9 +11,9 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.copilots.at_once import keys_of
 from copilot_admin.copilots.callers import new_trial_pass
 from copilot_admin.copilots.drafts import standing_of
+from copilot_admin.copilots.live_settings import keys_of
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.errors import CopilotError
 from copilot_admin.http.origins import ALLOWED_ORIGINS

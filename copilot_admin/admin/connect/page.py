@@ -16,7 +16,7 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.config.networks import check_origin
 from copilot_admin.connection_test.steps import TITLES, StepName
 from copilot_admin.connection_test.values import StepResult, StepVerdict, problem_of
-from copilot_admin.copilots.at_once import keys_of
+from copilot_admin.copilots.live_settings import keys_of
 from copilot_admin.http.origins import ALLOWED_ORIGINS, get_base_url
 from copilot_admin.models import Access, Copilot
 

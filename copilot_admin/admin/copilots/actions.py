@@ -16,7 +16,7 @@ from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.archive import lock
-from copilot_admin.copilots.at_once import consequences, switched
+from copilot_admin.copilots.live_settings import consequences, switched
 from copilot_admin.models import Action, Copilot
 
 

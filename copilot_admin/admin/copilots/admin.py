@@ -21,7 +21,6 @@ from copilot_admin.admin.common.reach import behind_the_wall
 from copilot_admin.admin.common.read_only import NoPopups, without
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
-from copilot_admin.admin.copilots.at_once import AtOnceViews
 from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
 from copilot_admin.admin.copilots.exports import ExportViews
 from copilot_admin.admin.copilots.form import CopilotForm
@@ -31,6 +30,7 @@ from copilot_admin.admin.copilots.members import MemberViews
 from copilot_admin.admin.copilots.model_views import ModelViews
 from copilot_admin.admin.copilots.page import StateFilter, TagFilter, page_context
 from copilot_admin.admin.copilots.replays import ReplayViews
+from copilot_admin.admin.copilots.settings_page import SettingsViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.templates import TemplateViews
 from copilot_admin.admin.copilots.version_in_form import VersionInForm, taken_in
@@ -66,7 +66,7 @@ class CopilotList(ChangeList):
 @admin.register(Copilot, site=site)
 class CopilotAdmin(
     NoPopups,
-    AtOnceViews,
+    SettingsViews,
     ArchiveViews,
     TagViews,
     MemberViews,
@@ -146,7 +146,7 @@ class CopilotAdmin(
         pages = (
             self.template_urls() + self.version_urls() + self.question_urls() + self.replay_urls()
         )
-        ours = pages + self.at_once_urls() + self.archive_urls() + self.tag_urls()
+        ours = pages + self.settings_urls() + self.archive_urls() + self.tag_urls()
         ours += self.import_urls() + self.export_urls() + self.member_urls() + self.model_urls()
         ours += own
         return behind_the_wall(ours + super().get_urls())

@@ -13,7 +13,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import Person, reachable
-from copilot_admin.admin.copilots.at_once import panel_of
 from copilot_admin.admin.copilots.checklist import checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.preview import preview_of, preview_of_form
@@ -128,7 +127,6 @@ def page_context(
     """State, open problems, tabs, preview and the newest version for the template."""
     form = adminform.form
     context: dict[str, Any] = {
-        "at_once": panel_of(copilot, user) if copilot else None,
         "newest_version": copilot.versions.only("number").first() if copilot else None,
         "copilot": copilot,
     }

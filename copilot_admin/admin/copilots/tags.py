@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.accounts.members import reachable
-from copilot_admin.admin.copilots.at_once import panel_of
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.tags import give_tags, known_tags, tags_in, with_tags
@@ -48,23 +47,9 @@ class TagViews(CopilotViews):
             except ConfigurationError as error:
                 fault = error.public
             else:
-                return self._said(request, copilots, said)
-        if "part" in request.GET:
-            return self._panel(request, copilots[0].pk, fault=fault)
+                messages.success(request, said)
+                return HttpResponseRedirect(self._after(copilots))
         return self._tags_page(request, copilots, fault=fault)
-
-    def _said(self, request: HttpRequest, copilots: list[Copilot], said: str) -> HttpResponseBase:
-        if "part" in request.GET:
-            return self._panel(request, copilots[0].pk, done=said)
-        messages.success(request, said)
-        return HttpResponseRedirect(self._after(copilots))
-
-    def _panel(self, request: HttpRequest, pk: int, **said: str) -> HttpResponseBase:
-        rows = self.get_queryset(request).select_related("provider", "live__provider")
-        panel = panel_of(rows.get(pk=pk), request.user)
-        typed = {"tags_typed": request.POST.get("tags", "")} if said.get("fault") else {}
-        told = {"done": said.get("done", ""), "tag_fault": said.get("fault", "")}
-        return render(request, f"{FOLDER}/at_once.html", {**panel, **told, **typed})
 
     def _tag(self, request: HttpRequest, ids: list[int]) -> str:
         known = [found.tag for found in known_tags(reachable(request.user).in_use())]
@@ -96,7 +81,7 @@ class TagViews(CopilotViews):
 
     def _after(self, copilots: list[Copilot]) -> str:
         if len(copilots) == 1:
-            return self.change_url(copilots[0])
+            return self.settings_url(copilots[0])
         return reverse("admin:copilot_admin_copilot_changelist")
 
     def _tags_page(

@@ -31,6 +31,7 @@ from copilot_admin.admin.common.generics import CopilotModelAdmin
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.admin.copilots.header import image_url
 from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.drafts import Draft, drafts_of
@@ -80,6 +81,10 @@ class CopilotViews(CopilotModelAdmin):
         """Where a copilot is edited."""
         return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
 
+    def settings_url(self, copilot: Copilot) -> str:
+        """Return the URL of the Settings tab."""
+        return reverse("admin:copilot_admin_copilot_settings", args=[copilot.pk])
+
     def log_addition(self, request: HttpRequest, obj: Copilot, message: Any) -> Any:
         assign_owner(obj, request.user)
         return super().log_addition(request, obj, message)
@@ -90,11 +95,7 @@ class CopilotViews(CopilotModelAdmin):
 
     def image_of(self, copilot: Copilot) -> str:
         """Address of the image that this server has; empty when there is none."""
-        name = stored_image(image_of(copilot))
-        if not name:
-            return ""
-        address = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
-        return f"{address}?{urlencode({'v': name[-12:-4]})}"
+        return image_url(copilot)
 
     def fetch_images(self, request: HttpRequest, copilots: Iterable[Copilot]) -> None:
         """Fetches the images that are only linked, once the database has what was changed."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from copilot_admin.copilots.at_once import keys_of_each
 from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.fields.codecs import image_of
+from copilot_admin.copilots.live_settings import keys_of_each
 from copilot_admin.copilots.model_lists import known_models_of
 from copilot_admin.copilots.other_providers import find_providers, names_in_draft
 from copilot_admin.copilots.remote_images import is_kept

@@ -103,8 +103,8 @@ def test_one_that_is_put_away_is_not_switched_on_from_the_list(builder, monkeypa
 
 def test_one_that_is_put_away_is_not_switched_on_beside_its_form(builder, monkeypatch):
     copilot = make_copilot(enabled=False)
-    address = reverse("admin:copilot_admin_copilot_at_once", args=[copilot.pk])
-    form = read_form(builder, address, form_id="at-once-form") | {"now-enabled": ["on"]}
+    address = reverse("admin:copilot_admin_copilot_settings", args=[copilot.pk])
+    form = read_form(builder, address, form_id="settings-form") | {"now-enabled": ["on"]}
     with right_after(monkeypatch, CopilotViews, "looked_at", archive):
         page = builder.post(address, form)
     copilot.refresh_from_db()

@@ -1,0 +1,143 @@
+"""Settings tab and header of a copilot."""
+
+from typing import Any
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+import pytest
+
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Access, Copilot
+from tests.admin.pages import read_form, submit, values_in
+from tests.factories import make_copilot, make_published, make_user
+
+pytestmark = pytest.mark.django_db
+FORM, CONFIRM = "settings-form", "confirm-form"
+
+
+@pytest.fixture
+def builder(client: Client) -> Client:
+    client.force_login(make_user(Role.BUILDERS, username="ada"))
+    return client
+
+
+def page_of(copilot: Copilot, name: str = "settings") -> str:
+    return reverse(f"admin:copilot_admin_copilot_{name}", args=[copilot.pk])
+
+
+def change(client: Client, copilot: Copilot, **changes: Any) -> Any:
+    changes = {f"now-{name}": value for name, value in changes.items()}
+    return submit(client, page_of(copilot), changes, form_id=FORM, button="apply")
+
+
+def test_a_live_copilot_is_disabled_only_after_a_confirmation(builder: Client) -> None:
+    copilot = make_published(name="News")
+    question = change(builder, copilot, enabled=None)
+    assert len(question.context["question"]) == 1
+    assert Copilot.objects.published().exists()
+
+    builder.post(page_of(copilot), values_in(question.content.decode(), form_id=CONFIRM))
+    assert not Copilot.objects.published().exists()
+    assert LogEntry.objects.get().get_change_message() == "Changed Enabled."
+
+
+def test_a_draft_is_changed_without_a_confirmation(builder: Client) -> None:
+    copilot = make_copilot()
+    change(builder, copilot, enabled=None, access="key", logging="nothing")
+    copilot.refresh_from_db()
+    assert (copilot.enabled, copilot.access, copilot.logging) == (False, "key", "nothing")
+
+
+def test_a_change_by_someone_else_is_not_reverted(builder: Client) -> None:
+    copilot = make_published()
+    values = read_form(builder, page_of(copilot), form_id=FORM)
+    Copilot.objects.update(access=Access.KEY)
+    page = builder.post(page_of(copilot), {**values, "now-logging": "nothing", "sure": "1"})
+    assert page.context["error"]
+    assert values_in(page.content.decode(), form_id=FORM)["now-access"] == ["key"]
+    copilot.refresh_from_db()
+    assert (copilot.access, copilot.logging) == ("key", "everything")
+
+
+def test_changing_a_setting_is_no_edit_of_the_draft(builder: Client) -> None:
+    copilot = make_copilot()
+    address = page_of(copilot, "change")
+    values = read_form(builder, address, form_id="copilot_form")
+    change(builder, copilot, access="key")
+    response = builder.post(address, {**values, "description": "Mine", "_continue": "x"})
+    assert response.status_code == 302
+    copilot.refresh_from_db()
+    assert (copilot.description, copilot.access) == ("Mine", "key")
+
+
+def test_a_viewer_sees_the_settings_without_the_form(client: Client) -> None:
+    guest = make_user(username="guest")
+    guest.user_permissions.add(Permission.objects.get(codename="view_copilot"))
+    client.force_login(guest)
+    copilot = make_published()
+    page = client.get(page_of(copilot))
+    assert page.status_code == 200
+    assert f'id="{FORM}"' not in page.content.decode()
+    assert client.post(page_of(copilot), {}).status_code == 403
+
+
+def test_the_list_confirms_before_live_copilots_are_disabled(builder: Client) -> None:
+    live, draft = make_published(name="Live one"), make_copilot(name="Draft one")
+    address = reverse("admin:copilot_admin_copilot_changelist")
+    chosen = {"action": "disable_chosen", "_selected_action": [live.pk, draft.pk]}
+    page = builder.post(address, chosen).content.decode()
+    assert Copilot.objects.filter(enabled=True).count() == 2
+    builder.post(address, values_in(page, form_id="switch-form"))
+    assert not Copilot.objects.filter(enabled=True).exists()
+    page = builder.post(address, {**chosen, "action": "enable_chosen"}).content.decode()
+    builder.post(address, values_in(page, form_id="switch-form"))
+    assert Copilot.objects.filter(enabled=True).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, ["indefinitely"]),
+        ({"retention_days": 1}, ["1 day"]),
+        (
+            {"retention_days": 30, "redaction": ["phone"], "redacted_expressions": ["A-1", "B-2"]},
+            ["30 days", "E-mail addresses", "Phone numbers", "2 expressions"],
+        ),
+    ],
+)
+def test_retention_and_redaction_are_stated(
+    builder: Client, settings: Any, fields: dict[str, Any], expected: list[str]
+) -> None:
+    settings.REDACTION = (("email",), ()) if "redaction" in fields else ((), ())
+    copilot = make_copilot(**fields)
+    text = " ".join(builder.get(page_of(copilot)).content.decode().split())
+    assert [part for part in expected if part not in text] == []
+    Copilot.objects.update(logging="metadata")
+    assert len(builder.get(page_of(copilot)).context["sentences"]) == 2
+
+
+def test_discarding_makes_the_draft_the_live_version_again(builder: Client) -> None:
+    copilot = make_published(description="Live")
+    Copilot.objects.filter(pk=copilot.pk).update(description="Draft")
+    page = builder.get(page_of(copilot, "discard"))
+    assert [change.label for change in page.context["changes"]] == ["Description"]
+    assert page.context["copilot_header"].changes == 1
+    builder.post(page_of(copilot, "discard"))
+    copilot.refresh_from_db()
+    assert copilot.description == "Live"
+    assert builder.get(page_of(copilot)).context["copilot_header"].changes == 0
+
+
+def test_a_copilot_without_a_live_version_has_nothing_to_discard(builder: Client) -> None:
+    assert builder.get(page_of(make_copilot(), "discard")).status_code == 404
+
+
+def test_a_copy_is_opened(builder: Client) -> None:
+    copilot = make_published(slug="news")
+    assert builder.get(page_of(copilot, "duplicate")).status_code == 405
+    response = builder.post(page_of(copilot, "duplicate"))
+    copy = Copilot.objects.get(slug="news-copy")
+    assert response.url == page_of(copy, "change")
+    assert copy.live is None

@@ -1,0 +1,51 @@
+"""Consequences of settings that take effect without publishing."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+import pytest
+
+from copilot_admin.copilots.live_settings import LiveSettings, consequences, keys_of
+from copilot_admin.models import Access, EndpointKey, Logging
+from tests.factories import make_copilot, make_key
+
+USUAL = LiveSettings(enabled=True, access=Access.OPEN, logging=Logging.EVERYTHING)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "effects"),
+    [
+        ({}, {}, 0),
+        ({}, {"enabled": False}, 1),
+        ({"enabled": False}, {"enabled": True}, 1),
+        ({"access": Access.KEY}, {"access": Access.OPEN}, 1),
+        ({"logging": Logging.NOTHING}, {"logging": Logging.EVERYTHING}, 1),
+        ({}, {"access": Access.KEY, "logging": Logging.METADATA}, 2),
+    ],
+)
+def test_each_change_has_a_consequence(
+    before: dict[str, Any], after: dict[str, Any], effects: int
+) -> None:
+    stored = replace(USUAL, **before)
+    assert len(consequences(stored, replace(stored, **after), keys=0)) == effects
+
+
+def test_the_number_of_keys_is_stated() -> None:
+    sentences = {
+        consequences(USUAL, replace(USUAL, access=Access.KEY), keys=keys) for keys in range(3)
+    }
+    assert len(sentences) == 3
+
+
+@pytest.mark.django_db
+def test_the_keys_that_open_a_copilot_are_counted_once() -> None:
+    copilot, other = make_copilot(), make_copilot()
+    make_key("All")
+    make_key("Both", copilots=(copilot, other))
+    make_key("Other", copilots=(other,))
+    make_key("Expired", expires_at=timezone.now() - timedelta(days=1))
+    EndpointKey.objects.filter(pk=make_key("Revoked")[0].pk).update(revoked_at=timezone.now())
+    assert keys_of(copilot) == 2
+    assert keys_of(other) == 3
