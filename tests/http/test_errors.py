@@ -27,7 +27,7 @@ from copilot_admin.telemetry import finished_runs
 from tests.factories import make_user
 from tests.http.asgi_client import Answer, call, scope
 
-LOOK = "copilot_admin/css/base.css"
+LOOK = "copilot_admin/css/components.css"
 QUERY = "/v1/copilots/news/query"
 ERROR = BodyTooLarge("More than %(max)d MB.", params={"max": 20})
 

@@ -1,4 +1,4 @@
-"""The places of the admin, in the order in which people need them."""
+"""The menu of the admin, and the pages of each menu item as tabs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,115 +6,139 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-HOME_ICON = "home"
-OTHER_ICON = "dot"
+Text = str | Promise
 
-# (group, what belongs to it with the icon of each); a model that is not here comes last.
-_ORDER: Sequence[tuple[str | Promise, Mapping[str, str]]] = (
-    (_("Build"), {"Copilot": "copilot", "Component": "component"}),
-    (
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A menu item; `pages` maps the names of models and pages to the labels of their tabs."""
+
+    key: str
+    label: Text
+    icon: str
+    pages: Mapping[str, Text]
+
+
+SECTIONS: Sequence[Section] = (
+    Section("copilots", _("Copilots"), "copilot", {"Copilot": _("Copilots")}),
+    Section("conversations", _("Conversations"), "chat", {"Conversation": _("Conversations")}),
+    Section(
+        "analytics",
+        _("Analytics"),
+        "chart",
+        {"Analytics": _("Analytics"), "Figures": _("Analytics")},
+    ),
+    Section(
+        "review",
         _("Review"),
+        "review",
         {
-            "Conversation": "transcript",
-            "Figures": "figures",
-            "ReviewQueue": "check",
-            "TranscriptExport": "file",
-            "Criterion": "options",
-            "ComponentCall": "send",
+            "ReviewQueue": _("Queues"),
+            "Criterion": _("Labels & scores"),
+            "TranscriptExport": _("Exports"),
         },
     ),
-    (
-        _("Operate"),
+    Section(
+        "tools",
+        _("Tools"),
+        "tool",
+        {"Component": _("Tools"), "ComponentCall": _("Calls")},
+    ),
+    Section(
+        "alerts",
+        _("Alerts"),
+        "bell",
         {
-            "Provider": "provider",
-            "ModelPrice": "price",
-            "EndpointKey": "key",
-            "Limits": "limit",
-            "Privacy": "shield",
-            "Running": "steps",
-            "Alert": "bell",
-            "AlertRule": "options",
-            "AlertDigest": "file",
-            "AlertWebhook": "plug",
-            "AlertDelivery": "send",
+            "Alert": _("Alerts"),
+            "AlertRule": _("Rules"),
+            "AlertDigest": _("Digests"),
+            "AlertWebhook": _("Webhooks"),
+            "AlertDelivery": _("Deliveries"),
         },
     ),
-    (_("People"), {"User": "person", "Group": "people", "AuditEntry": "book"}),
-)
-
-# Shown below another place, while somebody is in either; and where he does not see that one.
-_INSIDE: Mapping[str, str] = dict.fromkeys(
-    ("AlertRule", "AlertDigest", "AlertWebhook", "AlertDelivery"), "Alert"
+    Section(
+        "settings",
+        _("Settings"),
+        "gear",
+        {
+            "Settings": _("Overview"),
+            "Provider": _("Models"),
+            "ModelPrice": _("Pricing"),
+            "EndpointKey": _("API keys"),
+            "Connect": _("Connect"),
+            "Limits": _("Limits"),
+            "Privacy": _("Privacy"),
+            "User": _("Team"),
+            "Group": _("Roles"),
+            "AuditEntry": _("Audit log"),
+            "Running": _("Jobs"),
+        },
+    ),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NavigationLink:
-    """A link of the rail.
+class MenuItem:
+    """A link of the menu, with the number of things that wait there."""
 
-    Attributes:
-        is_inside: Whether it belongs to the place above it.
-    """
-
-    label: str | Promise
+    label: Text
     url: str
     icon: str
     is_current: bool
-    is_inside: bool = False
+    count: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlaceGroup:
-    """Links that belong together; the first group has no label."""
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A page of the current menu item."""
 
-    label: str | Promise
-    places: tuple[NavigationLink, ...]
+    label: Text
+    url: str
+    is_current: bool
 
 
-def navigation(
-    models: Iterable[Mapping[str, str]], *, index_url: str, path: str
-) -> tuple[PlaceGroup, ...]:
-    """The rail for somebody who may see these models.
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """Everything that the shell of a page needs."""
+
+    items: tuple[MenuItem, ...]
+    tabs: tuple[Tab, ...]
+
+
+def build_menu(
+    pages: Iterable[Mapping[str, str]], *, index_url: str, path: str, counts: Mapping[str, int]
+) -> Menu:
+    """Return the menu for someone who may see these pages.
 
     Args:
-        models: Rows with `object_name`, `name` and `admin_url`, as Django's app list has them.
-        index_url: Of the start page.
-        path: Of the page that is shown.
+        pages: Rows with `object_name`, `name` and `admin_url`, as in Django's app list.
+        index_url: URL of the home page.
+        path: Path of the current page.
+        counts: Number of waiting things by section key.
     """
-    by_name = {model["object_name"]: model for model in models if model.get("admin_url")}
-    near = {name for name, one in by_name.items() if path.startswith(one["admin_url"])}
-    near |= {_INSIDE[name] for name in near & _INSIDE.keys()}
-    hidden = {
-        name for name, room in _INSIDE.items() if room in by_name and room not in near
-    } & by_name.keys()
-    inside = {name for name, room in _INSIDE.items() if room in by_name}
-    home = NavigationLink(
-        label=_("Start"), url=index_url, icon=HOME_ICON, is_current=path == index_url
-    )
-    groups = [PlaceGroup(label="", places=(home,))]
-    for label, icons in _ORDER:
-        found = [
-            (by_name.pop(name), icon, name in inside)
-            for name, icon in icons.items()
-            if name in by_name and name not in hidden
-        ]
-        groups.append(_group(label, found, path=path))
-    others = [(one, OTHER_ICON, False) for name, one in by_name.items() if name not in hidden]
-    groups.append(_group(_("More"), others, path=path))
-    return tuple(group for group in groups if group.places)
-
-
-def _group(
-    label: str | Promise, models: Iterable[tuple[Mapping[str, str], str, bool]], *, path: str
-) -> PlaceGroup:
-    places = tuple(
-        NavigationLink(
-            label=model["name"],
-            url=model["admin_url"],
-            icon=icon,
-            is_current=path.startswith(model["admin_url"]),
-            is_inside=is_inside,
+    urls = {page["object_name"]: page["admin_url"] for page in pages}
+    home = MenuItem(label=_("Home"), url=index_url, icon="home", is_current=path == index_url)
+    items, tabs = [home], ()
+    for section in SECTIONS:
+        visible = {name: urls[name] for name in section.pages if name in urls}
+        if not visible.keys() - {"Settings"}:
+            continue
+        current = max(
+            (name for name, url in visible.items() if path.startswith(url)),
+            key=lambda name: len(visible[name]),
+            default=None,
         )
-        for model, icon, is_inside in models
-    )
-    return PlaceGroup(label=label, places=places)
+        items.append(
+            MenuItem(
+                label=section.label,
+                url=next(iter(visible.values())),
+                icon=section.icon,
+                is_current=current is not None,
+                count=counts.get(section.key, 0),
+            )
+        )
+        if current is not None and len(visible) > 1:
+            tabs = tuple(
+                Tab(section.pages[name], url, name == current) for name, url in visible.items()
+            )
+    return Menu(tuple(items), tabs)

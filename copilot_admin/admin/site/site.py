@@ -1,26 +1,29 @@
-"""The admin site: its name, its rail, its start page."""
+"""The admin site: name, menu and home page."""
 
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils.decorators import method_decorator
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.analytics.views import FiguresViews
 from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
 from copilot_admin.admin.privacy.views import PrivacyViews
-from copilot_admin.admin.site.navigation import navigation
+from copilot_admin.admin.site import pages
+from copilot_admin.admin.site.navigation import build_menu
 from copilot_admin.admin.site.running import RunningViews
 from copilot_admin.admin.site.sign_ins import password_changed
 from copilot_admin.admin.site.start_page import start_page
+from copilot_admin.admin.site.waiting import count_waiting
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
@@ -31,21 +34,50 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
 
     site_title: "_StrOrPromise" = _("Copilot Admin")
     site_header: "_StrOrPromise" = _("Copilot Admin")
-    index_title: "_StrOrPromise" = _("Start")
+    index_title: "_StrOrPromise" = _("Home")
     site_url = None
-    enable_nav_sidebar = False  # the rail of base_site.html takes its place
+    enable_nav_sidebar = False  # the menu of base.html replaces it
     login_form = LoginForm
     final_catch_all_view = False  # an unknown path is a 404 for strangers too: nothing to redirect
 
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        own: list[URLPattern | URLResolver] = [
+            path("find/", self.admin_view(self.find_view), name="find"),
+            path("settings/", self.admin_view(self.settings_view), name="settings"),
+        ]
+        return own + super().get_urls()
+
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        context = super().each_context(request)
-        context["navigation"] = navigation(
-            [*self._lists(request), *self.places(request)],
+        menu = build_menu(
+            self._pages(request),
             index_url=reverse(f"{self.name}:index"),
             path=request.path,
+            counts=count_waiting(request.user),
         )
-        context["form_bounds"] = {"together": settings.DATA_UPLOAD_MAX_MEMORY_SIZE}
-        return context
+        return {
+            **super().each_context(request),
+            "navigation": menu.items,
+            "section_tabs": menu.tabs,
+        }
+
+    @method_decorator(require_safe)
+    def find_view(self, request: HttpRequest) -> HttpResponse:
+        """Search copilots, conversations and pages."""
+        return pages.find(request, self.each_context(request), self._urls(request))
+
+    @method_decorator(require_safe)
+    def settings_view(self, request: HttpRequest) -> HttpResponse:
+        """List the pages of the settings."""
+        return pages.settings_overview(request, self.each_context(request), self._urls(request))
+
+    def _urls(self, request: HttpRequest) -> dict[str, str]:
+        return {page["object_name"]: page["admin_url"] for page in self._pages(request)}
+
+    def _pages(self, request: HttpRequest) -> Iterator[dict[str, str]]:
+        yield from self._lists(request)
+        yield from self.places(request)
+        url = reverse(f"{self.name}:settings")
+        yield {"object_name": "Settings", "name": _("Settings"), "admin_url": url}
 
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None
@@ -53,8 +85,8 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
         return super().get_app_list(request, app_label) if app_label else []
 
     def _lists(self, request: HttpRequest) -> Iterator[dict[str, str]]:
-        for model, pages in self._registry.items():
-            if pages.has_view_or_change_permission(request):
+        for model, model_admin in self._registry.items():
+            if model_admin.has_view_or_change_permission(request):
                 meta = model._meta
                 address = f"{self.name}:{meta.app_label}_{meta.model_name}_changelist"
                 yield {

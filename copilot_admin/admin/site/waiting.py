@@ -1,0 +1,18 @@
+"""Number of waiting things behind the items of the menu."""
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+
+from copilot_admin.alerts.rules import filter_visible
+from copilot_admin.models import Alert
+
+
+def count_waiting(user: AbstractBaseUser | AnonymousUser) -> Mapping[str, int]:
+    """Return the counts of the menu by section key, for what the user may see."""
+    if not isinstance(user, User) or not user.is_active:
+        return {}
+    counts: dict[str, int] = {}
+    if user.has_perm("copilot_admin.view_alert"):
+        counts["alerts"] = filter_visible(user, Alert.objects.filter(closed_at=None)).count()
+    return counts
