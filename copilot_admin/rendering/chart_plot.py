@@ -1,53 +1,38 @@
-"""A plot with two axes: scales, ticks, and the rows that are drawn."""
+"""The plot of a chart: the drawn rows, their scale, their ticks and labels."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
-from unicodedata import east_asian_width
 
 from django.utils.translation import gettext
 
-from copilot_admin.rendering.svg import (
-    HEIGHT,
-    WIDTH,
-    DrawnChart,
-    DrawnShape,
-    Frame,
-    LegendEntry,
-    ShapeKind,
-    Tick,
-    colour_of,
-    dot_path,
-)
 from copilot_admin.rendering.text import cell_text, number_text, shortened
 from protocol.json import JsonObject
 
+SIZE = 100.0  # width and height of the coordinate system, which a page stretches to its own size
 MAX_SERIES = 12
-X_LABELS = 8
+MAX_X_LABELS = 7
 X_LABEL_LENGTH = 12
-TOP, BOTTOM, MARGIN = 14.0, HEIGHT - 40, 22.0
-CHARACTER = 6.4  # width of a character of an axis label
 MIDNIGHT = "T00:00:00"
 WANTED_TICKS = 5
 ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+EDGE = 8.0  # a label so near to an edge is aligned with it, or it would be cut off
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """Maps values between `low` and `high` to places between `start` and `end`."""
+    """Maps values between `low` and `high` to 0..100, from the bottom up if `is_vertical`."""
 
     low: float
     high: float
-    start: float
-    end: float
+    is_vertical: bool = False
 
     def place(self, value: float) -> float:
-        """Return the pixel at which a value is drawn."""
         # Halves can't overflow.
         share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
-        return self.start + share * (self.end - self.start)
+        return SIZE * (1 - share if self.is_vertical else share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,85 +43,58 @@ class PlottedSeries:
     name: str
     values: tuple[float | None, ...]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XLabel:
+    """A text below the plot.
+
+    Attributes:
+        at: Its place, in percent of the width.
+    """
+
+    text: str
+    at: float
+
     @property
-    def colour(self) -> int:
-        """The number of the colour in which the series is drawn."""
-        return colour_of(self.index)
+    def anchor(self) -> str:
+        """The SVG `text-anchor`."""
+        if EDGE <= self.at <= SIZE - EDGE:
+            return "middle"
+        return "start" if self.at < EDGE else "end"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """The drawn rows between their axes; `labels` are their texts on the x axis."""
+    """The drawn rows; `labels` are their texts on the x axis, `ticks` the values on the y axis."""
 
     x_key: str
     labels: tuple[str, ...]
     series: tuple[PlottedSeries, ...]
-    y_scale: Scale
-    y_ticks: tuple[Tick, ...]
+    ticks: tuple[float, ...]
     note: str
 
     @property
-    def frame(self) -> Frame:
-        """The rectangle of the values, inside the labels of both axes."""
-        widest = max(len(tick.label) for tick in self.y_ticks)
-        first, last = (_label_width(self.labels[index]) / 2 for index in (0, -1))
-        return Frame(
-            left=max(18 + widest * CHARACTER, first),
-            top=TOP,
-            right=WIDTH - max(MARGIN, last),
-            bottom=BOTTOM,
-        )
+    def y_scale(self) -> Scale:
+        return Scale(low=self.ticks[0], high=self.ticks[-1], is_vertical=True)
 
-    def evenly(self) -> list[float]:
-        """Return a place on the x axis for each row, from edge to edge."""
-        frame, last = self.frame, max(len(self.labels) - 1, 1)
-        scale = Scale(low=0, high=last, start=frame.left, end=frame.right)
-        return [scale.place(index) for index in range(len(self.labels))]
+    @property
+    def bands(self) -> list[float]:
+        """The middle of an equal share of the width for each row."""
+        return [SIZE * (index + 0.5) / len(self.labels) for index in range(len(self.labels))]
 
     def points(self, places: Sequence[float], series: PlottedSeries) -> list[Point | None]:
         """Return the points of a series; None where there is no value."""
+        scale = self.y_scale
         return [
-            None if value is None else (place, self.y_scale.place(value))
+            None if value is None else (place, scale.place(value))
             for place, value in zip(places, series.values, strict=True)
         ]
 
-    def dots(
-        self, places: Sequence[float], series: PlottedSeries, *, radius: float
-    ) -> Iterator[DrawnShape]:
-        """Yield a disc for each value of a series."""
-        points = self.points(places, series)
-        for point, label, value in zip(points, self.labels, series.values, strict=True):
-            if point is not None and value is not None:
-                yield DrawnShape(
-                    kind=ShapeKind.DOT,
-                    path=dot_path(x=point[0], y=point[1], radius=radius),
-                    colour=series.colour,
-                    label=point_text(label, series.name, value),
-                )
-
-    def chart(
-        self, kind: str, shapes: Sequence[DrawnShape], *, x_ticks: tuple[Tick, ...]
-    ) -> DrawnChart:
-        """Return the chart with its axes, legend and shapes."""
-        scale = self.y_scale
-        return DrawnChart(
-            kind=kind,
-            shapes=tuple(shapes),
-            legend=tuple(LegendEntry(label=one.name, colour=one.colour) for one in self.series),
-            frame=self.frame,
-            x_ticks=x_ticks,
-            y_ticks=self.y_ticks,
-            x_label=self.x_key,
-            baseline=scale.place(0.0) if scale.low <= 0 <= scale.high else None,
-            note=self.note,
-            drawn_columns=(self.x_key, *(one.name for one in self.series)),
-        )
-
-    def named_ticks(self, places: Sequence[float]) -> tuple[Tick, ...]:
-        """Return as many labels of the rows as fit below the x axis."""
+    def label_rows(self, places: Sequence[float]) -> tuple[XLabel, ...]:
+        """Return as many labels of the rows as fit below the plot."""
         return tuple(
-            Tick(at=places[index], label=shortened(self.labels[index], most=X_LABEL_LENGTH))
-            for index in thin_out(len(self.labels), limit=X_LABELS)
+            XLabel(at=places[index], text=shortened(self.labels[index], most=X_LABEL_LENGTH))
+            for index in thin_out(len(self.labels), limit=MAX_X_LABELS)
         )
 
 
@@ -168,14 +126,11 @@ def make_plot(
     if not numbers:
         return None
     enclosed = [*numbers, 0.0] if from_zero else numbers
-    rounds = round_ticks(min(enclosed), max(enclosed), whole=are_whole(numbers))
-    scale = Scale(low=rounds[0], high=rounds[-1], start=BOTTOM, end=TOP)
     return Plot(
         x_key=x_key,
         labels=tuple(cell_text(row.get(x_key)).removesuffix(MIDNIGHT) for row in kept),
         series=series,
-        y_scale=scale,
-        y_ticks=tuple(Tick(at=scale.place(n), label=number_text(n)) for n in rounds),
+        ticks=tuple(round_ticks(min(enclosed), max(enclosed), whole=are_whole(numbers))),
         note=" ".join(_describe_left_out(len(rows), len(y_keys), max_rows=max_rows)),
     )
 
@@ -217,19 +172,14 @@ def thin_out(count: int, *, limit: int) -> list[int]:
     return list(range(0, count, max(1, ceil(count / limit))))
 
 
-def point_text(label: str, name: str, value: float) -> str:
+def describe_point(label: str, name: str, value: float) -> str:
     """Return the tooltip of a value."""
     return f"{label}, {name}: {number_text(value)}"
 
 
-def _label_width(label: str) -> float:
-    shown = shortened(label, most=X_LABEL_LENGTH)
-    return CHARACTER * sum(2 if east_asian_width(sign) in "WF" else 1 for sign in shown)
-
-
 def _describe_left_out(rows: int, keys: int, *, max_rows: int) -> Iterator[str]:
     if rows > max_rows:
-        words = gettext("One row in %(step)d is drawn; there are %(count)d.")
+        words = gettext("Every %(step)d. row of %(count)d is drawn.")
         yield words % {"step": thin_out(rows, limit=max_rows)[1], "count": rows}
     if keys > MAX_SERIES:
         words = gettext("%(shown)d of %(count)d series are drawn.")

@@ -1,45 +1,109 @@
-"""Charts of rows as geometry: lines, bars, points, pies and donuts."""
+"""Charts of rows: SVG for the shapes; a template writes the words around them as HTML."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import cos, pi, sin
 
+from django.utils.html import escape
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from copilot_admin.rendering.chart_plot import (
-    X_LABELS,
+    MAX_X_LABELS,
+    SIZE,
     Plot,
+    PlottedSeries,
+    Point,
     Scale,
+    XLabel,
     are_whole,
+    describe_point,
     make_plot,
     parse_number,
-    point_text,
     round_ticks,
-)
-from copilot_admin.rendering.svg import (
-    HEIGHT,
-    WIDTH,
-    DrawnChart,
-    DrawnShape,
-    LegendEntry,
-    ShapeKind,
-    Tick,
-    bar_path,
-    colour_of,
-    line_path,
-    slice_path,
 )
 from copilot_admin.rendering.text import cell_text, number_text, shortened
 from protocol.json import Json, JsonObject, text_of
 
+COLOURS = 6  # classes ca-s1 to ca-s6; further series take the first again
 MAX_POINTS = 400  # of a series: more are finer than the picture
 MAX_MARKED_POINTS = 40  # up to here every point of a line is marked
 MAX_BARS = 120
-MAX_BAR_WIDTH = 48.0
-MAX_SLICES = 8  # one for each colour; the rest becomes one more
+MAX_BAR_WIDTH = 9.0
+MAX_SLICES = COLOURS - 1  # the rest becomes one more, in the last colour
 MAX_SLICE_LABEL = 40
-OUTER_RADIUS, HOLE_RADIUS = 130.0, 78.0
+OUTER_RADIUS, HOLE_RADIUS = 48.0, 29.0
 
 
-def chart_of(
+class ShapeKind(StrEnum):
+    """CSS class of a shape, behind `ca-chart__`."""
+
+    LINE = "line"
+    BAR = "bar"
+    DOT = "dot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnShape:
+    """A path; `label` is its tooltip."""
+
+    kind: ShapeKind
+    path: str
+    colour: int
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegendEntry:
+    """A colour with its meaning."""
+
+    label: str
+    colour: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnChart:
+    """A chart in a coordinate system of 100 by 100.
+
+    Attributes:
+        is_round: Pie or donut, without axes.
+        y_labels: From top to bottom, at equal distances.
+        zero: Place of zero on the y axis.
+        note: Text about rows or series that are left out.
+        drawn_columns: Keys of the rows that the chart shows.
+    """
+
+    kind: str
+    shapes: tuple[DrawnShape, ...]
+    legend: tuple[LegendEntry, ...]
+    is_round: bool = False
+    x_labels: tuple[XLabel, ...] = ()
+    y_labels: tuple[str, ...] = ()
+    zero: float | None = None
+    note: str = ""
+    drawn_columns: tuple[str, ...] = ()
+
+    @property
+    def svg(self) -> SafeString:
+        """The grid and the shapes; up to 500 elements, too many for a template."""
+        lines = max(len(self.y_labels) - 1, 1)
+        grid = "".join(f"M0 {SIZE * index / lines:.2f}H100" for index in range(lines + 1))
+        parts = [] if self.is_round else [f'<path class="ca-chart__grid" d="{grid}"/>']
+        parts += map(_draw, self.shapes)
+        if self.zero is not None:
+            parts.append(
+                f'<path class="ca-chart__grid ca-chart__zero" d="M0 {self.zero:.2f}H100"/>'
+            )
+        return SafeString("\n".join(parts))
+
+
+def _draw(shape: DrawnShape) -> str:
+    painted = f'class="ca-chart__{shape.kind} ca-s{shape.colour}"'
+    return f'<path {painted} d="{escape(shape.path)}"><title>{escape(shape.label)}</title></path>'
+
+
+def draw_chart(
     params: JsonObject, rows: Sequence[JsonObject], *, from_zero: bool = False
 ) -> DrawnChart | None:
     """Draw a chart, or return None if the parameters name no numbers of these rows.
@@ -54,18 +118,40 @@ def chart_of(
     if kind in ("pie", "donut"):
         label, value = text_of(params.get("calloutLabelKey")), text_of(params.get("angleKey"))
         return _draw_ring(rows, label_key=label, value_key=value, is_donut=kind == "donut")
-    x_key, y_keys = text_of(params.get("xKey")), _keys(params.get("yKey"))
-    match kind:
-        case "line" if y_keys:
-            return _draw_lines(rows, x_key=x_key, y_keys=y_keys, from_zero=from_zero)
-        case "bar" if y_keys:
-            return _draw_bars(rows, x_key=x_key, y_keys=y_keys)
-        case "scatter" if y_keys:
-            return _draw_points(rows, x_key=x_key, y_keys=y_keys)
-    return None
+    x_key, y_keys = text_of(params.get("xKey")), _read_keys(params.get("yKey"))
+    if kind not in ("line", "bar", "scatter") or not y_keys:
+        return None
+    plot = make_plot(
+        rows,
+        x_key=x_key,
+        y_keys=y_keys,
+        max_rows=max(1, MAX_BARS // len(y_keys)) if kind == "bar" else MAX_POINTS,
+        from_zero=from_zero or kind == "bar",
+    )
+    if plot is None:
+        return None
+    places, x_labels = plot.bands, plot.label_rows(plot.bands)
+    if kind == "scatter":
+        places, x_labels = _place_along_numbers(plot) or (places, x_labels)
+    draw = {"line": _draw_lines, "bar": _draw_bars, "scatter": _draw_points}[kind]
+    scale = plot.y_scale
+    return DrawnChart(
+        kind=kind,
+        shapes=tuple(draw(plot, places)),
+        legend=tuple(LegendEntry(label=one.name, colour=_colour(one)) for one in plot.series),
+        x_labels=x_labels,
+        y_labels=tuple(map(number_text, reversed(plot.ticks))),
+        zero=scale.place(0.0) if scale.low <= 0 <= scale.high else None,
+        note=plot.note,
+        drawn_columns=(plot.x_key, *(one.name for one in plot.series)),
+    )
 
 
-def _keys(value: Json) -> tuple[str, ...]:
+def _colour(series: PlottedSeries) -> int:
+    return series.index % COLOURS + 1
+
+
+def _read_keys(value: Json) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, Sequence):
@@ -73,74 +159,69 @@ def _keys(value: Json) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in value if isinstance(key, str)))
 
 
-def _draw_lines(
-    rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str], from_zero: bool
-) -> DrawnChart | None:
-    plot = make_plot(rows, x_key=x_key, y_keys=y_keys, max_rows=MAX_POINTS, from_zero=from_zero)
-    if plot is None:
-        return None
-    places = plot.evenly()
-    shapes: list[DrawnShape] = []
+def _draw_lines(plot: Plot, places: Sequence[float]) -> Iterator[DrawnShape]:
     for series in plot.series:
         path = line_path(plot.points(places, series))
-        shapes.append(
-            DrawnShape(kind=ShapeKind.LINE, path=path, colour=series.colour, label=series.name)
-        )
+        yield DrawnShape(kind=ShapeKind.LINE, path=path, colour=_colour(series), label=series.name)
         if len(places) <= MAX_MARKED_POINTS:
-            shapes += plot.dots(places, series, radius=2.5)
-    return plot.chart("line", shapes, x_ticks=plot.named_ticks(places))
+            yield from _draw_dots(plot, places, series)
 
 
-def _draw_bars(
-    rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]
-) -> DrawnChart | None:
-    max_rows = max(1, MAX_BARS // len(y_keys))
-    plot = make_plot(rows, x_key=x_key, y_keys=y_keys, max_rows=max_rows, from_zero=True)
-    if plot is None:
-        return None
-    frame = plot.frame
-    pitch = (frame.right - frame.left) / len(plot.labels)
-    places = [frame.left + pitch * (index + 0.5) for index in range(len(plot.labels))]
-    width = min(pitch * 0.8 / len(plot.series), MAX_BAR_WIDTH)
-    shapes = list(_bars(plot, places, width=width))
-    return plot.chart("bar", shapes, x_ticks=plot.named_ticks(places))
+def line_path(points: Sequence[Point | None]) -> str:
+    """Return the path of a line through points; None interrupts it."""
+    parts = []
+    command = "M"
+    for point in points:
+        if point is None:
+            command = "M"
+        else:
+            parts.append(f"{command}{point[0]:.2f} {point[1]:.2f}")
+            command = "L"
+    return "".join(parts)
 
 
-def _bars(plot: Plot, places: Sequence[float], *, width: float) -> Iterator[DrawnShape]:
+def _draw_points(plot: Plot, places: Sequence[float]) -> Iterator[DrawnShape]:
+    for series in plot.series:
+        yield from _draw_dots(plot, places, series)
+
+
+def _draw_dots(plot: Plot, places: Sequence[float], series: PlottedSeries) -> Iterator[DrawnShape]:
+    points = plot.points(places, series)
+    for point, label, value in zip(points, plot.labels, series.values, strict=True):
+        if point is not None and value is not None:
+            yield DrawnShape(
+                kind=ShapeKind.DOT,
+                path=f"M{point[0]:.2f} {point[1]:.2f}h0",  # a round cap that isn't stretched
+                colour=_colour(series),
+                label=describe_point(label, series.name, value),
+            )
+
+
+def _draw_bars(plot: Plot, places: Sequence[float]) -> Iterator[DrawnShape]:
+    width = min(SIZE / len(plot.labels) * 0.7 / len(plot.series), MAX_BAR_WIDTH)
     zero, middle = plot.y_scale.place(0.0), len(plot.series) / 2
     for series in plot.series:
-        for place, label, value in zip(places, plot.labels, series.values, strict=True):
-            if value is not None:
-                path = bar_path(
-                    left=place + (series.index - middle) * width,
-                    width=width,
-                    start=zero,
-                    end=plot.y_scale.place(value),
+        points = plot.points(places, series)
+        for point, label, value in zip(points, plot.labels, series.values, strict=True):
+            if point is not None and value is not None:
+                left = point[0] + (series.index - middle) * width
+                yield DrawnShape(
+                    kind=ShapeKind.BAR,
+                    path=f"M{left:.2f} {zero:.2f}h{width:.2f}V{point[1]:.2f}h{-width:.2f}z",
+                    colour=_colour(series),
+                    label=describe_point(label, series.name, value),
                 )
-                text = point_text(label, series.name, value)
-                yield DrawnShape(kind=ShapeKind.BAR, path=path, colour=series.colour, label=text)
 
 
-def _draw_points(
-    rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str]
-) -> DrawnChart | None:
-    plot = make_plot(rows, x_key=x_key, y_keys=y_keys, max_rows=MAX_POINTS)
-    if plot is None:
-        return None
-    places, x_ticks = _along_numbers(plot) or (plot.evenly(), plot.named_ticks(plot.evenly()))
-    shapes = [shape for one in plot.series for shape in plot.dots(places, one, radius=4.0)]
-    return plot.chart("scatter", shapes, x_ticks=x_ticks)
-
-
-def _along_numbers(plot: Plot) -> tuple[list[float], tuple[Tick, ...]] | None:
+def _place_along_numbers(plot: Plot) -> tuple[list[float], tuple[XLabel, ...]] | None:
     numbers = [number for label in plot.labels if (number := parse_number(label)) is not None]
     if len(numbers) < len(plot.labels):
         return None
-    frame = plot.frame
-    rounds = round_ticks(min(numbers), max(numbers), wanted=X_LABELS - 2, whole=are_whole(numbers))
-    scale = Scale(low=rounds[0], high=rounds[-1], start=frame.left, end=frame.right)
-    ticks = tuple(Tick(at=scale.place(n), label=number_text(n)) for n in rounds)
-    return [scale.place(number) for number in numbers], ticks
+    whole = are_whole(numbers)
+    ticks = round_ticks(min(numbers), max(numbers), wanted=MAX_X_LABELS - 2, whole=whole)
+    scale = Scale(low=ticks[0], high=ticks[-1])
+    labels = tuple(XLabel(at=scale.place(tick), text=number_text(tick)) for tick in ticks)
+    return [scale.place(number) for number in numbers], labels
 
 
 def _draw_ring(
@@ -159,15 +240,9 @@ def _draw_ring(
     for index, (label, value) in enumerate(slices):
         share = value / total
         text = f"{label}: {number_text(value)} ({share:.1%})"
-        colour = 0 if index == MAX_SLICES else colour_of(index)
-        path = slice_path(
-            start=start,
-            share=share,
-            centre=(WIDTH / 2, HEIGHT / 2),
-            radii=(HOLE_RADIUS if is_donut else 0.0, OUTER_RADIUS),
-        )
-        shapes.append(DrawnShape(kind=ShapeKind.SLICE, path=path, colour=colour, label=text))
-        legend.append(LegendEntry(label=text, colour=colour))
+        path = slice_path(start, share, hole=HOLE_RADIUS if is_donut else 0.0)
+        shapes.append(DrawnShape(kind=ShapeKind.BAR, path=path, colour=index + 1, label=text))
+        legend.append(LegendEntry(label=text, colour=index + 1))
         start += share
     note = gettext("%(number)d of %(of)d rows have no positive value.")
     left_out = len(rows) - len(values)
@@ -175,6 +250,7 @@ def _draw_ring(
         kind="donut" if is_donut else "pie",
         shapes=tuple(shapes),
         legend=tuple(legend),
+        is_round=True,
         note=note % {"number": left_out, "of": len(rows)} if left_out else "",
         drawn_columns=(label_key, value_key),
     )
@@ -187,3 +263,24 @@ def _merge_small(values: list[tuple[str, float]]) -> list[tuple[str, float]]:
     rest = largest[MAX_SLICES:]
     others = (gettext("%d others") % len(rest), sum(value for _, value in rest))
     return [*largest[:MAX_SLICES], others]
+
+
+def slice_path(start: float, share: float, *, hole: float) -> str:
+    """Return the path of a piece of a ring, clockwise from twelve.
+
+    Args:
+        start: Beginning, as a share of the whole circle.
+        share: Share of the circle that it takes.
+        hole: Inner radius; 0 makes a piece of a pie.
+    """
+    share = min(share, 0.99999)  # an arc that ends where it began wouldn't be drawn
+    large = int(share > 0.5)
+    a, b = _place_on_circle(OUTER_RADIUS, start), _place_on_circle(OUTER_RADIUS, start + share)
+    c, d = _place_on_circle(hole, start + share), _place_on_circle(hole, start)
+    back = f"A{hole:.1f} {hole:.1f} 0 {large} 0 {d}" if hole else ""
+    return f"M{a}A{OUTER_RADIUS:.1f} {OUTER_RADIUS:.1f} 0 {large} 1 {b}L{c}{back}z"
+
+
+def _place_on_circle(radius: float, share: float) -> str:
+    angle = 2 * pi * share
+    return f"{SIZE / 2 + radius * sin(angle):.2f} {SIZE / 2 - radius * cos(angle):.2f}"

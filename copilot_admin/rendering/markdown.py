@@ -4,13 +4,18 @@ from collections.abc import MutableMapping, Sequence
 from html import escape
 import re
 from typing import Any
+from unicodedata import category, east_asian_width
 from urllib.parse import urlsplit
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import isPunctChar
+from markdown_it.parser_inline import ParserInline
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 import nh3
@@ -33,7 +38,7 @@ _CLEANER = nh3.Cleaner(
     allowed_classes={
         "td": set(ALIGNMENTS.values()),
         "th": set(ALIGNMENTS.values()),
-        "span": {"ca-muted", "ca-said-plain", "ca-unloaded"},
+        "span": {"ca-muted", "ca-prose--plain", "ca-unloaded"},
     },
     # Code doesn't wrap; with a tab stop it can be scrolled by keyboard.
     set_tag_attribute_values={"a": {"target": "_blank"}, "pre": {"tabindex": "0"}},
@@ -46,6 +51,9 @@ _FORMULA = re.compile(
     r"\\\(.{1,2000}?\\\)|\\\[.{1,2000}?\\\]|\$\$.{1,2000}?\$\$|\$(?![\s$])[^$\n]{0,500}(?<!\s)\$(?!\d)",
     re.DOTALL,
 )
+_FORMULA_BLOCK = re.compile(
+    r"(?:\\\[(?:(?!\\\]).){1,2000}?\\\]|\$\$(?:(?!\$\$).){1,2000}?\$\$)[ \t]*(?=\n|\Z)", re.DOTALL
+)
 
 
 def safe_html(text: str) -> SafeString:
@@ -55,14 +63,58 @@ def safe_html(text: str) -> SafeString:
     host), and links send no referrer. Very long texts keep only their line breaks.
     """
     if len(text) > MAX_FORMATTED or text.count("[") > MAX_BRACKETS:
-        words = gettext("Shown as it was written: there is too much to format.")
+        words = gettext("Too long to format, so it is shown as plain text.")
         html = (
             f'<span class="ca-muted">{escape(words)}</span>\n'
-            f'<span class="ca-said-plain">{escape(text)}</span>'
+            f'<span class="ca-prose--plain">{escape(text)}</span>'
         )
     else:
         html = _MARKDOWN.render(text)
     return SafeString(_CLEANER.clean(html))  # sanitized as the last step
+
+
+class _InlineState(StateInline):
+    """Lets emphasis begin and end next to Chinese, Japanese and Korean, which have no blanks.
+
+    The rules are those of the "CJK-friendly amendments" to CommonMark: an ideograph outside of the
+    marks counts as punctuation, and full-width punctuation inside of them counts as a letter.
+    """
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:
+        scanned = super().scanDelims(start, canSplitWord)
+        end = start + scanned.length
+        before = self.src[start - 1] if start else " "
+        after = self.src[end] if end < self.posMax else " "
+        if not (_is_cjk(before) or _is_cjk(after)):
+            return scanned
+        opens = not after.isspace() and (_is_word(after) or _is_border(before))
+        closes = not before.isspace() and (_is_word(before) or _is_border(after))
+        if not canSplitWord:
+            splits = opens and closes
+            opens = opens and (not splits or isPunctChar(before))
+            closes = closes and (not splits or isPunctChar(after))
+        return Scanned(opens, closes, scanned.length)
+
+
+def _is_cjk(sign: str) -> bool:
+    return east_asian_width(sign) in "WFH" and category(sign) != "So"  # emoji are as wide
+
+
+def _is_word(sign: str) -> bool:
+    return _is_cjk(sign) or not isPunctChar(sign)
+
+
+def _is_border(sign: str) -> bool:
+    return sign.isspace() or _is_cjk(sign) or isPunctChar(sign)
+
+
+class _InlineParser(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
+        state = _InlineState(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
 
 
 def _keep_formula(state: StateInline, silent: bool) -> bool:
@@ -72,8 +124,27 @@ def _keep_formula(state: StateInline, silent: bool) -> bool:
     if found is None:
         return False
     if not silent:
-        state.push("text", "", 0).content = found[0]
+        for number, line in enumerate(found[0].split("\n")):
+            if number:
+                state.push("softbreak", "br", 0)
+            state.push("text", "", 0).content = line
     state.pos = found.end()
+    return True
+
+
+def _keep_formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Keep a formula of several lines, which may begin with the signs of a list or a heading."""
+    begin = state.bMarks[start] + state.tShift[start]
+    found = _FORMULA_BLOCK.match(state.src, begin, state.eMarks[end - 1])
+    if found is None:
+        return False
+    if not silent:
+        last = start + found[0].count("\n")
+        state.push("formula_open", "p", 1).map = [start, last + 1]
+        token = state.push("inline", "", 0)
+        token.content, token.children, token.map = found[0].strip(), [], [start, last + 1]
+        state.push("formula_close", "p", -1)
+        state.line = last + 1
     return True
 
 
@@ -123,8 +194,12 @@ def get_host(url: str) -> str:
 
 
 def _make_markdown() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
+    markdown = MarkdownIt()
+    markdown.inline = _InlineParser()
+    markdown.configure("commonmark", {"html": False, "breaks": True})
     markdown.enable(["table", "strikethrough"])
+    ends = ["paragraph", "reference", "blockquote", "list"]
+    markdown.block.ruler.before("code", "formula", _keep_formula_block, {"alt": ends})
     markdown.inline.ruler.before("escape", "formula", _keep_formula)
     for name, rule in {
         "heading_open": _heading,

@@ -1,5 +1,6 @@
 """Untrusted Markdown becomes harmless HTML."""
 
+from html import unescape
 from html.parser import HTMLParser
 
 from django.utils.safestring import SafeString
@@ -108,23 +109,78 @@ def test_an_invalid_url_has_no_host(url: str):
 )
 def test_very_long_texts_are_shown_plain(text: str):
     html = safe_html(text)
-    assert "Shown as it was written: there is too much to format." in html
+    assert "Too long to format, so it is shown as plain text." in html
     assert "**x** &lt;b&gt;" in html
     assert_harmless(html)
 
 
 @pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("**重要**。次", "<strong>重要</strong>。次"),
+        ("**重要：**请注意", "<strong>重要：</strong>请注意"),
+        ("**“引用”**は", "<strong>“引用”</strong>は"),
+        ("中文**“引用”**中文", "中文<strong>“引用”</strong>中文"),
+        ("これは**強調（注）**である", "これは<strong>強調（注）</strong>である"),
+        ("日本**「重要」**です", "日本<strong>「重要」</strong>です"),
+        ("*重要。*次", "<em>重要。</em>次"),
+        ("~~删除（旧）。~~这", "<s>删除（旧）。</s>这"),
+        ("패키지 **텍스트(괄호)**를", "패키지 <strong>텍스트(괄호)</strong>를"),
+        ("**`npm`**를", "<strong><code>npm</code></strong>를"),
+        ("（_x_）日_x_本", "（<em>x</em>）日_x_本"),
+        ("a**b**c snake_case_x", "a<strong>b</strong>c snake_case_x"),
+        ("a**「b", "a**「b"),
+    ],
+)
+def test_emphasis_works_next_to_cjk_punctuation(text: str, html: str):
+    assert safe_html(text) == f"<p>{html}</p>\n"
+
+
+@pytest.mark.parametrize(
     "formula",
-    [r"\(a_1 * b_2\)", r"\[ \frac{a}{b} \]", "$x^2$", "$a_1 * b_1 * c_1$", r"$$\sum_i *x_i*$$"],
+    [
+        r"\(a_1 * b_2\)",
+        r"\[ \frac{a}{b} \]",
+        "$x^2$",
+        "$a_1$ and *no* $b_1$",
+        r"$$\sum_i *x_i* \\ y$$",
+        "$$\nx\n= y_1\n- *z*\n$$",
+        "\\[\na_1_\n\nb\n===\n\\]",
+    ],
 )
 def test_latex_stays_as_it_was_written(formula: str):
-    assert safe_html(f"*So* {formula}!") == f"<p><em>So</em> {formula}!</p>\n"
+    html = safe_html(f"{formula}").replace("<br>\n", "\n").replace("<em>no</em>", "*no*")
+    assert html == f"<p>{formula}</p>\n"
     assert_harmless(safe_html(f"{formula[:2]}<img src=x onerror=alert(1)>{formula[-2:]}"))
 
 
-def test_amounts_in_dollars_are_no_latex():
-    html = safe_html(r"From $5 to **$6**, \(unclosed and \*.")
-    assert html == "<p>From $5 to <strong>$6</strong>, (unclosed and *.</p>\n"
+def test_a_formula_is_a_paragraph_of_its_own_also_in_a_list():
+    assert safe_html("Sum:\n\\[\n- x\n\\]\n*so*") == (
+        "<p>Sum:</p>\n<p>\\[<br>\n- x<br>\n\\]</p>\n<p><em>so</em></p>\n"
+    )
+    html = safe_html("- a\n  $$\n  - y_1_\n  $$\n- b")
+    assert html.count("<li>") == 2 and "y_1_" in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "From $5 to $6.",
+        "$5/$6 and US$5_000_ vs A$6",
+        "$$ unclosed",
+        "a<b",
+        "x<y>z",
+        "List<int>, Map<String, List<int>>",
+        "if a<b and c>d: x &lt; y",
+        "<think in text",
+        "<think>hm</think>x",
+        "p<0.05 & q>1",
+        "a<!--b-->c",
+    ],
+)
+def test_text_is_shown_as_it_was_written(text: str):
+    shown = unescape(safe_html(text).removeprefix("<p>").removesuffix("</p>\n"))
+    assert shown == unescape(text)
 
 
 AWKWARD = [

@@ -8,8 +8,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.analytics import tables
 from copilot_admin.admin.analytics.tables import P50, P95, FiguresTable
 from copilot_admin.analytics.figures import Figures
-from copilot_admin.rendering.charts import chart_of
-from copilot_admin.rendering.svg import DrawnChart
+from copilot_admin.rendering.charts import DrawnChart, draw_chart
 from protocol.json import JsonObject
 
 MS_PER_SECOND = 1000
@@ -43,7 +42,7 @@ def chart_along(
         for place, (span, _counts) in enumerate(figures.series)
     ]
     params: JsonObject = {"chartType": kind, "xKey": x_key, "yKey": list(series)}
-    return chart_of(params, rows, from_zero=True)
+    return draw_chart(params, rows, from_zero=True)
 
 
 def along(figures: Figures, name: str) -> list[float | None]:

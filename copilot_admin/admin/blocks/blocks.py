@@ -1,105 +1,100 @@
 """An answer as a sequence of blocks: text, steps, artifacts, citations and calls, in their order."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import Protocol
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from copilot_admin import models
-from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, ShownRoom, content_of
-from copilot_admin.admin.blocks.fields import (
-    list_in,
-    number_in,
-    object_in,
-    objects_in,
-    text_in,
+from copilot_admin.admin.blocks.contents import (
+    PAGE_LIMITS,
+    DataExcerpt,
+    DisplayLimits,
+    build_excerpt,
 )
-from copilot_admin.admin.blocks.files import file_line
 from copilot_admin.admin.blocks.kinds import (
-    Answered,
     ArtifactBlock,
     Block,
     CallBlock,
     CitationsBlock,
-    ComponentBlock,
-    DataBlock,
     FilesBlock,
-    OtherBlock,
-    ReasoningBlock,
-    SeenData,
+    FoldBlock,
+    Section,
     Source,
     StepLine,
     StepsBlock,
     SuggestionsBlock,
     TextBlock,
-    ToolBlock,
 )
-from copilot_admin.admin.blocks.results import results_of
+from copilot_admin.admin.blocks.results import build_file_line, build_results
 from copilot_admin.agent.values.answer_request import CalledAfterData
 from copilot_admin.models import EventType
-from copilot_admin.rendering.charts import chart_of
+from copilot_admin.rendering.charts import draw_chart
 from copilot_admin.rendering.tables import are_rows, table_of
-from copilot_admin.rendering.text import cell_text
-from copilot_admin.transcripts.queries import CallView, EventView, MessageView
+from copilot_admin.rendering.text import cell_text, duration
+from copilot_admin.transcripts.queries import CallView, EventView
 from protocol.data import split_rendered
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 from protocol.plain_text import html_text
 
-MOST_HTML = 200_000  # characters of an HTML artifact that are read for their text
+MAX_HTML = 200_000  # characters of an HTML artifact that are read for their text
 
 
-class Said(Protocol):
-    """What was put out: by a run, or by whatever else says things as a run does."""
+class Answer(Protocol):
+    """Output of a run, or of anything else that answers as a run does."""
 
     @property
     def id(self) -> UUID:
-        """Sets its blocks apart on their page."""
+        """Distinguishes its blocks on their page."""
 
     @property
     def answer(self) -> str:
-        """All text of the answer."""
+        """All text."""
 
     @property
     def events(self) -> Sequence[EventView]:
-        """Everything that is not text."""
+        """Everything that isn't text."""
 
     @property
     def call(self) -> CallView | None:
-        """The client function call that it ended in."""
+        """The client function call that ended it."""
 
 
-def blocks_of(
-    run: Said, *, room: ShownRoom = ON_THE_PAGE, formatted: bool = True
+def build_blocks(
+    run: Answer, *, limits: DisplayLimits = PAGE_LIMITS, formatted: bool = True
 ) -> Iterator[Block]:
-    """What a run put out, text and everything else in the order in which the user saw it."""
-    said = 0
-    for offset, events in groupby(_shown(run), key=lambda event: event.text_offset):
-        yield from _text(run.answer[said:offset], formatted)
-        said = offset
-        yield from _events(run, list(events), room)
-    yield from _text(run.answer[said:], formatted)
+    """Yield text and everything else in the order in which the user saw it."""
+    start = 0
+    for offset, events in groupby(_visible_events(run), key=lambda event: event.text_offset):
+        yield from _text(run.answer[start:offset], formatted)
+        start = offset
+        yield from _build_events(run, list(events), limits)
+    yield from _text(run.answer[start:], formatted)
     if run.call is not None:
-        yield _call(run, run.call, room)
+        yield _call(run, run.call, limits)
 
 
-def _shown(run: Said) -> list[EventView]:
+def _visible_events(run: Answer) -> list[EventView]:
     return sorted(
         (
             event
             for event in run.events
-            if event.payload is not None and not (run.call is not None and _is_of_the_call(event))
+            if event.payload is not None and not (run.call is not None and _belongs_to_call(event))
         ),
         key=lambda event: (event.text_offset, event.ord),
     )
 
 
-def _is_of_the_call(event: EventView) -> bool:
+def _belongs_to_call(event: EventView) -> bool:
     return event.type == EventType.FUNCTION_CALL or _is_after_data(event)
 
 
 def _is_after_data(event: EventView) -> bool:
-    fact = text_in(event.payload or {}, "fact")
+    fact = text_of((event.payload or {}).get("fact"))
     return event.type == models.OTHER_EVENT and fact == CalledAfterData.__name__
 
 
@@ -108,169 +103,195 @@ def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
         yield TextBlock(text, formatted)
 
 
-def _events(run: Said, events: list[EventView], room: ShownRoom) -> Iterator[Block]:
-    for kind, group in groupby(events, key=lambda event: event.type):
+def _build_events(run: Answer, events: list[EventView], limits: DisplayLimits) -> Iterator[Block]:
+    for kind, grouped in groupby(events, key=lambda event: event.type):
+        group = [(f"r{run.id.hex}-{event.ord}", event.payload or {}) for event in grouped]
         if kind == EventType.STATUS:
-            yield StepsBlock(tuple(_step(event, _key(run, event), room) for event in group))
+            yield StepsBlock(tuple(_step(payload, key, limits) for key, payload in group))
         elif kind == EventType.FILE:
-            yield FilesBlock(tuple(file_line(event.payload or {}) for event in group))
+            yield FilesBlock(tuple(build_file_line(payload) for _key, payload in group))
         elif kind == EventType.DATA:
-            yield DataBlock(tuple(_seen(event, _key(run, event), room) for event in group))
+            yield _data(group, limits)
         else:
-            for event in group:
-                yield from _block(event, _key(run, event), room)
+            for key, payload in group:
+                yield _build_event(kind, payload, key, limits)
 
 
-def _key(run: Said, event: EventView) -> str:
-    return f"r{run.id.hex}-{event.ord}"
-
-
-def _block(event: EventView, key: str, room: ShownRoom) -> Iterator[Block]:
-    payload = event.payload or {}
-    match event.type:
+def _build_event(kind: str, payload: JsonObject, key: str, limits: DisplayLimits) -> Block:
+    match kind:
         case EventType.ARTIFACT:
-            yield _artifact(payload, key, room)
+            return _artifact(payload, key, limits)
         case EventType.CITATION:
-            number = len(objects_in(payload, "citations"))
-            yield CitationsBlock(tuple(_sources(payload, key, room)), number)
+            number = len(objects_of(payload.get("citations")))
+            return CitationsBlock(tuple(_sources(payload, key, limits)), number)
         case EventType.TOOL:
-            yield ToolBlock(
-                key=key,
-                name=text_in(payload, "name"),
-                arguments=content_of(payload.get("arguments"), key=f"{key}-a", room=room),
-                result=content_of(payload.get("result"), key=key, room=room),
-            )
+            return _tool(payload, key, limits)
         case EventType.COMPONENT:
-            yield _component(payload, key, room)
+            return _component(payload, key, limits)
         case EventType.REASONING:
-            yield ReasoningBlock(key=key, text=text_in(payload, "text"))
+            content = DataExcerpt(key=key, text=text_of(payload.get("text")))
+            sections = (Section(label="", content=content),)
+            return FoldBlock(key=key, icon="bulb", title=_("Reasoning"), sections=sections)
         case EventType.SUGGESTIONS:
-            found = list_in(payload, "suggestions")[: room.pieces]
-            yield SuggestionsBlock(tuple(one for one in found if isinstance(one, str)))
+            found = list_of(payload.get("suggestions"))[: limits.pieces]
+            return SuggestionsBlock(tuple(one for one in found if isinstance(one, str)))
         case models.OTHER_EVENT:
-            yield OtherBlock(
-                key=key,
-                type=text_in(payload, "event") or text_in(payload, "fact"),
-                content=content_of(payload.get("data"), key=key, room=room),
-            )
-        case other:
-            yield OtherBlock(key=key, type=other, content=content_of(payload, key=key, room=room))
+            name = text_of(payload.get("event")) or text_of(payload.get("fact"))
+            return _other(name, payload.get("data"), key, limits)
+    return _other(kind, payload, key, limits)
 
 
-def _seen(event: EventView, key: str, room: ShownRoom) -> SeenData:
-    kind, instance, rest = split_rendered(text_in(event.payload or {}, "text"))
-    content = content_of(rest, key=key, room=room)
-    return SeenData(key=key, kind=kind, instance=instance, content=content)
+def _other(name: str, data: Json, key: str, limits: DisplayLimits) -> FoldBlock:
+    content = build_excerpt(data, key=key, limits=limits)
+    sections = (Section(label="", content=content),)
+    return FoldBlock(key=key, icon="code", name=name, sections=sections)
 
 
-def _component(payload: JsonObject, key: str, room: ShownRoom) -> ComponentBlock:
-    def content(name: str) -> DataExcerpt:
-        return content_of(payload.get(name), key=f"{key}-{name}", room=room)
+def _data(group: Sequence[tuple[str, JsonObject]], limits: DisplayLimits) -> FoldBlock:
+    sections, kinds = [], Counter[str]()
+    for key, payload in group:
+        kind, instance, rest = split_rendered(text_of(payload.get("text")))
+        kinds[kind] += 1
+        content = build_excerpt(rest, key=key, limits=limits)
+        sections.append(Section(label=f"¶{kind} {instance}".rstrip(), content=content))
+    count = len(group)
+    return FoldBlock(
+        key=group[0][0],
+        icon="layers",
+        title=ngettext("%(count)d data message", "%(count)d data messages", count)
+        % {"count": count},
+        facts=tuple(f"{name} ({number})" if number > 1 else name for name, number in kinds.items()),
+        sections=tuple(sections),
+    )
 
-    return ComponentBlock(
+
+def _tool(payload: JsonObject, key: str, limits: DisplayLimits) -> FoldBlock:
+    arguments = build_excerpt(payload.get("arguments"), key=f"{key}-a", limits=limits)
+    result = build_excerpt(payload.get("result"), key=key, limits=limits)
+    return FoldBlock(
         key=key,
-        name=text_in(payload, "name"),
-        version=text_in(payload, "version"),
-        arguments=content("arguments"),
-        result=content("result"),
-        error=text_in(payload, "error"),
-        outputs=number_in(payload, "outputs"),
-        ms=number_in(payload, "ms"),
-        usage=content("usage"),
-        metrics=content("metrics"),
+        icon="tool",
+        title=_("Tool:"),
+        name=text_of(payload.get("name")),
+        sections=(
+            Section(label=_("Arguments"), content=arguments),
+            Section(label=_("Result"), content=result),
+        ),
     )
 
 
-def _step(event: EventView, key: str, room: ShownRoom) -> StepLine:
-    payload = event.payload or {}
-    details = [
-        content_of(detail, key=f"{key}-d{index}", room=room)
-        for index, detail in enumerate(_joined_rows(list_in(payload, "details"))[: room.pieces])
-    ]
-    artifacts = [
-        content_of(artifact.get("content"), key=f"{key}-f{index}", room=room)
-        for index, artifact in enumerate(objects_in(payload, "artifacts")[: room.pieces])
-    ]
+def _component(payload: JsonObject, key: str, limits: DisplayLimits) -> FoldBlock:
+    labels = {
+        "arguments": _("Arguments"),
+        "result": _("Result for the model"),
+        "usage": _("Tokens"),
+        "metrics": _("Metrics"),
+    }
+    sections = tuple(
+        Section(
+            label=label,
+            content=build_excerpt(payload.get(name), key=f"{key}-{name}", limits=limits),
+        )
+        for name, label in labels.items()
+    )
+    outputs, ms = _number(payload.get("outputs")), _number(payload.get("ms"))
+    return FoldBlock(
+        key=key,
+        icon="tool",
+        title=_("Tool:"),
+        name=f"{text_of(payload.get('name'))} {text_of(payload.get('version'))}".strip(),
+        facts=(
+            duration(ms),
+            ngettext("%(count)d output", "%(count)d outputs", outputs) % {"count": outputs},
+        ),
+        error=text_of(payload.get("error")),
+        sections=tuple(
+            one
+            for one in sections
+            if not one.content.is_empty or one.label in (labels["arguments"], labels["result"])
+        ),
+    )
+
+
+def _number(value: Json) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _step(payload: JsonObject, key: str, limits: DisplayLimits) -> StepLine:
+    raw = list_of(payload.get("details"))
+    details = [raw] if are_rows(raw) else raw
+    artifacts = objects_of(payload.get("artifacts"))
+    values: dict[str, Json] = {
+        **{f"d{place}": one for place, one in enumerate(details[: limits.pieces])},
+        **{f"f{place}": one.get("content") for place, one in enumerate(artifacts[: limits.pieces])},
+    }
+    excerpts = (
+        build_excerpt(value, key=f"{key}-{part}", limits=limits) for part, value in values.items()
+    )
     return StepLine(
-        message=text_in(payload, "message"),
-        is_warning=text_in(payload, "eventType") != "INFO",
+        message=text_of(payload.get("message")),
+        is_warning=payload.get("eventType") != "INFO",
         hidden=payload.get("hidden") is True,
-        details=tuple(one for one in (*details, *artifacts) if not one.is_empty),
+        details=tuple(one for one in excerpts if not one.is_empty),
     )
 
 
-def _joined_rows(details: Sequence[Json]) -> Sequence[Json]:
-    return [details] if are_rows(details) else details
-
-
-def _artifact(payload: JsonObject, key: str, room: ShownRoom) -> ArtifactBlock:
-    raw, kind = payload.get("content"), text_in(payload, "type")
+def _artifact(payload: JsonObject, key: str, limits: DisplayLimits) -> ArtifactBlock:
+    raw, kind = payload.get("content"), text_of(payload.get("type"))
     chart, source = None, ""
-    content = content_of(raw, key=key, room=room)
+    content = build_excerpt(raw, key=key, limits=limits)
     if kind == "chart" and are_rows(raw):
-        chart = chart_of(object_in(payload, "chart_params"), raw)
+        chart = draw_chart(object_of(payload.get("chart_params")), raw)
         if chart is not None:
-            columns = tuple(dict.fromkeys(chart.drawn_columns))
             table = table_of(
                 raw,
-                most_rows=room.rows,
-                most_cell=room.cell,
-                columns=columns,
-                first=room.first,
+                most_rows=limits.rows,
+                most_cell=limits.cell,
+                columns=tuple(dict.fromkeys(chart.drawn_columns)),
+                first=limits.first,
             )
             content = DataExcerpt(key=key, table=table, is_cut=table.is_cut)
     elif kind == "html" and isinstance(raw, str):
-        source = raw[: room.text]
-        text = html_text(raw[:MOST_HTML])
-        content = DataExcerpt(key=key, text=text[: room.text], is_cut=len(raw) > room.text)
+        source = raw[: limits.text]
+        text = html_text(raw[:MAX_HTML])[: limits.text]
+        content = DataExcerpt(key=key, text=text, is_cut=len(raw) > limits.text)
     return ArtifactBlock(
         key=key,
         type=kind,
-        name=text_in(payload, "name"),
-        description=text_in(payload, "description"),
+        name=text_of(payload.get("name")),
+        description=text_of(payload.get("description")),
         content=content,
         chart=chart,
         source=source,
     )
 
 
-def _sources(payload: JsonObject, key: str, room: ShownRoom) -> Iterator[Source]:
-    for index, citation in enumerate(objects_in(payload, "citations")[: room.pieces]):
-        info = object_in(citation, "source_info")
-        arguments = object_in(object_in(info, "metadata"), "input_args")
-        place = " / ".join(filter(None, (text_in(info, "origin"), text_in(info, "widget_id"))))
-        details = list_in(citation, "details")
+def _sources(payload: JsonObject, key: str, limits: DisplayLimits) -> Iterator[Source]:
+    for index, citation in enumerate(objects_of(payload.get("citations"))[: limits.pieces]):
+        info = object_of(citation.get("source_info"))
+        arguments = object_of(object_of(info.get("metadata")).get("input_args"))
+        place = " / ".join(
+            filter(None, (text_of(info.get("origin")), text_of(info.get("widget_id"))))
+        )
+        details = list(list_of(citation.get("details")))
+        part = f"{key}-c{index}"
         yield Source(
-            name=text_in(info, "name") or place or text_in(info, "type"),
+            key=part,
+            name=text_of(info.get("name")) or place or text_of(info.get("type")),
             place=place,
-            arguments=tuple(islice(_pairs(arguments), room.pieces)),
-            details=content_of(list(details), key=f"{key}-c{index}", room=room),
+            arguments=tuple(
+                (name, cell_text(value)) for name, value in islice(arguments.items(), limits.pieces)
+            ),
+            details=build_excerpt(details, key=part, limits=limits),
         )
 
 
-def _pairs(arguments: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    for name, value in arguments.items():
-        yield name, cell_text(value)
-
-
-def _call(run: Said, call: CallView, room: ShownRoom) -> CallBlock:
+def _call(run: Answer, call: CallView, limits: DisplayLimits) -> CallBlock:
+    key = f"r{run.id.hex}-call"
     return CallBlock(
-        key=f"r{run.id.hex}-call",
+        key=key,
         call=call,
-        arguments=content_of(call.arguments, key=f"r{run.id.hex}-call", room=room),
-        results=tuple(some_answered(call.results, room=room)),
+        arguments=build_excerpt(call.arguments, key=key, limits=limits),
+        results=tuple(build_results(call.results, limits=limits)),
         after_data=any(map(_is_after_data, run.events)),
     )
-
-
-def some_answered(messages: Iterable[MessageView], *, room: ShownRoom) -> Iterator[Answered]:
-    """Function results, source by source, until there is no room for more pieces."""
-    left = room.pieces
-    for message in messages:
-        if left <= 0:
-            return
-        # One more than is shown tells whether there is more.
-        wider = replace(room, pieces=left + 1)
-        sources = tuple(results_of(message, room=wider))
-        yield Answered(message=message, sources=sources[:left], goes_on=len(sources) > left)
-        left -= len(sources) + 1  # a message has a frame of its own

@@ -1,4 +1,4 @@
-"""Data of a conversation in the form in which it can be read: a table, or text."""
+"""Data of a conversation in a readable form: a table, or text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,27 +15,27 @@ from copilot_admin.rendering.tables import (
 from copilot_admin.rendering.text import pretty_json
 from protocol.json import Json, clean_json
 
-MOST_PIECES = 200  # each takes half a millisecond to draw
-MOST_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
+MAX_PIECES = 200  # each takes half a millisecond to draw
+MAX_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRoom:
+class DisplayLimits:
     """How much of one thing is shown; a table from its row `first` on.
 
     Attributes:
-        pieces: Of what came back for a call, or stands in a list.
+        pieces: Of the results of a call, or of a list.
     """
 
     rows: int
     cell: int
     text: int
     first: int = 0
-    pieces: int = MOST_PIECES
+    pieces: int = MAX_PIECES
 
 
-ON_THE_PAGE = ShownRoom(rows=MAX_ROWS, cell=MAX_CELL, text=4_000)
-ALONE = ShownRoom(rows=MAX_ROWS_MORE, cell=5_000, text=1_000_000)
+PAGE_LIMITS = DisplayLimits(rows=MAX_ROWS, cell=MAX_CELL, text=4_000)
+FULL_LIMITS = DisplayLimits(rows=MAX_ROWS_MORE, cell=5_000, text=1_000_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,28 +60,28 @@ class DataExcerpt:
         return self.table is None and not self.text
 
 
-def content_of(value: Json, *, key: str, room: ShownRoom = ON_THE_PAGE) -> DataExcerpt:
-    """Makes data readable.
+def build_excerpt(value: Json, *, key: str, limits: DisplayLimits = PAGE_LIMITS) -> DataExcerpt:
+    """Make data readable.
 
     Args:
         value: Any JSON; a text that holds JSON is taken as that JSON.
         key: See `DataExcerpt.key`.
-        room: How much of it is wanted.
+        limits: How much of it is wanted.
     """
-    value = _unpacked(value)
+    value = _unpack(value)
     if are_rows(value):
-        table = table_of(value, most_rows=room.rows, most_cell=room.cell, first=room.first)
+        table = table_of(value, most_rows=limits.rows, most_cell=limits.cell, first=limits.first)
         return DataExcerpt(key=key, table=table, is_cut=table.is_cut)
     if value is None or value == {} or value == []:
         return DataExcerpt(key=key)
     is_code = not isinstance(value, str)
     text = value if isinstance(value, str) else pretty_json(value)
-    is_cut = len(text) > room.text
-    return DataExcerpt(key=key, text=text[: room.text], is_code=is_code, is_cut=is_cut)
+    is_cut = len(text) > limits.text
+    return DataExcerpt(key=key, text=text[: limits.text], is_code=is_code, is_cut=is_cut)
 
 
-def _unpacked(value: Json) -> Json:
-    if isinstance(value, str) and len(value) <= MOST_PARSED and value.lstrip()[:1] in ("[", "{"):
+def _unpack(value: Json) -> Json:
+    if isinstance(value, str) and len(value) <= MAX_PARSED and value.lstrip()[:1] in ("[", "{"):
         try:
             value = clean_json(json.loads(value))  # an escape may be half a character
         except (ValueError, RecursionError):

@@ -1,15 +1,13 @@
-"""The kinds of blocks that an answer is made of; each knows the template that draws it."""
+"""The kinds of blocks that an answer is made of; each names the template that draws it."""
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from django.utils.safestring import SafeString
 
 from copilot_admin.admin.blocks.contents import DataExcerpt
-from copilot_admin.admin.blocks.results import SourceResult
+from copilot_admin.rendering.charts import DrawnChart
 from copilot_admin.rendering.markdown import safe_html
-from copilot_admin.rendering.svg import DrawnChart
 from copilot_admin.transcripts.queries import CallView, MessageView
 
 FOLDER = "admin/copilot_admin/conversation/blocks"
@@ -26,13 +24,13 @@ class TextBlock:
 
     @property
     def html(self) -> SafeString:
-        """The text as Markdown says it should look."""
+        """The Markdown as HTML."""
         return safe_html(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepLine:
-    """A line of the steps that Workspace shows beside an answer."""
+    """A step that Workspace shows above an answer."""
 
     message: str
     is_warning: bool
@@ -68,6 +66,7 @@ class ArtifactBlock:
 class Source:
     """A source that an answer cites."""
 
+    key: str
     name: str
     place: str
     arguments: tuple[tuple[str, str], ...]
@@ -76,123 +75,109 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class CitationsBlock:
-    """The sources of an answer."""
+    """The sources of an answer; `number` counts all that it cites."""
 
     template: ClassVar[str] = f"{FOLDER}/citations.html"
 
     sources: tuple[Source, ...]
-    number: int  # of all that it cites
+    number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """What the client brought back for one call."""
+class SourceResult:
+    """Data of one requested source.
 
-    message: MessageView
-    sources: tuple[SourceResult, ...]
-    goes_on: bool = False  # more came back than is shown
+    Attributes:
+        name: The requested source; empty when the call named none.
+        error: Why there is no data, in the client's words.
+        status: How a command to the client ended: success, error, warning.
+        file: The URL of a file, without its signature.
+    """
+
+    name: str = ""
+    error_type: str = ""
+    error: str = ""
+    status: str = ""
+    message: str = ""
+    file: str = ""
+    content: DataExcerpt | None = None
 
     @property
     def failed(self) -> bool:
-        """Whether any source gave an error."""
+        return bool(self.error_type or self.error) or self.status == "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    """A message with the results of one call; `goes_on` if it has more than is shown."""
+
+    message: MessageView
+    sources: tuple[SourceResult, ...]
+    goes_on: bool = False
+
+    @property
+    def failed(self) -> bool:
         return any(source.failed for source in self.sources)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallBlock:
-    """A function call that the client ran, and what it sent back."""
+    """A function call that the client ran, and its results.
+
+    Attributes:
+        after_data: It changes something, and the model had read data in this turn.
+    """
 
     template: ClassVar[str] = f"{FOLDER}/call.html"
 
     key: str
     call: CallView
     arguments: DataExcerpt
-    results: tuple[Answered, ...]
-    after_data: bool  # it does something, and the model had read data in this turn
+    results: tuple[CallResult, ...]
+    after_data: bool
 
     @property
     def unshown(self) -> int:
-        """How many more results came back than are shown."""
+        """Number of results that aren't shown."""
         return len(self.call.results) - len(self.results)
 
     @property
     def failed(self) -> bool:
-        """Whether any result has an error."""
         return any(result.failed for result in self.results)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolBlock:
-    """A tool that the server ran."""
+class Section:
+    """A part of a fold, with a heading."""
 
-    template: ClassVar[str] = f"{FOLDER}/tool.html"
-
-    key: str
-    name: str
-    arguments: DataExcerpt
-    result: DataExcerpt
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentBlock:
-    """A component that the server ran, and what it cost."""
-
-    template: ClassVar[str] = f"{FOLDER}/component.html"
-
-    key: str
-    name: str
-    version: str
-    arguments: DataExcerpt
-    result: DataExcerpt
-    error: str
-    outputs: int
-    ms: int
-    usage: DataExcerpt
-    metrics: DataExcerpt
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningBlock:
-    """What a model thought before it spoke."""
-
-    template: ClassVar[str] = f"{FOLDER}/reasoning.html"
-
-    key: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenData:
-    """A Data message that the model was shown."""
-
-    key: str
-    kind: str
-    instance: str
+    label: str
     content: DataExcerpt
 
 
-@dataclass(frozen=True, slots=True)
-class DataBlock:
-    """The Data messages that the model was shown, one after the other."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldBlock:
+    """Work of the server or the model, folded: a tool call, a component, reasoning, data.
 
-    template: ClassVar[str] = f"{FOLDER}/data.html"
+    Attributes:
+        name: Of the tool, in code; `title` is the text before it.
+        facts: Such as the duration.
+        error: Why it failed.
+    """
 
-    messages: tuple[SeenData, ...]
+    template: ClassVar[str] = f"{FOLDER}/fold.html"
 
-    @property
-    def key(self) -> str:
-        """Sets the block apart on its page."""
-        return self.messages[0].key
-
-    @property
-    def kinds(self) -> tuple[tuple[str, int], ...]:
-        """How many messages there are of each kind, in the order in which they were shown."""
-        return tuple(Counter(message.kind for message in self.messages).items())
+    key: str
+    icon: str
+    title: str = ""
+    name: str = ""
+    facts: tuple[str, ...] = ()
+    error: str = ""
+    sections: tuple[Section, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLine:
-    """A file that came with the question; `facts` say what it is, in words."""
+    """A file that came with the question."""
 
     name: str
     facts: tuple[str, ...]
@@ -218,28 +203,13 @@ class SuggestionsBlock:
     suggestions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherBlock:
-    """Anything else in a plain form: its name, and what it holds."""
-
-    template: ClassVar[str] = f"{FOLDER}/other.html"
-
-    key: str
-    type: str
-    content: DataExcerpt
-
-
 Block: TypeAlias = (
     TextBlock
     | StepsBlock
     | ArtifactBlock
     | CitationsBlock
     | CallBlock
-    | ToolBlock
-    | ComponentBlock
-    | ReasoningBlock
-    | DataBlock
+    | FoldBlock
     | FilesBlock
     | SuggestionsBlock
-    | OtherBlock
 )

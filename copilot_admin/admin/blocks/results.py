@@ -1,89 +1,120 @@
-"""What a client sent back for a function call, source by source."""
+"""Results of client function calls, source by source, and the files that a run read."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
+from typing import assert_never
 
-from copilot_admin.admin.blocks.contents import ON_THE_PAGE, DataExcerpt, ShownRoom, content_of
-from copilot_admin.admin.blocks.fields import (
-    list_in,
-    object_in,
-    objects_in,
-    text_in,
-)
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from copilot_admin.admin.blocks.contents import DisplayLimits, build_excerpt
+from copilot_admin.admin.blocks.kinds import CallResult, FileLine, SourceResult
+from copilot_admin.agent.documents.document import PageWord
+from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.transcripts.queries import MessageView
-from protocol.json import Json, JsonObject, object_of
+from protocol.json import (
+    Json,
+    JsonObject,
+    list_of,
+    object_of,
+    objects_of,
+    text_of,
+    whole_number_of,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceResult:
-    """What one asked source returned.
-
-    Attributes:
-        name: The asked source; empty when the call named none.
-        error: Why there is no data, in the client's words.
-        status: How a command to the client ended: success, error, warning.
-        file: The address of a file, without its signature.
-    """
-
-    name: str = ""
-    error_type: str = ""
-    error: str = ""
-    status: str = ""
-    message: str = ""
-    file: str = ""
-    content: DataExcerpt | None = None
-
-    @property
-    def failed(self) -> bool:
-        """Whether the source gave an error."""
-        return bool(self.error_type or self.error) or self.status == "error"
+def build_results(
+    messages: Iterable[MessageView], *, limits: DisplayLimits
+) -> Iterator[CallResult]:
+    """Yield function results until the limit of pieces is reached."""
+    left = limits.pieces
+    for message in messages:
+        if left <= 0:
+            return
+        # One more than is shown tells whether there is more.
+        wider = replace(limits, pieces=left + 1)
+        sources = tuple(islice(_read_sources(message, wider), wider.pieces))
+        yield CallResult(message=message, sources=sources[:left], goes_on=len(sources) > left)
+        left -= len(sources) + 1  # a message has a frame of its own
 
 
-def results_of(message: MessageView, *, room: ShownRoom = ON_THE_PAGE) -> Iterator[SourceResult]:
-    """What came back, in the order in which it was asked for; as many pieces as there is room for."""
-    return islice(_all_results(message, room), room.pieces)
-
-
-def _all_results(message: MessageView, room: ShownRoom) -> Iterator[SourceResult]:
+def _read_sources(message: MessageView, limits: DisplayLimits) -> Iterator[SourceResult]:
     data = message.data or {}
-    asked = objects_in(object_in(data, "input_arguments"), "data_sources")
-    for index, raw in enumerate(list_in(data, "data")):
+    asked = objects_of(object_of(data.get("input_arguments")).get("data_sources"))
+    for index, raw in enumerate(list_of(data.get("data"))):
         name = _source_name(asked[index]) if index < len(asked) else ""
-        yield from _results(object_of(raw), name, f"n{message.node_id}-{index}", room)
+        yield from _read_source(object_of(raw), name, f"n{message.node_id}-{index}", limits)
 
 
-def _results(raw: JsonObject, name: str, key: str, room: ShownRoom) -> Iterator[SourceResult]:
+def _read_source(
+    raw: JsonObject, name: str, key: str, limits: DisplayLimits
+) -> Iterator[SourceResult]:
     if "error_type" in raw:
-        yield SourceResult(
-            name=name, error_type=text_in(raw, "error_type"), error=text_in(raw, "content")
-        )
+        error = text_of(raw.get("content"))
+        yield SourceResult(name=name, error_type=text_of(raw["error_type"]), error=error)
     elif "status" in raw:
         yield SourceResult(
             name=name,
-            status=text_in(raw, "status"),
-            message=text_in(raw, "message"),
-            content=content_of(_told(raw), key=key, room=room),
+            status=text_of(raw["status"]),
+            message=text_of(raw.get("message")),
+            content=build_excerpt(_command_data(raw), key=key, limits=limits),
         )
     else:
-        for index, item in enumerate(objects_in(raw, "items")):
-            yield _item(item, name, f"{key}-{index}", room)
+        for index, item in enumerate(objects_of(raw.get("items"))):
+            filename = text_of(object_of(item.get("data_format")).get("filename")) or name
+            if "url" in item:
+                yield SourceResult(name=filename, file=text_of(item["url"]))
+                continue
+            content = build_excerpt(item.get("content"), key=f"{key}-{index}", limits=limits)
+            yield SourceResult(name=filename, content=content)
 
 
-def _told(raw: JsonObject) -> Json:
+def _command_data(raw: JsonObject) -> Json:
     about = {name: value for name, value in raw.items() if name not in ("status", "message")}
     return about if about.keys() - {"data"} else raw.get("data")
 
 
-def _item(item: JsonObject, name: str, key: str, room: ShownRoom) -> SourceResult:
-    file_name = text_in(object_in(item, "data_format"), "filename")
-    if "url" in item:
-        return SourceResult(name=file_name or name, file=text_in(item, "url"))
-    return SourceResult(
-        name=file_name or name, content=content_of(item.get("content"), key=key, room=room)
+def _source_name(source: JsonObject) -> str:
+    parts = (text_of(source.get("origin")), text_of(source.get("id")))
+    return " / ".join(filter(None, parts)) or text_of(source.get("widget_uuid"))
+
+
+def build_file_line(payload: JsonObject) -> FileLine:
+    """Describe a file; the stored payload may have any shape."""
+    return FileLine(
+        name=text_of(payload.get("name")),
+        facts=tuple(_describe_file(payload)),
+        note=text_of(payload.get("note")),
+        fault=text_of(payload.get("fault")),
     )
 
 
-def _source_name(source: JsonObject) -> str:
-    origin, widget = text_in(source, "origin"), text_in(source, "id")
-    return " / ".join(filter(None, (origin, widget))) or text_in(source, "widget_uuid")
+def _describe_file(payload: JsonObject) -> Iterator[str]:
+    kind = text_of(payload.get("type"))
+    if kind:
+        yield kind.upper()
+    numbers = map(whole_number_of, list_of(payload.get("pixels")))
+    pixels = [number for number in numbers if number is not None]
+    if len(pixels) == 2:
+        yield _("%(width)d x %(height)d pixels") % {"width": pixels[0], "height": pixels[1]}
+    pages = whole_number_of(payload.get("pages"))
+    if pages is not None:
+        form = format_of(kind)
+        yield from _count_pages(pages, word=PageWord.NONE if form is None else form.page_word)
+    size = whole_number_of(payload.get("size"))
+    if size is not None:
+        yield filesizeformat(size)
+
+
+def _count_pages(count: int, *, word: PageWord) -> Iterator[str]:
+    match word:
+        case PageWord.SHEET:
+            yield ngettext("%(count)d sheet", "%(count)d sheets", count) % {"count": count}
+        case PageWord.NONE if count < 2:
+            return
+        case PageWord.PAGE | PageWord.NONE:
+            yield ngettext("%(count)d page", "%(count)d pages", count) % {"count": count}
+        case _:
+            assert_never(word)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 from uuid import UUID, uuid4
 
-from copilot_admin.admin.blocks.blocks import blocks_of
-from copilot_admin.admin.blocks.contents import ShownRoom
+from copilot_admin.admin.blocks.blocks import build_blocks
+from copilot_admin.admin.blocks.contents import DisplayLimits
 from copilot_admin.admin.blocks.kinds import Block
 from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.runs import ComponentRun
@@ -20,7 +20,7 @@ from protocol.components import ComponentOutput
 from protocol.events import CitationCollection, Event
 from protocol.json import JsonObject, clean_text
 
-ROOM = ShownRoom(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
+LIMITS = DisplayLimits(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
 MOST_RAW = 4_000  # characters of one output
 MOST_LISTED = 200  # outputs
 DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
@@ -90,9 +90,9 @@ class ComponentTrial:
         return TrialResult(
             listed=tuple(map(raw, run.outputs[:MOST_LISTED])),
             outputs=len(run.outputs),
-            blocks=tuple(blocks_of(_answer_of(run), room=ROOM)),
-            for_model=shortened(clean_text(self._told()), most=ROOM.text),
-            merged=shortened(_json(run.merged), most=ROOM.text),
+            blocks=tuple(build_blocks(_answer_of(run), limits=LIMITS)),
+            for_model=shortened(clean_text(self._told()), most=LIMITS.text),
+            merged=shortened(_json(run.merged), most=LIMITS.text),
             refusal=sentence if is_refused else "",
             problem="" if is_refused else sentence,
             usage=tuple(map(dict, run.usage)),

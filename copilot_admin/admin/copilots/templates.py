@@ -35,9 +35,8 @@ from copilot_admin.import_export.templates import (
     usual_provider,
 )
 from copilot_admin.models import Access, Copilot, Provider
-from copilot_admin.rendering.charts import chart_of
+from copilot_admin.rendering.charts import DrawnChart, draw_chart
 from copilot_admin.rendering.markdown import safe_html
-from copilot_admin.rendering.svg import DrawnChart
 
 FOLDER = "admin/copilot_admin/copilot"
 
@@ -72,7 +71,7 @@ def shown_template(template: Template) -> ShownTemplate:
     sample = template.sample
     if sample is None:
         return ShownTemplate(template=template, needs=needs_of(template))
-    drawn = chart_of(sample.chart["chart_params"], sample.chart["rows"]) if sample.chart else None
+    drawn = draw_chart(sample.chart["chart_params"], sample.chart["rows"]) if sample.chart else None
     return ShownTemplate(
         template=template,
         needs=needs_of(template),

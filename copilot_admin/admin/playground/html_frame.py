@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from copilot_admin.admin.blocks.blocks import blocks_of
-from copilot_admin.admin.blocks.contents import ALONE
+from copilot_admin.admin.blocks.blocks import build_blocks
+from copilot_admin.admin.blocks.contents import FULL_LIMITS
 from copilot_admin.admin.blocks.kinds import ArtifactBlock
 from copilot_admin.admin.playground.builders import may_build
 from copilot_admin.evaluation.playground import builder
@@ -45,7 +45,7 @@ def _html(conversation: Conversation, key: str) -> str:
     for turn in read_conversation(conversation).turns:
         for run in turn.runs:
             if key.startswith(f"r{run.id.hex}-"):
-                blocks = blocks_of(run, room=ALONE, formatted=False)
+                blocks = build_blocks(run, limits=FULL_LIMITS, formatted=False)
                 found = [one for one in blocks if isinstance(one, ArtifactBlock) and one.key == key]
                 return found[0].source if found else ""
     return ""

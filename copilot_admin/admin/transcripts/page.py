@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from copilot_admin.admin.blocks.blocks import blocks_of, some_answered
-from copilot_admin.admin.blocks.contents import ON_THE_PAGE
-from copilot_admin.admin.blocks.kinds import Answered, Block
+from copilot_admin.admin.blocks.blocks import build_blocks
+from copilot_admin.admin.blocks.contents import PAGE_LIMITS
+from copilot_admin.admin.blocks.kinds import Block, CallResult
+from copilot_admin.admin.blocks.results import build_results
 from copilot_admin.admin.transcripts.paths import (
     Children,
     Siblings,
@@ -44,7 +45,7 @@ class LegFacts:
     """
 
     run: RunView
-    received: tuple[Answered, ...]
+    received: tuple[CallResult, ...]
     unshown: int
     blocks: tuple[Block, ...]
 
@@ -229,7 +230,7 @@ def _answer(attempt: Attempt, *, number: int, formatted: bool) -> AttemptFacts:
     for run in attempt:
         others = [message for message in run.received if message.node_id not in called]
         called |= {result.node_id for result in run.call.results} if run.call else set()
-        received = tuple(some_answered(others, room=ON_THE_PAGE))
+        received = tuple(build_results(others, limits=PAGE_LIMITS))
         legs.append(
             LegFacts(
                 run=run,
@@ -237,7 +238,7 @@ def _answer(attempt: Attempt, *, number: int, formatted: bool) -> AttemptFacts:
                 unshown=len(others) - len(received),
                 blocks=tuple(
                     without_sentence(
-                        blocks_of(run, room=ON_THE_PAGE, formatted=formatted), run.row.error
+                        build_blocks(run, limits=PAGE_LIMITS, formatted=formatted), run.row.error
                     )
                 ),
             )

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
-from copilot_admin.admin.blocks.blocks import blocks_of, some_answered
-from copilot_admin.admin.blocks.contents import ALONE, DataExcerpt, ShownRoom
+from copilot_admin.admin.blocks.blocks import build_blocks
+from copilot_admin.admin.blocks.contents import FULL_LIMITS, DataExcerpt, DisplayLimits
 from copilot_admin.admin.blocks.kinds import Block, StepsBlock, TextBlock
+from copilot_admin.admin.blocks.results import build_results
 from copilot_admin.admin.transcripts.paths import chosen_path
 from copilot_admin.transcripts.queries import OutlineView, RunView, TurnOutline, TurnView
 
@@ -66,18 +67,18 @@ def shown_at_once(turns: Sequence[TurnOutline]) -> Iterator[int]:
 
 def content_by_key(turn: TurnView, key: str, *, first: int = 0) -> DataExcerpt | None:
     """All of a piece of data that a page shows the beginning of; a table from one row on."""
-    room = replace(ALONE, first=first)
+    room = replace(FULL_LIMITS, first=first)
     for content in _contents(_alone(turn, key, room)):
         if content.key == key:
             return content
     return None
 
 
-def _alone(turn: TurnView, key: str, room: ShownRoom) -> Iterator[object]:
+def _alone(turn: TurnView, key: str, room: DisplayLimits) -> Iterator[object]:
     for run in turn.runs:
         if _may_hold(run, key):
-            yield tuple(blocks_of(run, room=room, formatted=False))
-            yield tuple(some_answered(run.received, room=room))
+            yield tuple(build_blocks(run, limits=room, formatted=False))
+            yield tuple(build_results(run.received, limits=room))
 
 
 def _may_hold(run: RunView, key: str) -> bool:

@@ -6,22 +6,18 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from copilot_admin.admin.blocks.blocks import blocks_of
-from copilot_admin.admin.blocks.contents import ALONE, ON_THE_PAGE, DataExcerpt, content_of
+from copilot_admin.admin.blocks.blocks import build_blocks
+from copilot_admin.admin.blocks.contents import FULL_LIMITS, PAGE_LIMITS, DataExcerpt, build_excerpt
 from copilot_admin.admin.blocks.kinds import (
     ArtifactBlock,
     CallBlock,
     CitationsBlock,
-    ComponentBlock,
-    DataBlock,
     FileLine,
     FilesBlock,
-    OtherBlock,
-    ReasoningBlock,
+    FoldBlock,
     StepsBlock,
     SuggestionsBlock,
     TextBlock,
-    ToolBlock,
 )
 from copilot_admin.admin.transcripts.paths import Siblings, children_of, chosen_path, siblings_of
 from copilot_admin.admin.transcripts.run_views import raw_events
@@ -72,7 +68,7 @@ def event(kind: str, payload: JsonObject | None, *, at: int = 0, ord: int = 0) -
 
 
 def blocks(*args: Any, **changes: Any) -> list[Any]:
-    return list(blocks_of(run(*args, **changes)))
+    return list(build_blocks(run(*args, **changes)))
 
 
 def step(text: str, **more: Any) -> JsonObject:
@@ -116,10 +112,14 @@ def test_a_component_has_a_block_with_what_it_cost():
         "error": "no",
     }
     (block,) = blocks("", event(EventType.COMPONENT, called))
-    assert isinstance(block, ComponentBlock)
-    assert (block.name, block.version, block.error) == ("calculator", "v1", "no")
-    assert (block.outputs, block.ms, block.result.text) == (2, 12, "error: no")
-    assert not block.usage.is_empty and block.metrics.is_empty
+    assert isinstance(block, FoldBlock)
+    assert (block.name, block.error) == ("calculator v1", "no")
+    assert block.facts == ("12 ms", "2 outputs")
+    assert [one.content.key.rpartition("-")[2] for one in block.sections] == [
+        "arguments",
+        "result",
+        "usage",
+    ]
 
 
 def test_events_without_content_are_left_out():
@@ -207,16 +207,14 @@ def test_tools_thoughts_and_suggestions_have_blocks_of_their_own():
         event(EventType.FUNCTION_CALL, {"x": 1}, ord=3),
     )
     assert [type(block) for block in found] == [
-        ToolBlock,
-        ReasoningBlock,
+        FoldBlock,
+        FoldBlock,
         SuggestionsBlock,
-        OtherBlock,
+        FoldBlock,
     ]
-    assert (found[0].name, found[0].arguments.is_empty, found[0].result.text) == (
-        "clock",
-        True,
-        "12:00",
-    )
+    assert found[0].name == "clock"
+    assert [one.content.text for one in found[0].sections] == ["", "12:00"]
+    assert found[1].sections[0].content.text == "Hm"
     assert found[2].suggestions == ("a", "b")
 
 
@@ -237,7 +235,7 @@ def test_files_that_follow_each_other_are_one_list_with_what_is_known_of_each():
     assert found[0].files == (
         FileLine(
             name="chart.png",
-            facts=("PNG", "800 by 600 pixels", "2.0\xa0KB"),
+            facts=("PNG", "800 x 600 pixels", "2.0\xa0KB"),
             note="unseen",
             fault="",
         ),
@@ -260,14 +258,14 @@ def test_the_data_messages_of_a_run_are_one_block_with_their_kinds():
 
     block, said = blocks("Hello", *shown)
 
-    assert isinstance(block, DataBlock)
-    assert [(one.kind, one.instance, one.content.text) for one in block.messages] == [
-        ("user", "", "{}\nWho asks."),
-        ("widget_data", "w-1", "[\n  1\n]"),
-        ("widget_data", "w-2", ""),
+    assert isinstance(block, FoldBlock)
+    assert [(one.label, one.content.text) for one in block.sections] == [
+        ("¶user", "{}\nWho asks."),
+        ("¶widget_data w-1", "[\n  1\n]"),
+        ("¶widget_data w-2", ""),
     ]
-    assert block.kinds == (("user", 1), ("widget_data", 2))
-    assert block.key == block.messages[0].key
+    assert block.facts == ("user", "widget_data (2)")
+    assert block.key == block.sections[0].content.key
     assert isinstance(said, TextBlock)
 
 
@@ -315,7 +313,7 @@ def test_a_call_is_shown_once_with_what_came_back():
 
 def test_a_call_that_became_no_message_is_shown_as_it_was_sent():
     (block,) = blocks("", event(EventType.FUNCTION_CALL, {"function": "f"}))
-    assert isinstance(block, OtherBlock)
+    assert isinstance(block, FoldBlock)
 
 
 @pytest.mark.parametrize(
@@ -328,22 +326,22 @@ def test_a_call_that_became_no_message_is_shown_as_it_was_sent():
         ("[broken", DataExcerpt(key="k", text="[broken")),
         ('{"a": 1}', DataExcerpt(key="k", text='{\n  "a": 1\n}', is_code=True)),
         (5, DataExcerpt(key="k", text="5", is_code=True)),
-        ("x" * 5000, DataExcerpt(key="k", text="x" * ON_THE_PAGE.text, is_cut=True)),
+        ("x" * 5000, DataExcerpt(key="k", text="x" * PAGE_LIMITS.text, is_cut=True)),
     ],
 )
 def test_data_is_shown_in_the_form_it_has(value, content):
-    assert content_of(value, key="k") == content
+    assert build_excerpt(value, key="k") == content
 
 
 def test_rows_alone_in_an_object_are_a_table():
-    assert content_of({"rows": [{"a": 1}]}, key="k").table.columns == ("a",)
-    assert content_of({"rows": [{"a": 1}], "n": 1}, key="k").table is None
+    assert build_excerpt({"rows": [{"a": 1}]}, key="k").table.columns == ("a",)
+    assert build_excerpt({"rows": [{"a": 1}], "n": 1}, key="k").table is None
 
 
 def test_all_of_a_long_table_is_shown_alone():
     rows: list[JsonObject] = [{"n": n} for n in range(100)]
-    assert content_of(rows, key="k").is_cut
-    assert not content_of(rows, key="k", room=ALONE).is_cut
+    assert build_excerpt(rows, key="k").is_cut
+    assert not build_excerpt(rows, key="k", limits=FULL_LIMITS).is_cut
 
 
 def ids(attempts: tuple[tuple[RunView, ...], ...]) -> list[list[UUID]]:
