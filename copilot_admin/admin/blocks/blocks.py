@@ -160,7 +160,9 @@ def _data(group: Sequence[tuple[str, JsonObject]], limits: DisplayLimits) -> Fol
         icon="layers",
         title=ngettext("%(count)d data message", "%(count)d data messages", count)
         % {"count": count},
-        facts=tuple(f"{name} ({number})" if number > 1 else name for name, number in kinds.items()),
+        facts=tuple(
+            f"¶{name} ({number})" if number > 1 else f"¶{name}" for name, number in kinds.items()
+        ),
         sections=tuple(sections),
     )
 

@@ -264,7 +264,7 @@ def test_the_data_messages_of_a_run_are_one_block_with_their_kinds():
         ("¶widget_data w-1", "[\n  1\n]"),
         ("¶widget_data w-2", ""),
     ]
-    assert block.facts == ("user", "widget_data (2)")
+    assert block.facts == ("¶user", "¶widget_data (2)")
     assert block.key == block.sections[0].content.key
     assert isinstance(said, TextBlock)
 

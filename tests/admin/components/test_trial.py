@@ -169,7 +169,7 @@ def test_a_foreign_page_cannot_make_a_try():
 @pytest.mark.django_db(transaction=True)
 def test_outputs_stream_as_they_come_and_the_result_last():
     user = make_user(Role.BUILDERS)
-    body = {"arguments": '{"word": "<b>"}'}
+    body = {"arguments": '{"word": "<i>"}'}
     *outputs, (name, result) = streamed(user, f"{COMPONENTS}shows/v2/try/stream/", body)
     assert [name for name, _ in outputs] == ["output"] * 6
     first = json.loads(outputs[0][1]["json"])
@@ -182,12 +182,12 @@ def test_outputs_stream_as_they_come_and_the_result_last():
                 "usage": {},
                 "metrics": {},
                 "type": "text",
-                "text": {"info": "<b>"},
+                "text": {"info": "<i>"},
             }
         ],
     }
     assert (name, result["more"]) == ("result", False)
-    assert "&lt;b&gt;" in result["html"] and "<b>" not in result["html"]
+    assert "&lt;i&gt;" in result["html"] and "<i>" not in result["html"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -26,7 +26,7 @@ def copilot(monkeypatch, builder, ada) -> Copilot:
 
 def address_in(client: Client, copilot: Copilot) -> str:
     page = client.get(reverse("playground:answer", args=[copilot.pk]) + "?chat=t-1")
-    _, _, after = page.content.decode().partition('<iframe class="ca-html" sandbox src="')
+    _, _, after = page.content.decode().partition('<iframe class="ca-frame" sandbox src="')
     return after.partition('"')[0].replace("&amp;", "&")
 
 

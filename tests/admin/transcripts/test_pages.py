@@ -65,18 +65,18 @@ def test_the_page_shows_everything_of_a_conversation(reviewer: Browser):
         "get_widget_data",
         "The widget is gone.",
         "<bdi>chart.png</bdi>",
-        "PNG · 800 by 600 pixels · 33.7\xa0KB",
+        "PNG · 800 x 600 pixels · 33.7\xa0KB",
         "PDF · 12 pages · 2.0\xa0MB",
         "The file &#x27;old.pdf&#x27; could not be read.",
         "The user wants closes. I have thirty rows.",
         "Reading Apple prices",
-        '<svg class="ca-chart"',
+        '<div class="ca-chart"',
         "Show all 30 rows",
         "Image not loaded: a chart (tracker.example)",
         "Apple prices",
         "And Microsoft?",
         "Not all data could be read",
-        "HTML, shown as its text.",
+        "HTML, shown as text",
         "Answer 1, since replaced",
         "Microsoft stayed flat, on second thought.",
         "The provider is down. Try again.",
@@ -128,13 +128,12 @@ def test_the_data_that_the_model_saw_is_one_folded_section(reviewer: Browser):
     page = text_of(reviewer.get(address(shown_data(2), "change/")))
 
     words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
-    assert "Data the model saw 3 messages ¶widget_data (2) ¶a" in words
-    assert page.count('<details class="ca-card-fold ca-seen"') == 1
-    assert page.count('id="seen-') == 3
+    assert "3 data messages ¶widget_data (2) ¶a" in words
+    assert page.count('<h3 dir="auto">¶') == 3
     assert "&lt;b&gt;0" in page
     assert "<b>0" not in page
     one = text_of(reviewer.get(address(shown_data(0), "change/")))
-    assert "Data the model saw 1 message ¶a" in " ".join(re.sub(r"<[^>]+>", " ", one).split())
+    assert "1 data message ¶a" in " ".join(re.sub(r"<[^>]+>", " ", one).split())
 
 
 def test_the_rest_of_a_long_data_message_can_be_read(reviewer: Browser):
@@ -398,9 +397,9 @@ def widget_of(rows: int) -> Conversation:
 
 def test_of_big_data_the_page_shows_the_first_rows_and_the_chart(reviewer: Browser):
     page = text_of(reviewer.get(address(widget_of(6_000))))
-    assert page.count("6,000 rows, the first 15 shown") == 3
+    assert page.count("6,000 rows, first 15 shown") == 3
     assert page.count("<tr>") < 60
-    assert page.count('<svg class="ca-chart"') == 1
+    assert page.count('<div class="ca-chart"') == 1
 
 
 def test_a_big_table_is_read_in_pieces(reviewer: Browser):
@@ -415,7 +414,7 @@ def test_a_big_table_is_read_in_pieces(reviewer: Browser):
     while place:
         piece = text_of(reviewer.get(f"{pieces[0]}?fragment&from={place}"))
         seen += piece.count("<tr>") - 1
-        assert f'<td class="ca-number" dir="ltr">{place}</td>' in piece
+        assert f'<td class="ca-num" dir="ltr">{place}</td>' in piece
         place = int(next(iter(re.findall(r'data-from="(\d+)"', piece)), 0))
     assert seen == 1_200
     assert "501 to 1,000 shown" in text_of(reviewer.get(f"{pieces[0]}?from=500"))
