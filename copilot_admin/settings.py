@@ -8,10 +8,13 @@ import sys
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
+import django_stubs_ext
 
 from copilot_admin.config import encryption, logs
 from copilot_admin.config.databases import is_maintenance_command, parse_database_url
 from copilot_admin.environment import MAIL_PORTS, load_environment, load_or_create_secret
+
+django_stubs_ext.monkeypatch()  # makes ModelAdmin[Row] possible at runtime
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"

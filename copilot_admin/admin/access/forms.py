@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.access.lockout import refuse_to_leave_nobody
 from copilot_admin.admin.access.rights import RightsField
-from copilot_admin.admin.common.generics import GroupModelForm
 from copilot_admin.admin.common.widgets import PageWidget, Text
 
 
@@ -67,12 +66,12 @@ class PersonForm(UserChangeForm[User]):
         return typed
 
 
-class GroupForm(GroupModelForm):
+class GroupForm(ModelForm[Group]):
     """The form of a group: its name and its rights."""
 
     class Meta:
         model = Group
-        fields = "__all__"  # a name and its permissions
+        fields = ["name", "permissions"]
         labels: ClassVar[dict[str, Text]] = {"permissions": _("Who is in it may")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -20,8 +21,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.generics import KeyModelAdmin, KeyModelForm
-from copilot_admin.admin.common.read_only import NoPopups
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.common.widgets import Searched
 from copilot_admin.admin.site.site import site
 from copilot_admin.models import Action, Copilot, EndpointKey
@@ -51,7 +51,7 @@ def state_of(key: EndpointKey) -> KeyState:
     return KeyState.VALID
 
 
-class KeyForm(KeyModelForm):
+class KeyForm(ModelForm[EndpointKey]):
     """Name, scope and expiry of a key."""
 
     expires_at = forms.DateTimeField(
@@ -97,7 +97,7 @@ class KeyForm(KeyModelForm):
 
 
 @admin.register(EndpointKey, site=site)
-class EndpointKeyAdmin(NoPopups, KeyModelAdmin):
+class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
     """The pages of endpoint keys."""
 
     form = KeyForm

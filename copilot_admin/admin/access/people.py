@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
-from django.contrib.auth.admin import GroupAdmin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -26,9 +26,7 @@ from copilot_admin.admin.access.powers import (
     powers_of_group,
 )
 from copilot_admin.admin.access.rights import RightsField
-from copilot_admin.admin.common.audited import AuditedAdmin
-from copilot_admin.admin.common.generics import PersonModelAdmin
-from copilot_admin.admin.common.read_only import NoPopups
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.common.widgets import SwitchesWidget, Text
 from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
 from copilot_admin.admin.site.site import site
@@ -46,7 +44,7 @@ _ROLE_WORDS: Mapping[str, Text] = {name: role.description for name, role in ROLE
 
 
 @admin.register(User, site=site)
-class PersonAdmin(NoPopups, PersonModelAdmin):
+class PersonAdmin(BaseAdmin[User], UserAdmin[User]):
     """The pages of users."""
 
     form = PersonForm
@@ -164,7 +162,7 @@ class PersonAdmin(NoPopups, PersonModelAdmin):
 
 
 @admin.register(Group, site=site)
-class RoleAdmin(NoPopups, AuditedAdmin[Group], GroupAdmin):
+class RoleAdmin(BaseAdmin[Group], GroupAdmin):
     """The pages of groups."""
 
     form = GroupForm

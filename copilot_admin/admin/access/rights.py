@@ -7,11 +7,10 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import Group, Permission, User
 from django.db.models import Model, Q
+from django.forms.models import ModelChoiceIterator, ModelMultipleChoiceField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.chosen_rows import ChosenRows
-from copilot_admin.admin.common.generics import PermissionIterator
 from copilot_admin.admin.common.widgets import PageWidget, Text
 from copilot_admin.admin.site.site import site
 from copilot_admin.config.roles import ROLES
@@ -32,7 +31,7 @@ class RightsWidget(PageWidget, forms.CheckboxSelectMultiple):
     use_fieldset = True
 
 
-class _ByThing(PermissionIterator):
+class _ByThing(ModelChoiceIterator[Permission]):
     """The rights of each thing, under its name."""
 
     def __iter__(self) -> Iterator[Any]:
@@ -41,7 +40,7 @@ class _ByThing(PermissionIterator):
             yield thing, [self.choice(right) for right in rights]
 
 
-class RightsField(ChosenRows):
+class RightsField(ModelMultipleChoiceField[Permission]):
     """Some permissions; those that nothing here asks for are not among them."""
 
     iterator = _ByThing

@@ -18,8 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.alerts.forms import HELP, WHICH, WHO, ToldForm
-from copilot_admin.admin.common.generics import AlertDigestModelAdmin
-from copilot_admin.admin.common.read_only import NoPopups
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.digests import create_digest, next_due
 from copilot_admin.alerts.rules import get_scope
@@ -55,7 +54,7 @@ class DigestForm(ToldForm):
 
 
 @admin.register(AlertDigest, site=site)
-class DigestAdmin(NoPopups, AlertDigestModelAdmin):
+class DigestAdmin(BaseAdmin[AlertDigest]):
     """The pages of digests."""
 
     form = DigestForm

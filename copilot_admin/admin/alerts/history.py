@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.alerts.read_only import ReadOnly
-from copilot_admin.admin.common.generics import AlertModelAdmin, DeliveryModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import retry_delivery
 from copilot_admin.alerts.messages import CONVERSATIONS
@@ -61,7 +61,7 @@ class KnownRules(admin.RelatedFieldListFilter):
 
 
 @admin.register(Alert, site=site)
-class AlertAdmin(ReadOnly, AlertModelAdmin):
+class AlertAdmin(ReadOnly, BaseAdmin[Alert]):
     """The history of alerts."""
 
     list_display = ("sentence", "rule", "standing", "opened_at", "closed_at", "told_at")
@@ -95,7 +95,7 @@ class AlertAdmin(ReadOnly, AlertModelAdmin):
 
 
 @admin.register(AlertDelivery, site=site)
-class DeliveryAdmin(ReadOnly, DeliveryModelAdmin):
+class DeliveryAdmin(ReadOnly, BaseAdmin[AlertDelivery]):
     """The log of deliveries."""
 
     list_display = ("subject", "to_whom", "event", "shown_state", "attempts", "status", "made_at")

@@ -7,12 +7,12 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from copilot_admin.admin.common.read_only import WrittenByServer
+from copilot_admin.admin.common.base import ReadOnlyAdmin
 
 _OFFERED = ("", "exact", "id__exact", "isnull")  # behind a field
 
 
-class ReadOnly(WrittenByServer):
+class ReadOnly(ReadOnlyAdmin[Any]):
     """Pages of rows that only the server writes: a list, and a page of facts for each row.
 
     Attributes:

@@ -19,8 +19,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.alerts.forms import WHICH, WHO, RuleForm
-from copilot_admin.admin.common.generics import AlertRuleModelAdmin
-from copilot_admin.admin.common.read_only import NoPopups
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message, describe_condition
@@ -33,7 +32,7 @@ LATEST = 10
 
 
 @admin.register(AlertRule, site=site)
-class RuleAdmin(NoPopups, AlertRuleModelAdmin):
+class RuleAdmin(BaseAdmin[AlertRule]):
     """The pages of rules."""
 
     change_form_template = f"{FOLDER}/change_form.html"

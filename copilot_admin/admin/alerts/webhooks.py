@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
@@ -18,8 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.audited import stored
-from copilot_admin.admin.common.generics import AlertWebhookModelAdmin, AlertWebhookModelForm
+from copilot_admin.admin.common.base import BaseAdmin, stored
 from copilot_admin.admin.site.site import site
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.alerts.deliveries import create_deliveries, parse_webhook_url
@@ -34,7 +34,7 @@ LATEST = 10
 post_only = method_decorator(require_POST)
 
 
-class WebhookForm(AlertWebhookModelForm):
+class WebhookForm(ModelForm[AlertWebhook]):
     """Name and address of a webhook."""
 
     class Meta:
@@ -68,7 +68,7 @@ class WebhookForm(AlertWebhookModelForm):
 
 
 @admin.register(AlertWebhook, site=site)
-class WebhookAdmin(AlertWebhookModelAdmin):
+class WebhookAdmin(BaseAdmin[AlertWebhook]):
     """The pages of webhooks."""
 
     form = WebhookForm

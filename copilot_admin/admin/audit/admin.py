@@ -20,8 +20,7 @@ from copilot_admin.admin.audit.download import MEDIA_TYPES, pieces, pieces_in_lo
 from copilot_admin.admin.audit.entry import address_of, compared, is_right, names
 from copilot_admin.admin.audit.filters import found, page_of, read_audit_filters
 from copilot_admin.admin.audit.words import kind_words, kinds
-from copilot_admin.admin.common.generics import AuditModelAdmin
-from copilot_admin.admin.common.read_only import WrittenByServer
+from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
@@ -33,7 +32,7 @@ read_only = method_decorator([require_safe, never_cache])
 
 
 @admin.register(AuditEntry, site=site)
-class AuditEntryAdmin(WrittenByServer, AuditModelAdmin):
+class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     """The pages of entries; whoever takes them along is an entry himself."""
 
     actions = None

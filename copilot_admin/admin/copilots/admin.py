@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish, reachable
+from copilot_admin.admin.common.base import without
 from copilot_admin.admin.common.reach import behind_the_wall
-from copilot_admin.admin.common.read_only import NoPopups, without
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
@@ -65,7 +65,6 @@ class CopilotList(ChangeList):
 
 @admin.register(Copilot, site=site)
 class CopilotAdmin(
-    NoPopups,
     SettingsViews,
     ArchiveViews,
     TagViews,

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.text import capfirst
 
-from copilot_admin.admin.common.read_only import Fieldsets
+from copilot_admin.admin.common.base import Fieldsets
 from copilot_admin.admin.common.rows import RowForm, RowsField
 from copilot_admin.admin.common.widgets import (
     BoundedText,

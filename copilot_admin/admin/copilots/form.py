@@ -4,6 +4,7 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 from django.core.files.base import File
+from django.forms import ModelForm
 from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.text import capfirst
@@ -12,7 +13,6 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.component_words import first_sentence
 from copilot_admin.admin.common.form_fields import unturned, with_plain_newlines
-from copilot_admin.admin.common.generics import CopilotModelForm
 from copilot_admin.admin.common.rows import RowsField
 from copilot_admin.admin.common.widgets import DatalistInput, SwitchesWidget
 from copilot_admin.admin.copilots.components_field import ComponentsField
@@ -58,7 +58,7 @@ class TableInputs:
     declared_fields: ClassVar[dict[str, forms.Field]] = inputs_of_the_table()
 
 
-class CopilotForm(TableInputs, EditLock, VersionImage, CopilotModelForm):
+class CopilotForm(TableInputs, EditLock, VersionImage, ModelForm[Copilot]):
     """Every field of a copilot's draft; of a new one also the switches that act at once.
 
     Written out here are the inputs of which several make one field of the draft.

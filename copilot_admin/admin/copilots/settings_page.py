@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -17,8 +18,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import Person, may_publish, reachable
-from copilot_admin.admin.common.audited import stored
-from copilot_admin.admin.common.generics import CopilotModelForm
+from copilot_admin.admin.common.base import stored
 from copilot_admin.admin.common.widgets import DescribedRadio
 from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.admin.copilots.header import BUILD, SETTINGS, build_copilot_header
@@ -53,7 +53,7 @@ LOGGING_HELP = {
 }
 
 
-class LiveSettingsForm(CopilotModelForm):
+class LiveSettingsForm(ModelForm[Copilot]):
     """The settings of a copilot that no version contains."""
 
     prefix = PREFIX

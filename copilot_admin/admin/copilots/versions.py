@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import may_publish
-from copilot_admin.admin.common.audited import stored
+from copilot_admin.admin.common.base import stored
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next

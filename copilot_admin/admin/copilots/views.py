@@ -27,7 +27,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import assign_owner, may_publish
-from copilot_admin.admin.common.generics import CopilotModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
@@ -74,7 +74,7 @@ class PublishCard:
         return proposed_note(self.draft.changes, is_first=self.draft.is_first)
 
 
-class CopilotViews(CopilotModelAdmin):
+class CopilotViews(BaseAdmin[Copilot]):
     """Views of the copilot admin; each asks for its permission itself."""
 
     def change_url(self, copilot: Copilot) -> str:

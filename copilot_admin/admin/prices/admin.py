@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.read_only import NoPopups
 from copilot_admin.admin.prices.form import PRICES, PriceForm, today
 from copilot_admin.admin.prices.import_views import FOLDER, PriceImportViews
 from copilot_admin.admin.site.site import site
@@ -49,7 +48,7 @@ class StandingFilter(admin.SimpleListFilter):
 
 
 @admin.register(ModelPrice, site=site)
-class ModelPriceAdmin(NoPopups, PriceImportViews):
+class ModelPriceAdmin(PriceImportViews):
     """The pages of prices."""
 
     form = PriceForm

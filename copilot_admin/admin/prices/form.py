@@ -5,11 +5,11 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
+from django.forms import ModelForm
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.generics import PriceModelForm
 from copilot_admin.copilots.model_lists import ask_all, known_models
 from copilot_admin.models import ModelPrice, Provider
 from copilot_admin.pricing.litellm import MAX_FILE_BYTES
@@ -27,7 +27,7 @@ def _date_input() -> forms.DateInput:
     return forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
 
 
-class PriceForm(PriceModelForm):
+class PriceForm(ModelForm[ModelPrice]):
     """A price of a model from a day on."""
 
     class Meta:

@@ -11,11 +11,11 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.common.generics import PriceModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.prices.form import ChosenPricesForm, PriceFileForm
 from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.model_lists import known_models
-from copilot_admin.models import Provider
+from copilot_admin.models import ModelPrice, Provider
 from copilot_admin.pricing.imports import (
     ImportPlan,
     PriceEffect,
@@ -31,7 +31,7 @@ MOST_SHOWN = 200  # lines of a plan; the others are counted
 NAMED = 30  # entries that are named for each reason to skip them
 
 
-class PriceImportViews(PriceModelAdmin):
+class PriceImportViews(BaseAdmin[ModelPrice]):
     """The page of the import; whoever may add and change prices may import them."""
 
     def import_urls(self) -> list[URLPattern]:

@@ -16,7 +16,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from copilot_admin.admin.common.audited import stored
+from copilot_admin.admin.common.base import stored
 from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.privacy.forms import EraseForm, KeepingForm, ScopeForm
 from copilot_admin.audit.parties import Actor, Subject

@@ -9,7 +9,7 @@ from django.urls import URLPattern
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.read_only import Fieldsets, without
+from copilot_admin.admin.common.base import Fieldsets, without
 from copilot_admin.admin.providers.deletion import deletion_of
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.trial import TrialViews

@@ -8,11 +8,11 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.forms import ModelForm
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.generics import ProviderModelForm
 from copilot_admin.admin.providers.option_fields import (
     MASK,
     OptionFields,
@@ -56,7 +56,7 @@ class _Timeout(forms.FloatField):
         )
 
 
-class ProviderForm(ProviderModelForm, OptionFields):
+class ProviderForm(ModelForm[Provider], OptionFields):
     """A provider: where it is, how to get in, how long to wait."""
 
     preset = forms.ChoiceField(

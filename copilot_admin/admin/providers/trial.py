@@ -21,7 +21,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.common.generics import ProviderModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.option_fields import changed_options
 from copilot_admin.agent.providers.registry import make_provider
@@ -157,7 +157,7 @@ LONGEST_MODEL = 200
 WHERE = frozenset({"kind", "base_url", "api_key", "clear_key", "api_key_env"})
 
 
-class TrialViews(ProviderModelAdmin):
+class TrialViews(BaseAdmin[Provider]):
     """Views of the provider admin that ask a provider something; each asks for its permission."""
 
     def trial_urls(self) -> list[URLPattern]:

@@ -5,13 +5,13 @@ from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.generics import CriterionModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.site.site import site
 from copilot_admin.models import Criterion
 
 
 @admin.register(Criterion, site=site)
-class CriterionAdmin(CriterionModelAdmin):
+class CriterionAdmin(BaseAdmin[Criterion]):
     """What was judged with a criterion stays readable: it is retired, not deleted."""
 
     list_display = ("name", "kind", "help", "position", "is_retired")

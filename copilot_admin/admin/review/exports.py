@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.generics import ExportModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.filter_form import refused_page
@@ -62,7 +62,7 @@ post_only = method_decorator(require_POST)
 
 
 @admin.register(TranscriptExport, site=site)
-class ExportAdmin(ExportModelAdmin):
+class ExportAdmin(BaseAdmin[TranscriptExport]):
     """Everybody has his own exports; admins see all of them."""
 
     list_display = ("what", "filter", "state", "n_conversations", "owner", "made_at")

@@ -3,15 +3,15 @@
 from typing import ClassVar
 
 from django import forms
+from django.forms import ModelForm
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.generics import QueueModelForm
 from copilot_admin.admin.transcripts.way import LIST
 from copilot_admin.models import ReviewQueue
 from copilot_admin.review.queues import HIGHEST_SEED, MOST_QUEUED
 
 
-class QueueForm(QueueModelForm):
+class QueueForm(ModelForm[ReviewQueue]):
     """Name, share and judges of a queue, and the filters of the list it is made of."""
 
     share = forms.IntegerField(

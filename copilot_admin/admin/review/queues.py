@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.generics import ConversationModelAdmin, QueueModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.review.queue_form import QueueForm
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
@@ -43,7 +43,7 @@ post_only = method_decorator(require_POST)
 
 
 @admin.register(ReviewQueue, site=site)
-class QueueAdmin(QueueModelAdmin):
+class QueueAdmin(BaseAdmin[ReviewQueue]):
     """A queue is chosen once; then it is read to its end, or closed."""
 
     list_display = ("name", "done", "each", "created_by", "created_at", "is_closed")
@@ -171,7 +171,7 @@ class QueueAdmin(QueueModelAdmin):
             self.audit(request, Action.ADDED, queue, after=facts)
 
     def _found(self, request: HttpRequest, filters: str) -> list[int]:
-        page = cast("ConversationModelAdmin", self.admin_site.get_model_admin(Conversation))
+        page = cast("BaseAdmin[Conversation]", self.admin_site.get_model_admin(Conversation))
         rows = rows_of_list(page, request, filters)
         if rows is None:
             return []

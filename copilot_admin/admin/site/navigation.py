@@ -118,7 +118,8 @@ def build_menu(
     """
     urls = {page["object_name"]: page["admin_url"] for page in pages}
     home = MenuItem(label=_("Home"), url=index_url, icon="home", is_current=path == index_url)
-    items, tabs = [home], ()
+    items = [home]
+    tabs: tuple[Tab, ...] = ()
     for section in SECTIONS:
         visible = {name: urls[name] for name in section.pages if name in urls}
         if not visible.keys() - {"Settings"}:

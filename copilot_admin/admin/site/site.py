@@ -77,7 +77,7 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
         yield from self._lists(request)
         yield from self.places(request)
         url = reverse(f"{self.name}:settings")
-        yield {"object_name": "Settings", "name": _("Settings"), "admin_url": url}
+        yield {"object_name": "Settings", "name": str(_("Settings")), "admin_url": url}
 
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.read_only import WrittenByServer
+from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.cells import (
     box_cell,
@@ -32,7 +32,7 @@ FOLDER = "admin/copilot_admin/conversation"
 
 
 @admin.register(Conversation, site=site)
-class ConversationAdmin(WrittenByServer, SavedViews, LearningViews, AskingAgainViews):
+class ConversationAdmin(ReadOnlyAdmin[Conversation], SavedViews, LearningViews, AskingAgainViews):
     """Transcripts are read and judged here; what was said is changed nowhere.
 
     A column is a method with `@admin.display` and its name in `list_display`; a filter is an entry in

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 
-from copilot_admin.admin.common.generics import ConversationModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.transcripts.filter_form import find_unknown
 from copilot_admin.admin.transcripts.list import (
     LIST_SECONDS,
@@ -34,7 +34,7 @@ class Neighbour:
 
 
 def find_neighbour(
-    page: ConversationModelAdmin,
+    page: BaseAdmin[Conversation],
     request: HttpRequest,
     conversation: Conversation,
     *,
@@ -83,7 +83,7 @@ def place_of(conversation: Conversation, place: str) -> str:
 
 
 def rows_of_list(
-    page: ConversationModelAdmin, request: HttpRequest, filters: str
+    page: BaseAdmin[Conversation], request: HttpRequest, filters: str
 ) -> QuerySet[Conversation] | None:
     """Return the conversations that a list shows with these filters; None if they aren't valid."""
     listed = _read_list(page, request, filters)
@@ -108,7 +108,7 @@ def newest_ids(rows: QuerySet[Conversation]) -> list[int]:
 
 
 def _read_list(
-    page: ConversationModelAdmin, request: HttpRequest, filters: str
+    page: BaseAdmin[Conversation], request: HttpRequest, filters: str
 ) -> tuple[QuerySet[Conversation], str] | None:
     given = QueryDict(filters).dict()
     words = given.pop(SEARCH_PARAMETER, "")

@@ -15,8 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.generics import CallModelAdmin
-from copilot_admin.admin.common.read_only import WrittenByServer
+from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.cells import when_cell
 from copilot_admin.agent.components.registry import registry
@@ -61,7 +60,7 @@ class ComponentFilter(admin.SimpleListFilter):
 
 
 @admin.register(ComponentCall, site=site)
-class ComponentCallAdmin(WrittenByServer, CallModelAdmin):
+class ComponentCallAdmin(ReadOnlyAdmin[ComponentCall]):
     """Calls are read here, and changed nowhere."""
 
     list_display = ("called", "pin", "state", "took", "events", "key", "user", "copilot")

@@ -19,7 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.accounts.members import is_reachable, reachable
-from copilot_admin.admin.common.generics import ConversationModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
 from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
@@ -58,7 +58,7 @@ def may_learn(request: HttpRequest) -> bool:
     return request.user.has_perms([VIEW, CHANGE])
 
 
-class LearningViews(ConversationModelAdmin):
+class LearningViews(BaseAdmin[Conversation]):
     """From a transcript to the questions of its copilot."""
 
     def get_urls(self) -> list[URLPattern]:

@@ -11,11 +11,12 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.generics import ConversationModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.transcripts.filter_form import refused_page
 from copilot_admin.admin.transcripts.views import VIEW, number_in
 from copilot_admin.audit.parties import Actor
 from copilot_admin.audit.recording import record_search
+from copilot_admin.models import Conversation
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.search.saved_views import (
     MAX_QUERY_LENGTH,
@@ -31,7 +32,7 @@ from copilot_admin.transcripts.search.saved_views import (
 SHARE = "copilot_admin.change_conversation"
 
 
-class SavedViews(ConversationModelAdmin):
+class SavedViews(BaseAdmin[Conversation]):
     """The list's saved views."""
 
     def get_urls(self) -> list[URLPattern]:

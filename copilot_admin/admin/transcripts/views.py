@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from copilot_admin.admin.common.generics import ConversationModelAdmin
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn, live_turns
 from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.page import EXTENT, MOST_HISTORY, page_of, parts_of
@@ -47,7 +47,7 @@ VIEW, JUDGE = "copilot_admin.view_conversation", "copilot_admin.change_conversat
 read_only = method_decorator([require_safe, never_cache])
 
 
-class TranscriptViews(ConversationModelAdmin):
+class TranscriptViews(BaseAdmin[Conversation]):
     """What the stock admin has no page for; every view asks for the permission first."""
 
     def get_urls(self) -> list[URLPattern]:

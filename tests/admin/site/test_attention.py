@@ -1,4 +1,4 @@
-"""The start page begins with what needs attention, for those who may see it; the rail stays short."""
+"""The start page begins with what needs attention, for those who may see it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,7 +10,6 @@ import pytest
 from copilot_admin.admin.limits import usage
 from copilot_admin.admin.limits.usage import RuleUsage
 from copilot_admin.admin.site.attention import attention
-from copilot_admin.admin.site.navigation import navigation
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Alert, SubjectLimits
 from copilot_admin.models.limits import LimitScope
@@ -18,23 +17,6 @@ from tests.alerts.alerting import make_rule
 from tests.factories import make_copilot, make_key, make_provider, make_user
 
 ADMIN = "/admin/copilot_admin"
-RAIL = ("Limits", "Alert", "AlertRule", "AlertDigest", "AlertWebhook", "AlertDelivery")
-
-
-def rail(*names: str, path: str = "/admin/") -> list[tuple[str, bool]]:
-    models = [
-        {"object_name": name, "name": name, "admin_url": f"/admin/{name.lower()}/"}
-        for name in names
-    ]
-    groups = navigation(models, index_url="/admin/", path=path)
-    return [(str(one.label), one.is_inside) for group in groups[1:] for one in group.places]
-
-
-def test_what_belongs_to_alerts_is_shown_to_those_who_are_there() -> None:
-    assert rail(*RAIL) == [("Limits", False), ("Alert", False)]
-    whole = [("Limits", False), ("Alert", False), *((name, True) for name in RAIL[2:])]
-    for place in RAIL[1:]:
-        assert rail(*RAIL, path=f"/admin/{place.lower()}/7/change/") == whole
 
 
 @pytest.fixture

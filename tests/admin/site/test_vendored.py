@@ -23,13 +23,3 @@ def test_every_vendored_script_is_the_one_that_was_recorded():
         for path in scripts()
     }
     assert found == recorded()
-
-
-def test_no_vendored_script_makes_code_of_text():
-    made = [
-        path.name
-        for path in scripts()
-        for word in ("eval(", "Function(")
-        if word in path.read_text()
-    ]
-    assert made == []

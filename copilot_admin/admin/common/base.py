@@ -1,0 +1,210 @@
+"""Base classes of the ModelAdmins: audit trail, guarded filters, the look of lists and forms.
+
+What Django's own views add, change and delete gets an audit entry. A view of its own calls `audit`
+as the last statement of the transaction of its change.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+from django.contrib.admin import ModelAdmin, ShowFacets
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.db.models.constants import LOOKUP_SEP
+from django.forms import Field, Media
+from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from copilot_admin.admin.common.form_fields import check_unturned
+from copilot_admin.audit.changes import Snapshot, snapshot
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record
+from copilot_admin.models import Action
+
+Row = TypeVar("Row", bound=Model)
+Fieldsets = list[tuple[Any, dict[str, Any]]]
+
+# Columns with ciphertexts, digests and hashes. Django lets a URL filter by any of them, which would
+# reveal a secret letter by letter.
+SECRETS = frozenset(
+    {
+        "api_key_cipher",
+        "chain_hash",
+        "client_hash",
+        "digest",
+        "hash",
+        "headers_cipher",
+        "password",
+        "secret_cipher",
+        "session_data",
+        "session_hash",
+        "session_key",
+    }
+)
+_EXPRESSIONS = frozenset({"regex", "iregex"})  # SQLite evaluates them in Python: (a+)+$ blocks it
+_NAMES = frozenset({"name", "username"})
+
+
+class BaseAdmin(ModelAdmin[Row], Generic[Row]):
+    """ModelAdmin with an audit entry for each row that is added, changed or deleted.
+
+    Attributes:
+        columns: Looks of the columns of the list, separated by spaces: "num" aligns numbers,
+            "grow" takes the free width, "wrap" breaks lines, "medium" and "wide" disappear in
+            narrow lists.
+        empty_state: Explanation in an empty list.
+        empty_icon: Icon of an empty list.
+    """
+
+    show_facets = ShowFacets.NEVER  # counting each choice reads the whole table
+    list_per_page = 50
+    columns: Mapping[str, str] = {}
+    empty_state: str | Promise = ""
+    empty_icon = "info"
+
+    @property
+    def media(self) -> Media:
+        """No scripts of Django: `list.js` replaces those of lists, and no popup is offered."""
+        return Media()
+
+    def audit(
+        self,
+        request: HttpRequest,
+        action: Action,
+        row: Model,
+        *,
+        before: Mapping[str, object] | None = None,
+        after: Mapping[str, object] | None = None,
+    ) -> None:
+        """Record what a view did to a row."""
+        by = Actor.of(request)
+        record(action, by=by, on=Subject.of(row), before=before, after=after)
+
+    def page_context(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        """Return the context of a page of its own."""
+        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        path = lookup.split(LOOKUP_SEP)
+        if not (SECRETS | _EXPRESSIONS).isdisjoint(path):
+            return False
+        return super().lookup_allowed(lookup, value, request)  # type: ignore[arg-type]  # deprecated
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Field | None:
+        field = super().formfield_for_dbfield(db_field, request, **options)
+        if field is not None and db_field.name in _NAMES:
+            field.validators.append(check_unturned)
+        widget = getattr(field, "widget", None)
+        if field is not None and isinstance(widget, RelatedFieldWidgetWrapper):
+            field.widget = widget.widget  # no popups
+        return field
+
+    def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        options.setdefault("empty_label", _("None") if db_field.blank else _("Select…"))
+        return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def formfield_for_choice_field(self, db_field: Any, request: Any, **options: Any) -> Any:
+        blank = _("None") if db_field.blank else _("Select…")
+        is_open = db_field.blank or not db_field.has_default()
+        choices = db_field.get_choices(include_blank=is_open, blank_choice=[("", blank)])
+        options.setdefault("choices", choices)
+        return super().formfield_for_choice_field(db_field, request, **options)
+
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        row = super().get_object(request, *args, **kwargs)
+        if row is not None and request.method == "POST":
+            _read(request)[_key(row)] = _columns(row), stored(row)
+        return row
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save what the form shows or this request changed.
+
+        Other columns may have changed since the form was loaded: a publish must not be undone.
+        """
+        columns, _before = _read(request).get(_key(obj), (None, None))
+        if not change or columns is None:
+            super().save_model(request, obj, form, change)
+            return
+        now = _columns(obj)
+        obj.save(
+            update_fields={
+                field.name
+                for field in obj._meta.concrete_fields
+                if field.name in form.fields
+                or getattr(field, "auto_now", False)
+                or now.get(field.attname) != columns.get(field.attname)
+            }
+        )
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        logged = super().log_addition(request, obj, message)
+        self.audit(request, Action.ADDED, obj, after=stored(obj))
+        return logged
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        logged = super().log_change(request, obj, message)
+        _columns_before, before = _read(request).pop(_key(obj), (None, None))
+        if before is not None and before != (after := stored(obj)):
+            self.audit(request, self.action_of(before, after), obj, before=before, after=after)
+        return logged
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        logged = super().log_deletions(request, queryset)
+        for row in queryset:
+            self.audit(request, Action.DELETED, row, before=stored(row))
+        return logged
+
+    def action_of(self, before: Snapshot, after: Snapshot) -> Action:
+        """Return the action that the audit trail shows for a change."""
+        return Action.CHANGED
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any) -> Any:
+        with transaction.atomic():  # the change and its audit entry
+            return super().response_action(request, queryset, *args)
+
+
+class ReadOnlyAdmin(BaseAdmin[Row]):
+    """Rows that the server writes: nobody adds, changes or deletes them in the admin."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+def stored(row: Model) -> Snapshot:
+    """Return the row as it is in the database, whatever a form has put into the object."""
+    return snapshot(type(row)._base_manager.get(pk=row.pk))
+
+
+def without(fieldsets: Fieldsets, *names: str) -> Fieldsets:
+    """Return the fieldsets without some fields, and without those that are empty then."""
+    left = [
+        (label, {**options, "fields": [one for one in options["fields"] if one not in names]})
+        for label, options in fieldsets
+    ]
+    return [(label, options) for label, options in left if options["fields"]]
+
+
+_Read = dict[tuple[str, object], tuple[dict[str, object], Snapshot]]
+
+
+def _read(request: HttpRequest) -> _Read:
+    read: _Read = vars(request).setdefault("rows_before", {})
+    return read
+
+
+def _key(row: Model) -> tuple[str, object]:
+    return row._meta.label, row.pk
+
+
+def _columns(row: Model) -> dict[str, object]:
+    attributes = vars(row)
+    names = (field.attname for field in row._meta.concrete_fields)
+    return {name: attributes[name] for name in names if name in attributes}

@@ -1,0 +1,112 @@
+"""The shell of every page: menu, tabs, search, settings, time zone, and signed-out htmx requests."""
+
+from datetime import UTC, datetime
+
+from django.template import Context, Template
+from django.test import Client
+from django.utils import timezone
+import pytest
+
+from copilot_admin.admin.site.navigation import Menu, build_menu
+from copilot_admin.config.roles import Role
+from copilot_admin.models import Alert
+from tests.alerts.alerting import make_rule
+from tests.factories import make_copilot, make_user
+
+NOON = datetime(2025, 11, 28, 11, 37, tzinfo=UTC)
+
+
+def menu(*names: str, path: str = "/admin/") -> Menu:
+    pages = [
+        {"object_name": name, "name": name, "admin_url": f"/admin/{name.lower()}/"}
+        for name in names
+    ]
+    return build_menu(pages, index_url="/admin/", path=path, counts={"alerts": 3})
+
+
+def signed_in(*roles: Role) -> Client:
+    client = Client()
+    client.force_login(make_user(*roles))
+    return client
+
+
+class TestMenu:
+    def test_an_item_shows_if_one_of_its_pages_does(self) -> None:
+        items = menu("Copilot", "AlertRule", "Settings").items
+        assert [item.url for item in items] == ["/admin/", "/admin/copilot/", "/admin/alertrule/"]
+        assert [item.count for item in items] == [0, 0, 3]
+
+    def test_the_pages_of_the_current_item_are_tabs(self) -> None:
+        shown = menu("Copilot", "Alert", "AlertRule", path="/admin/alertrule/7/change/")
+        assert [item.is_current for item in shown.items] == [False, False, True]
+        assert [(tab.url, tab.is_current) for tab in shown.tabs] == [
+            ("/admin/alert/", False),
+            ("/admin/alertrule/", True),
+        ]
+        assert menu("Copilot", "Alert", "AlertRule").tabs == ()
+
+
+@pytest.mark.django_db
+class TestPages:
+    def test_the_settings_list_only_what_a_role_may_open(self) -> None:
+        client = signed_in(Role.BUILDERS)
+        assert client.get("/admin/settings/").context["pages"] == []
+        pages = signed_in(Role.OPERATORS).get("/admin/settings/").context["pages"]
+        assert "/admin/limits/" in [page["url"] for page in pages]
+
+    def test_open_alerts_are_counted_in_the_menu(self) -> None:
+        Alert.objects.create(rule=make_rule(), opened_at=timezone.now())
+        items = signed_in(Role.OPERATORS).get("/admin/settings/").context["navigation"]
+        assert [item.count for item in items if item.icon == "bell"] == [1]
+
+    def test_find_knows_copilots_and_pages(self) -> None:
+        copilot = make_copilot(name="Rates Desk")
+        client = signed_in(Role.BUILDERS, Role.REVIEWERS)
+        results = client.get("/admin/find/", {"q": "rates"}).context["results"]
+        urls = [result.url for result in results]
+        assert urls[0] == f"/admin/copilot_admin/copilot/{copilot.pk}/change/"
+        assert urls[-1].endswith("/conversation/?q=rates")
+        assert client.get("/admin/find/").context["results"] == []
+        part = client.get("/admin/find/", {"q": "queues"}, headers={"HX-Request": "true"})
+        assert next(one.url for one in part.context["results"]).endswith("/reviewqueue/")
+        assert b"<html" not in part.content
+
+    def test_a_signed_out_htmx_request_gets_no_sign_in_page(self) -> None:
+        assert Client().get("/admin/find/").status_code == 302
+        assert Client().get("/admin/find/", headers={"HX-Request": "true"}).status_code == 401
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("zone", "shown"),
+    [
+        ("Asia/Tokyo", "Asia/Tokyo"),
+        ("", "UTC"),
+        ("Nowhere/Here", "UTC"),
+        ("../../etc/passwd", "UTC"),
+        ("x" * 5000, "UTC"),
+    ],
+)
+def test_times_are_in_the_zone_of_the_reader(zone: str, shown: str) -> None:
+    client = signed_in(Role.OPERATORS)
+    client.cookies["timezone"] = zone
+    response = client.get("/admin/settings/")
+    assert f'data-time-zone="{shown}"' in response.content.decode()
+    assert timezone.get_current_timezone_name() == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("style", "text"),
+    [("", "28 Nov 2025 11:37"), ("short", "28 Nov 2025"), ("date", "28 Nov 2025")],
+)
+def test_a_time_carries_its_machine_form(style: str, text: str) -> None:
+    source = f'{{{{ at|ca_time:"{style}" }}}}' if style else "{{ at|ca_time }}"
+    drawn = Template(source).render(Context({"at": NOON}))
+    assert 'datetime="2025-11-28T11:37:00+00:00"' in drawn
+    assert f">{text}</time>" in drawn
+
+
+def test_a_time_of_today_is_short() -> None:
+    now = timezone.localtime()
+    drawn = Template('{{ at|ca_time:"short" }}').render(Context({"at": now}))
+    assert f">{now:%H:%M}</time>" in drawn
