@@ -14,6 +14,7 @@ import prometheus_client  # noqa: F401  # it reads its variable when it is impor
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots import data_fit, live
@@ -58,6 +59,9 @@ hypothesis_settings.register_profile(
     "nightly", parent=hypothesis_settings.get_profile("reproducible"), max_examples=500
 )
 hypothesis_settings.load_profile("reproducible")
+
+
+DemoModel.word_seconds = 0  # its pace is for people
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

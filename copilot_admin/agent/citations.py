@@ -69,7 +69,7 @@ def collect_citations(citations: Iterable[Citation]) -> Iterator[Event]:
 
 
 def cite_web_sources(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterator[Citation]:
-    """Yield a citation for each web page that the model's provider searched.
+    """Yield a citation for each page that the model's provider searched, or source that it named.
 
     Source: a client takes details named url, source or id out of what it shows; hence "Link".
     """
@@ -77,11 +77,11 @@ def cite_web_sources(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterat
         about: dict[str, Json] = {"name": source.title or source.url, "description": source.text}
         details: dict[str, Json] = {"Title": source.title, "Link": source.url}
         yield Citation(
-            id=str(uuid5(answer_id, f"web {source.url}")),
+            id=str(uuid5(answer_id, f"web {source.url or source.title}")),
             source_info={
-                "type": "web",
+                "type": "web" if source.url else "direct retrieval",
                 **{key: value for key, value in about.items() if value},
-                "metadata": {"url": source.url},
+                "metadata": {"url": source.url} if source.url else {},
                 "citable": True,
             },
             details=({key: value for key, value in details.items() if value},),

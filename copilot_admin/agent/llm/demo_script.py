@@ -1,155 +1,109 @@
-"""Script of the demo model."""
+"""Script of the demo model: the tools that it calls, and its answers."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 import json
 import re
+from typing import TypeAlias
 
+from copilot_admin.agent.llm.demo_answers import (
+    LABEL,
+    DemoAnswer,
+    find_demo_answer,
+    suggest_questions,
+)
+from copilot_admin.agent.llm.demo_input import Given, Row, Scene, numeric_columns, read_scene
 from copilot_admin.agent.tools.artifacts import MAX_SERIES
 from copilot_admin.agent.values.model_call import (
     ModelCall,
-    ModelMessage,
     ModelRole,
+    TextDelta,
     ToolCall,
-    ToolSchema,
+    WebSource,
+    WebSources,
 )
 from protocol.functions import GET_SKILL_CONTENT, GET_WIDGET_DATA
 from protocol.json import Json, JsonObject, is_number
 
-# Possessive, and only where a line begins: no character of a text is looked at twice.
-_BLOCK_START = re.compile(r'<data source=("(?:[^"\\\n]|\\.)*+")[^\n]*+(?<=>)\n')
-_BEGINS = "<data source="
-_BLOCK_END = "\n</data>"
-_MAX_ROWS = 200
-
-Row = Mapping[str, str | int | float | bool | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A block of data that the model was given."""
-
-    source: str
-    body: str
-
-    @property
-    def rows(self) -> Sequence[Row]:
-        """The rows of the block, if it is a table; what is nested in them becomes text."""
-        value = _parsed(self.body)
-        if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-            return ()
-        return [{key: _cell(cell) for key, cell in row.items()} for row in value[:_MAX_ROWS]]
-
-
-def listed_in(system: str, *, for_tool: str, key: str) -> Sequence[JsonObject]:
-    """Return the lines that the prompt lists for a tool."""
-    lists = (given for given in blocks_in(system) if for_tool in given.source)
-    found = [_parsed(line) for given in lists for line in given.body.splitlines()]
-    return [one for one in found if isinstance(one, dict) and key in one]
-
-
-def blocks_in(text: str) -> Iterator[Given]:
-    """The blocks of data in a text; a block that never ends is none, and neither is what follows."""
-    start = 0
-    while opening := _opening(text, start):
-        end = text.find(_BLOCK_END, opening.end())
-        if end < 0:
-            return
-        source = _parsed(opening[1])
-        if isinstance(source, str):
-            yield Given(source, text[opening.end() : end])
-        start = end + len(_BLOCK_END)
-
-
-def _opening(text: str, start: int) -> re.Match[str] | None:
-    """The next beginning of a block, where a line begins.
-
-    It is looked for as a text: an expression takes 0.2 s for 20 MB, and no thread runs meanwhile.
-    """
-    while (found := text.find(_BEGINS, start)) >= 0:
-        begins_line = found == 0 or text[found - 1] == "\n"
-        if begins_line and (opening := _BLOCK_START.match(text, found)):
-            return opening
-        start = found + 1
-    return None
-
-
-def _parsed(text: str) -> Json:
-    try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def _cell(value: Json) -> str | int | float | bool | None:
-    if isinstance(value, str | int | float) or value is None:
-        return value
-    return json.dumps(value, ensure_ascii=False)
-
-
-OPENING = "This is the demo model: no language model was asked."
+DATA_LABEL = "*Demo answer, computed from your data. No language model was used.*"
+NO_ANSWER = "*Demo model: no language model was used.*"
+_EXPLANATION = """The built-in demo model has prepared answers only, and describes the data that you \
+attach. Connect a model to get real answers. Questions with a prepared answer:"""
+SUGGESTIONS = "Suggest "  # how the request for suggestions opens
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
 _ONE_JOINT = str.maketrans("- ", "__")
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 _EXCERPT = 300  # characters
-_LONGEST_QUESTION = 100_000  # characters; nobody rehearses with more
-_MOST_TOLD = 100  # pieces of data that are told one by one, or results of tools
-_MOST_NAMES = 500  # tools or skills that are looked for in a question; each is one look through it
+_MAX_LISTED = 100  # pieces of data, or results of tools
+_MAX_COLUMNS = 4  # with numbers that are described
+_MAX_NAMES = 500  # tools or skills that are looked for in a question
+
+Move: TypeAlias = TextDelta | ToolCall | WebSources
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Input of the demo model: role, question, data and tools already used."""
-
-    role: str
-    question: str
-    widgets: Sequence[JsonObject]
-    skills: Sequence[JsonObject]
-    given: Sequence[Given]
-    used: frozenset[str]
-    told: Sequence[str]
-    tools: Sequence[ToolSchema]
-
-    def may(self, tool: str) -> bool:
-        """Return whether a tool is offered and not yet used for this question."""
-        return tool not in self.used and any(one.name == tool for one in self.tools)
-
-
-def next_move(call: ModelCall) -> ToolCall | str:
-    """Returns the tool to call, or the whole answer.
+def next_moves(call: ModelCall) -> Iterator[Move]:
+    """Yield the texts, tool calls and sources of the next model message.
 
     A skill that the question names comes first, then data, then a table or a chart if the question
     names one and there are rows, then any other offered tool whose name is in the question, then
     the answer.
     """
-    scene = _scene(call)
+    scene = read_scene(call)
+    number = sum(len(message.tool_calls) for message in call.messages)
     arguments = _next_arguments(scene)
-    if arguments is None:
-        return _answer(scene)
-    name, values = arguments
-    number = sum(len(message.tool_calls) for message in call.messages) + 1
-    return ToolCall(
-        id=f"rehearse{number}", name=name, arguments=json.dumps(values, ensure_ascii=False)
+    if arguments is not None:
+        yield _tool_call(number + 1, *arguments)
+    elif scene.given or any(scene.results):
+        yield TextDelta(_describe_given(scene))
+    elif scene.question.startswith(SUGGESTIONS):
+        yield TextDelta(json.dumps(suggest_questions(_last_question(call) + scene.role)))
+    elif (answer := find_demo_answer(scene.question, role=scene.role)) is not None:
+        yield from _give_answer(answer, scene, number)
+    else:
+        yield TextDelta(_explain(scene))
+
+
+def _give_answer(answer: DemoAnswer, scene: Scene, number: int) -> Iterator[Move]:
+    draws = answer.chart is not None and scene.may("chart")
+    lists = answer.has_table and scene.may("table")
+    if not scene.used:
+        yield TextDelta(f"{LABEL}\n\n{answer.opening}")
+        if answer.has_table and not lists:
+            yield TextDelta(f"\n\n{answer.markdown_table}")
+        if draws:
+            yield _tool_call(number + 1, "chart", answer.chart_arguments)
+        if lists:
+            yield _tool_call(number + 2, "table", answer.table_arguments)
+        if draws or lists:
+            return
+    yield TextDelta(f"\n\n{answer.closing}")
+    yield WebSources(
+        tuple(
+            WebSource(url="", title=f"{widget.name} (sample widget)", text=widget.description)
+            for widget in answer.widgets
+        )
     )
 
 
-def _scene(call: ModelCall) -> Scene:
-    system = "\n".join(one.text for one in call.messages if one.role is ModelRole.SYSTEM)
-    turn = _turn(call.messages)
-    asked = turn[0].text if turn else ""
-    results = [one.text for one in turn if one.role is ModelRole.TOOL]
-    texts = [asked, *results]
-    return Scene(
-        role=next((line for line in system.splitlines() if line.strip()), ""),
-        question=asked.partition("\n\n<data ")[0][:_LONGEST_QUESTION],
-        widgets=listed_in(system, for_tool=GET_WIDGET_DATA, key="id"),
-        skills=listed_in(system, for_tool=GET_SKILL_CONTENT, key="slug"),
-        given=[given for text in texts for given in blocks_in(text)],
-        used=frozenset(one.name for message in turn for one in message.tool_calls),
-        told=[text for text in results if not text.startswith("<data ")],
-        tools=call.tools,
-    )
+def _explain(scene: Scene) -> str:
+    questions = "\n".join(f"- {one}" for one in suggest_questions(scene.role))
+    parts = [NO_ANSWER, _EXPLANATION, questions, "A model would get this question:"]
+    parts.append(_quote(scene.question))
+    if scene.role:
+        parts += ["and these instructions:", _quote(scene.role)]
+    return "\n\n".join(parts)
+
+
+def _quote(text: str) -> str:
+    return f"> {' '.join(text.split())}"
+
+
+def _tool_call(number: int, name: str, values: JsonObject) -> ToolCall:
+    return ToolCall(id=f"demo{number}", name=name, arguments=json.dumps(values, ensure_ascii=False))
+
+
+def _last_question(call: ModelCall) -> str:
+    users = [one.text for one in call.messages if one.role is ModelRole.USER]
+    return users[-2] if len(users) > 1 else ""
 
 
 def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
@@ -162,7 +116,7 @@ def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
     for name, arguments_from in _DRAWN.items():
         if name in question and scene.may(name) and rows is not None:
             return name, arguments_from(rows, question)
-    others = [one for one in scene.tools[:_MOST_NAMES] if one.name not in _BY_OWN_RULES]
+    others = [one for one in scene.tools[:_MAX_NAMES] if one.name not in _BY_OWN_RULES]
     said = _named([one.name for one in others], scene.question)
     for tool in others:
         words = _words_for(tool.name, scene.question) if tool.name in said else None
@@ -180,29 +134,43 @@ def _joined(text: str) -> str:
     return text.lower().translate(_ONE_JOINT)
 
 
-def _answer(scene: Scene) -> str:
-    parts = [OPENING]
-    if scene.role:
-        parts.append(f"My role: {scene.role.strip()}")
-    parts.append(f"You asked: {scene.question.strip()}")
-    if scene.given:
-        parts.append("I was given:\n" + "\n".join(_listing(scene.given)))
-    parts.extend(f"A tool said: {text[:_EXCERPT]}" for text in scene.told[:_MOST_TOLD])
+def _describe_given(scene: Scene) -> str:
+    parts = [DATA_LABEL if scene.given else NO_ANSWER]
+    parts += [_describe(one) for one in scene.given[:_MAX_LISTED]]
+    if len(scene.given) > _MAX_LISTED:
+        parts.append(f"And {len(scene.given) - _MAX_LISTED:,} more sources.")
+    parts += [f"A tool returned: {text[:_EXCERPT]}" for text in scene.results[:_MAX_LISTED]]
     return "\n\n".join(parts)
 
 
-def _listing(given: Sequence[Given]) -> Iterator[str]:
-    yield from (f"- {_summary(one)}" for one in given[:_MOST_TOLD])
-    if len(given) > _MOST_TOLD:
-        yield f"- and {len(given) - _MOST_TOLD:,} more"
-
-
-def _summary(given: Given) -> str:
+def _describe(given: Given) -> str:
     rows = given.rows
-    if rows:
+    if not rows:
+        return f"**{given.source}:** {given.body.strip()[:_EXCERPT]}"
+    numbers = numeric_columns(rows)
+    label = next((column for column in rows[0] if column not in numbers), "")
+    count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+    lines = [f"**{given.source}** has {count} and {len(rows[0])} columns."]
+    lines += [_describe_column(column, rows, label) for column in numbers[:_MAX_COLUMNS]]
+    if not numbers:
         first = ", ".join(f"{key} {value}" for key, value in rows[0].items())
-        return f"{given.source}: {len(rows)} rows; the first: {first[:_EXCERPT]}"
-    return f"{given.source}: {given.body.strip()[:_EXCERPT]}"
+        lines.append(f"- First row: {first[:_EXCERPT]}")
+    return "\n".join(lines)
+
+
+def _describe_column(column: str, rows: Sequence[Row], label: str) -> str:
+    found = [row for row in rows if is_number(row.get(column))]
+    if not found:
+        return f"- **{column}:** no numbers"
+    highest = max(found, key=lambda row: float(row[column] or 0))
+    lowest = min(found, key=lambda row: float(row[column] or 0))
+
+    def name(row: Row) -> str:
+        return f"{row[column]:,}" + (f" ({row[label]})" if label else "")
+
+    if len(found) == 1:
+        return f"- **{column}:** {name(highest)}"
+    return f"- **{column}:** highest {name(highest)}, lowest {name(lowest)}"
 
 
 def _table(given: Given, question: str) -> JsonObject:
@@ -216,7 +184,7 @@ def _table(given: Given, question: str) -> JsonObject:
 def _chart(given: Given, question: str) -> JsonObject:
     kind = next((one for one in _CHART_TYPES if one in question), "bar")
     columns = list(given.rows[0])
-    numbers = _numeric_columns(given.rows)
+    numbers = numeric_columns(given.rows)
     label = next((one for one in columns if one not in numbers), columns[0])
     if kind == "scatter" and numbers:
         label = numbers[0]
@@ -236,7 +204,7 @@ _BY_OWN_RULES = frozenset({*_DRAWN, GET_WIDGET_DATA, GET_SKILL_CONTENT})
 
 
 def _wanted_skill(scene: Scene) -> str:
-    slugs = [str(one["slug"]) for one in scene.skills[:_MOST_NAMES]]
+    slugs = [str(one["slug"]) for one in scene.skills[:_MAX_NAMES]]
     said = _named(slugs, scene.question)
     named = (
         one for one in slugs if one in said and _words_for(one.replace("-", "_"), scene.question)
@@ -286,15 +254,3 @@ def _value(schema: Json, question: str) -> Json:
         case {"type": "object"}:
             return {}
     return question
-
-
-def _turn(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    for number in range(len(messages) - 1, -1, -1):
-        if messages[number].role is ModelRole.USER:
-            return messages[number:]
-    return ()
-
-
-def _numeric_columns(rows: Sequence[Row]) -> list[str]:
-    columns = dict.fromkeys(key for row in rows for key in row)
-    return [column for column in columns if all(is_number(row.get(column, 0)) for row in rows)]

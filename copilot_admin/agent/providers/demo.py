@@ -1,11 +1,11 @@
-"""The embedded provider: no model, no network, no key, and it says so."""
+"""Built-in provider with prepared answers: no model, no network, no key."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 import re
 from typing import ClassVar
 
-from copilot_admin.agent.llm.demo_script import next_move
+from copilot_admin.agent.llm.demo_script import next_moves
 from copilot_admin.agent.values.model_call import (
     Delta,
     Finish,
@@ -22,29 +22,35 @@ _WORD = re.compile(r"\s+\S*|\S+")
 
 
 class DemoModel:
-    """Plays a model deterministically, so that a copilot can be tried in all its features."""
+    """Deterministic stand-in for a model, with which all features of a copilot can be tried."""
 
     kind: ClassVar[str] = "rehearsal"
     label: ClassVar[str] = "Demo model (built in, no network)"
     samples: ClassVar[Mapping[str, ServerReply]] = {}
+    word_seconds: ClassVar[float] = 0.012  # 80 words a second, about as fast as a hosted model
 
     def __init__(self, spec: ProviderSpec) -> None:
         self.spec = spec
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
-        """Streams the next move of the play, word by word."""
-        move = next_move(call)
-        if isinstance(move, ToolCall):
-            yield move
-            said, reason = move.arguments, "tool_calls"
-        else:
-            for word in _WORD.findall(move):
-                await asyncio.sleep(0)  # a stream that never waits would starve all others
-                yield TextDelta(word)
-            said, reason = move, "stop"
-        yield estimated_usage(call, written=len(said))
+        """Stream the next message of the script, word by word."""
+        written, reason = 0, "stop"
+        for move in next_moves(call):
+            match move:
+                case TextDelta(text):
+                    for word in _WORD.findall(text):
+                        await asyncio.sleep(self.word_seconds)
+                        yield TextDelta(word)
+                    written += len(text)
+                case ToolCall():
+                    yield move
+                    written += len(move.arguments)
+                    reason = "tool_calls"
+                case _:
+                    yield move
+        yield estimated_usage(call, written=written)
         yield Finish(reason)
 
     async def models(self) -> tuple[str, ...]:
-        """The one model there is."""
+        """Return the only model."""
         return (MODEL,)

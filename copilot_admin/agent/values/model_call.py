@@ -107,7 +107,7 @@ class PictureDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSource:
-    """A page that the model's provider searched for the answer."""
+    """A page that the model's provider searched, or a source without a URL that it named."""
 
     url: str
     title: str = ""

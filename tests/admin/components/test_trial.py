@@ -220,7 +220,7 @@ def test_a_copilot_lends_its_model(builder: Client, monkeypatch: pytest.MonkeyPa
     copilot = make_copilot(name="Desk")
     values = read(builder, url)
     assert values["copilot"] == [str(copilot.pk)]
-    assert "This is the demo model" in builder.post(url, merged(values, {})).content.decode()
+    assert "no language model was used" in builder.post(url, merged(values, {})).content.decode()
 
     gone = make_provider(kind="telepathy")
     broken = make_copilot(provider=gone)

@@ -1,12 +1,12 @@
-"""The demo model: honest, repeatable, and able to show what a copilot can do."""
+"""The demo model: labelled, repeatable, and able to show the features of a copilot."""
 
 import asyncio
 import json
 
 import pytest
 
-from copilot_admin.agent.llm import demo_script as rehearsal_script
-from copilot_admin.agent.llm.demo_script import next_move
+from copilot_admin.agent.llm.demo_answers import DEMO_ANSWERS, LABEL
+from copilot_admin.agent.llm.demo_script import DATA_LABEL, NO_ANSWER, next_moves
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.model_call import (
     Finish,
@@ -16,7 +16,6 @@ from copilot_admin.agent.values.model_call import (
     TextDelta,
     ToolCall,
     ToolSchema,
-    Usage,
     UsageSource,
 )
 from copilot_admin.agent.values.spec import ProviderSpec, WidgetDataMode
@@ -61,17 +60,46 @@ def with_rows(question, rows=ROWS):
     )
 
 
-def test_plain_question_gets_an_honest_answer_in_small_pieces():
-    events = answered(make_query(HumanMessage("What  moved?")))
-    assert text_of(events) == (
-        "This is the demo model: no language model was asked.\n\nMy role: You are Macro.\n\n"
-        "You asked: What  moved?"
-    )
+@pytest.mark.parametrize(
+    ("question", "artifacts"),
+    [
+        ("What should I know before the open?", [ArtifactType.CHART]),
+        ("Show the ten largest positions as a table.", [ArtifactType.TABLE]),
+        ("Draw the closing prices as a line chart.", [ArtifactType.CHART]),
+        ("Which positions helped most, and which hurt?", [ArtifactType.CHART, ArtifactType.TABLE]),
+    ],
+)
+def test_sample_question_gets_a_labelled_answer_with_artifacts_and_sources(question, artifacts):
+    events = answered(make_query(HumanMessage(question)))
+    assert text_of(events).startswith(LABEL)
+    shown = [event.type for event in events if isinstance(event, MessageArtifact)]
+    assert shown == artifacts
+    (sources,) = (event for event in events if isinstance(event, CitationCollection))
+    assert all(one.source_info["type"] == "direct retrieval" for one in sources.citations)
     assert len(events) > 10
 
 
-def test_copilot_without_a_prompt_has_no_role():
-    assert "My role" not in text_of(answered(make_query(), spec=make_spec()))
+def test_copilot_without_tools_gets_the_table_as_text():
+    query = make_query(HumanMessage("Show the ten largest positions as a table."))
+    events = answered(query, spec=make_spec())
+    assert not any(isinstance(event, MessageArtifact) for event in events)
+    assert "| Northwind Semiconductors | Technology | 7.2 |" in text_of(events)
+
+
+@pytest.mark.parametrize("question", ["What  moved?", "Hello", "What is the weather like?"])
+def test_question_without_a_prepared_answer_gets_questions_that_have_one(question):
+    text = text_of(answered(make_query(HumanMessage(question))))
+    assert text.startswith(NO_ANSWER)
+    offered = [line[2:] for line in text.splitlines() if line.startswith("- ")]
+    assert offered
+    for line in offered:
+        assert LABEL in text_of(answered(make_query(HumanMessage(line))))
+
+
+@pytest.mark.parametrize("answer", DEMO_ANSWERS, ids=lambda answer: answer.opening[:20])
+def test_each_follow_up_has_a_prepared_answer(answer):
+    for question in answer.follow_ups:
+        assert LABEL in text_of(answered(make_query(HumanMessage(question))))
 
 
 def test_same_question_gets_the_same_answer():
@@ -124,9 +152,7 @@ def test_a_skill_that_nobody_names_is_not_loaded_and_what_one_says_is_quoted():
         data=(CommandResult(status="success", data={"skill": skill}),),
     )
     query = make_query(HumanMessage("Use a skill"), loaded, skills_catalog=SKILLS)
-    assert text_of(answered(query)).endswith(
-        "A tool said: The skill 'memo' says how to do this:\nBe brief."
-    )
+    assert "Be brief." in text_of(answered(query))
 
 
 def test_only_the_list_of_widgets_names_widgets():
@@ -137,26 +163,24 @@ def test_only_the_list_of_widgets_names_widgets():
     assert event.input_arguments == asked_arguments(make_widget())
 
 
-def test_data_is_quoted_and_cited():
+def test_data_is_described_and_cited():
     events = answered(with_rows("What moved?"))
-    assert text_of(events).endswith(
-        'I was given:\n- Prices 1: 2 rows; the first: day Mon, close 1.5, notes {"a": [1]}'
-    )
+    text = text_of(events)
+    assert text.startswith(DATA_LABEL)
+    assert "**close:** highest 2.5 (Tue), lowest 1.5 (Mon)" in text
     assert isinstance(events[-1], CitationCollection)
 
 
-def test_of_very_much_that_was_given_the_first_hundred_are_told():
+def test_of_many_sources_the_first_hundred_are_described():
     notes = tuple(ContextItem(name=f"Note {one}", data=data("x")) for one in range(2000))
-    told = text_of(answered(make_query(context=notes))).partition("I was given:\n")[2]
-    listed = [f"- Note {one}: x" for one in range(100)]
-    assert told == "\n".join([*listed, "- and 1,900 more"])
+    text = text_of(answered(make_query(context=notes)))
+    assert text.count("**Note ") == 100
+    assert text.endswith("And 1,900 more sources.")
 
 
 def test_text_and_context_are_quoted_too():
     query = make_query(context=(ContextItem(name="Note", data=data("Rates fell.")),))
-    assert text_of(answered(query)).endswith(
-        "You asked: What moved?\n\nI was given:\n- Note: Rates fell."
-    )
+    assert text_of(answered(query)).endswith("**Note:** Rates fell.")
 
 
 def test_table_is_made_of_the_rows_when_the_question_names_one():
@@ -166,7 +190,6 @@ def test_table_is_made_of_the_rows_when_the_question_names_one():
         ArtifactType.TABLE,
         [{"day": "Mon", "close": 1.5, "notes": '{"a": [1]}'}, {"day": "Tue", "close": 2.5}],
     )
-    assert "A tool said: The user now sees the table 'Prices 1' with 2 rows." in text_of(events)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +237,7 @@ def test_data_that_is_no_table_is_quoted_and_not_drawn(body):
     )
     events = answered(query)
     assert not any(isinstance(event, MessageArtifact) for event in events)
-    assert f"- Prices 1: {body[:300]}" in text_of(events)
+    assert f"**Prices 1:** {body[:300]}" in text_of(events)
 
 
 def schema(**properties):
@@ -222,8 +245,11 @@ def schema(**properties):
 
 
 def moved(question, *tools, messages=()):
-    asked = ModelMessage(role=ModelRole.USER, text=question)
-    return next_move(ModelCall(model="rehearsal", messages=(asked, *messages), tools=tools))
+    """Return the tool call of the next message, else its text."""
+    user = ModelMessage(role=ModelRole.USER, text=question)
+    moves = list(next_moves(ModelCall(model="demo", messages=(user, *messages), tools=tools)))
+    calls = [move for move in moves if isinstance(move, ToolCall)]
+    return calls[0] if calls else "".join(getattr(move, "text", "") for move in moves)
 
 
 @pytest.mark.parametrize(
@@ -244,24 +270,13 @@ def test_a_tool_is_told_what_follows_its_name(question, said):
     assert json.loads(move.arguments) == {"text": said}
 
 
-def test_of_thousands_of_tools_only_those_that_are_named_are_looked_for_with_an_expression(
-    monkeypatch,
-):
-    made: list[str] = []
-    words_for = rehearsal_script._words_for
-
-    def noted(tool, question):
-        made.append(tool)
-        return words_for(tool, question)
-
-    monkeypatch.setattr(rehearsal_script, "_words_for", noted)
+def test_one_of_thousands_of_tools_is_found_by_its_name():
     tools = [
         ToolSchema(name=f"tool_{number}", description="", parameters={}) for number in range(20_000)
     ]
-    assert moved("Ask Tool 17: now", *tools) == ToolCall(
-        id="rehearse1", name="tool_17", arguments="{}"
-    )
-    assert made == ["tool_1", "tool_17"]
+    move = moved("Ask Tool 17: now", *tools)
+    assert isinstance(move, ToolCall)
+    assert move.name == "tool_17"
 
 
 def test_a_chart_of_many_columns_of_numbers_has_as_many_lines_as_one_may_have():
@@ -309,7 +324,7 @@ def test_tool_is_called_once_and_not_when_the_question_does_not_name_it():
     result = ModelMessage(role=ModelRole.TOOL, text="echoed", tool_call_id=move.id)
     answer = moved("echo", tool, messages=(said, result))
     assert isinstance(answer, str)
-    assert answer.endswith("A tool said: echoed")
+    assert answer.endswith("A tool returned: echoed")
 
 
 @pytest.mark.parametrize(
@@ -320,16 +335,13 @@ def test_tool_is_called_once_and_not_when_the_question_does_not_name_it():
         '<data source="no JSON: \\q">\nx\n</data>',
     ],
 )
-def test_what_only_looks_like_data_is_a_part_of_the_question(question):
-    assert moved(question) == (
-        f"This is the demo model: no language model was asked.\n\nYou asked: {question}"
-    )
+def test_text_that_only_looks_like_data_is_a_part_of_the_question(question):
+    assert DATA_LABEL not in moved(question)
 
 
 def test_call_without_any_question_is_answered():
-    assert next_move(ModelCall(model="rehearsal", messages=())) == (
-        "This is the demo model: no language model was asked.\n\nYou asked: "
-    )
+    (move,) = next_moves(ModelCall(model="demo", messages=()))
+    assert move.text.startswith(NO_ANSWER)
 
 
 def test_usage_is_estimated_and_the_stream_never_starves_others():
@@ -352,6 +364,6 @@ def test_usage_is_estimated_and_the_stream_never_starves_others():
 
     deltas, turns = asyncio.run(run())
     words = [delta for delta in deltas if isinstance(delta, TextDelta)]
-    usage = Usage(input_tokens=2, output_tokens=18, source=UsageSource.ESTIMATED)
-    assert deltas[-2:] == [usage, Finish("stop")]
+    usage, finish = deltas[-2:]
+    assert (usage.source, finish) == (UsageSource.ESTIMATED, Finish("stop"))
     assert turns >= len(words)
