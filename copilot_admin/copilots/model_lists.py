@@ -1,10 +1,10 @@
-"""The models that a provider offers, asked when somebody wants to know, and kept for a while."""
+"""Models of providers: fetched on demand and stored with the result of the last check."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
 
 from asgiref.sync import async_to_sync
-from django.core.cache import cache
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.providers.registry import make_provider
@@ -13,83 +13,80 @@ from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
 
-PATIENCE_S = 10.0  # of a page that asks by itself; lists come within a second
-KEPT_S = 3600  # a provider's list changes once in weeks; the button asks again at any time
+TIMEOUT_SECONDS = 10.0  # a page waits; lists take less than a second
 
 
-def known_models(provider_id: object) -> tuple[str, ...]:
-    """The models of a provider as they were when last asked; empty when nobody has."""
-    if not provider_id:
-        return ()
-    return _read(cache.get(_cache_key(provider_id)))
+def known_models(provider_id: int | None) -> tuple[str, ...]:
+    """Return the models of a provider as last fetched; empty if they never were."""
+    return known_models_of([provider_id]).get(provider_id, ()) if provider_id else ()
 
 
 def known_models_of(provider_ids: Iterable[int]) -> Mapping[int, tuple[str, ...]]:
-    """The models of several providers, of those that somebody asked lately."""
-    keys = {_cache_key(id): id for id in provider_ids}
-    return {keys[key]: _read(kept) for key, kept in cache.get_many(keys).items()}
+    """Return the models of several providers, of those whose list was fetched."""
+    rows = Provider.objects.filter(pk__in=list(provider_ids)).values_list("pk", "model_ids")
+    return {pk: tuple(models) for pk, models in rows if models}
 
 
 def fetch_models(provider: Provider) -> tuple[str, ...]:
-    """Asks the provider for its models, and keeps them.
+    """Fetch the models of a provider and store them.
 
     Raises:
-        RunError: It did not answer; the text says why.
-        ConfigurationError: Its key cannot be read.
+        RunError: The provider failed; the text says why.
+        ConfigurationError: Its key can't be read.
     """
     found = models_of(provider_spec(provider))
     keep_models(provider.pk, found)
+    provider.model_ids = list(found)
     return found
 
 
 def ask_all(rows: Mapping[str, Provider]) -> Mapping[str, str]:
-    """Asks several providers at once, with little patience, and keeps what they say.
-
-    Args:
-        rows: The providers, under names.
+    """Fetch and store the models of several providers at once.
 
     Returns:
-        Why those that did not say it did not, under the same names.
+        The errors of those that failed, under the same names.
     """
     answers = async_to_sync(_ask_all)(rows)
+    errors = {name: answer for name, answer in answers.items() if isinstance(answer, str)}
     for name, answer in answers.items():
         if not isinstance(answer, str):
             keep_models(rows[name].pk, answer)
-    return {name: answer for name, answer in answers.items() if isinstance(answer, str)}
+    return errors
 
 
 async def _ask_all(rows: Mapping[str, Provider]) -> Mapping[str, tuple[str, ...] | str]:
-    answers = await asyncio.gather(*map(_models_or_why_not, rows.values()))
+    answers = await asyncio.gather(*map(_models_or_error, rows.values()))
     return dict(zip(rows, answers, strict=True))
 
 
-async def _models_or_why_not(row: Provider) -> tuple[str, ...] | str:
+async def _models_or_error(row: Provider) -> tuple[str, ...] | str:
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             return await make_provider(provider_spec(row)).models()
     except TimeoutError:
-        return _("It did not answer within %(seconds)d seconds.") % {"seconds": PATIENCE_S}
+        return _("No answer within %(seconds)d seconds.") % {"seconds": TIMEOUT_SECONDS}
     except (RunError, ConfigurationError) as error:
         return error.public
 
 
 def models_of(provider: ProviderSpec) -> tuple[str, ...]:
-    """Asks a provider for its models.
+    """Fetch the models of a provider.
 
     Raises:
-        RunError: It did not answer; the text says why.
+        RunError: The provider failed; the text says why.
     """
     return tuple(async_to_sync(make_provider(provider).models)())
 
 
 def keep_models(provider_id: int, models: tuple[str, ...]) -> None:
-    """Keeps a provider's models for those who will choose one."""
-    cache.set(_cache_key(provider_id), models, KEPT_S)
+    """Store the models of a provider that passed its check."""
+    _record(provider_id, model_ids=list(models), check_error="")
 
 
-def _read(kept: object) -> tuple[str, ...]:
-    return tuple(map(str, kept)) if isinstance(kept, list | tuple) else ()
+def record_error(provider_id: int, error: str) -> None:
+    """Store why the last check of a provider failed."""
+    _record(provider_id, check_error=error)
 
 
-def _cache_key(provider_id: object) -> str:
-    return f"provider-models-{provider_id}"
+def _record(provider_id: int, **values: object) -> None:
+    Provider.objects.filter(pk=provider_id).update(checked_at=timezone.now(), **values)

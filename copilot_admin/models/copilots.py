@@ -56,6 +56,9 @@ class Provider(models.Model):
         ],
         default=ToolCalling.NATIVE.value,
     )
+    model_ids = models.JSONField(default=list, blank=True, editable=False)  # as last fetched
+    checked_at = models.DateTimeField(_("last check"), null=True, editable=False)
+    check_error = models.TextField(blank=True, editable=False)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:

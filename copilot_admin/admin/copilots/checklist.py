@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from copilot_admin.admin.copilots.draft_inputs import anchor_of
+from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, anchor_of
 from copilot_admin.copilots.checklist.finding import Finding
 from copilot_admin.copilots.drafts import label_of
 
@@ -14,12 +14,14 @@ class Item:
 
     Attributes:
         label: What the form calls the field.
-        anchor: Leads to its input on the page of the copilot, which shows and focuses it.
+        anchor: Id of its input.
+        url_name: Name of the page with the input.
     """
 
     sentence: str
     label: str
     anchor: str
+    url_name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,10 @@ def checklist_of(findings: Iterable[Finding]) -> Checklist:
 
 
 def _item(finding: Finding) -> Item:
+    page = "settings" if finding.input in AT_ONCE else "change"
     return Item(
         sentence=finding.sentence,
         label=label_of(finding.field),
         anchor=anchor_of(finding.input),
+        url_name=f"admin:copilot_admin_copilot_{page}",
     )

@@ -69,7 +69,7 @@ class ModelViews(CopilotViews):
             for name, why in silent.items():
                 messages.warning(request, _silence(name, why))
             return HttpResponseRedirect(self.publish_url([pk]))
-        [draft] = drafts_of([copilot])
+        [draft] = drafts_of([self.one_in_use(request, pk)])  # with the models fetched just now
         context = {
             "copilot": copilot,
             "checklist": checklist_of(draft.findings),

@@ -3,33 +3,55 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.base import Fieldsets, without
+from copilot_admin.admin.common.base import BaseAdmin, Fieldsets, without
+from copilot_admin.admin.providers.connect import (
+    MODEL_FIELD,
+    CheckResult,
+    build_connect_data,
+    build_model_rows,
+    check_form,
+    find_preset,
+)
 from copilot_admin.admin.providers.deletion import deletion_of
 from copilot_admin.admin.providers.form import ProviderForm
-from copilot_admin.admin.providers.trial import TrialViews
+from copilot_admin.admin.providers.presets import PRESETS
 from copilot_admin.admin.site.site import site
-from copilot_admin.agent.providers.registry import provider_kinds
-from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.copilots.model_lists import keep_models, known_models, record_error
 from copilot_admin.copilots.other_providers import rename_in_drafts
 from copilot_admin.copilots.providers import set_api_key, set_headers
-from copilot_admin.models import Provider
+from copilot_admin.models import Action, Provider
 
+FOLDER = "admin/copilot_admin/provider"
+FULL = "full"  # of the add page: all settings instead of a vendor and a key
+# A change of one of these may lead to another server than the saved one.
+WHERE = frozenset({"kind", "base_url", "api_key", "clear_key", "api_key_env"})
 FIELDSETS: Fieldsets = [
-    (None, {"fields": ["preset", "name", "kind", "base_url"]}),
-    (gettext_lazy("Key"), {"fields": ["api_key", "clear_key", "api_key_env"]}),
+    (None, {"fields": ["name", "kind", "base_url", "api_key", "clear_key"]}),
     (
-        gettext_lazy("Models"),
-        {"fields": ["tool_calling", "streams", "merges_messages", "has_system_role"]},
-    ),
-    (
-        gettext_lazy("Patience"),
-        {"fields": [("connect", "first_token"), ("between_tokens", "total")]},
+        gettext_lazy("Advanced"),
+        {
+            "classes": ["collapse"],
+            "fields": [
+                "api_key_env",
+                "tool_calling",
+                ("streams", "merges_messages", "has_system_role"),
+                ("connect", "first_token"),
+                ("between_tokens", "total"),
+            ],
+        },
     ),
     (
         gettext_lazy("Clouds and accounts"),
@@ -56,35 +78,36 @@ VIEW_ONLY = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
 
 
 @admin.register(Provider, site=site)
-class ProviderAdmin(TrialViews):
+class ProviderAdmin(BaseAdmin[Provider]):
     """The pages of providers."""
 
     form = ProviderForm
     change_form_template = "admin/copilot_admin/provider/change_form.html"
-    list_display = ("name", "kind_label", "base_url", "key", "used_by")
+    list_display = ("name", "status", "n_models", "base_url", "key", "used_by")
     search_fields = ("name", "base_url")
-    search_help_text = gettext_lazy("Name or address")
+    search_help_text = gettext_lazy("Name or URL")
     actions = None
     empty_state = gettext_lazy(
-        "There is no provider yet. A provider is where models are: a service of the web, a server "
-        "of your own, or the built-in demo model, which needs neither."
+        "No providers yet. Connect a model API, your own server, or the built-in demo model, which "
+        "needs no key."
     )
 
-    @admin.display(description=gettext_lazy("Kind"), ordering="kind")
-    def kind_label(self, provider: Provider) -> str:
-        """The kind in words."""
-        return dict(provider_kinds()).get(provider.kind, provider.kind)
+    @admin.display(description=gettext_lazy("Status"), ordering="checked_at")
+    def status(self, provider: Provider) -> SafeString:
+        return render_to_string(f"{FOLDER}/status.html", {"provider": provider})
+
+    @admin.display(description=gettext_lazy("Models"))
+    def n_models(self, provider: Provider) -> int | str:
+        return len(provider.model_ids) or "-"
 
     @admin.display(description=gettext_lazy("Key"))
     def key(self, provider: Provider) -> str:
-        """What may be shown of the key: its end, or where it comes from."""
         if provider.api_key_cipher:
             return f"••••{provider.api_key_hint}"
         return f"${provider.api_key_env}" if provider.api_key_env else "-"
 
     @admin.display(description=gettext_lazy("Copilots"), ordering="n_copilots")
     def used_by(self, provider: Provider) -> int:
-        """How many drafts use it."""
         return int(getattr(provider, "n_copilots", 0))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
@@ -92,7 +115,89 @@ class ProviderAdmin(TrialViews):
         return providers.annotate(n_copilots=Count("copilots"))
 
     def get_urls(self) -> list[URLPattern]:
-        return self.trial_urls() + super().get_urls()
+        wrap, name = self.admin_site.admin_view, "copilot_admin_provider"
+        return [
+            path("connect/", wrap(self.connect_view), name=f"{name}_connect"),
+            path("check/", wrap(require_POST(self.check_view)), name=f"{name}_check"),
+            *super().get_urls(),
+        ]
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        if request.method != "POST" and FULL not in request.GET:
+            return self.connect_view(request)
+        return super().add_view(request, form_url, extra_context)
+
+    def connect_view(self, request: HttpRequest) -> HttpResponse:
+        """Choose a vendor and enter a key; a POST tests, fetches the models and saves.
+
+        A request of htmx gets only the content of the drawer.
+        """
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        preset = find_preset(request.POST.get("vendor") or request.GET.get("vendor", ""))
+        sent = request.POST if request.method == "POST" else None
+        form = ProviderForm(build_connect_data(preset, sent))
+        context: dict[str, Any] = {
+            **self.page_context(request, _("Connect a provider")),
+            "presets": PRESETS,
+            "preset": preset,
+            "fields": [form[name] for name in preset.fields],
+            "is_drawer": "drawer" in request.GET or "drawer" in request.POST,
+        }
+        is_part = "HX-Request" in request.headers
+        if sent is None:
+            name = "connect_form" if is_part else "connect"
+            return render(request, f"{FOLDER}/{name}.html", context)
+        result = check_form(form, model=sent.get(MODEL_FIELD, ""))
+        self._audit_check(request, form.instance, result)
+        context |= {"result": result, "test_model": sent.get(MODEL_FIELD, "")}
+        if result.error:
+            name = "check_result" if is_part else "connect"
+            return render(request, f"{FOLDER}/{name}.html", context)
+        provider = self._connect(request, build_connect_data(preset, sent), result)
+        context |= {"provider": provider, "models": build_model_rows(provider, result.models)}
+        name = "connect_form" if is_part else "connect"
+        response = render(request, f"{FOLDER}/{name}.html", context)
+        response["HX-Retarget"], response["HX-Reswap"] = "#connect-drawer", "innerHTML"
+        response["HX-Trigger"] = "provider-connected"
+        return response
+
+    def check_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Test the provider that the form on the page describes; nothing is saved."""
+        given = request.GET.get("id", "")
+        provider: Provider | None = None
+        if given:
+            pk = int(given) if given.isascii() and given.isdecimal() and len(given) < 16 else 0
+            provider = get_object_or_404(Provider, pk=pk)
+            if not self.has_change_permission(request, provider):
+                raise PermissionDenied
+        elif not self.has_add_permission(request):
+            raise PermissionDenied
+        form = ProviderForm(request.POST, instance=provider)
+        result = check_form(form, model=request.POST.get(MODEL_FIELD, ""))
+        self._audit_check(request, form.instance, result)
+        if provider is not None and WHERE.isdisjoint(form.changed_data):
+            _record(provider, result)
+        rows = build_model_rows(form.instance, result.models) if provider is not None else ()
+        context = {"result": result, "models": rows}
+        return render(request, f"{FOLDER}/check_result.html", context)
+
+    def _connect(self, request: HttpRequest, data: dict[str, Any], result: CheckResult) -> Provider:
+        form = ProviderForm(data)
+        form.is_valid()
+        with transaction.atomic():
+            provider = form.save(commit=False)
+            self.save_model(request, provider, form, change=False)
+            self.log_addition(request, provider, [{"added": {}}])
+        _record(provider, result)
+        return provider
+
+    def _audit_check(self, request: HttpRequest, provider: Provider, result: CheckResult) -> None:
+        works = not result.error
+        facts = {"base_url": provider.base_url, "kind": provider.kind, "worked": works}
+        self.audit(request, Action.TESTED, provider, after=facts)
 
     def get_fieldsets(self, request: HttpRequest, obj: Provider | None = None) -> Any:
         may_edit = (
@@ -120,8 +225,8 @@ class ProviderAdmin(TrialViews):
             self.message_user(
                 request,
                 _(
-                    "The address, the proxy or the trusted certificates lead to another server, so "
-                    "the stored key and headers were forgotten. Enter those of the new one."
+                    "The base URL, proxy or certificates now lead to another server, so the stored "
+                    "key and headers were deleted. Enter those of the new server."
                 ),
                 level=messages.WARNING,
             )
@@ -130,9 +235,17 @@ class ProviderAdmin(TrialViews):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         original = context["original"]
-        context["known_models"] = known_models(original.pk) if original else ()
+        if original:
+            context["known_models"] = known_models(original.pk)
+            context["models"] = build_model_rows(original, context["known_models"])
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Says in a sentence which copilots are in the way."""
         return deletion_of(objs)
+
+
+def _record(provider: Provider, result: CheckResult) -> None:
+    if result.error:
+        record_error(provider.pk, result.error)
+    else:
+        keep_models(provider.pk, result.models)

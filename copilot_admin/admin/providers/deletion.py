@@ -53,6 +53,6 @@ def _obstacle(provider: Provider) -> str:
         return ""
     shown = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
     return _(
-        "“%(provider)s” is used by: %(copilots)s (their drafts or published versions). Give them "
-        "another provider, or keep this one."
+        "“%(provider)s” is used by drafts or versions of: %(copilots)s. Choose another provider for "
+        "them first."
     ) % {"provider": provider, "copilots": shown}

@@ -1,4 +1,4 @@
-"""The form in which an operator sets up a provider; its key goes in and never comes out."""
+"""Form of a provider; its key goes in and never comes out."""
 
 from contextlib import suppress
 from dataclasses import asdict
@@ -20,7 +20,6 @@ from copilot_admin.admin.providers.option_fields import (
     initial_options,
     masked_headers,
 )
-from copilot_admin.admin.providers.presets import PRESETS, presets_as_json
 from copilot_admin.agent.fetching.addresses import check_base_url, correct_base_url
 from copilot_admin.agent.providers.azure import AzureOpenAI, get_endpoint
 from copilot_admin.agent.providers.registry import provider_kinds
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 LONGEST_TIMEOUT_S = 3600
 ENVIRONMENT_NAME = RegexValidator(
     r"^[A-Za-z_][A-Za-z0-9_]*\Z",
-    _("Write the name of the variable, not the key: COPILOT_KEY_LOCAL."),
+    _("Enter the name of a variable, for example COPILOT_KEY_LOCAL, not the key itself."),
 )
 
 
@@ -57,15 +56,8 @@ class _Timeout(forms.FloatField):
 
 
 class ProviderForm(ModelForm[Provider], OptionFields):
-    """A provider: where it is, how to get in, how long to wait."""
+    """All settings of a provider."""
 
-    preset = forms.ChoiceField(
-        label=_("Fill in"),
-        required=False,
-        choices=[("", _("Nothing")), *((one.name, one.name) for one in PRESETS)],
-        help_text=_("The address and the peculiarities of a well-known server."),
-        widget=forms.Select(attrs={"data-ca-presets": presets_as_json()}),
-    )
     kind = forms.ChoiceField(label=_("Kind"))
     api_key = forms.CharField(
         label=_("API key"),
@@ -74,15 +66,13 @@ class ProviderForm(ModelForm[Provider], OptionFields):
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    clear_key = forms.BooleanField(label=_("Forget the stored key"), required=False)
-    connect = _Timeout(_("To connect"), _("Seconds until the provider has to pick up."))
-    first_token = _Timeout(_("To the first text"), _("Seconds of silence before an answer."))
-    between_tokens = _Timeout(_("Between two pieces"), _("Seconds of silence within an answer."))
+    clear_key = forms.BooleanField(label=_("Delete the stored key"), required=False)
+    connect = _Timeout(_("Connect timeout (s)"), _("Time to open a connection."))
+    first_token = _Timeout(_("First-token timeout (s)"), _("Time until the first words."))
+    between_tokens = _Timeout(_("Idle timeout (s)"), _("Longest pause within an answer."))
     total = _Timeout(
-        _("For a whole answer"),
-        _(
-            "Seconds, each time the model is asked: with tools that is several times for a question."
-        ),
+        _("Total timeout (s)"),
+        _("Time for one model call. A question with tools takes several."),
     )
 
     class Meta:
@@ -98,19 +88,18 @@ class ProviderForm(ModelForm[Provider], OptionFields):
             "base_url": forms.TextInput(attrs={"inputmode": "url"})
         }
         labels: ClassVar[dict[str, str | Promise]] = {
-            "base_url": _("Address"),
-            "api_key_env": _("Key from the environment"),
+            "base_url": _("Base URL"),
+            "api_key_env": _("Environment variable"),
         }
         help_texts: ClassVar[dict[str, str | Promise]] = {
-            "name": _("How builders know it."),
-            "base_url": _("Up to and with the version: http://127.0.0.1:9100/v1"),
+            "name": _("Display name"),
+            "base_url": _("Including the version, for example https://api.openai.com/v1"),
             "tool_calling": _(
-                "For models that cannot call tools: they are told of them in words, and write "
-                "what they want. Less reliable."
+                "Choose text only for models without native tool calls. It is less reliable."
             ),
             "api_key_env": _(
-                "Name of a variable of the server's environment that holds the key, such as "
-                "COPILOT_KEY_LOCAL. A key stored here goes first."
+                "Name of a server variable with the key, for example COPILOT_KEY_LOCAL. Used if no "
+                "key is stored."
             ),
         }
 
@@ -134,29 +123,29 @@ class ProviderForm(ModelForm[Provider], OptionFields):
         self._describe_key()
 
     def clean_base_url(self) -> str:
-        """Accepts a web address that a provider may have, without a name and password in it."""
+        """Accept the URL of a server, without a user name and password."""
         url: str = self.cleaned_data["base_url"].strip().rstrip("/")
         parts = _parts(url)
         if url and (parts is None or parts.scheme not in ("http", "https") or not parts.hostname):
-            raise forms.ValidationError(
-                _("Write the whole address: https://api.example.com/v1 or http://127.0.0.1:9100/v1")
-            )
+            raise forms.ValidationError(_("Enter the full URL, starting with https:// or http://"))
         if parts is not None and parts.username is not None:
-            raise forms.ValidationError(_("Leave name and password out; use the API key field."))
+            raise forms.ValidationError(
+                _("Remove user name and password from the URL. Use the API key field.")
+            )
         corrected = correct_base_url(url)
         if corrected != url:
-            self.url_note = gettext("The address was shortened to %(url)s.") % {"url": corrected}
+            self.url_note = gettext("The base URL was shortened to %(url)s.") % {"url": corrected}
         try:
             return check_base_url(corrected) if corrected else corrected
-        except NotReady as error:  # what a question would be told
+        except NotReady as error:
             raise forms.ValidationError(error.public) from error
 
     def clean_api_key_env(self) -> str:
-        """Refuses a variable that is not for keys: its value would go to the provider's address."""
+        """Reject variables that aren't for keys: their value would be sent to the provider."""
         name: str = self.cleaned_data["api_key_env"].strip()
         if name and not may_hold_key(name):
             raise forms.ValidationError(
-                _("This variable is not one for keys. Use one of: %(names)s."),
+                _("This variable can't hold a key. Use one of: %(names)s."),
                 params={"names": key_variables(name)},
             )
         return name
@@ -168,7 +157,7 @@ class ProviderForm(ModelForm[Provider], OptionFields):
         if "base_url" in values:
             self._forget_if_moved(values)
         if values.get("clear_key") and values.get("api_key"):
-            self.add_error("clear_key", _("Either enter a new key or forget the old one."))
+            self.add_error("clear_key", _("Enter a new key or delete the stored one, not both."))
         return values
 
     def save(self, commit: bool = True) -> Provider:
@@ -207,7 +196,7 @@ class ProviderForm(ModelForm[Provider], OptionFields):
 
     @property
     def timeouts(self) -> dict[str, float]:
-        """The patience that differs from the defaults, in seconds: what is stored."""
+        """The timeouts that differ from the defaults, in seconds."""
         usual = asdict(Timeouts())
         given = {name: self.cleaned_data.get(name) for name in usual}
         return {
@@ -218,7 +207,7 @@ class ProviderForm(ModelForm[Provider], OptionFields):
 
     @property
     def new_key(self) -> str | None:
-        """The key to store; empty: forget the one there is; None: leave it alone."""
+        """The key to store; empty deletes the stored one, None leaves it as it is."""
         if self.cleaned_data.get("api_key"):
             return str(self.cleaned_data["api_key"])
         return "" if self.cleaned_data.get("clear_key") or self.key_was_cleared else None
@@ -228,13 +217,13 @@ class ProviderForm(ModelForm[Provider], OptionFields):
         if self.instance.api_key_cipher:
             self.fields["api_key"].widget.attrs["placeholder"] = f"••••{hint}"
             self.fields["api_key"].help_text = _(
-                "A key is stored. Leave this empty to keep it. It goes only to the address above; "
-                "another address makes it forgotten."
+                "A key is stored. Leave blank to keep it. It is only sent to the base URL; changing "
+                "the server deletes it."
             )
         else:
             del self.fields["clear_key"]
             self.fields["api_key"].help_text = _(
-                "Kept encrypted, and never shown again. It goes only to the address above."
+                "Stored encrypted and never shown again. It is only sent to the base URL."
             )
 
 

@@ -64,8 +64,8 @@ class OptionFields(forms.Form):
         max_length=MAX_HEADERS_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "autocomplete": "off"}),
         help_text=_(
-            "One on each line: CF-Access-Client-Id: abc. Values are kept encrypted and never "
-            "shown again. A line with dots keeps its value."
+            "One per line, for example CF-Access-Client-Id: abc. Values are stored encrypted and "
+            "never shown again. A line with dots keeps its value."
         ),
     )
     proxy = forms.CharField(
@@ -93,12 +93,12 @@ class OptionFields(forms.Form):
         label=_("Client key"),
         required=False,
         max_length=300,
-        help_text=_("Path of its key, unless the certificate's file holds it."),
+        help_text=_("Path of its key, unless the certificate file contains it."),
     )
     streams = forms.BooleanField(
         label=_("Streams answers"),
         required=False,
-        help_text=_("Switch off for servers that refuse to stream: the answer comes at once."),
+        help_text=_("Turn off for servers that can't stream."),
     )
     merges_messages = forms.BooleanField(
         label=_("Merge adjacent messages"),
@@ -108,7 +108,7 @@ class OptionFields(forms.Form):
     has_system_role = forms.BooleanField(
         label=_("Has a system role"),
         required=False,
-        help_text=_("Switch off for models without one: the prompt goes into the first message."),
+        help_text=_("Turn off for models without one. The prompt is sent in the first message."),
     )
 
     def clean_proxy(self) -> str:
@@ -116,7 +116,7 @@ class OptionFields(forms.Form):
         if proxy and not is_proxy_url(proxy):
             raise forms.ValidationError(
                 _(
-                    "Write the whole URL, without name and password: "
+                    "Enter the full URL, without user name and password: "
                     "http://proxy.example.com:3128. A proxy that needs them goes into HTTPS_PROXY."
                 )
             )
@@ -137,7 +137,7 @@ class OptionFields(forms.Form):
     def _existing_file(self, name: str) -> str:
         path = str(self.cleaned_data[name]).strip()
         if path and not Path(path).is_file():
-            raise forms.ValidationError(_("There is no such file on the server."))
+            raise forms.ValidationError(_("This file doesn't exist on the server."))
         return path
 
 
@@ -173,7 +173,7 @@ def parse_headers(text: str) -> dict[str, str]:
         name, colon, value = (part.strip() for part in line.partition(":"))
         is_value = value == MASK or (value.isascii() and value.isprintable())
         if not (colon and value and _HEADER_NAME.fullmatch(name) and is_value):
-            raise forms.ValidationError(_("Write one header on each line: Name: value"))
+            raise forms.ValidationError(_("Enter one header per line: Name: value"))
         if name.lower() in _RESERVED_HEADERS:
             raise forms.ValidationError(
                 _("The header %(name)s can't be set."), params={"name": name}

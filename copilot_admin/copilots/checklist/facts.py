@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from copilot_admin.copilots.checklist.subject import DraftFacts
 from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.live_settings import keys_of_each
-from copilot_admin.copilots.model_lists import known_models_of
 from copilot_admin.copilots.other_providers import find_providers, names_in_draft
 from copilot_admin.copilots.remote_images import is_kept
 from copilot_admin.models import Access, Copilot, Provider
@@ -38,5 +37,4 @@ def _asked_of(copilot: Copilot, others: Mapping[str, Provider]) -> tuple[str, ..
 
 
 def _models_of(providers: Mapping[str, Provider]) -> Mapping[str, tuple[str, ...]]:
-    known = known_models_of(one.pk for one in providers.values())
-    return {name: known[one.pk] for name, one in providers.items() if one.pk in known}
+    return {name: tuple(one.model_ids) for name, one in providers.items() if one.model_ids}

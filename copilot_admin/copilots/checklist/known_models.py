@@ -18,11 +18,27 @@ _WINDOWS: Mapping[str, int] = {
     "gpt-4-1106": 128_000,
     "gpt-4-0125": 128_000,
     "gpt-4o": 128_000,
+    "gpt-4.1": 1_047_576,
+    "gpt-5": 400_000,
     "o1": 200_000,
     "o3": 200_000,
     "o4": 200_000,
     "claude-3": 200_000,
+    "claude-sonnet": 200_000,
+    "claude-opus": 200_000,
+    "claude-haiku": 200_000,
+    "gemini-1.5": 1_048_576,
+    "gemini-2.0": 1_048_576,
+    "gemini-2.5": 1_048_576,
+    "mistral-large": 128_000,
+    "llama-3.1": 128_000,
+    "llama-3.3": 128_000,
 }
+_VISION = ("gpt-4o", "gpt-4.1", "gpt-4-turbo", "gpt-5", "o1", "o3", "o4", "claude", "gemini",
+           "pixtral")  # fmt: skip
+# Parts of the names of models that embed, rank, speak, listen or draw.
+_OTHER_KINDS = ("embed", "rerank", "whisper", "tts", "audio", "realtime", "transcribe", "moderation",
+                "image", "dall-e", "sora", "search-preview", "instruct-0914")  # fmt: skip
 # Their servers refuse a request that offers tools.
 _WITHOUT_TOOLS = ("o1-mini", "o1-preview", "chatgpt-4o-latest", "gpt-4o-search-preview",
                   "gpt-4o-mini-search-preview")  # fmt: skip
@@ -55,6 +71,21 @@ def takes_no_tools(model: str) -> bool:
 
 def is_no_chat(model: str) -> bool:
     return any(_families(model, _NO_CHAT))
+
+
+def sees_images(model: str) -> bool:
+    """Return whether a model is documented to read images."""
+    return any(_families(model, _VISION))
+
+
+def pick_chat_model(models: Iterable[str]) -> str:
+    """Return a model that most likely chats, to test a provider with; empty if there is none."""
+    chat = [
+        model
+        for model in models
+        if not is_no_chat(model) and not any(part in model.lower() for part in _OTHER_KINDS)
+    ]
+    return next((model for model in chat if "mini" in model.lower()), next(iter(chat), ""))
 
 
 def takes_no_temperature(model: str) -> bool:

@@ -99,7 +99,9 @@ def test_a_version_with_an_error_is_not_published_again(builder: Client) -> None
 
 
 def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client) -> None:
-    page = builder.get(change_url(make_copilot(**CLEAN))).content.decode()
+    copilot = make_copilot(**CLEAN)
+    page = builder.get(change_url(copilot)).content.decode()
+    page += builder.get(change_url(copilot).replace("change", "settings")).content.decode()
     inputs = {field.problem_input for field in IN_FORM} | {"temperature", "top_p", "max_tokens"}
     assert [one for one in sorted(inputs) if page.count(f'id="{anchor_of(one)}"') != 1] == []
 

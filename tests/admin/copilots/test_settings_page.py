@@ -139,5 +139,5 @@ def test_a_copy_is_opened(builder: Client) -> None:
     assert builder.get(page_of(copilot, "duplicate")).status_code == 405
     response = builder.post(page_of(copilot, "duplicate"))
     copy = Copilot.objects.get(slug="news-copy")
-    assert response.url == page_of(copy, "change")
+    assert response["Location"] == page_of(copy, "change")
     assert copy.live is None

@@ -3,14 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.providers.presets import PRESETS
 from copilot_admin.agent.fetching.addresses import correct_base_url
-from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.providers import provider_spec, read_headers, set_headers
 from copilot_admin.import_export.exporting import provider_entry
@@ -27,7 +24,6 @@ MASK = "••••••"
 @pytest.fixture
 def operator(client: Client) -> Client:
     client.force_login(make_user(Role.OPERATORS))
-    cache.clear()
     return client
 
 
@@ -102,28 +98,27 @@ def test_headers_are_forgotten_when_they_would_reach_another_server(
     provider = with_headers(**{"X-Key": CANARY})
     response = save(operator, provider, **changes)
     assert read_headers(provider) == {}
-    assert "headers were forgotten" in messages_of(response)[0]
+    assert 'data-message="warning"' in response.content.decode()
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "sentence"),
+    ("field", "value"),
     [
-        ("headers", "no colon", "one header on each line"),
-        ("headers", "X-A: ä", "one header on each line"),
-        ("headers", "Host: example.com", "can't be set"),
-        ("proxy", "proxy:3128", "Write the whole URL"),
-        ("proxy", "http://me:secret@proxy.example.com", "without name and password"),
-        ("ca_bundle", "/no/such/file.pem", "no such file"),
-        ("client_certificate", "/no/such/file.pem", "no such file"),
-        ("region", "us east", "valid value"),
+        ("headers", "no colon"),
+        ("headers", "X-A: ä"),
+        ("headers", "Host: example.com"),
+        ("proxy", "proxy:3128"),
+        ("proxy", "http://me:secret@proxy.example.com"),
+        ("ca_bundle", "/no/such/file.pem"),
+        ("client_certificate", "/no/such/file.pem"),
+        ("region", "us east"),
     ],
 )
-def test_wrong_options_are_explained_next_to_the_field(
-    operator: Client, field: str, value: str, sentence: str
+def test_an_invalid_option_is_reported_at_its_field(
+    operator: Client, field: str, value: str
 ) -> None:
     response = save(operator, make_provider(), **{field: value})
-    (error,) = response.context["adminform"].form.errors[field]
-    assert sentence in error
+    assert list(response.context["adminform"].form.errors) == [field]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +142,7 @@ def test_a_corrected_base_url_is_noted(operator: Client) -> None:
     provider = make_provider()
     response = save(operator, provider, base_url="https://api.example.com/v1/chat/completions")
     assert provider.base_url == "https://api.example.com/v1"
-    assert "The address was shortened to https://api.example.com/v1." in messages_of(response)
+    assert "https://api.example.com/v1." in messages_of(response)[0]
 
 
 def test_a_pasted_url_of_azure_fills_in_deployment_and_version(operator: Client) -> None:
@@ -156,15 +151,6 @@ def test_a_pasted_url_of_azure_fills_in_deployment_and_version(operator: Client)
     save(operator, provider, kind="azure", base_url=f"{url}?api-version=2024-10-21")
     assert provider.base_url == "https://firm.openai.azure.com"
     assert provider.options == {"deployment": "gpt-4o", "api_version": "2024-10-21"}
-
-
-def test_presets_name_fields_and_kinds_that_there_are(operator: Client) -> None:
-    page = operator.get(reverse("admin:copilot_admin_provider_add"))
-    fields = page.context["adminform"].form.fields
-    for preset in PRESETS:
-        assert f'<option value="{preset.name}">' in page.content.decode()
-        assert preset.kind in dict(provider_kinds())
-        assert set(preset.values) <= set(fields)
 
 
 def test_a_file_carries_the_options_without_secrets() -> None:
