@@ -11,22 +11,12 @@ from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding
 from copilot_admin.copilots.checklist.subject import DraftFacts
-from copilot_admin.copilots.fields.table import BY_KEY, IN_FORM
-from copilot_admin.copilots.fields.words import in_words, words_of
+from copilot_admin.copilots.comparison import FieldChange, find_changes
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publishing import checklist, document_of, document_today, has_changes
 from copilot_admin.copilots.standing import Standing, standing
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldChange:
-    """A field whose draft differs from what is live, both in words."""
-
-    label: str
-    before: str
-    after: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +63,7 @@ def _draft_of(copilot: Copilot, facts: DraftFacts) -> Draft:
         copilot=copilot,
         is_first=copilot.live is None,
         changes=(
-            changes_between(document_today(copilot.live), document)
+            find_changes(document_today(copilot.live), document)
             if copilot.live
             else _chosen(document, document_of(Copilot(provider=copilot.provider)))
         ),
@@ -99,34 +89,7 @@ def _chosen(document: Mapping[str, Any], blank: Mapping[str, Any]) -> tuple[Fiel
     """
     always = ("provider", "model")
     told = {key: value for key, value in document.items() if key in always or value != blank[key]}
-    return changes_between({}, told)
-
-
-def changes_between(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[FieldChange, ...]:
-    """The fields that differ, in the order of the form."""
-    names = [field.key for field in IN_FORM if field.is_versioned]
-    names += [name for name in {**live, **draft} if name not in names]
-    return tuple(
-        FieldChange(
-            label=label_of(name),
-            before=value_in_words(name, live.get(name)),
-            after=value_in_words(name, draft.get(name)),
-        )
-        for name in names
-        if live.get(name) != draft.get(name) and (live or value_in_words(name, draft.get(name)))
-    )
-
-
-def label_of(name: str) -> str:
-    """What the form calls a field of a document."""
-    field = BY_KEY.get(name)
-    return str(field.compared_as or field.label) if field else name
-
-
-def value_in_words(name: str, value: object) -> str:
-    """A value of a document as people read it, in the words of the form."""
-    field = BY_KEY.get(name)
-    return words_of(field, value) if field else in_words(value)
+    return find_changes({}, told)
 
 
 def by_input(findings: Iterable[Finding]) -> Mapping[str, tuple[str, ...]]:

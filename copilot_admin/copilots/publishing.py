@@ -14,7 +14,7 @@ from copilot_admin.copilots.checklist.draft_checks import checked
 from copilot_admin.copilots.checklist.facts import facts_of
 from copilot_admin.copilots.checklist.finding import Finding, error
 from copilot_admin.copilots.checklist.subject import DraftFacts
-from copilot_admin.copilots.fields.table import VERSIONED
+from copilot_admin.copilots.config import VERSIONED_FIELDS
 from copilot_admin.copilots.other_providers import current_rows, link_providers
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError
@@ -37,7 +37,7 @@ def document_of(copilot: Copilot) -> dict[str, Json]:
 
     An uploaded image stands in it by its name in the storage; such a file is never changed.
     """
-    return {field.key: field.value_of(copilot) for field in VERSIONED}
+    return {field.key: field.value_of(copilot) for field in VERSIONED_FIELDS}
 
 
 def apply_document(copilot: Copilot, document: Mapping[str, Any], *, provider: Provider) -> None:
@@ -48,9 +48,10 @@ def apply_document(copilot: Copilot, document: Mapping[str, Any], *, provider: P
         document: Complete and checked.
         provider: The provider that the document names.
     """
-    values = {**document, "provider": provider}
-    for field in VERSIONED:
-        field.give(copilot, values[field.key])
+    copilot.provider = provider
+    for field in VERSIONED_FIELDS:
+        if field.key != "provider":
+            field.set_value(copilot, document[field.key])
 
 
 def has_changes(copilot: Copilot) -> bool:
@@ -84,7 +85,7 @@ def check_known(version: CopilotVersion) -> None:
     Raises:
         ConfigurationError: It says something that this release does not know.
     """
-    known = {field.key for field in VERSIONED}
+    known = {field.key for field in VERSIONED_FIELDS}
     unknown = ", ".join(sorted(version.document.keys() - known))
     sentence = _("Version %(number)d was made by another release.") % {"number": version.number}
     if unknown:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilots.fields.values import MOST_TAGS, tag_fault
+from copilot_admin.copilots.config_types import MAX_TAGS, tag_fault
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
@@ -89,7 +89,7 @@ def give_tags(copilot: Copilot, tags: Sequence[str]) -> bool:
 
 
 def _few(tags: list[str]) -> list[str]:
-    if len(tags) > MOST_TAGS:
-        sentence = _("A copilot has %(most)d tags at most.") % {"most": MOST_TAGS}
+    if len(tags) > MAX_TAGS:
+        sentence = _("A copilot has %(most)d tags at most.") % {"most": MAX_TAGS}
         raise ConfigurationError(sentence)
     return tags

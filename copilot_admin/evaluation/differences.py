@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilots.drafts import FieldChange, changes_between
+from copilot_admin.copilots.comparison import FieldChange, find_changes
 from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
 from protocol.json import Json
 
@@ -235,7 +235,7 @@ class MarkedChange:
 
 def marked_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[MarkedChange, ...]:
     """The fields in which two documents differ, in the order of the form."""
-    return marked(changes_between(before, after))
+    return marked(find_changes(before, after))
 
 
 def marked(changes: Iterable[FieldChange]) -> tuple[MarkedChange, ...]:

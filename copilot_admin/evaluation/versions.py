@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from copilot_admin.copilots.drafts import changes_between
+from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.publishing import document_today
 from copilot_admin.evaluation.differences import in_a_line
 from copilot_admin.models import Copilot, CopilotVersion, DailyTotal, Feedback, FeedbackSource, Run
@@ -123,4 +123,4 @@ def _with_providers(copilot: Copilot) -> QuerySet[CopilotVersion]:
 
 
 def _changed(before: CopilotVersion, version: CopilotVersion) -> str:
-    return in_a_line(changes_between(document_today(before), document_today(version)))
+    return in_a_line(find_changes(document_today(before), document_today(version)))

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from copilot_admin.agent.values.spec import ToolCalling
-from copilot_admin.copilots.fields.draft_field import DraftField
-from copilot_admin.copilots.fields.shape import Shape
-from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY, DRAFT_FIELDS
+from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, LIVE_FIELDS
 from copilot_admin.copilots.other_providers import current_rows, find_providers, names_in_document
 from copilot_admin.copilots.publishing import document_of
 from copilot_admin.errors import ConfigurationError
@@ -58,7 +56,7 @@ def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
         **{key: _written(key, value) for key, value in document.items()},
         "image": image if is_address or not image else data_uri_of(image),
         "provider": _provider(copilot, live=live).name,
-        **{field.key: field.value_of(copilot) for field in AT_ONCE},
+        **{field.key: field.value_of(copilot) for field in LIVE_FIELDS},
     }
 
 
@@ -108,18 +106,13 @@ def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
 
 
 def _written(key: str, value: Any) -> Any:
-    field = BY_KEY.get(key)
-    return field.written(value) if field else value
+    field = FIELDS_BY_KEY.get(key)
+    return field.to_file(value) if field and field.to_file else value
 
 
 def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {
         field.key: entry[field.key]
-        for field in DRAFT_FIELDS
-        if field.key in entry
-        and (field.is_always_exported or entry[field.key] != _default_of(field))
+        for field in CONFIG_FIELDS
+        if field.key in entry and (field.is_always_exported or entry[field.key] != field.default)
     }
-
-
-def _default_of(field: DraftField) -> Any:
-    return {} if isinstance(field.default, Shape) else field.default

@@ -18,6 +18,7 @@ class FileFault:
 
     path: str
     sentence: str
+    code: str = "invalid"
 
     def __str__(self) -> str:
         return f"{self.path}: {self.sentence}" if self.path else self.sentence

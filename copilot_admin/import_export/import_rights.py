@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import AbstractBaseUser
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilots.fields.table import DRAFT_FIELDS
+from copilot_admin.copilots.config import CONFIG_FIELDS
 from copilot_admin.import_export.faults import FileFault
 from copilot_admin.import_export.schema import CopilotEntry
 from copilot_admin.models import Access, Copilot
@@ -44,7 +44,7 @@ class ImportWish:
         if not self.may_change_limits:
             yield "limits"
         if row.pk and not self.may_change_keeping:
-            yield from (field.key for field in DRAFT_FIELDS if field.is_keeping)
+            yield from (field.key for field in CONFIG_FIELDS if field.is_retention)
         if row.live_id and not self.may_publish:
             yield "logging"
 
@@ -59,7 +59,7 @@ def faults_of_rights(
     if _switches_on(entry, here) and not wish.may_publish:
         sentence = _("you may not switch copilots on. Ask somebody who publishes.")
         return [FileFault(f"{path}.enabled", sentence)]
-    if entry.switches()["access"] == Access.OPEN and not wish.may_publish and _is_closed(here):
+    if entry.live_settings()["access"] == Access.OPEN and not wish.may_publish and _is_closed(here):
         sentence = _("you may not open it to everybody. Ask somebody who publishes.")
         return [FileFault(f"{path}.access", sentence)]
     return []
@@ -70,4 +70,4 @@ def _is_closed(here: Copilot) -> bool:
 
 
 def _switches_on(entry: CopilotEntry, here: Copilot) -> bool:
-    return bool(here.live_id and not here.enabled and entry.switches()["enabled"])
+    return bool(here.live_id and not here.enabled and entry.live_settings()["enabled"])

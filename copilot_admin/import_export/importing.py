@@ -9,8 +9,8 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilots.fields.table import AT_ONCE, BY_KEY, DRAFT_FIELDS
-from copilot_admin.copilots.fields.values import IMAGE_DATA_START
+from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, LIVE_FIELDS
+from copilot_admin.copilots.config_types import IMAGE_DATA_START
 from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export import images
@@ -229,11 +229,11 @@ def _fill(row: Copilot, entry: CopilotEntry, work: Import) -> None:
         document["image"] = images.name_of(picture)
     provider = work.known.providers[entry.provider.lower()]
     apply_document(row, document, provider=provider)
-    switches = entry.switches()
+    switches = entry.live_settings()
     switches["access"] = switches["access"] or _unsaid_access(entry, work)
-    switches |= {key: BY_KEY[key].value_of(row) for key in work.wish.left_alone(row)}
-    for switch in AT_ONCE:
-        switch.give(row, switches[switch.key])
+    switches |= {key: FIELDS_BY_KEY[key].value_of(row) for key in work.wish.left_alone(row)}
+    for switch in LIVE_FIELDS:
+        switch.set_value(row, switches[switch.key])
 
 
 def _unsaid_access(entry: CopilotEntry, work: Import) -> str:
@@ -242,7 +242,7 @@ def _unsaid_access(entry: CopilotEntry, work: Import) -> str:
 
 
 def _state(row: Copilot) -> dict[str, Any]:
-    return {one.key: one.value_of(row) for one in DRAFT_FIELDS}
+    return {one.key: one.value_of(row) for one in CONFIG_FIELDS}
 
 
 def _publish(row: Copilot, *, user: AbstractBaseUser | None, index: int) -> int | None:

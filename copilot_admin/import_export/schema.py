@@ -3,14 +3,12 @@
 from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
-from pydantic import AfterValidator, Field, StringConstraints, create_model, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
 from copilot_admin.agent.fetching.addresses import check_base_url, correct_base_url
 from copilot_admin.agent.providers.registry import provider_kinds
-from copilot_admin.copilots.fields.draft_field import DraftField
-from copilot_admin.copilots.fields.shape import Shape, fault, refuse_repeated, stored
-from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, VERSIONED
-from copilot_admin.copilots.fields.values import Name
+from copilot_admin.copilots.config import LIVE_FIELDS, VERSIONED_FIELDS, CopilotConfig
+from copilot_admin.copilots.config_types import Name, Shape, fault, refuse_repeated, to_stored
 from copilot_admin.copilots.providers import is_proxy_url, key_variables, may_hold_key
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
 from copilot_admin.errors import NotReady
@@ -25,7 +23,7 @@ def _known_kind(kind: str) -> str:
     kinds = [name for name, _label in provider_kinds()]
     if kind not in kinds:
         sentence = _("there is no kind '%(kind)s'. Use one of: %(known)s.")
-        raise fault(sentence % {"kind": kind, "known": ", ".join(kinds)})
+        raise fault(sentence % {"kind": kind, "known": ", ".join(kinds)}, "unknown_kind")
     return kind
 
 
@@ -33,19 +31,21 @@ def _usable_url(url: str) -> str:
     try:
         return check_base_url(correct_base_url(url)) if url else url
     except NotReady as error:
-        raise fault(error.public) from error
+        raise fault(error.public, "url") from error
 
 
 def _proxy(url: str) -> str:
     if url and not is_proxy_url(url):
-        raise fault(_("write a URL without name and password: http://proxy.example.com:3128"))
+        raise fault(
+            _("write a URL without name and password: http://proxy.example.com:3128"), "url"
+        )
     return url
 
 
 def _key_variable(name: str) -> str:
     if name and not may_hold_key(name):
-        sentence = _("%(name)s is no variable of keys. Use one of: %(known)s.")
-        raise fault(sentence % {"name": name, "known": key_variables(name)})
+        sentence = _("%(name)s is not an allowed key variable. Use one of: %(known)s.")
+        raise fault(sentence % {"name": name, "known": key_variables(name)}, "key_variable")
     return name
 
 
@@ -101,32 +101,18 @@ class ProviderEntry(Shape):
     options: OptionsEntry = OptionsEntry()
 
 
-class _Entry(Shape):
-    """A copilot. A key that is absent has its default; without `questions` they stay as they are."""
+class CopilotEntry(CopilotConfig):
+    """A copilot with its test questions; without `questions` the stored ones stay."""
 
     questions: Annotated[list[QuestionEntry], Field(max_length=MOST_QUESTIONS)] | None = None
 
     def document(self) -> dict[str, Any]:
-        """The versioned part, as `publishing.document_of` gives it; the image is as in the file."""
-        return self._stored(VERSIONED)
+        """Return the versioned part, like `publishing.document_of`, with the image of the file."""
+        return {field.key: to_stored(getattr(self, field.key)) for field in VERSIONED_FIELDS}
 
-    def switches(self) -> dict[str, Any]:
-        """The values that act at once and are part of no version."""
-        return self._stored(AT_ONCE)
-
-    def _stored(self, fields: tuple[DraftField, ...]) -> dict[str, Any]:
-        return {field.key: stored(getattr(self, field.key)) for field in fields}
-
-
-def _entry() -> Any:
-    described: dict[str, Any] = {
-        field.key: (field.file, ... if field.is_required else field.default)
-        for field in DRAFT_FIELDS
-    }
-    return create_model("CopilotEntry", __base__=_Entry, __doc__=_Entry.__doc__, **described)
-
-
-CopilotEntry: Any = _entry()
+    def live_settings(self) -> dict[str, Any]:
+        """Return the values that apply immediately and are part of no version."""
+        return {field.key: to_stored(getattr(self, field.key)) for field in LIVE_FIELDS}
 
 
 class CopilotFile(Shape):

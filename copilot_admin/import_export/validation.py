@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from copilot_admin.copilots.fields.shape import Shape
+from copilot_admin.copilots.config_types import Shape
 from copilot_admin.import_export.faults import (
     MISSING,
     BadCopilotFile,
@@ -72,16 +72,15 @@ def faults_of(error: ValidationError, whole: type[Shape]) -> Iterator[FileFault]
 def _fault(error: ErrorDetails, whole: type[Shape]) -> FileFault:
     path = tuple(key for key in error["loc"] if key != "[key]")
     is_other_file = not path and error["type"] == "model_type"
-    return FileFault(
-        path_of(path), str(_OTHER_FILE) if is_other_file else _sentence(error, path, whole)
-    )
+    sentence = str(_OTHER_FILE) if is_other_file else _sentence(error, path, whole)
+    return FileFault(path_of(path), sentence, error["type"])
 
 
 def _sentence(error: ErrorDetails, path: tuple[int | str, ...], whole: type[Shape]) -> str:
     shown = {"value": _shown(error["input"])}
     context = error.get("ctx", {})
     match error["type"]:
-        case "fault":
+        case _ if "sentence" in context:  # raised by a validator of ours
             return error["msg"]
         case "extra_forbidden":
             return _unknown_key(path, whole)

@@ -15,7 +15,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django_tasks import task
 
-from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.jobs.tasks import is_queued, run_batches, run_on_writer
 from copilot_admin.models import Blob, Copilot, CopilotVersion, Event, Node, Run
@@ -101,7 +100,7 @@ def sweep_images() -> int:
 
 def _get_used_images() -> Iterator[str]:
     for copilot in Copilot.objects.only("image", "image_url"):
-        yield stored_image(image_of(copilot))
+        yield stored_image(copilot.picture)
     versions = CopilotVersion.objects.values_list("document", flat=True)
     for document in versions.iterator(VERSIONS_IN_MEMORY):
         yield stored_image(str(document.get("image") or ""))

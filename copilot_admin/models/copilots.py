@@ -21,6 +21,7 @@ from copilot_admin.agent.values.spec import (
     WidgetDataMode,
 )
 from copilot_admin.models.fields import OrderedJsonField
+from protocol.features import FEATURES
 
 if TYPE_CHECKING:
     from protocol.json import Json
@@ -233,6 +234,35 @@ class Copilot(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def provider_name(self) -> str:
+        return self.provider.name
+
+    @property
+    def picture(self) -> str:
+        """The URL of the image, or the name of the uploaded one in the storage."""
+        return str(self.image.name) if self.image else self.image_url
+
+    @picture.setter
+    def picture(self, picture: str) -> None:
+        is_url = picture.startswith(("https://", "http://"))
+        self.image_url = picture if is_url else ""
+        self.image = "" if is_url else picture
+
+    @property
+    def all_features(self) -> dict[str, bool]:
+        """Every Workspace feature; `features` has those that differ from their default."""
+        stored = self.features
+        return {one.key: stored.get(one.key, one.default) is True for one in FEATURES}
+
+    @all_features.setter
+    def all_features(self, features: "Mapping[str, bool]") -> None:
+        self.features = {
+            one.key: features[one.key]
+            for one in FEATURES
+            if features.get(one.key, one.default) != one.default
+        }
 
     @property
     def is_being_deleted(self) -> bool:

@@ -35,8 +35,8 @@ def test_what_is_typed_becomes_tags(text: str, known: tuple[str, ...], expected:
     ("text", "sentence"),
     [
         ("x" * 41, "a tag has 1 to 40 characters."),
-        ("a\x00b", "a tag is a few words on one line, without commas"),
-        ("a\u202eb", "the invisible sign U+202E|a tag is a few words"),
+        ("a\x00b", "a tag is one line"),
+        ("a\u202eb", "U.202E|a tag is one line"),
         (",".join(f"t{number}" for number in range(21)), "A copilot has 20 tags at most."),
     ],
 )

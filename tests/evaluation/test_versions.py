@@ -66,7 +66,7 @@ def test_each_version_says_what_changed_since_the_one_before():
     rows = version_page(copilot).rows
     assert [(row.version.number, row.is_live, row.is_first, row.changed) for row in rows] == [
         (3, True, False, "Model"),
-        (2, False, False, "Description, System prompt"),
+        (2, False, False, "Description, Instructions"),
         (1, False, True, ""),
     ]
 

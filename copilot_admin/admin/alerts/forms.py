@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.widgets import DatalistInput
 from copilot_admin.alerts.deliveries import can_send_mail, parse_mail_addresses
 from copilot_admin.alerts.rules import WINDOW_LABELS, RuleKind, Unit
-from copilot_admin.copilots.fields.values import tag_fault
+from copilot_admin.copilots.config_types import tag_fault
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertRule, Copilot

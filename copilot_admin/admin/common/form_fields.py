@@ -6,7 +6,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.text import capfirst
 
-from copilot_admin.copilots.fields.text_checks import turning_sign_fault
+from copilot_admin.copilots.config_types import bidi_fault
 
 
 def with_plain_newlines(data: QueryDict) -> QueryDict:
@@ -27,7 +27,7 @@ def _plain(value: str) -> str:
 
 def unturned(text: str) -> str:
     """The text, unless a sign in it turns its direction."""
-    if wrong := turning_sign_fault(text):
+    if wrong := bidi_fault(text):
         raise forms.ValidationError(capfirst(wrong))
     return text
 

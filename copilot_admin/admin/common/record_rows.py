@@ -7,8 +7,8 @@ from django.core.validators import RegexValidator
 from pydantic.fields import FieldInfo
 
 from copilot_admin.admin.common.rows import RowForm
-from copilot_admin.copilots.fields.shape import Shape, StoredRecord
-from copilot_admin.copilots.fields.shown import Shown, constraints_of, shown_in
+from copilot_admin.copilots.config_records import Shown, constraints_of, inputs_of
+from copilot_admin.copilots.config_types import Shape, StoredRecord
 
 
 class RecordRow(RowForm):
@@ -22,7 +22,7 @@ class RecordRow(RowForm):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.declared_fields = {**inputs_of(cls.record), **cls.declared_fields}
+        cls.declared_fields = {**form_inputs_of(cls.record), **cls.declared_fields}
 
     def values(self) -> dict[str, Any]:
         """The values of the record's keys, from `cleaned_data`."""
@@ -33,13 +33,13 @@ class RecordRow(RowForm):
         return self.record.model_construct(**self.values()).row()
 
 
-def inputs_of(record: type[Shape]) -> dict[str, forms.Field]:
+def form_inputs_of(record: type[Shape]) -> dict[str, forms.Field]:
     """The inputs by name, in the order of the record's keys; a group's are among them."""
     found: dict[str, forms.Field] = {}
     for key, field in record.model_fields.items():
-        inputs = {shown.name or key: _input_of(field, shown) for shown in shown_in(field)}
+        inputs = {shown.name or key: _input_of(field, shown) for shown in inputs_of(field)}
         group = _group_in(field.annotation)
-        found |= inputs_of(group) if group and not inputs else inputs
+        found |= form_inputs_of(group) if group and not inputs else inputs
     return found
 
 
@@ -61,14 +61,14 @@ def _input_of(field: FieldInfo, shown: Shown) -> forms.Field:
     limits = constraints_of(field)
     if limits.pattern:
         # In Python a `$` also stands before a line break at the end.
-        misfit: Any = shown.misfit
+        misfit: Any = shown.mismatch
         pattern = str(limits.pattern).removesuffix("$") + r"\Z"
         common["validators"] = [RegexValidator(pattern, message=misfit)]
     if shown.lines:
         common["widget"] = forms.Textarea(attrs={"rows": shown.lines})
     return forms.CharField(
         required=field.is_required() and not shown.is_optional,
-        max_length=shown.longest or limits.max_length,
+        max_length=shown.max_length or limits.max_length,
         **common,
     )
 

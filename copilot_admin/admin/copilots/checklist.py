@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, anchor_of
 from copilot_admin.copilots.checklist.finding import Finding
-from copilot_admin.copilots.drafts import label_of
+from copilot_admin.copilots.comparison import label_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,23 +25,21 @@ from copilot_admin.admin.copilots.rows import (
     ModelChoiceRow,
     StepRow,
 )
-from copilot_admin.copilots.fields import controls, draft_field, records
-from copilot_admin.copilots.fields.draft_field import DraftField, Input, Line, Option
-from copilot_admin.copilots.fields.sections import ACCESS_AND_LOGGING, SECTIONS
-from copilot_admin.copilots.fields.shape import StoredRecord
-from copilot_admin.copilots.fields.table import IN_FORM, in_section
-from copilot_admin.copilots.fields.text_checks import LONGEST_DESCRIPTION
+from copilot_admin.copilots import config_form, config_records
+from copilot_admin.copilots.config import FORM_FIELDS, ConfigField, Line, fields_in
+from copilot_admin.copilots.config_form import ACCESS_AND_LOGGING, SECTIONS, Choice, Input, Option
+from copilot_admin.copilots.config_types import MAX_DESCRIPTION_LENGTH, StoredRecord
 
 ROW_FORMS: Mapping[type[StoredRecord], type[RowForm]] = {
-    records.ModelEntry: ModelChoiceRow,
-    records.FallbackEntry: FallbackRow,
-    controls.CustomFeatureEntry: CustomFeatureRow,
-    records.CallLimitEntry: CallLimitRow,
-    records.StepEntry: StepRow,
-    records.DataNoteEntry: DataNoteRow,
+    config_records.ModelEntry: ModelChoiceRow,
+    config_records.FallbackEntry: FallbackRow,
+    config_records.CustomFeatureEntry: CustomFeatureRow,
+    config_records.CallLimitEntry: CallLimitRow,
+    config_records.StepEntry: StepRow,
+    config_records.DataNoteEntry: DataNoteRow,
 }
 # What has a panel of its own once there is a copilot: no version holds it.
-AT_ONCE = tuple(field.column for field in in_section(ACCESS_AND_LOGGING))
+AT_ONCE = tuple(field.column for field in fields_in(ACCESS_AND_LOGGING))
 AT_ONCE_PREFIX = "now"
 
 
@@ -83,7 +81,7 @@ class TextsField(RowsField):
 
 def inputs_of_the_table() -> dict[str, forms.Field]:
     """The inputs that are more than what Django draws for a column, by name."""
-    found = {field.column: _input_of(field) for field in IN_FORM}
+    found = {field.column: _input_of(field) for field in FORM_FIELDS}
     return {name: input for name, input in found.items() if input is not None}
 
 
@@ -101,23 +99,27 @@ def shown(input: forms.Field, stored: Any) -> Any:
 
 def widgets() -> dict[str, forms.Widget]:
     """The widgets of those columns that Django would draw otherwise."""
-    found = {field.column: _widget_of(field) for field in IN_FORM}
+    found = {field.column: _widget_of(field) for field in FORM_FIELDS}
     return {name: widget for name, widget in found.items() if widget is not None}
 
 
 def plain_columns() -> list[str]:
     """The columns of which Django makes inputs or at least stores the value."""
-    return [field.column for field in IN_FORM if field.is_plain or _widget_of(field)]
+    return [field.column for field in FORM_FIELDS if _is_plain(field) or _widget_of(field)]
+
+
+def _is_plain(field: ConfigField) -> bool:
+    return isinstance(field.editor, Choice) or field.editor is Input.COLUMN
 
 
 def labels() -> dict[str, str | Promise]:
     """The labels of the columns' own inputs."""
-    return {field.column: field.label for field in IN_FORM if _input_of(field) is None}
+    return {field.column: field.label for field in FORM_FIELDS if _input_of(field) is None}
 
 
 def help_texts() -> dict[str, str | Promise]:
     """The help of the columns' own inputs."""
-    found = {field.column: field.help for field in IN_FORM if _input_of(field) is None}
+    found = {field.column: field.help for field in FORM_FIELDS if _input_of(field) is None}
     return {name: text for name, text in found.items() if text}
 
 
@@ -127,7 +129,7 @@ def sections() -> Fieldsets:
         (
             section.title,
             {
-                "fields": _lines(in_section(section)),
+                "fields": _lines(fields_in(section)),
                 **({"description": section.description} if section.description else {}),
             },
         )
@@ -135,7 +137,7 @@ def sections() -> Fieldsets:
     ]
 
 
-def _lines(fields: Sequence[DraftField]) -> list[Line]:
+def _lines(fields: Sequence[ConfigField]) -> list[Line]:
     lines: list[Line] = []
     for field in fields:
         if field.is_beside:
@@ -147,21 +149,21 @@ def _lines(fields: Sequence[DraftField]) -> list[Line]:
     return lines
 
 
-def _input_of(field: DraftField) -> forms.Field | None:
+def _input_of(field: ConfigField) -> forms.Field | None:
     common: dict[str, Any] = {"label": field.label, "help_text": field.help}
     match field.editor:
-        case draft_field.Choice(options):
+        case config_form.Choice(options):
             return forms.ChoiceField(
                 choices=[(one.value, one.label) for one in options],
                 widget=DescribedRadio({one.value: one.help for one in options}),
                 **common,
             )
-        case draft_field.Switches(options):
+        case config_form.Switches(options):
             return SwitchesField(options, **common)
-        case draft_field.Rows() as rows:
+        case config_form.Rows() as rows:
             form = ROW_FORMS[rows.record]
             return RowsField(form, add_label=rows.add_label, unique=rows.unique, **common)
-        case draft_field.Texts() as texts:
+        case config_form.Texts() as texts:
             unique = "text" if texts.differ else ""
             return TextsField(_row_of(texts), add_label=texts.add_label, unique=unique, **common)
         case Input.TOOLS:
@@ -174,10 +176,10 @@ def _input_of(field: DraftField) -> forms.Field | None:
             assert_never(field.editor)
 
 
-def _row_of(texts: draft_field.Texts) -> type[RowForm]:
-    described: dict[str, Any] = {"label": texts.label, "max_length": texts.longest}
-    if texts.fault_of is not None:
-        described["validators"] = [_refusing(texts.fault_of)]
+def _row_of(texts: config_form.Texts) -> type[RowForm]:
+    described: dict[str, Any] = {"label": texts.label, "max_length": texts.max_length}
+    if texts.find_fault is not None:
+        described["validators"] = [_refusing(texts.find_fault)]
     text = forms.CharField(**described)
     return type("TextRow", (RowForm,), {"noun": texts.noun, "text": text})
 
@@ -191,10 +193,10 @@ def _refusing(fault_of: Callable[[str], str | Promise]) -> Callable[[str], None]
     return check
 
 
-def _widget_of(field: DraftField) -> forms.Widget | None:
+def _widget_of(field: ConfigField) -> forms.Widget | None:
     match field.editor:
         case Input.PARAGRAPH:
-            return BoundedText(rows=3, most=LONGEST_DESCRIPTION)
+            return BoundedText(rows=3, most=MAX_DESCRIPTION_LENGTH)
         case Input.PROMPT:
             return PromptWidget()
         case Input.SUGGESTIONS:

@@ -32,9 +32,10 @@ from copilot_admin.admin.copilots.version_image import VersionImage
 from copilot_admin.agent.files.pictures import MAX_ICON_PIXELS
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import find_tools, tool_names
-from copilot_admin.copilots.fields.text_checks import (
-    description_length_fault,
-    prompt_length_fault,
+from copilot_admin.copilots.config_types import (
+    MAX_DESCRIPTION_LENGTH,
+    MAX_PROMPT_LENGTH,
+    length_fault,
 )
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.other_providers import find_missing, names_in_rows
@@ -164,14 +165,14 @@ class CopilotForm(TableInputs, EditLock, VersionImage, ModelForm[Copilot]):
     def clean_description(self) -> str:
         """Refuses what shows another text than it is, and what nobody reads as a whole."""
         text: str = self.cleaned_data["description"]
-        if wrong := description_length_fault(text):
+        if wrong := length_fault(text, MAX_DESCRIPTION_LENGTH):
             raise forms.ValidationError(capfirst(wrong))
         return unturned(text)
 
     def clean_system_prompt(self) -> str:
         """Refuses what no model reads as a whole."""
         text: str = self.cleaned_data["system_prompt"]
-        if wrong := prompt_length_fault(text):
+        if wrong := length_fault(text, MAX_PROMPT_LENGTH):
             raise forms.ValidationError(capfirst(wrong))
         return unturned(text)
 

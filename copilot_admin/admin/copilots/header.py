@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish
 from copilot_admin.copilots.drafts import changes_between, standing_of
-from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.publishing import document_of, document_today
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.copilots.standing import CopilotState
@@ -118,7 +117,7 @@ def build_copilot_header(request: HttpRequest, copilot: Copilot, current_tab: st
 
 def image_url(copilot: Copilot) -> str:
     """Return the URL of the image that this server has; empty if there is none."""
-    name = stored_image(image_of(copilot))
+    name = stored_image(copilot.picture)
     if not name:
         return ""
     return f"{reverse(f'{NAME}_image', args=[copilot.pk])}?{urlencode({'v': name[-12:-4]})}"

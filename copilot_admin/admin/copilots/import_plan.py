@@ -10,8 +10,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from copilot_admin.copilots.drafts import FieldChange, label_of, value_in_words
-from copilot_admin.copilots.fields.table import AT_ONCE
+from copilot_admin.copilots.comparison import FieldChange, format_value, label_of
+from copilot_admin.copilots.config import LIVE_FIELDS
 from copilot_admin.evaluation.differences import MarkedChange, marked
 from copilot_admin.import_export.bundles import FileChange
 from copilot_admin.import_export.changes import Difference, Effect
@@ -32,7 +32,7 @@ EFFECTS: Mapping[Effect, tuple[str | Promise, str]] = {
     Effect.CHANGED: (_("Changes"), "warn"),
     Effect.UNCHANGED: (_("Stays as it is"), "muted"),
 }
-_AT_ONCE_KEYS = frozenset(one.key for one in AT_ONCE)
+_AT_ONCE_KEYS = frozenset(one.key for one in LIVE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +113,7 @@ def _row(one: FileChange, urls: Mapping[str, str], *, is_compared: bool) -> Plan
 
 def _told(difference: Difference) -> FieldChange:
     return FieldChange(
+        key=difference.key,
         label=_label(difference.key),
         before=_words(difference.key, difference.before),
         after=_words(difference.key, difference.after),
@@ -130,4 +131,4 @@ def _words(key: str, value: Any) -> str:
         text = ngettext("%(count)d question", "%(count)d questions", len(value))
         lines = [text % {"count": len(value)}, *(str(row["question"]) for row in value)]
         return "\n".join(lines) if value else ""
-    return value_in_words(key, value)
+    return format_value(key, value)

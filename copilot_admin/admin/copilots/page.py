@@ -17,11 +17,11 @@ from copilot_admin.admin.copilots.checklist import checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.preview import preview_of, preview_of_form
 from copilot_admin.admin.copilots.prompt import PromptWidget, option_placeholders
-from copilot_admin.copilots.drafts import by_input, changes_between, standing_of
-from copilot_admin.copilots.fields.draft_field import Section
-from copilot_admin.copilots.fields.sections import SECTIONS
-from copilot_admin.copilots.fields.table import in_section
-from copilot_admin.copilots.fields.text_checks import LONGEST_PROMPT
+from copilot_admin.copilots.comparison import find_changes
+from copilot_admin.copilots.config import fields_in
+from copilot_admin.copilots.config_form import SECTIONS, Section
+from copilot_admin.copilots.config_types import MAX_PROMPT_LENGTH
+from copilot_admin.copilots.drafts import by_input, standing_of
 from copilot_admin.copilots.publishing import checklist, document_of
 from copilot_admin.copilots.standing import WORDS, CopilotState
 from copilot_admin.copilots.tags import known_tags, tagged
@@ -106,7 +106,7 @@ def _part(
 
 def _is_set(section: Section, copilot: Copilot) -> bool:
     empty = Copilot()
-    columns = (field.column for field in in_section(section))
+    columns = (field.column for field in fields_in(section))
     return any(getattr(copilot, column) != getattr(empty, column) for column in columns)
 
 
@@ -131,7 +131,7 @@ def page_context(
         "copilot": copilot,
     }
     if not isinstance(form, CopilotForm) or "system_prompt" not in form.fields:
-        return context | {"told": changes_between({}, document_of(copilot)) if copilot else ()}
+        return context | {"told": find_changes({}, document_of(copilot)) if copilot else ()}
     findings = checklist(copilot) if copilot else ()
     open_problems = by_input(one for one in findings if one.is_error)
     image = views.image_of(copilot) if copilot else ""
@@ -139,7 +139,7 @@ def page_context(
     _mark(form, marked)
     _offer_options(form)
     return context | {
-        "longest_question": LONGEST_PROMPT,
+        "longest_question": MAX_PROMPT_LENGTH,
         "warnings": checklist_of(findings).warnings,
         "tabs": tabs_of(adminform, form.instance, marked),
         "open_problems": sum(map(len, open_problems.values())),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.widgets import PageWidget
-from copilot_admin.copilots.fields.text_checks import LONGEST_PROMPT
+from copilot_admin.copilots.config_types import MAX_PROMPT_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class PromptWidget(PageWidget, forms.Textarea):
     template_name = "admin/widgets/prompt.html"
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
-        bound = {"data-ca-most": LONGEST_PROMPT}
+        bound = {"data-ca-most": MAX_PROMPT_LENGTH}
         super().__init__({"rows": 14, "spellcheck": "true", **bound, **(attrs or {})})
         self.options: tuple[Placeholder, ...] = ()
 

@@ -13,11 +13,13 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.record_rows import RecordRow
 from copilot_admin.admin.common.rows import RowForm
-from copilot_admin.copilots.fields.controls import TAKEN_KEYS, CustomFeatureEntry, OptionEntry
-from copilot_admin.copilots.fields.records import (
+from copilot_admin.copilots.config_records import (
+    RESERVED_OPTION_KEYS,
     CallLimitEntry,
+    CustomFeatureEntry,
     FallbackEntry,
     ModelEntry,
+    OptionEntry,
     StepEntry,
 )
 from protocol.features import CustomFeatureType
@@ -130,7 +132,7 @@ class CustomFeatureRow(RecordRow):
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "label" in values and not values.get("key") and "key" not in self.errors:
             values["key"] = slugify(anyascii(values["label"])) or self._key_by_place()
-        if values.get("key") in TAKEN_KEYS:
+        if values.get("key") in RESERVED_OPTION_KEYS:
             self.add_error(
                 "key", _("Workspace has a feature of its own with this key. Choose another.")
             )

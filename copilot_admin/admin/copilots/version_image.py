@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 
-from copilot_admin.copilots.fields.codecs import give_image
 from copilot_admin.models import Copilot
 
 if TYPE_CHECKING:
@@ -28,5 +27,5 @@ class VersionImage(_Form):
         found = self.instance.versions.filter(number=number).first() if number else None
         if found is not None:
             drawn = Copilot()
-            give_image(drawn, str(found.document.get("image") or ""))
+            drawn.picture = str(found.document.get("image") or "")
             self.instance.image = drawn.image.name

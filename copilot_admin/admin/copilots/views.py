@@ -34,9 +34,8 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.header import image_url
 from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.archive import lock
+from copilot_admin.copilots.config_types import remove_bidi_controls
 from copilot_admin.copilots.drafts import Draft, drafts_of
-from copilot_admin.copilots.fields.codecs import image_of
-from copilot_admin.copilots.fields.text_checks import without_turning_signs
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.evaluation.differences import MarkedChange, marked, proposed_note
@@ -99,7 +98,7 @@ class CopilotViews(BaseAdmin[Copilot]):
 
     def fetch_images(self, request: HttpRequest, copilots: Iterable[Copilot]) -> None:
         """Fetches the images that are only linked, once the database has what was changed."""
-        addresses = [image_of(copilot) for copilot in copilots]
+        addresses = [copilot.picture for copilot in copilots]
 
         def fetch() -> None:
             for address, why in fetch_copies(addresses).items():
@@ -146,7 +145,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         if not self.has_view_permission(request):
             raise PermissionDenied
         copilot = get_object_or_404(self.get_queryset(request), pk=pk)
-        name = stored_image(image_of(copilot))
+        name = stored_image(copilot.picture)
         if not name:
             raise Http404
         try:
@@ -264,7 +263,7 @@ def with_next(sentence: str, copilot: Copilot) -> SafeString:
 
 def _note_of(request: HttpRequest, copilot: Copilot) -> str:
     note = " ".join(request.POST.get(f"note-{copilot.pk}", "").split())
-    return without_turning_signs(note)
+    return remove_bidi_controls(note)
 
 
 def person_of(request: HttpRequest) -> AbstractBaseUser | None:

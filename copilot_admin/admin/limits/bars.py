@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.limits.usage import NEAR_SHARE, RuleUsage
-from copilot_admin.copilots.fields.options import LIMITS
+from copilot_admin.copilots.config_form import LIMITS
 from copilot_admin.limits.rules import NANO, LimitRule
 
 

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.widgets import SearchedOne
-from copilot_admin.copilots.fields.options import LIMITS
+from copilot_admin.copilots.config_form import LIMITS
 from copilot_admin.limits.rules import KINDS, LimitMeasure, LimitSubject
 from copilot_admin.models import EndpointKey, LimitScope
 from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.limits.subjects import get_names
-from copilot_admin.copilots.fields.options import LIMITS
+from copilot_admin.copilots.config_form import LIMITS
 from copilot_admin.limits.cache import has_trusted_proxies, is_private
 from copilot_admin.limits.rejections import RETENTION
 from copilot_admin.limits.rules import LimitSubject

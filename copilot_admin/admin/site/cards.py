@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.use import WeekUse, use_of_the_week
 from copilot_admin.copilots.drafts import standing_of
-from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.copilots.standing import CopilotState, Standing
 from copilot_admin.models import (
@@ -128,7 +127,7 @@ def _last_asked(ids: Sequence[int]) -> dict[int, datetime]:
 def _tile(
     copilot: Copilot, standing: Standing, use: WeekUse, last_at: datetime | None
 ) -> CopilotTile:
-    image = stored_image(image_of(copilot))
+    image = stored_image(copilot.picture)
     return CopilotTile(
         copilot=copilot,
         standing=standing,

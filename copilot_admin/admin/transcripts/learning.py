@@ -26,7 +26,7 @@ from copilot_admin.admin.transcripts.views import FOLDER, VIEW, number_in
 from copilot_admin.admin.transcripts.way import LIST, way_in
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.copilots.fields.text_checks import without_turning_signs
+from copilot_admin.copilots.config_types import remove_bidi_controls
 from copilot_admin.evaluation.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
 from copilot_admin.models import Action, Conversation, Copilot
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
@@ -115,7 +115,7 @@ class LearningViews(BaseAdmin[Conversation]):
         }
         if request.method != "POST" or "_save" not in request.POST:
             return TemplateResponse(request, f"{FOLDER}/learn.html", context)
-        typed = without_turning_signs(request.POST.get("label", ""))
+        typed = remove_bidi_controls(request.POST.get("label", ""))
         label = " ".join(typed.split())[:MAX_LABEL_LENGTH]
         with transaction.atomic():
             learned = list(learn(selection.turns, label=label))

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from copilot_admin.copilots.checklist.subject import DraftFacts
-from copilot_admin.copilots.fields.codecs import image_of
 from copilot_admin.copilots.live_settings import keys_of_each
 from copilot_admin.copilots.other_providers import find_providers, names_in_draft
 from copilot_admin.copilots.remote_images import is_kept
@@ -25,7 +24,7 @@ def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
             models=models,
             unasked=tuple(name for name in _asked_of(copilot, others) if name not in models),
             missing_providers=frozenset(names_in_draft(copilot)) - others.keys(),
-            has_image=is_kept(image_of(copilot)),
+            has_image=is_kept(copilot.picture),
         )
         for copilot in copilots
     ]

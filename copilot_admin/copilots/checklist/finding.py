@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from copilot_admin.copilots.fields.table import BY_KEY, IN_FORM
+from copilot_admin.copilots.config import FIELDS_BY_KEY, FORM_FIELDS
 
 
 class Severity(StrEnum):
@@ -14,7 +14,7 @@ class Severity(StrEnum):
 
 
 _GRAVEST_FIRST = tuple(Severity)
-_PLACES = {field.key: place for place, field in enumerate(IN_FORM)}
+_PLACES = {field.key: place for place, field in enumerate(FORM_FIELDS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Finding:
     @property
     def input(self) -> str:
         """The name of the input where it is mended."""
-        return self.at or BY_KEY[self.field].problem_input
+        return self.at or FIELDS_BY_KEY[self.field].problem_input
 
     @property
     def rank(self) -> tuple[int, int]:

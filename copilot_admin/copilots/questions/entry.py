@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from copilot_admin.copilots.fields.shape import Shape, StoredRecord, fault, refuse_repeated
+from copilot_admin.copilots.config_types import Shape, StoredRecord, fault, refuse_repeated
 from copilot_admin.copilots.questions.expectation import ExpectationEntry
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 from protocol.redaction import redact

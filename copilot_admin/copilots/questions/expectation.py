@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import PlainValidator, StringConstraints, model_validator
 
-from copilot_admin.copilots.fields.shape import StoredRecord, fault
+from copilot_admin.copilots.config_types import StoredRecord, fault
 
 LONGEST_EXPECTED = 2000  # characters; a sentence for a judge has some dozens
 

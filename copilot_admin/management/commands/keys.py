@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.text import capfirst
 
 from copilot_admin.audit.changes import snapshot
-from copilot_admin.copilots.fields.text_checks import turning_sign_fault
+from copilot_admin.copilots.config_types import bidi_fault
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, EndpointKey
 
@@ -47,7 +47,7 @@ class Command(SanitizedCommand):
         longest = EndpointKey._meta.get_field("name").max_length
         if not name or (longest and len(name) > longest):
             raise CommandError(f"A key needs a name of 1 to {longest} characters.")
-        if fault := turning_sign_fault(name):
+        if fault := bidi_fault(name):
             raise CommandError(capfirst(fault))
         copilots = list(Copilot.objects.filter(slug__in=slugs))
         unknown = set(slugs) - {copilot.slug for copilot in copilots}

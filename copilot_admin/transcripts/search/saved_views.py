@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.http import QueryDict
 
-from copilot_admin.copilots.fields.text_checks import without_turning_signs
+from copilot_admin.copilots.config_types import remove_bidi_controls
 from copilot_admin.models import Conversation, SavedView
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
@@ -105,7 +105,7 @@ def delete_view(user: AbstractUser | AnonymousUser, view_id: int) -> bool:
 
 
 def _clean_title(name: str) -> str:
-    return " ".join(without_turning_signs(clean_text(name)).split())
+    return " ".join(remove_bidi_controls(clean_text(name)).split())
 
 
 def _check_title(title: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from copilot_admin.admin.copilots.draft_inputs import anchor_of
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots import model_lists, remote_images
-from copilot_admin.copilots.fields.table import IN_FORM
+from copilot_admin.copilots.config import FORM_FIELDS
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, values_in
 from tests.factories import make_copilot, make_provider, make_published, make_user
@@ -102,7 +102,7 @@ def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client
     copilot = make_copilot(**CLEAN)
     page = builder.get(change_url(copilot)).content.decode()
     page += builder.get(change_url(copilot).replace("change", "settings")).content.decode()
-    inputs = {field.problem_input for field in IN_FORM} | {"temperature", "top_p", "max_tokens"}
+    inputs = {field.problem_input for field in FORM_FIELDS} | {"temperature", "top_p", "max_tokens"}
     assert [one for one in sorted(inputs) if page.count(f'id="{anchor_of(one)}"') != 1] == []
 
 

@@ -92,7 +92,7 @@ def test_what_the_file_does_not_say_is_named_before_it_goes_back_to_its_default(
     provider = make_provider(name="P")
     make_copilot(slug="news", name="News", model="m", provider=provider, logging="metadata")
     page = send(builder, text_of(entry(access="open"))).content.decode()
-    assert "so they go back to their defaults: What is kept." in page
+    assert "so they go back to their defaults: Logging." in page
     page = send(builder, text_of(entry(access="open", logging="everything"))).content.decode()
     assert "go back to their defaults" not in page
 
@@ -101,7 +101,7 @@ def test_what_acts_at_once_is_said_of_a_copilot_that_is_here(builder: Client) ->
     provider = make_provider(name="P")
     make_published(slug="news", name="News", model="m", provider=provider)
     page = send(builder, text_of(entry(access="key", tags=["a"]))).content.decode()
-    assert "Without publishing, this acts at once: Who may ask, Tags." in page
+    assert "Without publishing, this acts at once: Access, Tags." in page
 
 
 def test_faults_are_told_in_words_and_nothing_is_kept(builder: Client) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from copilot_admin.admin.copilots import views
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.drafts import Draft, changes_between, drafts_of
+from copilot_admin.copilots.comparison import find_changes
+from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, submit, values_in
@@ -195,21 +196,13 @@ def test_changes_speak_as_the_form_does() -> None:
         "steps": [{"at": "end", "type": "INFO", "message": "Done"}],
         "data": [{"kind": "rule", "data": {"a": 1}, "enabled": False}],
     }
-    found = {one.label: (one.before, one.after) for one in changes_between(live, draft)}
-    assert found == {
-        "Widget data": ("When the model asks", "Always, before answering"),
-        "Citations": ("Widgets", "of another release"),
-        "Controls of your own": (
-            "",
-            "Key: length, Label: Length, Kind: Choice, Choices: Short = brief; long, "
-            "Value at the start: brief\n"
-            "Key: web, Label: Web, Kind: Switch, On at the start: yes, Text when on: Look, "
-            "Text when off: Do not",
-        ),
-        "Fixed steps": ("", "When: After the answer, Kind: Information, Text: Done"),
-        "Data notes": ("", "kind: rule, data: a: 1, enabled: no"),
-        "Data messages": (
-            "Merge notes of one kind",
-            "Options of the chat",
-        ),
-    }
+    found = {one.key: (one.before, one.after) for one in find_changes(live, draft)}
+    assert list(found) == [
+        *("custom_features", "widget_data", "citations", "data", "data_messages", "steps"),
+    ]
+    assert found["widget_data"] == ("When the model asks", "Always, before answering")
+    assert found["citations"] == ("Widgets", "of another release")
+    before, after = found["custom_features"]
+    assert (before, after.count("\n")) == ("", 1)
+    assert "Short = brief; long" in after
+    assert not any(sign in text for pair in found.values() for text in pair for sign in "{}[]")

@@ -50,7 +50,7 @@ def test_a_widget_that_is_gone_cannot_be_cited():
 
 
 def test_a_widget_stands_once_and_has_one_kind_of_data():
-    assert sentence(widgets=[PRICES, PRICES]) == "the widget 'prices' is given twice. Keep one."
+    assert sentence(widgets=[PRICES, PRICES]) == "the widget 'prices' occurs twice. Remove one."
     assert sentence(widgets=[{**PRICES, "text": "x"}]) == (
         "has several kinds of data. Keep one of: rows, text, items."
     )

@@ -10,9 +10,14 @@ from copilot_admin.admin.copilots.admin import FIELDSETS
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec
-from copilot_admin.copilots.drafts import changes_between
-from copilot_admin.copilots.fields.draft_field import DraftField
-from copilot_admin.copilots.fields.table import AT_ONCE, DRAFT_FIELDS, IN_FORM, VERSIONED
+from copilot_admin.copilots.comparison import find_changes
+from copilot_admin.copilots.config import (
+    CONFIG_FIELDS,
+    FORM_FIELDS,
+    LIVE_FIELDS,
+    VERSIONED_FIELDS,
+    ConfigField,
+)
 from copilot_admin.copilots.publishing import document_of
 from copilot_admin.import_export.changes import Effect
 from copilot_admin.import_export.exporting import copilot_entry
@@ -48,15 +53,17 @@ EXAMPLES: dict[str, Any] = {
     "redacted_expressions": ["CUST-[0-9]{6}"],
 }
 NOT_READ_BY_THE_ENGINE = {"image", "starters"}  # Workspace and people are shown them
-every_field = pytest.mark.parametrize("field", DRAFT_FIELDS, ids=lambda field: field.key)
-every_versioned_field = pytest.mark.parametrize("field", VERSIONED, ids=lambda field: field.key)
+every_field = pytest.mark.parametrize("field", CONFIG_FIELDS, ids=lambda field: field.key)
+every_versioned_field = pytest.mark.parametrize(
+    "field", VERSIONED_FIELDS, ids=lambda field: field.key
+)
 
 
-def example(field: DraftField) -> Any:
+def example(field: ConfigField) -> Any:
     """A value that differs from the default, from the type alone where that is plain."""
     if field.key in EXAMPLES:
         return EXAMPLES[field.key]
-    schema = TypeAdapter(field.file).json_schema()
+    schema = TypeAdapter(field.type).json_schema()
     for kind in schema.get("anyOf", [schema]):
         match kind:
             case {"enum": choices}:
@@ -70,7 +77,7 @@ def example(field: DraftField) -> Any:
     raise AssertionError(f"EXAMPLES has no value for the field {field.key}.")
 
 
-def file_with(field: DraftField) -> dict[str, Any]:
+def file_with(field: ConfigField) -> dict[str, Any]:
     return {"format": 1, "copilots": [{**SMALLEST, field.key: example(field)}]}
 
 
@@ -86,7 +93,7 @@ def spec_of(found: dict[str, Any]) -> CopilotSpec:
 
 @pytest.mark.django_db
 @every_field
-def test_a_value_comes_back_from_draft_and_version_as_the_file_has_it(field: DraftField) -> None:
+def test_a_value_comes_back_from_draft_and_version_as_the_file_has_it(field: ConfigField) -> None:
     make_provider(name="P")
     make_provider(name="Q")
     [change] = import_values(file_with(field), default_access="key", publishing=True)
@@ -99,12 +106,12 @@ def test_a_value_comes_back_from_draft_and_version_as_the_file_has_it(field: Dra
 
 
 @every_field
-def test_a_file_takes_no_text_that_is_longer_than_the_column(field: DraftField) -> None:
+def test_a_file_takes_no_text_that_is_longer_than_the_column(field: ConfigField) -> None:
     """PostgreSQL refuses it, which nobody could tell with its place in the file."""
     most = getattr(Copilot._meta.get_field(field.column), "max_length", None)
-    schema = TypeAdapter(field.file).json_schema()
+    schema = TypeAdapter(field.type).json_schema()
     for kind in schema.get("anyOf", [schema]):
-        if most is not None and not field.into_draft and kind.get("type") == "string":
+        if most is not None and field.column == field.attribute and kind.get("type") == "string":
             longest = (
                 max(map(len, kind["enum"])) if "enum" in kind else kind.get("maxLength", most + 1)
             )
@@ -113,9 +120,11 @@ def test_a_file_takes_no_text_that_is_longer_than_the_column(field: DraftField) 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "field", [field for field in DRAFT_FIELDS if not field.is_required], ids=lambda field: field.key
+    "field",
+    [field for field in CONFIG_FIELDS if not field.is_required],
+    ids=lambda field: field.key,
 )
-def test_a_key_that_is_absent_resets_a_draft_to_the_default(field: DraftField) -> None:
+def test_a_key_that_is_absent_resets_a_draft_to_the_default(field: ConfigField) -> None:
     make_provider(name="P")
     blank = Copilot(slug="news", name="News", model="m", provider=make_provider(name="Q"))
     import_values(file_with(field), default_access="key")
@@ -124,13 +133,13 @@ def test_a_key_that_is_absent_resets_a_draft_to_the_default(field: DraftField) -
 
 
 @every_versioned_field
-def test_the_document_of_a_version_has_the_key(field: DraftField) -> None:
+def test_the_document_of_a_version_has_the_key(field: ConfigField) -> None:
     blank = Copilot(name="News", model="m", provider=Provider(name="P", kind="rehearsal"))
     assert document_of(blank)[field.key] == document()[field.key]
 
 
 @every_versioned_field
-def test_the_engine_reads_the_key_and_has_the_same_default(field: DraftField) -> None:
+def test_the_engine_reads_the_key_and_has_the_same_default(field: ConfigField) -> None:
     before, after = document(), document(**{field.key: example(field)})
     without = {key: value for key, value in before.items() if key != field.key}
     if not field.is_required:
@@ -140,16 +149,16 @@ def test_the_engine_reads_the_key_and_has_the_same_default(field: DraftField) ->
 
 
 @every_versioned_field
-def test_a_change_is_told_in_words_before_publishing(field: DraftField) -> None:
+def test_a_change_is_told_in_words_before_publishing(field: ConfigField) -> None:
     before, after = document(), document(**{field.key: example(field)})
-    [change] = changes_between(before, after)
+    [change] = find_changes(before, after)
     assert change.label == str(field.compared_as or field.label) != ""
     assert change.before != change.after
     assert "{" not in change.after
 
 
 def test_what_acts_at_once_is_in_no_version() -> None:
-    assert {field.key for field in AT_ONCE} == {
+    assert {field.key for field in LIVE_FIELDS} == {
         "slug",
         "enabled",
         "access",
@@ -160,28 +169,28 @@ def test_what_acts_at_once_is_in_no_version() -> None:
         "redacted_expressions",
         "tags",
     }
-    assert {field.key for field in AT_ONCE}.isdisjoint(document())
+    assert {field.key for field in LIVE_FIELDS}.isdisjoint(document())
 
 
 def test_the_file_has_a_key_for_every_row_and_no_other() -> None:
     of_a_draft = [name for name in CopilotEntry.model_fields if name != "questions"]
-    assert of_a_draft == [field.key for field in DRAFT_FIELDS]
+    assert of_a_draft == [field.key for field in CONFIG_FIELDS]
 
 
 def test_the_spec_reads_no_key_that_no_row_has() -> None:
     keys = {"images" if one.name == "sees_images" else one.name for one in fields(CopilotSpec)}
-    assert keys - {"slug"} == {field.key for field in VERSIONED} - NOT_READ_BY_THE_ENGINE
+    assert keys - {"slug"} == {field.key for field in VERSIONED_FIELDS} - NOT_READ_BY_THE_ENGINE
 
 
 def test_every_input_of_the_form_belongs_to_a_row() -> None:
     lines = [line for _, options in FIELDSETS for line in options["fields"]]
     inputs = [name for line in lines for name in (line if isinstance(line, tuple) else [line])]
     assert sorted(inputs) == sorted(CopilotForm.base_fields)
-    assert {field.problem_input for field in IN_FORM} <= set(inputs)
+    assert {field.problem_input for field in FORM_FIELDS} <= set(inputs)
 
 
-@pytest.mark.parametrize("field", IN_FORM, ids=lambda field: field.key)
-def test_the_form_asks_in_the_words_of_the_row(field: DraftField) -> None:
+@pytest.mark.parametrize("field", FORM_FIELDS, ids=lambda field: field.key)
+def test_the_form_asks_in_the_words_of_the_row(field: ConfigField) -> None:
     if field.column not in CopilotForm.base_fields:
         assert field.inputs != ()
         return

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.admin.copilots.rows import CustomFeatureRow
 from copilot_admin.agent.values.document import custom_feature
-from copilot_admin.copilots.fields.controls import CustomFeatureEntry
+from copilot_admin.copilots.config_records import CustomFeatureEntry
 from protocol.features import CustomFeature, CustomFeatureType
 
 CONTROLS: dict[str, dict[str, Any]] = {

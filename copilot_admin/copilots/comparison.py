@@ -1,0 +1,131 @@
+"""Differences between two documents of a copilot, formatted for people."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from pydantic.fields import FieldInfo
+
+from copilot_admin.copilots.config import FIELDS_BY_KEY, FORM_FIELDS
+from copilot_admin.copilots.config_form import LIMITS, Choice, Option, Rows, Switches
+from copilot_admin.copilots.config_records import Shown, inputs_of
+from copilot_admin.copilots.config_types import StoredRecord
+from protocol.features import FEATURES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    """A field that differs, with both values formatted."""
+
+    key: str
+    label: str
+    before: str
+    after: str
+
+
+def find_changes(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[FieldChange, ...]:
+    """Return the fields that differ, in the order of the form."""
+    names = [field.key for field in FORM_FIELDS if field.is_versioned]
+    names += [name for name in {**live, **draft} if name not in names]
+    return tuple(
+        FieldChange(
+            key=name,
+            label=label_of(name),
+            before=format_value(name, live.get(name)),
+            after=format_value(name, draft.get(name)),
+        )
+        for name in names
+        if live.get(name) != draft.get(name) and (live or format_value(name, draft.get(name)))
+    )
+
+
+def label_of(key: str) -> str:
+    """Return the label of a field of a document."""
+    field = FIELDS_BY_KEY.get(key)
+    return str(field.compared_as or field.label) if field else key
+
+
+def format_value(key: str, value: Any) -> str:
+    """Return a value of a document as the form shows it; empty where there is none."""
+    field = FIELDS_BY_KEY.get(key)
+    if value is None or field is None:
+        return format_plain(value)
+    if key == "image":
+        return value if not value or "://" in value else _("Uploaded image")
+    if key == "features":
+        return "\n".join(_(one.label) for one in FEATURES if value.get(one.key) is True)
+    if key == "limits":
+        numbers = {one: number_format(value[one], force_grouping=True) for one in value}
+        return "\n".join(f"{LIMITS.get(one, one)}: {number}" for one, number in numbers.items())
+    match field.editor:
+        case Choice(options):
+            return _label_of(value, ((one.value, one.label) for one in options))
+        case Switches(options):
+            return _format_switches(options, value)
+        case Rows() as rows if isinstance(value, Sequence) and not isinstance(value, str):
+            return "\n".join(_format_row(rows.record, row) for row in value)
+        case _:
+            return format_plain(value)
+
+
+def format_plain(value: object) -> str:
+    """Return a plain value for people to read; never JSON."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return _("yes") if value else _("no")
+        case Mapping():
+            return ", ".join(f"{name}: {format_plain(item)}" for name, item in value.items())
+        case list() | tuple():
+            return "\n".join(format_plain(item) for item in value)
+        case _:
+            return str(value).replace("\r\n", "\n")  # older drafts have both kinds of line ends
+
+
+def _label_of(value: object, labels: Iterable[tuple[str, object]]) -> str:
+    found = {key: str(label) for key, label in labels}
+    return found.get(value, value) if isinstance(value, str) else format_plain(value)
+
+
+def _format_switches(options: Iterable[Option], stored: Mapping[str, Any]) -> str:
+    on = (one.label for one in options if stored.get(one.value, one.default) is True)
+    return "\n".join(map(str, on))
+
+
+def _format_row(record: type[StoredRecord], row: object) -> str:
+    if not isinstance(row, Mapping):
+        return format_plain(row)
+    fields = {info.alias or name: info for name, info in record.model_fields.items()}
+    return ", ".join(_format_key(fields.get(key), key, value) for key, value in row.items())
+
+
+def _format_key(info: FieldInfo | None, key: str, value: object) -> str:
+    shown = _find_input(info, value)
+    record = next((one for one in _types_in(info) if issubclass(one, StoredRecord)), None)
+    if record and isinstance(value, Mapping):
+        return _format_row(record, value)
+    if shown is None:
+        return f"{key}: {format_plain(value)}"
+    if shown.options:
+        return f"{shown.label}: {_label_of(value, shown.options)}"
+    if isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
+        return f"{shown.label}: {'; '.join(map(_format_choice, value))}"
+    return f"{shown.label}: {format_plain(value)}"
+
+
+def _find_input(info: FieldInfo | None, value: object) -> Shown | None:
+    found = list(inputs_of(info)) if info else []
+    fitting = [one for one in found if one.is_switch is isinstance(value, bool)]
+    return next(iter([*fitting, *found]), None)
+
+
+def _types_in(info: FieldInfo | None) -> Iterable[type]:
+    kinds = (info.annotation, *get_args(info.annotation)) if info else ()
+    return (one for one in kinds if isinstance(one, type))
+
+
+def _format_choice(one: Mapping[str, object]) -> str:
+    return " = ".join(dict.fromkeys((str(one.get("label")), str(one.get("value")))))
