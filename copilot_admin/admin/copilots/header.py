@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish
-from copilot_admin.copilots.drafts import changes_between, standing_of
+from copilot_admin.copilots.comparison import find_changes
+from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.publishing import document_of, document_today
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.copilots.standing import CopilotState
@@ -98,7 +99,7 @@ def build_copilot_header(request: HttpRequest, copilot: Copilot, current_tab: st
     status = str(standing.words.label)
     if live and standing.state in (CopilotState.PUBLISHED, CopilotState.CHANGED):
         status = _("Published v%(number)d") % {"number": live.number}
-    changes = len(changes_between(document_today(live), document_of(copilot))) if live else 0
+    changes = len(find_changes(document_today(live), document_of(copilot))) if live else 0
     user = request.user
     return CopilotHeader(
         copilot=copilot,
