@@ -188,6 +188,8 @@ class Copilot(models.Model):
     # Where copilots have members: whether all builders are. Those of before members are for all.
     is_for_all_builders = models.BooleanField(default=True, db_default=True, editable=False)
 
+    is_demo = models.BooleanField(default=False, db_default=False, editable=False)
+
     live = models.ForeignKey(
         "CopilotVersion",
         models.SET_NULL,

@@ -18,7 +18,7 @@ from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
 from copilot_admin.admin.privacy.views import PrivacyViews
-from copilot_admin.admin.site import pages
+from copilot_admin.admin.site import demo_data, pages
 from copilot_admin.admin.site.navigation import build_menu
 from copilot_admin.admin.site.running import RunningViews
 from copilot_admin.admin.site.sign_ins import password_changed
@@ -44,6 +44,8 @@ class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, Lo
         own: list[URLPattern | URLResolver] = [
             path("find/", self.admin_view(self.find_view), name="find"),
             path("settings/", self.admin_view(self.settings_view), name="settings"),
+            path("demo/load/", self.admin_view(demo_data.load_view), name="demo_load"),
+            path("demo/remove/", self.admin_view(demo_data.remove_view), name="demo_remove"),
         ]
         return own + super().get_urls()
 

@@ -1,0 +1,1 @@
+"""Demo conversations that fill every page of a new server, and their removal."""

@@ -1,0 +1,270 @@
+"""Load the demo conversations into the database, and remove them."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+import random
+from uuid import UUID
+
+from django.db import transaction
+from django_tasks import task
+
+from copilot_admin.agent.llm.demo_answers import LABEL, DemoAnswer, find_demo_answer
+from copilot_admin.agent.tools.artifacts import ChartType, chart_params
+from copilot_admin.agent.values.model_call import Finish, Usage
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record
+from copilot_admin.copilots.users import AskingUser
+from copilot_admin.demo.conversations import (
+    DEMO_CONVERSATIONS,
+    LABELS,
+    SLUGS,
+    USERS,
+    DemoConversation,
+)
+from copilot_admin.import_export.changes import record_import
+from copilot_admin.import_export.importing import import_values
+from copilot_admin.import_export.yaml_reading import read_yaml
+from copilot_admin.jobs.deletion import delete_copilot, mark_for_deletion
+from copilot_admin.models import (
+    Access,
+    Action,
+    Conversation,
+    Copilot,
+    CopilotVersion,
+    Criterion,
+    Logging,
+    Outcome,
+    ReviewState,
+    Turn,
+)
+from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
+from copilot_admin.transcripts.store.end_rows import finish
+from copilot_admin.transcripts.store.recorder import Recorder
+from copilot_admin.transcripts.store.rollups import count_finished_runs
+from copilot_admin.transcripts.store.run_end import Ending
+from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
+from copilot_admin.transcripts.verdicts import GivenVerdict, Person, save_verdict, set_review_state
+from protocol.events import (
+    ArtifactType,
+    Citation,
+    CitationCollection,
+    Event,
+    MessageArtifact,
+    MessageChunk,
+    PromptSuggestions,
+    StatusUpdate,
+)
+from protocol.json import JsonObject
+from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
+
+FILE = Path(__file__).resolve().parent.parent / "samples" / "demo.yaml"
+DAYS = 30
+PRINCIPAL = "anonymous"
+_MODELS = ("demo-large", "demo-small")
+_OFFICE_HOURS = (7, 18)  # UTC
+
+
+def has_demo_data() -> bool:
+    """Return whether demo conversations are loaded, or being removed."""
+    return Copilot.objects.filter(is_demo=True).exists()
+
+
+def load_demo_data(reviewer: Person, *, by: Actor, now: datetime) -> int:
+    """Load the demo copilots and their conversations; return the number of conversations.
+
+    Args:
+        reviewer: Author of the verdicts.
+        by: Named in the audit log.
+        now: The conversations are from the 30 days before.
+    """
+    with transaction.atomic():
+        if has_demo_data():
+            return 0
+        values = read_yaml(FILE.read_text(encoding="utf-8"))
+        record_import(import_values(values, default_access=Access.KEY, publishing=True), by=by)
+        Copilot.objects.filter(slug__in=SLUGS).update(is_demo=True)
+        loader = _Loader(reviewer, now)
+        for number, row in enumerate(DEMO_CONVERSATIONS):
+            loader.add(row, number)
+    while count_finished_runs():
+        pass
+    return len(DEMO_CONVERSATIONS)
+
+
+def remove_demo_data(*, by: Actor) -> None:
+    """Disable the demo copilots and remove them with their conversations in the background."""
+    with transaction.atomic():
+        mark_for_deletion(_get_demo_ids())
+        for copilot in Copilot.objects.filter(is_demo=True):
+            record(Action.DELETED, by=by, on=Subject.of(copilot))
+        transaction.on_commit(delete_demo_data.enqueue)
+
+
+@task
+def delete_demo_data() -> None:
+    """Delete the demo copilots, their conversations, and labels that nobody else used."""
+    for copilot_id in _get_demo_ids():
+        delete_copilot.func(copilot_id)
+    Criterion.objects.filter(name__in=LABELS, marks=None).delete()
+
+
+def _get_demo_ids() -> list[int]:
+    return list(Copilot.objects.filter(is_demo=True).values_list("pk", flat=True))
+
+
+class _Loader:
+    def __init__(self, reviewer: Person, now: datetime) -> None:
+        versions = CopilotVersion.objects.filter(copilot__is_demo=True).select_related("copilot")
+        self._versions = {version.copilot.slug: version for version in versions}
+        self._reviewer = reviewer
+        self._now = now
+        self._random = random.Random(30)  # noqa: S311  # the same demo each time
+        self._labels = {
+            name: Criterion.objects.get_or_create(name=name, defaults={"help": text})[0]
+            for name, text in LABELS.items()
+        }
+
+    def add(self, row: DemoConversation, number: int) -> None:
+        """Store a conversation with its feedback and verdict."""
+        at = self._choose_time(number)
+        user = USERS[self._random.randrange(len(USERS))]
+        messages: list[Message] = []
+        turn_id = conversation_id = 0
+        for index, question in enumerate(row.questions):
+            is_last = index == len(row.questions) - 1
+            answer = find_demo_answer(
+                question, role=self._versions[row.copilot].copilot.description
+            )
+            assert answer is not None, question  # noqa: S101  # the tests load all
+            messages.append(HumanMessage(question))
+            start = self._start(row, number, messages, at, user)
+            stored = accept(prepare(start))
+            self._finish(start, answer, row if is_last else None)
+            messages.append(AiMessage(_text_of(answer)))
+            turn_id, conversation_id = stored.turn_id or 0, stored.conversation_id or 0
+            at += timedelta(seconds=self._random.randrange(40, 240))
+        self._add_feedback(row, turn_id)
+        self._add_verdict(row, conversation_id)
+
+    def _choose_time(self, number: int) -> datetime:
+        days = DAYS * (1 - (number + 1) / len(DEMO_CONVERSATIONS))
+        day = self._now - timedelta(days=days)
+        if days < 1:  # the newest ones are of the last hours
+            return self._now - timedelta(hours=2 + days * 10)
+        return day.replace(
+            hour=self._random.randrange(*_OFFICE_HOURS), minute=self._random.randrange(60)
+        )
+
+    def _start(
+        self,
+        row: DemoConversation,
+        number: int,
+        messages: Sequence[Message],
+        at: datetime,
+        user: str,
+    ) -> RunStart:
+        version = self._versions[row.copilot]
+        name = user.lower().replace(" ", ".")
+        return RunStart(
+            run_id=UUID(int=self._random.getrandbits(128), version=4),
+            copilot_id=version.copilot_id,
+            version_id=version.pk,
+            version_number=version.number,
+            logging=Logging.EVERYTHING,
+            principal=PRINCIPAL,
+            trace_id=f"demo-{number}",
+            query=Query(messages=tuple(messages), generation=Generation.THREE, env={}),
+            size=4000,
+            provider="Demo model",
+            model=_MODELS[number % 3 == 0],
+            params={"temperature": 0.2},
+            started_at=at,
+            user=AskingUser(id=f"demo:{name}", name=user, email=f"{name}@example.com"),
+        )
+
+    def _finish(self, start: RunStart, answer: DemoAnswer, row: DemoConversation | None) -> None:
+        failure = row.failure if row else None
+        first_ms = self._random.randrange(400, 1900)
+        ms = first_ms + self._random.randrange(1500, 6500)
+        recorder = Recorder(keep_content=True, generation=Generation.THREE)
+        recorder.add(StatusUpdate(message=f"Reading {answer.widgets[0].name}"), at_ms=first_ms // 2)
+        if failure is None:
+            for output in _outputs(answer, start.run_id):
+                recorder.add(output, at_ms=first_ms)
+            tokens = (self._random.randrange(900, 4200), self._random.randrange(150, 600))
+            price = Decimal(4 if start.model == _MODELS[0] else 1)  # USD for a million tokens
+            cost = (tokens[0] + 4 * tokens[1]) * price / 1_000_000
+            recorder.add(
+                Usage(input_tokens=tokens[0], output_tokens=tokens[1], cost=cost), at_ms=ms
+            )
+            recorder.add(Finish("stop"), at_ms=ms)
+        end = recorder.finish(
+            Ending(
+                outcome=Outcome.FAILED if failure else Outcome.COMPLETED,
+                ms=ms,
+                ttft_ms=None if failure else first_ms,
+                error=failure.sentence if failure else "",
+                error_code=failure.code if failure else "",
+            ),
+            run_id=start.run_id,
+            at=start.started_at + timedelta(milliseconds=ms),
+        )
+        finish(end)
+
+    def _add_feedback(self, row: DemoConversation, turn_id: int) -> None:
+        if row.vote:
+            feedback = GivenFeedback(
+                vote="thumbs_up" if row.vote > 0 else "thumbs_down",
+                tags=[row.reason] if row.reason else [],
+                user_comment=row.comment,
+            )
+            turn = Turn.objects.get(pk=turn_id)
+            store_turn_feedback(feedback, turn=turn)
+            turn.feedback.update(created_at=turn.started_at)  # no alert for old thumbs
+
+    def _add_verdict(self, row: DemoConversation, conversation_id: int) -> None:
+        if row.rating:
+            marks = {self._labels[name].pk: 1 for name in row.labels}
+            verdict = GivenVerdict(rating=row.rating, comment="", marks=marks)
+            conversation = Conversation.objects.get(pk=conversation_id)
+            save_verdict(conversation, self._reviewer, verdict)
+            set_review_state(conversation_id, ReviewState.DONE)
+
+
+def _outputs(answer: DemoAnswer, run_id: UUID) -> Iterator[Event]:
+    yield MessageChunk(f"{LABEL}\n\n{answer.opening}")
+    widget = answer.widgets[0]
+
+    def show(kind: ArtifactType, params: JsonObject | None = None) -> MessageArtifact:
+        return MessageArtifact(
+            type=kind,
+            uuid=f"{run_id}-{kind}",
+            artifact_name=widget.name,
+            description=widget.description,
+            content=[dict(row) for row in widget.rows],
+            chart_params=params,
+        )
+
+    if answer.chart is not None:
+        kind, x, y = answer.chart
+        yield show(ArtifactType.CHART, chart_params(ChartType(kind), x=x, y=list(y)))
+    if answer.has_table:
+        yield show(ArtifactType.TABLE)
+    yield MessageChunk(f"\n\n{answer.closing}")
+    yield CitationCollection(
+        tuple(
+            Citation(
+                id=f"{run_id}-{number}",
+                source_info={"type": "widget", "name": widget.name, "origin": "Demo"},
+                details=({"Name": widget.name},),
+            )
+            for number, widget in enumerate(answer.widgets)
+        )
+    )
+    yield PromptSuggestions(tuple(answer.follow_ups))
+
+
+def _text_of(answer: DemoAnswer) -> str:
+    return f"{LABEL}\n\n{answer.opening}\n\n{answer.closing}"
