@@ -18,10 +18,10 @@ MAX_MAIL_SUBJECT_LENGTH = 200
 class AlertWebhook(models.Model):
     """A URL that receives signed POST requests; its secret is encrypted and shown once."""
 
-    name = models.CharField(_("name"), max_length=100, unique=True, help_text=_("Who listens."))
-    url = models.CharField(_("address"), max_length=MAX_WEBHOOK_URL_LENGTH)
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    url = models.CharField(_("URL"), max_length=MAX_WEBHOOK_URL_LENGTH)
     secret_cipher = models.TextField(blank=True, editable=False)
-    made_at = models.DateTimeField(_("made"), auto_now_add=True)
+    made_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("webhook")
@@ -32,7 +32,7 @@ class AlertWebhook(models.Model):
         return self.name
 
 
-class Told(models.Model):
+class Notifier(models.Model):
     """Columns of rules and digests: the copilots they cover and their recipients.
 
     Without copilot and tag they cover all copilots. Deleting a copilot deletes its own.
@@ -43,7 +43,7 @@ class Told(models.Model):
         Copilot, models.CASCADE, verbose_name=_("copilot"), null=True, blank=True, related_name="+"
     )
     tag = models.CharField(_("tag"), max_length=50, blank=True)
-    mails = models.TextField(_("mail to"), blank=True)  # an address a line
+    mails = models.TextField(_("email to"), blank=True)  # one address per line
     webhook = models.ForeignKey(
         AlertWebhook,
         models.PROTECT,
@@ -52,7 +52,7 @@ class Told(models.Model):
         blank=True,
         related_name="+",
     )
-    enabled = models.BooleanField(_("switched on"), default=True)
+    enabled = models.BooleanField(_("enabled"), default=True)
     # A worker moves it first, so that no two process the same row.
     due_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -63,17 +63,17 @@ class Told(models.Model):
         return self.name
 
 
-class AlertRule(Told):
+class AlertRule(Notifier):
     """A metric that is watched, with its threshold."""
 
-    kind = models.CharField(_("watches"), max_length=30)
+    kind = models.CharField(_("alerts about"), max_length=30)
     threshold = models.DecimalField(
         _("threshold"),
         max_digits=12,
         decimal_places=2,
         validators=[MinValueValidator(0), MaxValueValidator(1_000_000_000)],
     )
-    window = models.CharField(_("within"), max_length=10)
+    window = models.CharField(_("period"), max_length=10)
     minimum = models.PositiveIntegerField(
         _("at least"), default=1, validators=[MaxValueValidator(1_000_000_000)]
     )
@@ -86,7 +86,7 @@ class AlertRule(Told):
         indexes = [models.Index(fields=["due_at"], name="alert_rule_due")]
 
 
-class AlertDigest(Told):
+class AlertDigest(Notifier):
     """A weekly mail that compares the week with the one before."""
 
     weekday = models.PositiveSmallIntegerField(
@@ -109,10 +109,12 @@ class Alert(models.Model):
     rule = models.ForeignKey(AlertRule, models.CASCADE, related_name="alerts")
     opened_at = models.DateTimeField(_("opened"))
     closed_at = models.DateTimeField(_("closed"), null=True)
-    told_at = models.DateTimeField(_("last told"), null=True)  # None: no message was sent
+    told_at = models.DateTimeField(
+        _("notified"), null=True
+    )  # when messages were queued; None: muted
     good_since = models.DateTimeField(null=True)  # of one that is about to close
     value = models.DecimalField(max_digits=20, decimal_places=2, null=True)
-    sentence = models.TextField(_("what was wrong"))
+    sentence = models.TextField(_("alert"))
     query = models.TextField(blank=True)  # of the list of its conversations
 
     class Meta:
@@ -141,7 +143,7 @@ class DeliveryEvent(models.TextChoices):
 class DeliveryState(models.TextChoices):
     WAITING = "waiting", _("Waiting")
     SENT = "sent", _("Delivered")
-    FAILED = "failed", _("Given up")
+    FAILED = "failed", _("Failed")
 
 
 class AlertDelivery(models.Model):
@@ -151,7 +153,7 @@ class AlertDelivery(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    event = models.CharField(_("about"), max_length=10, choices=DeliveryEvent.choices)
+    event = models.CharField(_("event"), max_length=10, choices=DeliveryEvent.choices)
     alert = models.ForeignKey(Alert, models.CASCADE, null=True, related_name="deliveries")
     digest = models.ForeignKey(AlertDigest, models.CASCADE, null=True, related_name="+")
     webhook = models.ForeignKey(AlertWebhook, models.CASCADE, null=True, related_name="deliveries")
@@ -159,14 +161,14 @@ class AlertDelivery(models.Model):
     subject = models.CharField(_("subject"), max_length=MAX_MAIL_SUBJECT_LENGTH)
     body = models.TextField()
     state = models.CharField(
-        _("state"), max_length=7, choices=DeliveryState.choices, default=DeliveryState.WAITING
+        _("status"), max_length=7, choices=DeliveryState.choices, default=DeliveryState.WAITING
     )
     attempts = models.PositiveIntegerField(_("attempts"), default=0)
-    claim = models.PositiveIntegerField(default=0)  # counted up by each who takes it up
+    claim = models.PositiveIntegerField(default=0)  # number of leases
     due_at = models.DateTimeField(_("next attempt"), default=timezone.now)
-    status = models.PositiveSmallIntegerField(_("status"), null=True)  # of the HTTP answer
-    answer = models.TextField(_("answer"), blank=True)  # its head, or why there is none
-    made_at = models.DateTimeField(_("made"), default=timezone.now)
+    status = models.PositiveSmallIntegerField(_("HTTP status"), null=True)
+    answer = models.TextField(_("response"), blank=True)  # its head, or why there is none
+    made_at = models.DateTimeField(_("created"), default=timezone.now)
     tried_at = models.DateTimeField(_("last attempt"), null=True)
 
     class Meta:

@@ -1,58 +1,13 @@
 """Tags of the component style sheet; every template has them without `load`."""
 
-from datetime import date, datetime
-
 from django import template
-from django.templatetags.static import static
-from django.utils import formats, timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+
+from copilot_admin.admin.common.html import chip, format_time, icon
 
 register = template.Library()
-
-
-@register.simple_tag
-def icon(name: str, label: str = "", classes: str = "") -> SafeString:
-    """Return a symbol of `img/icons.svg`; without a label, screen readers skip it."""
-    url = f"{static('copilot_admin/img/icons.svg')}#i-{name}"
-    classes = f"ca-icon {classes}".strip()
-    if label:
-        return format_html(
-            '<svg class="{}" role="img" aria-label="{}"><title>{}</title><use href="{}"/></svg>',
-            classes, label, label, url,
-        )  # fmt: skip
-    return format_html('<svg class="{}" aria-hidden="true"><use href="{}"/></svg>', classes, url)
-
-
-@register.filter
-def ca_time(value: datetime | date | None, style: str = "") -> SafeString | str:
-    """Return a `<time>` in the reader's time zone; "" if there is no value.
-
-    Styles: "short" for lists (the time today, the day otherwise), "date" for the day alone.
-    """
-    if value is None:
-        return ""
-    if not isinstance(value, datetime):
-        day = formats.date_format(value, "j M Y")
-        return format_html('<time datetime="{}">{}</time>', value.isoformat(), day)
-    local = timezone.localtime(value)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        value.isoformat(timespec="seconds"),
-        f"{formats.date_format(local, 'j M Y H:i:s')} {local:%Z}",
-        formats.date_format(local, _time_format(local, style)),
-    )
-
-
-def _time_format(local: datetime, style: str) -> str:
-    if style == "date":
-        return "j M Y"
-    if style != "short":
-        return "j M Y H:i"
-    now = timezone.localtime()
-    if local.date() == now.date():
-        return "H:i"
-    return "j M" if local.year == now.year else "j M Y"
+register.simple_tag(icon)
+register.simple_tag(chip)
+register.filter("ca_time", format_time)
 
 
 @register.filter

@@ -1,4 +1,1 @@
-"""The pages of alerts: rules, webhooks, digests, what was wrong, what was told.
-
-Doors: `digests`, `history`, `rules` and `webhooks`, which register themselves.
-"""
+"""Alert rules, weekly digests, webhooks, and the history of alerts and deliveries."""

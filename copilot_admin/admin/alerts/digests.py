@@ -1,4 +1,4 @@
-"""Weekly digests in the admin: who gets one, when, and one to try."""
+"""Weekly digests: recipients, day and hour."""
 
 from typing import Any, ClassVar
 
@@ -13,23 +13,23 @@ from django.utils import timezone
 from django.utils.dates import WEEKDAYS
 from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.alerts.forms import HELP, WHICH, WHO, ToldForm
+from copilot_admin.admin.alerts.forms import HELP, RECIPIENTS, SCOPE, RecipientsForm
+from copilot_admin.admin.alerts.rules import describe_scope, describe_sending
 from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.admin.common.html import chip
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.digests import create_digest, next_due
-from copilot_admin.alerts.rules import get_scope
 from copilot_admin.models import Action, AlertDigest
 
 HOURS = [(hour, f"{hour:02}:00") for hour in range(24)]
 
 
-class DigestForm(ToldForm):
-    """When a digest is sent, of what, and to whom."""
-
+class DigestForm(RecipientsForm):
     weekday = forms.TypedChoiceField(
         label=gettext_lazy("Day"), coerce=int, choices=list(WEEKDAYS.items())
     )
@@ -39,60 +39,52 @@ class DigestForm(ToldForm):
 
     class Meta:
         model = AlertDigest
-        fields: ClassVar[list[str]] = [
-            "name",
-            "weekday",
-            "hour",
-            "copilot",
-            "tag",
-            "mails",
-            "webhook",
-            "enabled",
-        ]
-        widgets: ClassVar[dict[str, Any]] = ToldForm.WIDGETS
+        fields: ClassVar[list[str]] = ["name", "weekday", "hour", *SCOPE, *RECIPIENTS, "enabled"]
+        widgets: ClassVar[dict[str, Any]] = RecipientsForm.WIDGETS
         help_texts: ClassVar[dict[str, str | Promise]] = HELP
 
 
 @admin.register(AlertDigest, site=site)
 class DigestAdmin(BaseAdmin[AlertDigest]):
-    """The pages of digests."""
+    """Weekly digests."""
 
     form = DigestForm
     change_form_template = "admin/copilot_admin/alertdigest/change_form.html"
-    list_display = ("name", "about", "when", "enabled")
+    list_display = ("name", "about", "when", "status")
+    columns = {"about": "grow"}
     list_select_related = ("copilot",)
     search_fields = ("name",)
     search_help_text = gettext_lazy("Name")
     actions = None
     fieldsets = (
         (None, {"fields": ["name", ("weekday", "hour")]}),
-        (gettext_lazy("Which copilots"), {"fields": [*WHICH]}),
-        (gettext_lazy("Who is told"), {"fields": [*WHO]}),
-        (gettext_lazy("Now"), {"fields": ["enabled"]}),
+        (gettext_lazy("Copilots"), {"fields": [*SCOPE]}),
+        (gettext_lazy("Recipients"), {"fields": [*RECIPIENTS]}),
+        (gettext_lazy("Status"), {"fields": ["enabled"]}),
     )
+    empty_icon = "mail"
     empty_state = gettext_lazy(
-        "There is no digest. One says each week how many conversations there were, how they ended, "
-        "thumbs and costs, beside the week before."
+        "A digest is sent once a week: conversations, outcomes, feedback and cost, compared with "
+        "the week before."
     )
 
     def get_urls(self) -> list[URLPattern]:
-        now = path(
-            "<id:pk>/now/",
-            self.admin_site.admin_view(self.now_view),
-            name="copilot_admin_alertdigest_now",
-        )
-        return [now, *super().get_urls()]
+        send = self.admin_site.admin_view(self.send_view)
+        own = path("<id:pk>/now/", send, name="copilot_admin_alertdigest_now")
+        return [own, *super().get_urls()]
 
-    @admin.display(description=gettext_lazy("About"))
+    @admin.display(description=gettext_lazy("Copilots"))
     def about(self, digest: AlertDigest) -> str:
-        """Which copilots it is about."""
-        return get_scope(digest).label
+        return describe_scope(digest)
 
     @admin.display(description=gettext_lazy("Sent"))
     def when(self, digest: AlertDigest) -> str:
-        """On which day, at which hour."""
         day = WEEKDAYS.get(digest.weekday, "")
         return _("%(day)s, %(hour)02d:00 UTC") % {"day": day, "hour": digest.hour}
+
+    @admin.display(description=gettext_lazy("Status"), ordering="enabled")
+    def status(self, digest: AlertDigest) -> SafeString:
+        return chip(_("On"), "good") if digest.enabled else chip(_("Off"))
 
     def save_model(
         self, request: HttpRequest, obj: AlertDigest, form: DigestForm, change: bool
@@ -101,19 +93,14 @@ class DigestAdmin(BaseAdmin[AlertDigest]):
         super().save_model(request, obj, form, change)
 
     @method_decorator(require_POST)
-    def now_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Sends the digest of the last seven days at once."""
+    def send_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Send the digest of the last seven days now."""
         rows = AlertDigest.objects.select_related("copilot", "webhook")
         digest = get_object_or_404(rows, pk=pk)
         if not self.has_change_permission(request, digest):
             raise PermissionDenied
         with transaction.atomic():
-            made = create_digest(digest, timezone.now())
-            self.audit(request, Action.SENT, digest, after={"deliveries": len(made)})
-        text = ngettext(
-            "%(number)d digest is on its way. Deliveries say what becomes of it.",
-            "%(number)d digests are on their way. Deliveries say what becomes of them.",
-            len(made),
-        )
-        self.message_user(request, text % {"number": len(made)}, level=messages.SUCCESS)
+            sent = create_digest(digest, timezone.now())
+            self.audit(request, Action.SENT, digest, after={"deliveries": len(sent)})
+        self.message_user(request, describe_sending(len(sent)), level=messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:copilot_admin_alertdigest_change", args=[pk]))

@@ -1,24 +1,24 @@
-"""What was wrong, and what was told: alerts and deliveries, read and sent again."""
+"""History: alerts, and the messages that were sent."""
 
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
-from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.alerts.read_only import ReadOnly
-from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.accounts.members import is_reachable
+from copilot_admin.admin.common.base import ReadOnlyAdmin
+from copilot_admin.admin.common.html import chip, format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import retry_delivery
 from copilot_admin.alerts.messages import CONVERSATIONS
@@ -28,29 +28,26 @@ from copilot_admin.models import Action, Alert, AlertDelivery, DeliveryState
 RULES = "copilot_admin.change_alertrule"
 DELIVERIES = "copilot_admin.view_alertdelivery"
 TONES = {DeliveryState.WAITING: "info", DeliveryState.SENT: "good", DeliveryState.FAILED: "bad"}
-MOST_SHOWN = 200  # deliveries of one alert: twenty mails a day for ten days
+MAX_DELIVERIES = 200  # of one alert: twenty mails a day for ten days
 
 
-class OpenFilter(admin.SimpleListFilter):
-    """Alerts that are open, and those that were."""
+class StateFilter(admin.SimpleListFilter):
+    """Open and closed alerts."""
 
-    title = gettext_lazy("state")
+    title = gettext_lazy("status")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         return [("open", _("Open")), ("closed", _("Closed"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        match self.value():
-            case "open":
-                return queryset.filter(closed_at=None)
-            case "closed":
-                return queryset.exclude(closed_at=None)
+        if self.value() in ("open", "closed"):
+            return queryset.filter(closed_at__isnull=self.value() == "open")
         return queryset
 
 
-class KnownRules(admin.RelatedFieldListFilter):
-    """The rules of the alerts that somebody may know of."""
+class VisibleRules(admin.RelatedFieldListFilter):
+    """Rules of the alerts that the user may see."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         rules = filter_visible(request.user, Alert.objects.order_by()).values("rule")
@@ -61,96 +58,176 @@ class KnownRules(admin.RelatedFieldListFilter):
 
 
 @admin.register(Alert, site=site)
-class AlertAdmin(ReadOnly, BaseAdmin[Alert]):
-    """The history of alerts."""
+class AlertAdmin(ReadOnlyAdmin[Alert]):
+    """Alerts, newest first."""
 
-    list_display = ("sentence", "rule", "standing", "opened_at", "closed_at", "told_at")
-    list_filter = (OpenFilter, ("rule", KnownRules))
+    change_form_template = "admin/copilot_admin/alert/change_form.html"
+    list_display = ("sentence", "rule", "status", "opened", "closed", "notified")
+    columns = {"sentence": "grow", "rule": "medium", "closed": "wide"}
+    list_filter = (StateFilter, ("rule", VisibleRules))
     list_select_related = ("rule",)
     search_fields = ("sentence", "rule__name")
-    search_help_text = gettext_lazy("Words of the alert, or name of the rule")
-    page_template = "admin/copilot_admin/alert/page.html"
-    empty_state: str | Promise = gettext_lazy("There was no alert. Rules say what would be one.")
+    search_help_text = gettext_lazy("Text or rule")
+    fields = ("sentence", "rule", "status", "opened", "closed", "notified")
+    readonly_fields = fields
+    actions = None
+    empty_icon = "bell"
+    empty_state = gettext_lazy("An alert opens when the condition of a rule is met.")
 
-    @admin.display(description=gettext_lazy("State"), ordering="closed_at")
-    def standing(self, alert: Alert) -> SafeString:
-        """Whether the alert is open or closed, as a badge."""
-        label, tone = (_("Open"), "bad") if alert.closed_at is None else (_("Closed"), "good")
-        return render_to_string("admin/includes/badge.html", {"label": label, "tone": tone})
+    @admin.display(description=gettext_lazy("Status"), ordering="closed_at")
+    def status(self, alert: Alert) -> SafeString:
+        is_open = alert.closed_at is None
+        return chip(_("Open"), "bad") if is_open else chip(_("Closed"), "good")
+
+    @admin.display(description=gettext_lazy("Opened"), ordering="opened_at")
+    def opened(self, alert: Alert) -> SafeString | str:
+        return format_time(alert.opened_at)
+
+    @admin.display(description=gettext_lazy("Closed"), ordering="closed_at")
+    def closed(self, alert: Alert) -> SafeString | str:
+        return format_time(alert.closed_at) or _("Still open")
+
+    @admin.display(description=gettext_lazy("Notification"))
+    def notified(self, alert: Alert) -> SafeString:
+        """Return what became of the messages: a queued message isn't a delivered one."""
+        if alert.told_at is None:
+            return chip(_("Muted"))
+        if alert.n_failed:  # type: ignore[attr-defined]  # annotated
+            return chip(_("Delivery failed"), "bad")
+        if alert.n_waiting:  # type: ignore[attr-defined]  # annotated
+            return chip(_("Sending"), "info")
+        return chip(_("Delivered"), "good") if alert.n_sent else chip(_("No recipients"), "warn")  # type: ignore[attr-defined]  # annotated
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Alert]:
-        return filter_visible(request.user, super().get_queryset(request))
+        rows = filter_visible(request.user, super().get_queryset(request))
+        return rows.annotate(
+            **{
+                f"n_{state.value}": Count("deliveries", filter=Q(deliveries__state=state))
+                for state in DeliveryState
+            }
+        )
 
-    def facts(self, request: HttpRequest, row: Alert) -> dict[str, Any]:
-        """An alert, what people said, and what was told of it."""
-        may_read = request.user.has_perm(READ_TRANSCRIPTS)
-        may_see = request.user.has_perm(DELIVERIES)
-        deliveries = row.deliveries.select_related("webhook").order_by("made_at")
-        return {
-            "alert": row,
-            "list_url": f"{reverse(CONVERSATIONS)}?{row.query}" if may_read else "",
-            "deliveries": deliveries[:MOST_SHOWN] if may_see else (),
-            "may_see_deliveries": may_see,
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        # Builders may not read the recipients of a rule, not even letter by letter.
+        return lookup in ("state", "rule__id__exact")
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        alert: Alert = context["original"]
+        copilot = alert.rule.copilot
+        deliveries = alert.deliveries.select_related("webhook").order_by("made_at")
+        context |= {
+            "may_read": request.user.has_perm(READ_TRANSCRIPTS),
+            "conversations_url": f"{reverse(CONVERSATIONS)}?{alert.query}",
+            "copilot": copilot if copilot and is_reachable(request.user, copilot.pk) else None,
+            "may_see_deliveries": request.user.has_perm(DELIVERIES),
+            "deliveries": deliveries[:MAX_DELIVERIES],
         }
+        return super().render_change_form(request, context, *args, **kwargs)
 
 
 @admin.register(AlertDelivery, site=site)
-class DeliveryAdmin(ReadOnly, BaseAdmin[AlertDelivery]):
-    """The log of deliveries."""
+class DeliveryAdmin(ReadOnlyAdmin[AlertDelivery]):
+    """Messages by email and webhook."""
 
-    list_display = ("subject", "to_whom", "event", "shown_state", "attempts", "status", "made_at")
+    change_form_template = "admin/copilot_admin/alertdelivery/change_form.html"
+    list_display = (
+        "subject",
+        "recipient",
+        "event",
+        "status_chip",
+        "attempts",
+        "answer_start",
+        "made",
+    )
+    columns = {
+        "subject": "grow",
+        "event": "wide",
+        "attempts": "num wide",
+        "answer_start": "medium",
+    }
     list_filter = ("state", "event", "webhook")
     list_select_related = ("webhook",)
     search_fields = ("subject", "to")
     search_help_text = gettext_lazy("Subject or recipient")
-    page_template = "admin/copilot_admin/alertdelivery/page.html"
-    empty_state: str | Promise = gettext_lazy(
-        "Nothing was sent yet. Rules and digests say what is, and to whom."
+    fields = (
+        "subject",
+        "recipient",
+        "event",
+        "status_chip",
+        "attempts",
+        "next_attempt",
+        "full_answer",
+        "made",
+        "message",
     )
+    readonly_fields = fields
+    actions = None
+    empty_icon = "send"
+    empty_state = gettext_lazy("Messages of alert rules and digests appear here.")
 
     def get_urls(self) -> list[URLPattern]:
-        again = path(
-            "<uuid:pk>/again/",
-            self.admin_site.admin_view(self.again_view),
-            name="copilot_admin_alertdelivery_again",
-        )
-        return [again, *super().get_urls()]
+        retry = self.admin_site.admin_view(self.retry_view)
+        own = path("<uuid:pk>/again/", retry, name="copilot_admin_alertdelivery_again")
+        return [own, *super().get_urls()]
 
     @admin.display(description=gettext_lazy("To"))
-    def to_whom(self, delivery: AlertDelivery) -> str:
-        """The address or the name of the webhook."""
+    def recipient(self, delivery: AlertDelivery) -> str:
         return delivery.webhook.name if delivery.webhook else delivery.to
 
-    @admin.display(description=gettext_lazy("State"), ordering="state")
-    def shown_state(self, delivery: AlertDelivery) -> SafeString:
-        """What became of the message, in words."""
+    @admin.display(description=gettext_lazy("Status"), ordering="state")
+    def status_chip(self, delivery: AlertDelivery) -> SafeString:
         state = DeliveryState(delivery.state)
-        context = {"label": state.label, "tone": TONES[state]}
-        return render_to_string("admin/includes/badge.html", context)
+        return chip(state.label, TONES[state])
 
-    def facts(self, request: HttpRequest, row: AlertDelivery) -> dict[str, Any]:
-        """A message, and what became of it."""
-        return {
-            "delivery": row,
-            "state": self.shown_state(row),
-            "may_send": bool(row.body) and request.user.has_perm(RULES),
-        }
+    @admin.display(description=gettext_lazy("Response"))
+    def answer_start(self, delivery: AlertDelivery) -> str:
+        return f"{delivery.status or ''} {delivery.answer[:60]}".strip()
+
+    @admin.display(description=gettext_lazy("Response"))
+    def full_answer(self, delivery: AlertDelivery) -> str:
+        return f"{delivery.status or ''} {delivery.answer}".strip()
+
+    @admin.display(description=gettext_lazy("Next attempt"))
+    def next_attempt(self, delivery: AlertDelivery) -> SafeString | str:
+        return format_time(delivery.due_at) if delivery.state == DeliveryState.WAITING else ""
+
+    @admin.display(description=gettext_lazy("Created"), ordering="made_at")
+    def made(self, delivery: AlertDelivery) -> SafeString | str:
+        return format_time(delivery.made_at)
+
+    @admin.display(description=gettext_lazy("Message"))
+    def message(self, delivery: AlertDelivery) -> SafeString | str:
+        if not delivery.body:
+            return _("The text of this message was deleted.")
+        return format_html('<pre class="ca-code" tabindex="0" dir="auto">{}</pre>', delivery.body)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        return lookup.partition("__")[0] in ("state", "event", "webhook") and (
+            lookup.count("__") < 2 or lookup == "webhook__id__exact"
+        )
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["may_retry"] = bool(context["original"].body) and request.user.has_perm(RULES)
+        return super().render_change_form(request, context, *args, **kwargs)
 
     @method_decorator(require_POST)
-    def again_view(self, request: HttpRequest, pk: Any) -> HttpResponse:
-        """Sends a message again that was not delivered."""
+    def retry_view(self, request: HttpRequest, pk: Any) -> HttpResponse:
+        """Send a message again."""
         if not (self.has_view_permission(request) and request.user.has_perm(RULES)):
             raise PermissionDenied
         delivery = get_object_or_404(AlertDelivery.objects.select_related("alert"), pk=pk)
-        if not delivery.body:  # its text was deleted
+        if not delivery.body:
             raise PermissionDenied
         with transaction.atomic():
-            is_sent = retry_delivery(delivery)
-            if is_sent:
+            is_queued = retry_delivery(delivery)
+            if is_queued:
                 self.audit(request, Action.SENT, delivery, after={"event": delivery.event})
-        if is_sent:
-            messages.success(request, _("It is on its way again."))
+        if is_queued:
+            messages.success(request, _("The message is being sent again."))
         else:
-            messages.info(request, _("Something became of it meanwhile. Look at it again."))
-        address = reverse("admin:copilot_admin_alertdelivery_change", args=[pk])
-        return HttpResponseRedirect(address)
+            messages.info(request, _("This delivery has changed. Check its status."))
+        return HttpResponseRedirect(reverse("admin:copilot_admin_alertdelivery_change", args=[pk]))

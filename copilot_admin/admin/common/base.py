@@ -5,12 +5,13 @@ as the last statement of the transaction of its change.
 """
 
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from django import forms
 from django.contrib.admin import ModelAdmin, ShowFacets
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import DateField, DateTimeField, Model, QuerySet
 from django.db.models.constants import LOOKUP_SEP
 from django.forms import Field, Media
 from django.http import HttpRequest
@@ -47,6 +48,24 @@ _EXPRESSIONS = frozenset({"regex", "iregex"})  # SQLite evaluates them in Python
 _NAMES = frozenset({"name", "username"})
 
 
+class DateTimeInput(forms.DateTimeInput):
+    """The browser's own input, in the reader's time zone."""
+
+    input_type = "datetime-local"
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__(attrs, format="%Y-%m-%dT%H:%M")
+
+
+class DateInput(forms.DateInput):
+    """The browser's own input."""
+
+    input_type = "date"
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__(attrs, format="%Y-%m-%d")
+
+
 class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     """ModelAdmin with an audit entry for each row that is added, changed or deleted.
 
@@ -58,9 +77,13 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
         empty_icon: Icon of an empty list.
     """
 
+    formfield_overrides: ClassVar[dict[Any, Any]] = {
+        DateTimeField: {"form_class": forms.DateTimeField, "widget": DateTimeInput},
+        DateField: {"widget": DateInput},
+    }
     show_facets = ShowFacets.NEVER  # counting each choice reads the whole table
     list_per_page = 50
-    columns: Mapping[str, str] = {}
+    columns: ClassVar[Mapping[str, str]] = {}
     empty_state: str | Promise = ""
     empty_icon = "info"
 

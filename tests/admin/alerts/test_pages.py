@@ -51,25 +51,27 @@ def operator() -> Client:
     return client
 
 
-def errors_of(response) -> dict[str, list[str]]:
+def errors_of(response) -> dict[str, str | None]:
+    """Return the code of the first error of each field."""
     assert response.status_code == 200
-    return dict(response.context["adminform"].form.errors)
+    found = response.context["adminform"].form.errors.as_data()
+    return {name: errors[0].code for name, errors in found.items()}
 
 
 class TestRules:
-    def test_first_it_is_asked_what_is_to_be_watched(self, operator):
+    def test_the_kind_is_chosen_first(self, operator):
         page = operator.get(f"{BASE}/alertrule/add/").content.decode()
         assert re.findall(r'href="\?kind=(\w+)"', page) == list(RULE_KINDS)
 
     @pytest.mark.parametrize("kind", sorted(RULE_KINDS))
-    def test_each_kind_has_its_form_and_proposes_its_figures(self, operator, kind):
+    def test_each_kind_has_its_form_and_defaults(self, operator, kind):
         form = operator.get(f"{BASE}/alertrule/add/?kind={kind}").context["adminform"].form
         known = RULE_KINDS[kind]
         assert form["threshold"].value() == known.threshold
         assert [value for value, _ in form.fields["window"].choices] == list(known.windows)
         assert ("minimum" in form.fields) is bool(known.minimum_label)
 
-    def test_a_rule_is_kept_as_it_was_entered(self, operator):
+    def test_a_rule_is_saved_as_it_was_entered(self, operator):
         copilot = make_published()
         response = operator.post(ADD, {**RULE, "copilot": copilot.pk})
         assert response.status_code == 302
@@ -81,32 +83,33 @@ class TestRules:
         assert rule.due_at <= timezone.now()
 
     @pytest.mark.parametrize(
-        ("changes", "field", "wrong"),
+        ("changes", "field", "code"),
         [
-            ({"mails": ""}, "mails", "Nobody would be told."),
-            ({"mails": "desk"}, "mails", "“desk” isn't a mail address."),
-            ({"tag": "a,b"}, "tag", "a tag is a few words"),
-            ({"threshold": "0"}, "threshold", "At 0 it would always tell."),
-            ({"threshold": "101"}, "threshold", "More than 100 per cent is never reached."),
-            ({"threshold": "NaN"}, "threshold", "number"),
-            ({"window": "month"}, "window", "not one of the available choices"),
-            ({"minimum": "-1"}, "minimum", "greater than or equal to 0"),
-            ({"muted_until": "soon"}, "muted_until", "valid date/time"),
+            ({"mails": ""}, "mails", None),
+            ({"mails": "desk"}, "mails", "mails"),
+            ({"tag": "a,b"}, "tag", "tag"),
+            ({"threshold": "0"}, "threshold", "zero"),
+            ({"threshold": "101"}, "threshold", "percent"),
+            ({"threshold": "NaN"}, "threshold", "invalid"),
+            ({"window": "month"}, "window", "invalid_choice"),
+            ({"minimum": "-1"}, "minimum", "min_value"),
+            ({"muted_until": "soon"}, "muted_until", "invalid"),
         ],
     )
-    def test_what_cannot_work_is_said_at_its_field(self, operator, changes, field, wrong):
-        errors = errors_of(operator.post(ADD, {**RULE, **changes}))
-        assert list(errors) == [field]
-        assert wrong in errors[field][0]
+    def test_errors_are_at_their_fields(self, operator, changes, field, code):
+        assert errors_of(operator.post(ADD, {**RULE, **changes})) == {field: code}
 
     def test_a_rule_is_about_a_copilot_or_a_tag(self, operator):
         copilot = make_published()
-        errors = errors_of(operator.post(ADD, {**RULE, "copilot": copilot.pk, "tag": "desk"}))
-        assert errors == {"tag": ["Choose a copilot or a tag, not both."]}
+        posted = {**RULE, "copilot": copilot.pk, "tag": "desk"}
+        assert list(errors_of(operator.post(ADD, posted))) == ["tag"]
 
-    def test_without_a_mail_server_the_form_says_so(self, operator, settings):
+    def test_without_a_mail_server_no_new_address_is_accepted(self, operator, settings):
+        rule = make_rule(kind="error_rate", window="3h", mails="a@example.com")
         settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
-        assert "This server sends no mail" in operator.get(ADD).content.decode()
+        assert errors_of(operator.post(ADD, RULE)) == {"mails": "no-mail-server"}
+        change = f"{BASE}/alertrule/{rule.pk}/change/"
+        assert operator.post(change, {**RULE, "mails": "a@example.com"}).status_code == 302
 
     def test_the_list_says_how_each_stands(self, operator):
         states = {"Off": {"enabled": False}, "Good": {}, "Alert open": {}}
@@ -117,9 +120,8 @@ class TestRules:
         Alert.objects.create(rule=opened, opened_at=NOON, sentence="x")
         make_rule(name="Newer", kind="from a newer release")
         page = operator.get(f"{BASE}/alertrule/").content.decode()
-        badges = re.findall(r'ca-badge-\w+">([^<]+)<', page)
-        assert sorted(badges) == ["Alert open", "Good", "Good", "Muted", "Off"]
-        assert "at 1 or more within 24 hours" in page
+        chips = re.findall(r'class="ca-chip ca-chip--dot(?: ca-chip--(\w+))?"', page)
+        assert sorted(chips) == ["", "bad", "good", "good", "warn"]
         assert "<script>alert" not in page
 
     def test_a_test_goes_to_those_who_are_told(self, operator):
@@ -139,7 +141,7 @@ class TestRules:
         rule = make_rule()
         page = client.get(f"{BASE}/alertrule/{rule.pk}/change/").content.decode()
         assert "desk@example.com" in page
-        assert "Send a test" not in page
+        assert "/test/" not in page
         assert client.post(f"{BASE}/alertrule/{rule.pk}/test/").status_code == 403
 
 
@@ -164,21 +166,19 @@ class TestWebhooks:
 
     def test_a_private_address_is_refused_in_the_form(self, operator):
         posted = {"name": "Chat", "url": "http://169.254.169.254/latest"}
-        page = operator.post(f"{BASE}/alertwebhook/add/", posted).content.decode()
-        assert "This address lies in a private network" in page
+        assert errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted)) == {"url": "private"}
         assert not AlertWebhook.objects.exists()
 
     def test_what_is_no_address_is_said(self, operator):
         posted = {"name": "Chat", "url": "https://me:secret@hooks.example.com/a"}
-        errors = errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted))
-        assert "Leave out user name and password" in errors["url"][0]
+        assert errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted)) == {"url": "url"}
 
     def test_a_test_is_one_message_whose_fate_the_page_says(self, operator):
         webhook, _ = make_webhook()
         assert operator.post(f"{BASE}/alertwebhook/{webhook.pk}/test/").status_code == 302
         AlertDelivery.objects.update(state="failed", status=500, answer=HOSTILE)
         page = operator.get(f"{BASE}/alertwebhook/{webhook.pk}/change/").content.decode()
-        assert "500 <bdi>&lt;script&gt;" in page
+        assert "500 &lt;script&gt;" in page
 
     def test_one_that_is_told_is_not_deleted(self, operator):
         webhook, _ = make_webhook()
@@ -240,7 +240,7 @@ class TestWhoMayKnow:
         rows = client.get(f"{BASE}/alert/").context["cl"].result_list
         for alert in Alert.objects.all():
             found = client.get(f"{BASE}/alert/{alert.pk}/change/").status_code
-            assert found == (200 if alert in rows else 404)
+            assert found == (200 if alert in rows else 302)
         start = client.get("/admin/").content.decode()
         assert bool(re.search("alerts? (is|are) open", start)) is bool(rows)
         assert (f"{BASE}/alertrule/" in start) is (Role.OPERATORS in roles)
@@ -258,6 +258,27 @@ class TestWhoMayKnow:
         assert self.seen_by(Role.REVIEWERS) == ["All", "Mine"]
         settings.MEMBERS = False
         assert self.seen_by(Role.BUILDERS) == ["All", "Mine"]
+
+    @pytest.mark.parametrize(
+        ("states", "tone"), [(["sent"], "good"), (["sent", "failed"], "bad"), (["waiting"], "info")]
+    )
+    def test_a_failed_message_is_no_notification(self, operator, states, tone):
+        alert = Alert.objects.create(rule=make_rule(), opened_at=NOON, told_at=NOON, closed_at=NOON)
+        for state in states:
+            AlertDelivery.objects.create(event="opened", alert=alert, subject="s", state=state)
+        page = operator.get(f"{BASE}/alert/").content.decode()
+        cell = re.search(r'field-notified.*?ca-chip--(\w+)"', page, re.DOTALL)
+        assert cell is not None
+        assert cell[1] == tone
+
+    def test_a_builder_gets_from_the_alert_to_the_copilot(self):
+        copilot = make_copilot()
+        alert = Alert.objects.create(rule=make_rule(copilot=copilot), opened_at=NOON)
+        client = Client()
+        client.force_login(make_user(Role.BUILDERS))
+        page = client.get(f"{BASE}/alert/{alert.pk}/change/").content.decode()
+        assert f"{BASE}/copilot/{copilot.pk}/change/" in page
+        assert f'href="{BASE}/conversation/?' not in page
 
     def test_who_was_told_is_shown_to_those_who_may_see_deliveries(self, operator):
         alert = Alert.objects.create(rule=make_rule(), opened_at=NOON, sentence="2 down")
