@@ -190,6 +190,11 @@ class Environment(BaseSettings):
         return self
 
     def _find_problems(self) -> Iterator[str]:
+        if urlsplit(self.public_url).path.strip("/"):
+            yield (
+                "PUBLIC_URL has a path. Use a host name for this service alone, such as "
+                "https://copilots.example.com."
+            )
         if any(_is_weak(key, MIN_SECRET_KEY_LENGTH) for key in self.secret_key_fallbacks):
             yield "SECRET_KEY_FALLBACKS has a weak key. Remove it."
         if any(_is_weak(key, MIN_AUDIT_KEY_LENGTH) for key in self.copilot_audit_keys[:1]):

@@ -130,6 +130,7 @@ REJECTED: list[tuple[dict[str, str], str]] = [
         ({"PUBLIC_URL": url}, "PUBLIC_URL")
         for url in ("http://a.com", "ftp://a.com", "a.com", "https://", "http://[::1", "http://a:b")
     ),
+    ({"PUBLIC_URL": "https://a.com/copilots"}, "PUBLIC_URL"),
     *(
         ({"CORS_ORIGINS": f"https://pro.openbb.co,{origin}"}, "CORS_ORIGINS")
         for origin in (

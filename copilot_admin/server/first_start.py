@@ -15,7 +15,8 @@ from copilot_admin.import_export.changes import record_import
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.yaml_reading import read_yaml
 from copilot_admin.models import Access, Action
-from protocol.json import Json
+from copilot_admin.server.local_models import LocalServer, find_local_servers
+from protocol.json import JsonObject, list_of
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "copilots.yaml"
 LOGIN_FILE = "first-login.txt"
@@ -26,11 +27,12 @@ OPENAI_PROVIDER = "OpenAI"
 
 @dataclass(frozen=True, slots=True)
 class FirstLogin:
-    """Credentials of the first admin, and the file that holds them."""
+    """Credentials of the first admin, the file that holds them, and providers that were added."""
 
     username: str
     password: str = field(repr=False)
     file: Path
+    local_servers: tuple[LocalServer, ...] = ()
 
 
 def prepare_first_start() -> FirstLogin | None:
@@ -49,16 +51,24 @@ def prepare_first_start() -> FirstLogin | None:
             raise ConfigurationError(
                 "There is no admin yet. Create one with `manage.py createsuperuser`, then start again."
             )
-        login = FirstLogin(USERNAME, secrets.token_urlsafe(12), Path(settings.DATA_DIR, LOGIN_FILE))
+        login = FirstLogin(
+            USERNAME,
+            secrets.token_urlsafe(12),
+            Path(settings.DATA_DIR, LOGIN_FILE),
+            tuple(find_local_servers()),
+        )
         admin = users.create_superuser(username=login.username, password=login.password)
-        changes = import_values(read_samples(), default_access=Access.OPEN, publishing=True)
+        samples = dict(read_samples())
+        found = [server.provider for server in login.local_servers]
+        samples["providers"] = [*list_of(samples["providers"]), *found]
+        changes = import_values(samples, default_access=Access.OPEN, publishing=True)
         record(Action.ADDED, by=Actor.server(), on=Subject.of(admin))
         record_import(changes, by=Actor.server())
         _store(login)
     return login
 
 
-def read_samples() -> Json:
+def read_samples() -> JsonObject:
     """Return the sample copilots, on OpenAI's models if the environment configures them."""
     file = read_yaml(SAMPLES.read_text(encoding="utf-8"))
     if settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL:
@@ -71,7 +81,7 @@ def read_samples() -> Json:
         file["providers"] = [provider]
         for entry in file["copilots"]:
             entry |= {"provider": OPENAI_PROVIDER, "model": settings.OPENAI_MODEL}
-    samples: Json = file
+    samples: JsonObject = file
     return samples
 
 

@@ -199,7 +199,7 @@ def test_a_key_works_on_its_last_day():
         (["Desk", "--copilot", "nobody"], "There is no copilot with the slug nobody."),
         ([" "], "A key needs a name of 1 to 100 characters."),
         (["x" * 101], "A key needs a name of 1 to 100 characters."),
-        (["Desk \u202e7"], "The invisible sign U+202E turns the direction of the text."),
+        (["Desk \u202e7"], "U+202E"),
     ],
 )
 def test_a_bad_key_is_refused_and_none_is_made(arguments, sentence):

@@ -16,6 +16,7 @@ from copilot_admin.server import serve
 from copilot_admin.server.database_check import describe_database_error
 from copilot_admin.server.first_start import prepare_first_start
 from copilot_admin.server.instance_lock import instance_lock
+from copilot_admin.server.local_models import LocalServer, find_local_servers
 
 
 class Command(SanitizedCommand):
@@ -48,6 +49,12 @@ class Command(SanitizedCommand):
             self.stdout.write(f"First admin: {login.username}")
             self.stdout.write(f"Password:    {login.password}")
             self.stdout.write(f"(stored in {login.file}; change it after the first sign-in)")
+            for server in login.local_servers:
+                self.stdout.write(f"Found {_describe(server)}: added as a provider.")
+        elif not settings.PRODUCTION:
+            for server in find_local_servers():
+                text = "Add it in the admin under Settings, Models and pricing."
+                self.stdout.write(f"Found {_describe(server)}. {text}")
 
     def _print_urls(self, host: str, port: int) -> None:
         shown = f"[{host}]" if ":" in host else host
@@ -55,3 +62,8 @@ class Command(SanitizedCommand):
         self.stdout.write(f"Admin:       {base}/admin/")
         self.stdout.write(f"Workspace:   {base} (add this URL as an agent)")
         self.stdout.flush()
+
+
+def _describe(server: LocalServer) -> str:
+    models = "1 model" if server.models == 1 else f"{server.models} models"
+    return f"{server.name} at {server.base_url} with {models}"
