@@ -1,6 +1,11 @@
 """Model servers on this machine are offered as providers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import json
 import socket
+from threading import Thread
 
 import pytest
 
@@ -8,24 +13,47 @@ from copilot_admin.models import Provider
 from copilot_admin.server import local_models
 from copilot_admin.server.first_start import prepare_first_start
 from copilot_admin.server.local_models import find_local_servers
-from tests.workspace.model_server import model_server
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ollama(settings, tmp_path, monkeypatch):
+@contextmanager
+def list_models(body: object) -> Iterator[str]:
+    """Serve a list of models; yield the base URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/v1/models" else 404)
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+
+
+def test_a_server_that_is_found_becomes_a_provider_at_the_first_start(
+    settings, tmp_path, monkeypatch
+):
     settings.DATA_DIR = tmp_path
-    with model_server() as server:
-        monkeypatch.setattr(local_models, "LOCAL_SERVERS", {"Ollama": server.url})
-        yield server
+    with list_models({"data": [{"id": "qwen3"}, {"id": "gemma3"}]}) as url:
+        monkeypatch.setattr(local_models, "LOCAL_SERVERS", {"Ollama": url})
+        login = prepare_first_start()
+        assert login is not None
+        assert [server.models for server in login.local_servers] == [2]
+        assert Provider.objects.get(name="Ollama").base_url == url
+        assert list(find_local_servers()) == []  # it's a provider now
 
 
-def test_a_server_that_is_found_becomes_a_provider_at_the_first_start(ollama):
-    login = prepare_first_start()
-    assert [server.name for server in login.local_servers] == ["Ollama"]
-    assert Provider.objects.get(name="Ollama").base_url == ollama.url
-    assert list(find_local_servers()) == []  # it's a provider now
+@pytest.mark.parametrize("body", [{"data": []}, {"data": None}, [], None])
+def test_a_server_without_models_offers_nothing(body, monkeypatch):
+    with list_models(body) as url:
+        monkeypatch.setattr(local_models, "LOCAL_SERVERS", {"Ollama": url})
+        assert list(find_local_servers()) == []
 
 
 def test_a_port_without_a_server_offers_nothing(monkeypatch):
