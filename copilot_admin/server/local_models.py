@@ -32,7 +32,7 @@ class LocalServer:
             "name": self.name,
             "kind": OpenAICompatible.kind,
             "base_url": self.base_url,
-            "timeouts": {"first_token": _LOADING_SECONDS},
+            "timeout_s": {"first_token": _LOADING_SECONDS},
         }
 
 
