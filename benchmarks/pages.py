@@ -108,7 +108,7 @@ def _pages() -> Iterator[Page]:
         yield f"the search for {name}", LIST, {"q": value}
     longest = Conversation.objects.order_by("-n_turns")[0]
     yield f"a conversation of {longest.n_turns} turns", f"{LIST}{longest.pk}/change/", {}
-    yield "the analytics of 90 days", "/admin/figures/", {"days": "90"}
+    yield "the analytics of 90 days", "/admin/analytics/", {"days": "90"}
 
 
 def _browser() -> Any:

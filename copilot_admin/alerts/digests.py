@@ -12,7 +12,7 @@ from copilot_admin.alerts.messages import (
     MAX_NAME_CHARACTERS,
     MAX_SCOPE_CHARACTERS,
     AlertMessage,
-    build_figures_url,
+    build_analytics_url,
     build_subject,
     to_line,
 )
@@ -73,7 +73,7 @@ def count_week(scope: AlertScope, now: datetime) -> Week:
 
 def build_digest_message(name: str, scope: AlertScope, week: Week, now: datetime) -> AlertMessage:
     days = f"{week.span.first:%Y-%m-%d} – {week.span.last_day:%Y-%m-%d}"  # noqa: RUF001  # a dash
-    url = build_figures_url(scope, week.span)
+    url = build_analytics_url(scope, week.span)
     title = {"days": days, "which": to_line(scope.label, MAX_SCOPE_CHARACTERS)}
     return AlertMessage(
         event=DeliveryEvent.DIGEST,

@@ -67,9 +67,9 @@ def build_list_query(scope: AlertScope, filters: Mapping[str, str]) -> str:
     return urlencode({**scope.filters, **filters})
 
 
-def build_figures_url(scope: AlertScope, span: Span) -> str:
+def build_analytics_url(scope: AlertScope, span: Span) -> str:
     days = {"since": f"{span.first:%Y-%m-%d}", "until": f"{span.last_day:%Y-%m-%d}"}
-    return _public_url(f"{reverse('admin:figures')}?{urlencode({**scope.filters, **days})}")
+    return _public_url(f"{reverse('admin:analytics')}?{urlencode({**scope.filters, **days})}")
 
 
 def describe_condition(kind: RuleKind, rule: AlertRule) -> str:

@@ -9,7 +9,7 @@ DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 WEEK = timedelta(weeks=1)
 LENGTHS = ("1", "7", "30", "90")  # days, today included
-DEFAULT_LENGTH = "7"
+DEFAULT_LENGTH = "30"
 OWN = "own"
 MAX_DAYS = 730
 # Longer periods are shown by weeks: a chart of three series then has 120 bars, which can be told apart.
@@ -17,7 +17,7 @@ MAX_SHOWN_BY_DAY = 40 * DAY
 
 
 class Resolution(StrEnum):
-    """The length of the steps of a period."""
+    """Length of the slots of a period."""
 
     HOUR = "hour"
     DAY = "day"
@@ -38,7 +38,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FiguresPeriod:
+class Period:
     """A period and the one before.
 
     Attributes:
@@ -68,8 +68,8 @@ class FiguresPeriod:
         return self.resolution is Resolution.HOUR
 
     @property
-    def steps(self) -> list[Span]:
-        """The steps of the period; weeks end on Sunday, so the first and the last may be shorter."""
+    def slots(self) -> list[Span]:
+        """The slots of the period; weeks end on Sunday, so the first and the last may be shorter."""
         found = []
         by, at = self.resolution, self.now.first
         length = {Resolution.HOUR: HOUR, Resolution.DAY: DAY, Resolution.WEEK: WEEK}[by]
@@ -79,8 +79,8 @@ class FiguresPeriod:
             at += on
         return found
 
-    def step_of(self, moment: datetime) -> datetime:
-        """Return the beginning of the step of a moment."""
+    def slot_of(self, moment: datetime) -> datetime:
+        """Return the beginning of the slot of a moment."""
         hour = moment.replace(minute=0, second=0, microsecond=0)
         if self.is_hourly:
             return hour
@@ -90,7 +90,7 @@ class FiguresPeriod:
         return max(day - day.weekday() * DAY, self.now.first)
 
 
-def read_period(given: Mapping[str, str], *, at: datetime) -> FiguresPeriod:
+def read_period(given: Mapping[str, str], *, at: datetime) -> Period:
     """Read the period of a URL: `days`, or dates `since` and `until`, both included; and `by`."""
     today = at.astimezone(UTC).date()
     since, until = given.get("since", "").strip(), given.get("until", "").strip()
@@ -108,7 +108,7 @@ def read_period(given: Mapping[str, str], *, at: datetime) -> FiguresPeriod:
     return replace(usual, by=by)
 
 
-def _of_dates(since: str, until: str, *, at: datetime) -> FiguresPeriod | None:
+def _of_dates(since: str, until: str, *, at: datetime) -> Period | None:
     today = at.astimezone(UTC).date()
     try:
         last = min(date.fromisoformat(until), today) if until else today
@@ -120,14 +120,12 @@ def _of_dates(since: str, until: str, *, at: datetime) -> FiguresPeriod | None:
         return None
 
 
-def _period(
-    name: str, first: date, last: date, *, at: datetime, is_wrong: bool = False
-) -> FiguresPeriod:
+def _period(name: str, first: date, last: date, *, at: datetime, is_wrong: bool = False) -> Period:
     now = Span(_midnight(first), _midnight(last) + DAY)
     length = now.end - now.first
     so_far = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
     before = Span(now.first - length, min(now.end, so_far) - length)
-    return FiguresPeriod(name=name, now=now, before=before, is_wrong=is_wrong)
+    return Period(name=name, now=now, before=before, is_wrong=is_wrong)
 
 
 def _midnight(day: date) -> datetime:

@@ -21,16 +21,10 @@ from copilot_admin.models import (
     Action,
     Alert,
     AlertDelivery,
-    CallerDay,
     ComponentCall,
     Conversation,
     Copilot,
     CopilotVersion,
-    CriterionUsage,
-    DailyTotal,
-    DailyUsage,
-    ErrorUsage,
-    HourlyUsage,
     Outcome,
     RecordedAnswer,
     Replay,
@@ -40,6 +34,7 @@ from copilot_admin.models import (
     SavedQuestion,
     VersionProvider,
 )
+from copilot_admin.models.usage import ROLLUPS
 from copilot_admin.privacy import rows
 from copilot_admin.privacy.holds import holds_on_copilot, try_lock_holds
 from copilot_admin.transcripts.store.checkpoints import is_missed
@@ -125,7 +120,7 @@ def _get_other_rows(copilot_id: int) -> Iterable[QuerySet[Any]]:
     ended = Run.objects.filter(copilot_id=copilot_id).exclude(outcome=Outcome.RUNNING)
     yield from rows.get_run_rows(ended)
     yield ComponentCall.objects.filter(copilot_id=copilot_id).order_by()
-    for rollup in (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay):
+    for rollup in ROLLUPS:
         yield rollup._default_manager.filter(copilot_id=copilot_id).order_by()
     yield SavedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
     yield ReplayAnswer.objects.filter(replay__copilot_id=copilot_id).order_by()

@@ -12,6 +12,7 @@ from copilot_admin.models.access import (
     EndpointKey,
     EndUser,
     ExternalAccount,
+    HiddenNotice,
     LogIn,
     Membership,
 )
@@ -94,4 +95,6 @@ from copilot_admin.models.usage import (
     DailyUsage,
     ErrorUsage,
     HourlyUsage,
+    ToolKind,
+    ToolUsage,
 )

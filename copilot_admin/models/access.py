@@ -175,3 +175,17 @@ class LogIn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} · {self.since:%Y-%m-%d %H:%M}"
+
+
+class HiddenNotice(models.Model):
+    """A notice, such as the first-run checklist, that a user has hidden."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="+")
+    name = models.CharField(max_length=50)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="hidden_notice_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.name}"

@@ -5,6 +5,7 @@ periods read few rows. Rollups outlive conversations and go with their copilot.
 """
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
 from copilot_admin.models.pricing import COST
@@ -40,6 +41,7 @@ class UsageCounts(models.Model):
     interrupted = _number()
     refused = _number()
     tokens = _number()  # read and written
+    output_tokens = _number()  # the written part of `tokens`
     cost = models.DecimalField(**COST, default=0)  # as far as it is known
     unpriced = _number()  # runs of unknown cost
     up = _number()
@@ -139,12 +141,23 @@ class CriterionUsage(models.Model):
 
 
 class CallerDay(models.Model):
-    """A caller of a copilot on a day: distinct callers can't be summed over days and copilots."""
+    """Use of a copilot by one caller on a day: distinct callers can't be summed over days and copilots.
+
+    It has a row for each caller who got an answer; rejections aren't counted in it.
+    """
 
     day = models.DateField()
     copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
     principal = models.CharField(max_length=100)
     first_hour = models.PositiveSmallIntegerField()  # of the day, in which the first was asked
+    runs = _number()
+    questions = _number()
+    errors = _number()
+    tokens = _number()
+    cost = models.DecimalField(**COST, default=0)
+    unpriced = _number()
+    up = _number()
+    down = _number()
 
     class Meta:
         constraints = [
@@ -153,3 +166,40 @@ class CallerDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day} {self.principal}"
+
+
+class ToolKind(models.TextChoices):
+    WIDGET = "widget", _("Widget")  # whose data was fetched
+    CLIENT = "client", _("Workspace function")
+    SERVER = "server", _("Tool")
+
+
+class ToolUsage(models.Model):
+    """Number of calls of a widget, client function or server tool on a day."""
+
+    day = models.DateField()
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=ToolKind.choices)
+    name = models.CharField(max_length=200)
+    number = _number()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["day", "copilot", "kind", "name"], name="tool_usage_row"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.name}"
+
+
+ROLLUPS: tuple[type[models.Model], ...] = (
+    DailyTotal,
+    DailyUsage,
+    HourlyUsage,
+    ErrorUsage,
+    CriterionUsage,
+    CallerDay,
+    ToolUsage,
+)

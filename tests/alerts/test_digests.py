@@ -62,7 +62,7 @@ def test_a_digest_compares_with_the_week_before(settings, django_assert_num_quer
         "Thumbs down: 2 (before: 0)\n"
         "Requests of unknown cost: 0 (before: 2)\n"
         "Cost: $2.50 (before: unknown)\n\n"
-        "Analytics: https://copilots.example.com/admin/figures/"
+        "Analytics: https://copilots.example.com/admin/analytics/"
         "?tag=desk&since=2026-11-16&until=2026-11-22\n\n"
         "-- \nCopilot Admin sent this because of an alert rule or digest.\n"
     )

@@ -147,7 +147,7 @@ def pages(copilot: Copilot, replay: Replay, export: TranscriptExport) -> Iterato
             yield f"{ROOM}{model._meta.model_name}/{row.pk}/change/"
     entries = AuditEntry.objects.filter(action=Action.CHANGED, subject_id="1")
     yield from (f"{ROOM}auditentry/{one.pk}/change/" for one in list(entries)[::12])
-    yield from ("/admin/figures/", f"{ROOM}transcriptexport/", "/admin/privacy/", "/admin/")
+    yield from ("/admin/analytics/", f"{ROOM}transcriptexport/", "/admin/privacy/", "/admin/")
     yield f"{ROOM}transcriptexport/{export.pk}/change/"
     own = f"{ROOM}copilot/{copilot.pk}/"
     yield from (f"{own}questions/", f"{own}replays/")

@@ -1,137 +1,126 @@
-"""Which copilots and days an address asks for, and the addresses of what is behind a figure."""
+"""Filters of the analytics page: what a query string asks for, and links that change one of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
 
+from django.db.models import Q
+from django.http import QueryDict
 from django.urls import reverse
-from django.utils.datastructures import MultiValueDict
 
-from copilot_admin.analytics.periods import OWN, FiguresPeriod, Span, read_period
+from copilot_admin.analytics.periods import OWN, Period, Span, read_period
+from copilot_admin.analytics.rollups import RollupSource, Scope
+from copilot_admin.analytics.user_runs import RunSource
 from copilot_admin.copilots.tags import tagged
-from copilot_admin.models import Copilot, Outcome, Rating
+from copilot_admin.models import Copilot
 from copilot_admin.transcripts.filter_conditions import find_users
 
-MOST_CHOSEN = 50  # copilots of one address
-MS_PER_SECOND = 1000
-# Filters of the list for what a figure counts.
-_FILTERS: Mapping[str, Mapping[str, str]] = {
-    **{one.value: {"outcome": one.value} for one in Outcome},
-    **{one.value: {"verdict": one.value} for one in Rating},
-    "errors": {"outcome": "any-failed"},
-    "up": {"judged": "up"},
-    "down": {"judged": "down"},
-    "unpriced": {"unpriced": "yes"},
-}
-_PERIOD = ("days", "since", "until", "by")
+CONVERSATIONS = "admin:copilot_admin_conversation_changelist"
+PERIOD_NAMES = ("days", "since", "until", "by")
+MAX_VERSION = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FiguresScope:
-    """What a page of figures is about.
+class AnalyticsScope:
+    """What a page of analytics is about.
 
     Attributes:
-        ids: Of copilots; None: all.
-        slugs: Of those that were chosen one by one.
-        unknown: What was chosen and is none.
-        user: Whose questions alone are counted, as it was typed; empty: everybody's.
-        users: Ids of the users that it means; None: everybody.
-        list_address: Of the list of conversations; a page has thousands of links into it.
+        traffic: The part of the traffic that is counted.
+        copilot: The chosen one, if it is exactly one.
+        user: Text that was typed.
+        given: Accepted parameters by name, for links.
+        unknown: Values that name nothing.
     """
 
-    list_address: str
-    period: FiguresPeriod
-    ids: tuple[int, ...] | None
-    slugs: tuple[str, ...] = ()
+    period: Period
+    traffic: Scope
+    copilot: Copilot | None = None
     tag: str = ""
-    unknown: tuple[str, ...] = ()
     user: str = ""
-    users: tuple[int, ...] | None = None
+    is_compared: bool = True
+    given: Mapping[str, str] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
-    def link(
-        self,
-        what: str,
-        span: Span,
-        *,
-        detail: str = "",
-        copilot: Copilot | None = None,
-        version: int | None = None,
-        model: str | None = None,
-    ) -> str:
-        """Return the list of conversations behind a figure, by the days when they were last active."""
-        filters = {
-            "copilot": ",".join(self.slugs) if copilot is None else copilot.slug,
+    @property
+    def source(self) -> RollupSource | RunSource:
+        return RollupSource(self.traffic) if self.traffic.users is None else RunSource(self.traffic)
+
+    def query(self, **changes: str) -> str:
+        """Return the query string with changed parameters; empty ones are left out."""
+        given = {**self.given, **changes}
+        if "days" in changes:
+            given |= {"since": "", "until": "", "by": ""}
+        return "?" + urlencode({name: value for name, value in given.items() if value})
+
+    def conversations_url(self, filters: Mapping[str, str], span: Span | None = None) -> str:
+        """Return the list of conversations of this scope, by the days when they were last active."""
+        span = span or self.period.now
+        found = {
+            "copilot": str(self.copilot.pk) if self.copilot else "",
             "tag": self.tag,
+            "version": "" if self.traffic.version is None else str(self.traffic.version),
+            "model": self.traffic.model,
             "user": self.user,
             "since": f"{span.first:%Y-%m-%d}",
             "until": f"{span.last_day:%Y-%m-%d}",
-            "version": str(version or ""),
-            "model": model or "",
-            **_filters_for(what, detail),
+            **filters,
         }
-        given = {name: value for name, value in filters.items() if value}
-        return f"{self.list_address}?{urlencode(given)}"
-
-    def query(self, *, without: str = "", **changes: str) -> str:
-        """The address of the same page with something else, or without one of its copilots."""
-        own = [("copilot", slug) for slug in self.slugs if slug != without]
-        if self.tag:
-            own.append(("tag", self.tag))
-        if self.user:
-            own.append(("user", self.user))
-        if "days" not in changes:
-            own += [(name, value) for name, value in self.period_fields if name not in changes]
-        return f"?{urlencode([*own, *changes.items()])}"
-
-    @property
-    def period_fields(self) -> list[tuple[str, str]]:
-        """The period as an address has it."""
-        now, by = self.period.now, self.period.by
-        asked = [("by", by.value)] if by else []
-        if self.period.name != OWN:
-            return [("days", self.period.name), *asked]
-        return [("since", f"{now.first:%Y-%m-%d}"), ("until", f"{now.last_day:%Y-%m-%d}"), *asked]
+        given = urlencode({name: value for name, value in found.items() if value})
+        return f"{reverse(CONVERSATIONS)}?{given}"
 
 
-def read_scope(given: "MultiValueDict[str, str]", *, at: datetime) -> FiguresScope:
-    """Reads an address; what it names and is not there leaves nothing to count."""
-    wanted = [slug.strip() for slug in given.getlist("copilot") if slug.strip()][:MOST_CHOSEN]
-    tag, user = (_text(given, name) for name in ("tag", "user"))
-    rows = Copilot.objects.order_by("pk")
-    slugs: tuple[str, ...] = ()
-    if wanted:
-        by_slug = dict(rows.values_list("slug", "pk"))
-        by_name = {name.casefold(): slug for slug, name in rows.values_list("slug", "name")}
-        found = [one if one in by_slug else by_name.get(one.casefold(), "") for one in wanted]
-        slugs = tuple(dict.fromkeys(filter(None, found)))
-        rows = rows.filter(slug__in=slugs)
-    if tag:
-        rows = tagged(rows, tag)
-    ids = tuple(rows.values_list("pk", flat=True)) if wanted or tag else None
-    unknown = [one for one, slug in zip(wanted, found, strict=True) if not slug] if wanted else []
-    if tag and not ids and not unknown:
-        unknown.append(tag)
-    return FiguresScope(
-        list_address=reverse("admin:copilot_admin_conversation_changelist"),
-        period=read_period({name: str(given.get(name) or "") for name in _PERIOD}, at=at),
-        ids=ids,
-        slugs=slugs,
-        tag=tag,
+def read_scope(given: QueryDict, *, at: datetime) -> AnalyticsScope:
+    """Read a query string; filters with unknown values match nothing."""
+    texts = {
+        name: given.get(name, "").strip().replace("\0", "")
+        for name in (*PERIOD_NAMES, "copilot", "tag", "user", "version", "model", "compare", "from")
+    }
+    rows, unknown = Copilot.objects.order_by("pk"), []
+    copilot = _find_copilot(texts["copilot"]) if texts["copilot"] else None
+    if texts["copilot"] and copilot is None:
+        unknown.append(texts["copilot"])
+    ids = None if not texts["copilot"] else [copilot.pk] if copilot else []
+    if texts["tag"]:
+        found = list(tagged(rows, texts["tag"]).values_list("pk", flat=True))
+        ids = found if ids is None else [pk for pk in ids if pk in found]
+        unknown += [] if found else [texts["tag"]]
+    users = find_users(texts["user"]) if texts["user"] else None
+    unknown += [texts["user"]] if users == [] else []
+    version = _read_version(texts["version"]) if copilot else None
+    period = read_period(texts, at=at)
+    return AnalyticsScope(
+        period=period,
+        traffic=Scope(copilots=ids, version=version, model=texts["model"], users=users),
+        copilot=copilot,
+        tag=texts["tag"],
+        user=texts["user"],
+        is_compared=texts["compare"] != "no",
+        given={
+            **texts,
+            **_period_names(period),
+            "version": "" if version is None else str(version),
+        },
         unknown=tuple(unknown),
-        user=user,
-        users=tuple(find_users(user)) if user else None,
     )
 
 
-def _filters_for(what: str, detail: str) -> Mapping[str, str]:
-    match what:
-        case "error" | "label":
-            return {what: detail}
-        case "slower":
-            return {"ttft-from": f"{max(0, int(detail)) / MS_PER_SECOND:g}"}
-    return _FILTERS.get(what, {})
+def _find_copilot(text: str) -> Copilot | None:
+    """Find a copilot by its id, slug or name."""
+    wanted = Q(slug=text) | Q(name__iexact=text)
+    if text.isascii() and text.isdecimal() and len(text) < 18:
+        wanted |= Q(pk=int(text))
+    return Copilot.objects.filter(wanted).order_by("pk").first()
 
 
-def _text(given: "MultiValueDict[str, str]", name: str) -> str:
-    return (given.get(name) or "").strip().replace("\0", "")
+def _read_version(text: str) -> int | None:
+    is_number = text.isascii() and text.isdecimal() and len(text) <= 10
+    return int(text) if is_number and int(text) <= MAX_VERSION else None
+
+
+def _period_names(period: Period) -> dict[str, str]:
+    by = period.by.value if period.by else ""
+    if period.name != OWN:
+        return {"days": period.name, "since": "", "until": "", "by": by}
+    first, last = period.now.first, period.now.last_day
+    return {"days": "", "since": f"{first:%Y-%m-%d}", "until": f"{last:%Y-%m-%d}", "by": by}

@@ -1,242 +1,270 @@
-"""The tables behind the figures: by time, kind of error, model, version, label; each is a file too."""
+"""Tables of the analytics page: by copilot, version, model, user, widget, tool and label."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.analytics.cells import FigureCell, cost, number, share, time_to, words
-from copilot_admin.admin.analytics.scope import FiguresScope
-from copilot_admin.admin.analytics.table_body import body_of
-from copilot_admin.analytics.figures import Counts, Figures, FiguresPart
-from copilot_admin.analytics.periods import FiguresPeriod, Resolution, Span
-from copilot_admin.models import Outcome
+from copilot_admin.admin.analytics.cards import NOTHING, Report
+from copilot_admin.admin.analytics.charts import N_COLORS, meter
+from copilot_admin.admin.analytics.formats import format_value
+from copilot_admin.admin.copilots.header import image_url
+from copilot_admin.analytics.metrics import (
+    P95,
+    TABLE_METRICS,
+    USERS,
+    Counts,
+    Metric,
+    Unit,
+    add_counts,
+)
+from copilot_admin.analytics.rollups import load_callers, load_marks, load_tools
+from copilot_admin.models import Copilot, CriterionKind, EndpointKey, EndUser, ToolKind
 
-P50, P95 = 0.5, 0.95
-OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)
-Link = Callable[..., str]
+MAX_SHOWN = 10  # rows of the page; files have all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FiguresTable:
-    """Rows of figures; the first cell of a row names it."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[FigureCell]]
-
-    @property
-    def body(self) -> SafeString:
-        """The rows of the table as HTML, for the page that shows it."""
-        return body_of(self.rows)
+class Cell:
+    text: str
+    raw: Any
+    url: str = ""
+    is_bad: bool = False
 
 
-def time_name(span: Span, *, is_hourly: bool) -> str:
-    """An hour or a day, as a row and an axis name it."""
-    return f"{span.first:%H}:00" if is_hourly else f"{span.first:%Y-%m-%d}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A row; `share` is a meter, `copilot` has a picture."""
+
+    name: str
+    note: str = ""
+    url: str = ""
+    cells: Sequence[Cell] = ()
+    share: SafeString | str = ""
+    copilot: Copilot | None = None
+    image: str = ""
 
 
-def time_column(period: FiguresPeriod) -> str:
-    """What the steps of a period are, as a column and an axis say it."""
-    match period.resolution:
-        case Resolution.HOUR:
-            return _("Hour (UTC)")
-        case Resolution.DAY:
-            return _("Day (UTC)")
-    return _("Week from (UTC)")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    columns: Sequence[str | Promise]
+    rows: Sequence[Row]
+    has_share: bool = False
+
+    def shown(self) -> Sequence[Row]:
+        return self.rows[:MAX_SHOWN]
+
+    def file(self) -> list[list[Any]]:
+        """Return the rows of a file, the names of columns first."""
+        head = [_("Name"), _("Details"), *map(str, self.columns)]
+        return [head, *([row.name, row.note, *(one.raw for one in row.cells)] for row in self.rows)]
 
 
-def _by_time(
-    figures: Figures,
-    scope: FiguresScope,
-    columns: Sequence[str],
-    cells: Callable[[Span, Counts, Link], list[FigureCell]],
-) -> FiguresTable:
-    is_hourly = figures.period.is_hourly
-    rows = []
-    for span, counts in figures.series:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableCard:
+    """A table of the page; a lazy one is loaded after the page."""
 
-        def link(what: str, *, of: Span = span, detail: str = "") -> str:
-            return scope.link(what, of, detail=detail)
-
-        name = time_name(span, is_hourly=is_hourly)
-        raw = f"{span.first:%Y-%m-%dT%H:00Z}" if is_hourly else name
-        rows.append([FigureCell(text=name, raw=raw, is_number=False), *cells(span, counts, link)])
-    return FiguresTable(columns=[time_column(figures.period), *columns], rows=rows)
+    key: str
+    title: str | Promise
+    build: Callable[[Report, Sequence[Metric]], Table]
+    is_lazy: bool = False
+    of_users: bool = True  # can be counted for single users
+    empty: str | Promise = NOTHING
 
 
-def use_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
-    """Questions, conversations and, of days and weeks, people."""
-    with_people = not figures.period.is_hourly
-
-    def cells(span: Span, counts: Counts, link: Link) -> list[FigureCell]:
-        found = [
-            number(counts["questions"], link("questions")),
-            number(counts["conversations"], link("conversations")),
-        ]
-        if with_people:
-            found.append(number(figures.people_of.get(span.first.date(), 0), link("questions")))
-        return found
-
-    columns = [_("Questions"), _("Conversations"), *([_("People")] if with_people else [])]
-    return _by_time(figures, scope, columns, cells)
-
-
-def outcome_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
-    """The table of how requests ended."""
-
-    def cells(_span: Span, counts: Counts, link: Link) -> list[FigureCell]:
-        ends = [number(counts[one.value], _behind(one, link)) for one in OUTCOMES]
-        return [number(counts["runs"], link("requests")), *ends]
-
-    columns = [_("Requests"), *(str(one.label) for one in OUTCOMES)]
-    return _by_time(figures, scope, columns, cells)
-
-
-def _behind(outcome: Outcome, link: Link) -> str:
-    return "" if outcome is Outcome.REFUSED else link(outcome.value)
-
-
-def speed_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
-    """Times to the first token."""
-
-    def cells(_span: Span, counts: Counts, link: Link) -> list[FigureCell]:
-        return list(first_tokens(counts, link))
-
-    return _by_time(figures, scope, ["p50", "p95"], cells)
-
-
-def first_tokens(counts: Counts, link: Link) -> Iterator[FigureCell]:
-    """The middle time, and that of the slow ones; each leads to what was slower."""
-    for part in (P50, P95):
-        found = counts.first_token(part)
-        yield time_to(found, link("slower", detail=str(found.above)) if found else "")
-
-
-def liked_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
-    """Thumbs of users, and ratings of reviewers."""
-    names = ("up", "down", "good", "mixed", "bad")
-
-    def cells(_span: Span, counts: Counts, link: Link) -> list[FigureCell]:
-        return [number(counts[name], link(name)) for name in names]
-
-    columns = [_("Thumbs up"), _("Thumbs down"), _("Good"), _("Mixed"), _("Bad")]
-    return _by_time(figures, scope, columns, cells)
-
-
-def cost_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
-    """Known cost, requests of unknown cost, tokens."""
-
-    def cells(_span: Span, counts: Counts, link: Link) -> list[FigureCell]:
-        return [
-            cost(counts["cost"], counts["unpriced"], link("priced")),
-            number(counts["unpriced"], link("unpriced")),
-            number(counts["tokens"], link("requests")),
-        ]
-
-    columns = [_("Known cost (USD)"), _("Requests of unknown cost"), _("Tokens")]
-    return _by_time(figures, scope, columns, cells)
-
-
-def error_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
-    """Kinds of errors, the most frequent first."""
-    now, before = figures.period.now, figures.period.before
-    rows = [
-        [
-            words(code, scope.link("error", now, detail=code)),
-            number(times, scope.link("error", now, detail=code)),
-            number(times_before, scope.link("error", before, detail=code)),
-        ]
-        for code, times, times_before in figures.errors
-    ]
-    return FiguresTable(columns=[_("Kind of error"), _("Requests"), _("Before")], rows=rows)
-
-
-def mark_table(figures: Figures, scope: FiguresScope) -> FiguresTable:
-    """Labels and scores that reviewers gave."""
-    now, before = figures.period.now, figures.period.before
-    rows = []
-    for one in figures.marks:
-        key, is_score = str(one.criterion.pk), one.criterion.kind == "score"
-        mean = round(one.total / one.number, 2) if is_score and one.number else None
-        rows.append(
-            [
-                words(one.criterion.name, scope.link("label", now, detail=key)),
-                number(one.number, scope.link("label", now, detail=key)),
-                FigureCell(text="–" if mean is None else str(mean), raw=mean),  # noqa: RUF001  # a dash
-                number(one.before, scope.link("label", before, detail=key)),
-            ]
-        )
-    columns = [_("Label or score"), _("Given"), _("Mean score"), _("Given before")]
-    return FiguresTable(columns=columns, rows=rows)
-
-
-def part_columns() -> list[str]:
-    """What is said of a model or version."""
-    return [
-        _("Questions"),
-        _("Requests"),
-        _("Errors"),
-        _("Error share"),
-        "p50",
-        "p95",
-        _("Thumbs up"),
-        _("Thumbs down"),
-        _("Known cost (USD)"),
-        _("Unknown cost"),
-        _("Tokens"),
-    ]
-
-
-def _part_cells(counts: Counts, link: Link) -> list[FigureCell]:
-    return [
-        number(counts["questions"], link("questions")),
-        number(counts["runs"], link("requests")),
-        number(counts["errors"], link("errors")),
-        share(counts.failed, link("errors") if counts["errors"] else ""),
-        *first_tokens(counts, link),
-        number(counts["up"], link("up")),
-        number(counts["down"], link("down")),
-        cost(counts["cost"], counts["unpriced"], link("priced")),
-        number(counts["unpriced"], link("unpriced")),
-        number(counts["tokens"], link("requests")),
-    ]
-
-
-def model_table(figures: Figures, scope: FiguresScope, most: int) -> FiguresTable:
-    """What was counted of the models that were asked most."""
-
-    def row(part: FiguresPart) -> list[FigureCell]:
-        def link(what: str, detail: str = "") -> str:
-            return scope.link(what, figures.period.now, detail=detail, model=part.model)
-
-        return [words(part.model, link("requests")), *_part_cells(part.counts, link)]
-
-    return FiguresTable(
-        columns=[_("Model"), *part_columns()], rows=[row(one) for one in figures.models[:most]]
-    )
-
-
-def version_table(figures: Figures, scope: FiguresScope, most: int) -> FiguresTable:
-    """What was counted of the versions of copilots that were asked most."""
-
-    def row(part: FiguresPart) -> list[FigureCell]:
-        def link(what: str, detail: str = "") -> str:
-            return scope.link(
-                what,
-                figures.period.now,
-                detail=detail,
-                copilot=part.copilot,
-                version=part.version,
+def _cells(
+    report: Report, counts: Counts, metrics: Sequence[Metric], filters: Mapping[str, str] | None
+) -> list[Cell]:
+    """Return the values of a row; `filters` lead to its conversations, None to none."""
+    cells = []
+    for metric in metrics:
+        value = metric.aggregate(counts)
+        url = ""
+        if value and filters is not None and metric.filters is not None:
+            url = report.scope.conversations_url({**filters, **metric.filters})
+        cells.append(
+            Cell(
+                text=format_value(metric.unit, value),
+                raw=value,
+                url=url,
+                is_bad=metric.is_bad(value),
             )
+        )
+    return cells
 
-        name = part.copilot.name if part.copilot else ""
-        version = f"v{part.version}" if part.version else _("none")
-        return [
-            words(name, link("requests")),
-            words(version, link("requests")),
-            *_part_cells(part.counts, link),
+
+def _ranked(found: Mapping[Any, Counts]) -> list[tuple[Any, Counts]]:
+    asked = ((key, counts) for key, counts in found.items() if counts["runs"])
+    return sorted(asked, key=lambda row: (-row[1]["questions"], str(row[0])))
+
+
+def by_copilot(report: Report, metrics: Sequence[Metric]) -> Table:
+    span = report.period.now
+    found = {key[0]: one for key, one in report.source.groups(span, "copilot_id").items()}
+    users = report.source.users_by_copilot(span)
+    copilots = Copilot.objects.in_bulk(list(found))
+    rows = []
+    for pk, counts in _ranked(found):
+        if copilot := copilots.get(pk):
+            cells = _cells(report, counts.with_users(users.get(pk)), metrics, {"copilot": str(pk)})
+            rows.append(
+                Row(
+                    name=copilot.name,
+                    url=report.scope.query(copilot=str(pk)),
+                    cells=cells,
+                    copilot=copilot,
+                    image=image_url(copilot),
+                )
+            )
+    return Table(columns=[one.label for one in metrics], rows=rows)
+
+
+def by_version(report: Report, metrics: Sequence[Metric]) -> Table:
+    metrics = [one for one in metrics if one is not USERS]
+    found = report.source.groups(report.period.now, "copilot_id", "version")
+    copilots = Copilot.objects.select_related("live").in_bulk([key[0] for key in found])
+    rows = []
+    for (pk, version), counts in _ranked(found):
+        copilot = copilots.get(pk)
+        name = f"v{version}" if version else _("No version")
+        is_live = copilot and copilot.live and copilot.live.number == version
+        filters = {"copilot": str(pk), "version": str(version)} if version else None
+        rows.append(
+            Row(
+                name=name if report.scope.copilot else f"{copilot.name if copilot else pk} {name}",
+                note=_("live") if is_live else "",
+                url=report.scope.query(copilot=str(pk), version=str(version)),
+                cells=_cells(report, counts, metrics, filters),
+            )
+        )
+    return Table(columns=[one.label for one in metrics], rows=rows)
+
+
+def by_model(report: Report, metrics: Sequence[Metric]) -> Table:
+    metrics = [one for one in metrics if one is not USERS]
+    found = {key[0]: one for key, one in report.source.groups(report.period.now, "model").items()}
+    total = float(add_counts(found.values())["questions"]) or 1
+    rows = [
+        Row(
+            name=model or _("No model"),
+            url=report.scope.query(model=model) if model else "",
+            cells=_cells(report, counts, metrics, {"model": model} if model else None),
+            share=meter(
+                float(counts["questions"]) / total, f"ca-meter--xs ca-s{place % N_COLORS + 1}"
+            ),
+        )
+        for place, (model, counts) in enumerate(_ranked(found))
+    ]
+    return Table(columns=[one.label for one in metrics], rows=rows, has_share=True)
+
+
+def by_user(report: Report, metrics: Sequence[Metric]) -> Table:
+    metrics = [one for one in metrics if one.key in CALLER_METRICS]
+    found = load_callers(report.scope.traffic, report.period.now)
+    ids = {int(name[5:]) for name, _counts in found if name.startswith("user:")}
+    keys = {int(name[4:]) for name, _counts in found if name.startswith("key:")}
+    users = EndUser.objects.in_bulk(ids)
+    names = dict(EndpointKey.objects.filter(pk__in=keys).values_list("pk", "name"))
+    rows = []
+    for principal, counts in found:
+        kind, _sep, number = principal.partition(":")
+        user = users.get(int(number)) if kind == "user" else None
+        name, note = _("Unnamed callers without a key"), ""
+        filters: dict[str, str] | None = {"caller": principal}
+        if kind == "user":
+            name = str(user) if user else _("Deleted user")
+            filters = {"user": user.identifier} if user else None
+        elif kind == "key":
+            name, note = names.get(int(number), _("Deleted key")), _("API key")
+        rows.append(
+            Row(
+                name=name,
+                note=note,
+                url=report.scope.query(user=user.identifier) if user else "",
+                cells=_cells(report, counts, metrics, filters),
+            )
+        )
+    return Table(columns=[one.label for one in metrics], rows=rows)
+
+
+def _by_tool(*kinds: ToolKind) -> Callable[[Report, Sequence[Metric]], Table]:
+    def build(report: Report, _metrics: Sequence[Metric]) -> Table:
+        found = load_tools(report.scope.traffic, report.period.now, kinds)
+        highest = max((number for _kind, _name, number in found), default=1)
+        rows = [
+            Row(
+                name=name,
+                note=str(ToolKind(kind).label) if len(kinds) > 1 else "",
+                cells=[Cell(text=format_value(Unit.NUMBER, number), raw=number)],
+                share=meter(number / highest, "ca-meter--xs ca-s1"),
+            )
+            for kind, name, number in found
         ]
+        return Table(columns=[_("Calls")], rows=rows, has_share=True)
 
-    columns = [_("Copilot"), _("Version"), *part_columns()]
-    return FiguresTable(columns=columns, rows=[row(one) for one in figures.versions[:most]])
+    return build
+
+
+def by_label(report: Report, _metrics: Sequence[Metric]) -> Table:
+    rows = []
+    for criterion, number, total in load_marks(report.scope.traffic, report.period.now):
+        is_score = criterion.kind == CriterionKind.SCORE
+        mean = round(total / number, 2) if is_score else None
+        rows.append(
+            Row(
+                name=criterion.name,
+                cells=[
+                    Cell(
+                        text=format_value(Unit.NUMBER, number),
+                        raw=number,
+                        url=report.scope.conversations_url({"label": str(criterion.pk)}),
+                    ),
+                    Cell(text="" if mean is None else f"{mean:g}", raw=mean),
+                ],
+            )
+        )
+    return Table(columns=[_("Given"), _("Mean score")], rows=rows)
+
+
+CALLER_METRICS = {one.key for one in TABLE_METRICS} - {"users", "p50", "p95"}
+PAGE_METRICS = [one for one in TABLE_METRICS if one is not P95]
+TABLES: Sequence[TableCard] = (
+    TableCard(key="copilots", title=gettext_lazy("By copilot"), build=by_copilot),
+    TableCard(key="models", title=gettext_lazy("By model"), build=by_model),
+    TableCard(key="versions", title=gettext_lazy("By version"), build=by_version),
+    TableCard(
+        key="users",
+        title=gettext_lazy("By user"),
+        build=by_user,
+        is_lazy=True,
+        of_users=False,
+    ),
+    TableCard(
+        key="widgets",
+        title=gettext_lazy("Most used widgets"),
+        build=_by_tool(ToolKind.WIDGET),
+        is_lazy=True,
+        of_users=False,
+        empty=gettext_lazy("No widget data was used in this period."),
+    ),
+    TableCard(
+        key="tools",
+        title=gettext_lazy("Most used tools"),
+        build=_by_tool(ToolKind.CLIENT, ToolKind.SERVER),
+        is_lazy=True,
+        of_users=False,
+        empty=gettext_lazy("No tool was called in this period."),
+    ),
+    TableCard(
+        key="labels",
+        title=gettext_lazy("Labels and scores"),
+        build=by_label,
+        is_lazy=True,
+        of_users=False,
+        empty=gettext_lazy("Reviewers gave no labels or scores in this period."),
+    ),
+)

@@ -1,8 +1,10 @@
-"""The page of figures, its files, and the strip of what is running."""
+"""Analytics: the page, its cards that load later, and files."""
 
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import F, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -12,128 +14,174 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from copilot_admin.admin.analytics.csv_file import csv_response
-from copilot_admin.admin.analytics.running import running_now
-from copilot_admin.admin.analytics.scope import FiguresScope, read_scope
-from copilot_admin.admin.analytics.sections import FiguresSection, sections_of
+from copilot_admin.admin.analytics.cards import CHARTS, Report, chart_rows, draw
+from copilot_admin.admin.analytics.scope import AnalyticsScope, read_scope
+from copilot_admin.admin.analytics.tables import PAGE_METRICS, TABLES, TableCard
 from copilot_admin.admin.components.catalogue import ComponentViews
-from copilot_admin.analytics.figures import MOST_ROWS, Figures
+from copilot_admin.admin.copilots.header import ANALYTICS, build_copilot_header
+from copilot_admin.analytics.metrics import FILE_METRICS
 from copilot_admin.analytics.periods import WEEK, Resolution
-from copilot_admin.analytics.rollup_figures import figures_of
-from copilot_admin.analytics.user_figures import figures_of_users
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import fingerprint, record
 from copilot_admin.copilots.tags import known_tags
-from copilot_admin.models import Action, Copilot
+from copilot_admin.models import Action, Copilot, Outcome, Run, SeenKind, SeenValue
+from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.rendering.csv_safe import format_csv
 from copilot_admin.transcripts.filter_conditions import PERIODS
+from copilot_admin.transcripts.store.checkpoints import SILENCE
 
 VIEW = "copilot_admin.view_conversation"
-FOLDER = "admin/copilot_admin/figures"
-MOST_CHOICES = 1000
+FOLDER = "admin/copilot_admin/analytics"
+MAX_CHOICES = 200
+MAX_RUNNING = 20
+_CSV_MARK = "\ufeff"  # so that spreadsheets read it as UTF-8
 
 
-class FiguresViews(ComponentViews):
-    """The figures of all copilots; whoever may see conversations may see what is counted of them."""
+class AnalyticsViews(ComponentViews):
+    """Analytics of all copilots, for those who may see conversations."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        wrap = self.admin_view
         own: list[URLPattern | URLResolver] = [
-            path("figures/", wrap(self.figures_view), name="figures"),
-            path("figures/running/", wrap(self.running_now_view), name="figures_running"),
+            path("analytics/", self.admin_view(self.analytics_view), name="analytics"),
+            path(
+                "analytics/<slug:key>/",
+                self.admin_view(self.analytics_card_view),
+                name="analytics_card",
+            ),
         ]
         return own + super().get_urls()
 
     def places(self, request: HttpRequest) -> list[dict[str, str]]:
-        """The links of the rail that lead to no model."""
+        """Return the menu's links that lead to no model."""
         places = super().places(request)
         if request.user.has_perm(VIEW):
-            url = reverse(f"{self.name}:figures")
-            places.append({"object_name": "Figures", "name": _("Figures"), "admin_url": url})
+            url = reverse(f"{self.name}:analytics")
+            places.append({"object_name": "Analytics", "name": _("Analytics"), "admin_url": url})
         return places
 
     @method_decorator(require_safe)
-    def figures_view(self, request: HttpRequest) -> HttpResponseBase:
-        """All figures of a period, or one of their tables as a file."""
-        _check(request)
-        now = timezone.now()
-        scope = read_scope(request.GET, at=now)
-        figures = _figures(scope)
-        if "format" in request.GET:
-            return _file(request, sections_of(figures, scope, most=MOST_ROWS), scope)
+    def analytics_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the page."""
+        scope = _read_scope(request)
+        report = Report(scope)
+        has_header = scope.copilot is not None and request.GET.get("from") == "copilot"
         context = {
             **self.each_context(request),
-            "title": _("Figures"),
+            "title": _("Analytics"),
+            "copilot_header": build_copilot_header(request, scope.copilot, ANALYTICS)
+            if has_header and scope.copilot
+            else None,
             "scope": scope,
-            "figures": figures,
-            "sections": sections_of(figures, scope),
-            "running": running_now(scope.ids, scope.users, at=now),
+            "key_figures": report.key_figures(),
+            "charts": [(card, draw(card, report)) for card in CHARTS],
+            "tables": [
+                (card, None if card.is_lazy else card.build(report, PAGE_METRICS))
+                for card in _tables(scope)
+            ],
+            "is_empty": not (report.now["runs"] or report.before["runs"]),
             **_choices(scope),
-            **_said(figures),
+            "running": find_running(scope, at=timezone.now()),
         }
         return render(request, f"{FOLDER}/page.html", context)
 
     @method_decorator(require_safe)
-    def running_now_view(self, request: HttpRequest) -> HttpResponseBase:
-        """The strip alone, for the script that keeps it up to date."""
-        _check(request)
-        now = timezone.now()
-        scope = read_scope(request.GET, at=now)
-        running = running_now(scope.ids, scope.users, at=now)
-        return render(request, f"{FOLDER}/running.html", {"running": running})
+    def analytics_card_view(self, request: HttpRequest, key: str) -> HttpResponseBase:
+        """Return one table, the answers under way, or a chart or table as a file."""
+        scope = _read_scope(request)
+        if key == "running":
+            context = {"running": find_running(scope, at=timezone.now()), "scope": scope}
+            return render(request, f"{FOLDER}/running.html", context)
+        table = next((card for card in _tables(scope) if card.key == key), None)
+        if request.GET.get("format") == "csv":
+            chart = next((card for card in CHARTS if card.key == key), None)
+            if chart:
+                return _send_file(
+                    request, scope, f"{key}-by-time", chart_rows(chart, Report(scope))
+                )
+            if table:
+                rows = table.build(Report(scope), FILE_METRICS).file()
+                return _send_file(request, scope, key, rows)
+        if table is None:
+            raise Http404
+        context = {"card": table, "table": table.build(Report(scope), PAGE_METRICS), "scope": scope}
+        return render(request, f"{FOLDER}/table.html", context)
 
 
-def _check(request: HttpRequest) -> None:
+def _read_scope(request: HttpRequest) -> AnalyticsScope:
     if not request.user.has_perm(VIEW):
         raise PermissionDenied
+    return read_scope(request.GET, at=timezone.now())
 
 
-def _figures(scope: FiguresScope) -> Figures:
-    if scope.users is None:
-        return figures_of(scope.period, scope.ids)
-    return figures_of_users(scope.period, scope.users, scope.ids)
+def _tables(scope: AnalyticsScope) -> list[TableCard]:
+    is_all = scope.traffic.users is None and not scope.traffic.is_partial
+    return [card for card in TABLES if card.of_users or is_all]
 
 
-def _file(
-    request: HttpRequest, sections: list[FiguresSection], scope: FiguresScope
+def _send_file(
+    request: HttpRequest, scope: AnalyticsScope, key: str, rows: list[list[Any]]
 ) -> HttpResponse:
-    wanted = request.GET.get("table", "")
-    exhibits = {one.key: one for section in sections for one in section.exhibits}
-    if request.GET["format"] != "csv" or wanted not in exhibits:
-        raise Http404
-    table, now = exhibits[wanted].table, scope.period.now
-    name = f"figures-{wanted}-{now.first:%Y-%m-%d}-{now.last_day:%Y-%m-%d}"
-    facts = {"table": wanted, "from": now.first, "to": now.last_day, "copilots": scope.slugs}
+    """Return a CSV file in which no cell is a formula."""
+    now = scope.period.now
+    facts: dict[str, Any] = {"table": key, "from": now.first, "to": now.last_day}
+    facts["copilots"] = [scope.copilot.slug] if scope.copilot else []
     if scope.user:
         facts["user"] = {"mark": fingerprint(scope.user)}
-    record(Action.EXPORTED, by=Actor.of(request), on=Subject("figures"), after=facts)
-    return csv_response(name, table.columns, table.rows)
+    record(Action.EXPORTED, by=Actor.of(request), on=Subject("analytics"), after=facts)
+    name = f"analytics-{key}-{now.first:%Y-%m-%d}-{now.last_day:%Y-%m-%d}.csv"
+    return HttpResponse(
+        _CSV_MARK + format_csv(rows),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
-def _choices(scope: FiguresScope) -> dict[str, Any]:
-    copilots = list(Copilot.objects.by_name().values_list("slug", "name")[:MOST_CHOICES])
-    names = dict(copilots)
+def _choices(scope: AnalyticsScope) -> dict[str, Any]:
+    """Return the values of the filters, each with the query string that chooses it."""
+    models = SeenValue.objects.filter(kind=SeenKind.MODEL).order_by("value")
+    versions = scope.copilot.versions.order_by("-number") if scope.copilot else ()
+    live = scope.copilot.live_id if scope.copilot else None
+    by = {Resolution.DAY: _("Days"), Resolution.WEEK: _("Weeks")}
+    is_long = scope.period.now.end - scope.period.now.first > WEEK
+    none = {"tag": "", "version": "", "from": ""}
+    copilots = Copilot.objects.in_use().by_name()[:MAX_CHOICES]
     return {
-        "copilots": copilots,
-        "chosen": [
-            (slug, names.get(slug, slug), scope.query(without=slug)) for slug in scope.slugs
+        "periods": [(label, scope.query(days=name), name) for name, label in PERIODS.items()],
+        "period": PERIODS.get(scope.period.name),
+        "resolutions": [(label, scope.query(by=one), one) for one, label in by.items() if is_long],
+        "copilots": [(one, scope.query(**{**none, "copilot": str(one.pk)})) for one in copilots],
+        "tags": [
+            (one.tag, scope.query(**{**none, "copilot": "", "tag": one.tag}))
+            for one in known_tags(Copilot.objects.all())
         ],
-        "tags": known_tags(Copilot.objects.all()),
-        "steps": _steps(scope),
-        "periods": [(name, label, scope.query(days=name)) for name, label in PERIODS.items()],
+        "versions": [
+            (one.number, one.pk == live, scope.query(version=str(one.number)))
+            for one in versions[:MAX_CHOICES]
+        ],
+        "models": [
+            (model, scope.query(model=model))
+            for model in models.values_list("value", flat=True)[:MAX_CHOICES]
+        ],
+        "links": {
+            "copilot": scope.query(**none, copilot=""),
+            "version": scope.query(version=""),
+            "model": scope.query(model=""),
+            "compare": scope.query(compare="no" if scope.is_compared else ""),
+            "all": scope.query(**none, copilot="", model="", user=""),
+        },
+        "has_filters": any((scope.copilot, scope.tag, scope.traffic.model, scope.user)),
     }
 
 
-def _steps(scope: FiguresScope) -> list[tuple[Resolution, str, str]]:
-    if scope.period.now.end - scope.period.now.first <= WEEK:
-        return []
-    labels = {Resolution.DAY: _("By day"), Resolution.WEEK: _("By week")}
-    return [(one, label, scope.query(by=one.value)) for one, label in labels.items()]
-
-
-def _said(figures: Figures) -> dict[str, Any]:
-    before = figures.period.before
-    return {
-        "is_empty": not (figures.now["runs"] or figures.before["runs"]),
-        "is_cut": bool(before.end.hour),
-        "before_last": before.last_day,
-    }
+def find_running(scope: AnalyticsScope, *, at: datetime) -> "QuerySet[Run]":
+    """Return the answers under way in processes that are alive, the longest first."""
+    wanted, traffic = Q(), scope.traffic
+    if traffic.copilots is not None:
+        wanted = Q(of_copilot__in=traffic.copilots)
+    if traffic.users is not None:
+        wanted &= Q(of_user__in=traffic.users)
+    # Few run at a time. By its columns SQLite would read all that a copilot or user ever asked.
+    named = Run.objects.alias(of_copilot=F("copilot_id") + 0, of_user=F("user_id") + 0)
+    alive = named.filter(wanted, outcome=Outcome.RUNNING, heartbeat_at__gte=at - SILENCE)
+    rows = alive.exclude(principal__startswith=PLAYGROUND).select_related("copilot")
+    return rows.annotate(running_for=at - F("started_at")).order_by("started_at")[:MAX_RUNNING]

@@ -136,7 +136,7 @@ def _build_tabs(
     if may_read:
         conversations = reverse("admin:copilot_admin_conversation_changelist")
         rows.append((CONVERSATIONS, gettext_lazy("Conversations"), f"{conversations}?{of_one}", 0))
-        rows.append((ANALYTICS, gettext_lazy("Analytics"), f"{_analytics_url()}?{of_one}", 0))
+        rows.append((ANALYTICS, gettext_lazy("Analytics"), f"{reverse('admin:analytics')}?{of_one}", 0))
     rows += [
         (VERSIONS, gettext_lazy("Versions"), reverse(f"{NAME}_versions", args=[copilot.pk]), 0),
         (SETTINGS, gettext_lazy("Settings"), reverse(f"{NAME}_settings", args=[copilot.pk]), 0),
@@ -152,10 +152,3 @@ def _tests_url(copilot: Copilot) -> str:
         return reverse(f"{NAME}_tests", args=[copilot.pk])
     except NoReverseMatch:  # the page's former name
         return reverse(f"{NAME}_questions", args=[copilot.pk])
-
-
-def _analytics_url() -> str:
-    try:
-        return reverse("admin:analytics")
-    except NoReverseMatch:  # the page's former name
-        return reverse("admin:figures")

@@ -13,7 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from copilot_admin.admin.analytics.views import FiguresViews
+from copilot_admin.admin.analytics.views import AnalyticsViews
 from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 
-class CopilotAdminSite(FiguresViews, LimitsViews, PrivacyViews, RunningViews, LogInViews):
+class CopilotAdminSite(AnalyticsViews, LimitsViews, PrivacyViews, RunningViews, LogInViews):
     """The one admin site of the service."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")

@@ -26,8 +26,9 @@ from copilot_admin.transcripts.matching.message_store import (
     serialize_message,
 )
 from copilot_admin.transcripts.store.rollups import ERRORS, uncount_runs
-from copilot_admin.transcripts.store.run_end import RunEnd
+from copilot_admin.transcripts.store.run_end import RunEnd, RunEvent
 from copilot_admin.transcripts.store.search_index import index_answer
+from protocol.json import JsonObject
 
 _STATES = {
     Outcome.COMPLETED: TurnState.DONE,
@@ -186,6 +187,13 @@ def _insert_replies(
     return node_id if end.replies else None, answer_text
 
 
+def _name_tool(event: RunEvent) -> JsonObject | None:
+    """Return what rollups need to count a tool whose content is in a blob."""
+    if event.type != EventType.TOOL or event.payload is None:
+        return None
+    return {"name": event.payload.get("name")}
+
+
 def _insert_events(end: RunEnd, payloads: Sequence[BlobValue | None]) -> None:
     if not end.events:  # as in most answers; to insert nothing costs as much as a row
         return
@@ -194,7 +202,7 @@ def _insert_events(end: RunEnd, payloads: Sequence[BlobValue | None]) -> None:
             run_id=end.run_id,
             ord=order,
             type=event.type,
-            payload=event.payload if blob is None else None,
+            payload=event.payload if blob is None else _name_tool(event),
             blob_id=None if blob is None else blob.sha,
             text_offset=event.text_offset,
             at_ms=event.at_ms,

@@ -7,7 +7,12 @@ from django.db.models import F, QuerySet
 
 from copilot_admin.models import CriterionUsage, Feedback, FeedbackSource, Mark, Run, Verdict
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.transcripts.store.rollups import Changes, Slot
+from copilot_admin.transcripts.store.rollups import (
+    Changes,
+    Slot,
+    caller_of,
+    note_callers,
+)
 
 
 def count_feedback(feedback: Feedback) -> None:
@@ -20,6 +25,8 @@ def count_feedback(feedback: Feedback) -> None:
                 votes["up" if value > 0 else "down"] += sign
         changes = Changes()
         changes.add(slot, votes)
+        if slot.caller:  # the run may not be counted yet
+            note_callers({(slot.day, slot.copilot_id, slot.caller): slot.hour.hour})
         changes.save()
     feedback.counted = feedback.value
     feedback.save(update_fields=["counted"])
@@ -68,6 +75,7 @@ def _slots_by(column: str, ids: list[int]) -> Mapping[int, Slot]:
     slots: dict[int, Slot] = {}
     for run in runs.order_by("pk"):
         version = run.copilot_version.number if run.copilot_version else 0
-        slot = Slot(run.started_at, run.copilot_id, version, run.model)
+        caller = caller_of(run.user_id, run.principal)
+        slot = Slot(run.started_at, run.copilot_id, version, run.model, caller)
         slots.setdefault(getattr(run, column), slot)
     return slots

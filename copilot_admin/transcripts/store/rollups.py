@@ -1,4 +1,4 @@
-"""Count what happened into the rollups of its hour and its day, from which all figures are read.
+"""Count what happened into the rollups of its hour and its day, from which analytics are read.
 
 A periodic task counts runs that have ended. A run is marked as counted in the transaction that adds
 it to the rollups, so that nothing is lost or counted twice, whatever process is killed.
@@ -6,7 +6,7 @@ it to the rollups, so that nothing is lost or counted twice, whatever process is
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -22,14 +22,20 @@ from copilot_admin.models import (
     DailyTotal,
     DailyUsage,
     ErrorUsage,
+    Event,
+    EventType,
     HourlyUsage,
     Outcome,
     Run,
     SeenKind,
     SeenValue,
+    ToolKind,
+    ToolUsage,
 )
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
+from protocol.functions import GET_WIDGET_DATA
+from protocol.json import JsonObject, text_of
 
 MAX_RUNS = 200  # of one transaction, some 20 ms: questions wait behind it
 MAX_SEEN_CHARACTERS = 200
@@ -37,10 +43,12 @@ MAX_SEEN_REASONS = 1000  # callers type them; more than a filter offers aren't n
 ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _OUTCOMES = tuple(one.value for one in Outcome if one is not Outcome.RUNNING)
 COUNTED = (
-    "runs", "questions", "conversations", "errors", *_OUTCOMES, "tokens", "cost", "unpriced",
-    "up", "down", "good", "mixed", "bad", *TTFT_COLUMNS,
+    "runs", "questions", "conversations", "errors", *_OUTCOMES, "tokens", "output_tokens", "cost",
+    "unpriced", "up", "down", "good", "mixed", "bad", *TTFT_COLUMNS,
 )  # fmt: skip
-_RUN_COLUMNS = (
+CALLER_COUNTED = ("runs", "questions", "errors", "tokens", "cost", "unpriced", "up", "down")
+MAX_TOOL_NAME_CHARACTERS = 200
+RUN_COLUMNS = (
     "pk", "started_at", "copilot_id", "copilot_version__number", "model", "principal", "user_id",
     "outcome", "error_code", "input_tokens", "output_tokens", "ttft_ms", "cost", "times",
     "turn__started_at", "conversation__first_at",
@@ -52,12 +60,18 @@ _Key: TypeAlias = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Key of a rollup; `version` is 0 if none answered."""
+    """Key of a rollup.
+
+    Attributes:
+        version: 0 if none answered.
+        caller: Principal of the row of the caller; empty if they aren't counted.
+    """
 
     at: datetime
     copilot_id: int
     version: int
     model: str
+    caller: str = ""
 
     @property
     def hour(self) -> datetime:
@@ -77,11 +91,15 @@ class Changes:
         self._rows: defaultdict[tuple[type[Model], _Key], Numbers] = defaultdict(Counter)
 
     def add(self, slot: Slot, numbers: Numbers) -> None:
-        """Add numbers to the day, the day of the model, and the hour of a slot."""
+        """Add numbers to the day, the day of the model and of the caller, and the hour of a slot."""
         row = {"copilot_id": slot.copilot_id, "version": slot.version}
         self.add_row(DailyTotal, numbers, day=slot.day, **row)
         self.add_row(DailyUsage, numbers, day=slot.day, **row, model=slot.model)
         self.add_row(HourlyUsage, numbers, hour=slot.hour, **row, model=slot.model)
+        own = Counter({name: numbers[name] for name in CALLER_COUNTED if name in numbers})
+        if slot.caller and own:
+            key = {"copilot_id": slot.copilot_id, "principal": slot.caller}
+            self.add_row(CallerDay, own, day=slot.day, **key)
 
     def add_row(self, table: type[Model], numbers: Numbers, **key: Any) -> None:
         """Add numbers to one row."""
@@ -100,8 +118,8 @@ def _update(table: type[Model], key: dict[str, Any], numbers: Numbers) -> None:
         for name, number in numbers.items()
         if number
     }
-    if not changes or rows.update(**changes):
-        return
+    if not changes or rows.update(**changes) or table is CallerDay:
+        return  # rows of callers are made with their first hour, and stay away once erased
     if max(numbers.values()) > 0:
         table._default_manager.get_or_create(**key)
         rows.update(**changes)
@@ -135,8 +153,10 @@ def uncount_runs(run_ids: Iterable[UUID]) -> None:
         counted = Run.objects.filter(pk__in=list(run_ids), is_counted=True).select_for_update()
         ids = list(counted.values_list("pk", flat=True))
         changes = Changes()
-        for run in _read_runs(ids):
+        runs = _read_runs(ids)
+        for run in runs:
             _add_run(changes, run, sign=-1)
+        _add_tools(changes, runs, sign=-1)
         changes.save()
         Run.objects.filter(pk__in=ids).update(is_counted=False)
 
@@ -148,13 +168,13 @@ def _count(run_ids: Iterable[UUID]) -> int:
     runs = _read_runs(ids)
     for run in runs:
         _add_run(changes, run, sign=1)
-        person = person_of(run.user_id) if run.user_id is not None else run.principal
-        if person and _is_use(run) and run.outcome != Outcome.REFUSED:
-            slot = _slot_of(run)
-            caller = (slot.day, slot.copilot_id, person)
+        slot = _slot_of(run)
+        if slot.caller:
+            caller = (slot.day, slot.copilot_id, slot.caller)
             first_hours[caller] = min(first_hours.get(caller, 24), slot.hour.hour)
+    _add_tools(changes, runs, sign=1)
+    note_callers(first_hours)
     changes.save()
-    _note_callers(first_hours)
     note_seen(SeenKind.MODEL, {run.model for run in runs})
     note_seen(SeenKind.ERROR, {run.error_code for run in runs})
     Run.objects.filter(pk__in=ids).update(is_counted=True)
@@ -162,13 +182,13 @@ def _count(run_ids: Iterable[UUID]) -> int:
 
 
 def _read_runs(ids: Sequence[UUID]) -> Sequence[Any]:
-    return list(Run.objects.filter(pk__in=ids).order_by().values_list(*_RUN_COLUMNS, named=True))
+    return list(Run.objects.filter(pk__in=ids).order_by().values_list(*RUN_COLUMNS, named=True))
 
 
 def _add_run(changes: Changes, run: Any, *, sign: int) -> None:
     if not _is_use(run):
         return
-    numbers = _numbers_of(run)
+    numbers = number_run(run)
     times = sign * run.times
     changes.add(_slot_of(run), Counter({name: times * number for name, number in numbers.items()}))
     if run.error_code:
@@ -181,10 +201,49 @@ def _is_use(run: Any) -> bool:
 
 
 def _slot_of(run: Any) -> Slot:
-    return Slot(run.started_at, run.copilot_id, run.copilot_version__number or 0, run.model)
+    is_counted = _is_use(run) and run.outcome != Outcome.REFUSED
+    return Slot(
+        run.started_at,
+        run.copilot_id,
+        run.copilot_version__number or 0,
+        run.model,
+        caller_of(run.user_id, run.principal) if is_counted else "",
+    )
 
 
-def _numbers_of(run: Any) -> dict[str, int | Decimal]:
+def caller_of(user_id: int | None, principal: str) -> str:
+    """Return the name under which a caller counts: the user, or the key of an unnamed one."""
+    return principal if user_id is None else person_of(user_id)
+
+
+def _add_tools(changes: Changes, runs: Sequence[Any], *, sign: int) -> None:
+    used = {run.pk: run for run in runs if _is_use(run)}
+    events = Event.objects.filter(
+        run__in=list(used), type__in=(EventType.FUNCTION_CALL, EventType.TOOL)
+    )
+    for run_id, kind, payload in events.order_by().values_list("run_id", "type", "payload"):
+        slot = _slot_of(used[run_id])
+        for tool_kind, name in _tools_in(kind, payload or {}):
+            key = {"kind": tool_kind, "name": name[:MAX_TOOL_NAME_CHARACTERS]}
+            numbers = Counter(number=sign)
+            changes.add_row(ToolUsage, numbers, day=slot.day, copilot_id=slot.copilot_id, **key)
+
+
+def _tools_in(kind: str, payload: JsonObject) -> Iterable[tuple[ToolKind, str]]:
+    """Return the widgets and tools of a call; payloads may be of any form."""
+    if kind == EventType.TOOL:
+        return [(ToolKind.SERVER, name)] if (name := text_of(payload.get("name"))) else []
+    function, arguments = text_of(payload.get("function")), payload.get("input_arguments")
+    if function != GET_WIDGET_DATA:
+        return [(ToolKind.CLIENT, function)] if function else []
+    sources = arguments.get("data_sources") if isinstance(arguments, dict) else None
+    found = sources if isinstance(sources, list) else []
+    names = [text_of(one.get("id")) for one in found if isinstance(one, dict)]
+    return [(ToolKind.WIDGET, name) for name in names if name]
+
+
+def number_run(run: Any) -> dict[str, int | Decimal]:
+    """Return the numbers of one request with the columns `RUN_COLUMNS`."""
     is_asked = run.outcome != Outcome.REFUSED
     is_question = run.turn__started_at is None or run.turn__started_at == run.started_at
     numbers: dict[str, int | Decimal] = {
@@ -194,6 +253,7 @@ def _numbers_of(run: Any) -> dict[str, int | Decimal]:
         "errors": int(run.outcome in ERRORS),
         run.outcome: 1,
         "tokens": run.input_tokens + run.output_tokens,
+        "output_tokens": run.output_tokens,
         "cost": run.cost or Decimal(0),
         "unpriced": int(run.cost is None),
     }
@@ -202,7 +262,8 @@ def _numbers_of(run: Any) -> dict[str, int | Decimal]:
     return numbers
 
 
-def _note_callers(first_hours: dict[tuple[date, int, str], int]) -> None:
+def note_callers(first_hours: Mapping[tuple[date, int, str], int]) -> None:
+    """Create the missing rows of callers by day, copilot and name, and set their first hours."""
     rows = [
         CallerDay(day=day, copilot_id=copilot_id, principal=principal, first_hour=hour)
         for (day, copilot_id, principal), hour in sorted(first_hours.items())

@@ -67,7 +67,7 @@ OWNERS = {
     "copilot_admin_reviewqueue": Role.REVIEWERS,
     "copilot_admin_transcriptexport": Role.REVIEWERS,
     "copilot_admin_criterion": Role.OPERATORS,
-    "figures": Role.REVIEWERS,
+    "analytics": Role.REVIEWERS,
     "component": Role.BUILDERS,
     "components": Role.BUILDERS,
     "limits": Role.OPERATORS,
@@ -297,7 +297,7 @@ def test_auditors_read_what_any_role_reads_and_change_nothing(things: dict[str, 
     }
     after = everything()
     assert after == before
-    assert client.get(reverse("admin:figures")).status_code == 200
+    assert client.get(reverse("admin:analytics")).status_code == 200
 
 
 @pytest.mark.usefixtures("short_refusals", "statuses_alone", "same_person")

@@ -185,11 +185,10 @@ def test_a_search_is_told_with_its_filters_and_without_its_words(reviewer: Clien
     assert "canary" not in newest().after
 
 
-def test_figures_that_are_taken_along_are_told(reviewer: Client) -> None:
-    page = reviewer.get("/admin/figures/")
-    exhibits = [one for section in page.context["sections"] for one in section.exhibits]
-    reviewer.get("/admin/figures/", {"format": "csv", "table": exhibits[0].key})
-    assert told(newest())[:2] == ("exported", "figures")
+def test_exports_of_analytics_are_recorded(reviewer: Client) -> None:
+    reviewer.get("/admin/analytics/tokens/", {"format": "csv"})
+    assert told(newest())[:2] == ("exported", "analytics")
+
 
 
 def test_a_copilot_is_told_from_its_draft_to_the_archive(boss: Client) -> None:

@@ -94,9 +94,9 @@ class TestLoggingIn:
 
     def test_the_page_of_the_log_in_leads_there_and_names_it(self, running, browser, settings):
         settings.SSO = running.log_in(label="Example Bank")
-        page = words(browser.get("/admin/login/?next=/admin/figures/"))
+        page = words(browser.get("/admin/login/?next=/admin/analytics/"))
         assert "Log in with Example Bank" in page
-        assert 'href="/admin/firm/start/?next=%2Fadmin%2Ffigures%2F"' in page
+        assert 'href="/admin/firm/start/?next=%2Fadmin%2Fanalytics%2F"' in page
 
     def test_the_request_proves_itself_with_pkce_state_and_nonce(
         self, provider, browser, monkeypatch
@@ -426,10 +426,10 @@ class TestRenewal:
         assert browser.get("/admin/jsi18n/").status_code == 302
 
     def test_a_provider_that_has_to_ask_may(self, provider, browser):
-        begin(browser, "/admin/figures/", silent="1")
+        begin(browser, "/admin/analytics/", silent="1")
         state = next(iter(browser.session["oidc_states"]))
         answer = browser.get(reverse("firm:callback"), {"error": "login_required", "state": state})
-        assert answer["Location"] == "/admin/firm/start/?next=%2Fadmin%2Ffigures%2F"
+        assert answer["Location"] == "/admin/firm/start/?next=%2Fadmin%2Fanalytics%2F"
 
     def test_without_its_setting_a_session_ends(self, provider, browser, settings):
         log_in(browser, provider, "ann")

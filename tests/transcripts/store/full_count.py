@@ -1,4 +1,4 @@
-"""The same figures as the rollups, counted anew over the whole log: slow, and nothing in common."""
+"""The same numbers as the rollups, counted over the whole log: slow, and nothing in common."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
-from copilot_admin.transcripts.store.rollups import count_finished_runs
+from copilot_admin.transcripts.store.rollups import CALLER_COUNTED, count_finished_runs
 
 Key = tuple[Any, ...]
 Counts = dict[Key, Any]  # counters by key
@@ -97,8 +97,9 @@ class _FullCount:
         if run.principal and run.outcome != Outcome.REFUSED:
             person = f"user:{run.user_id}" if run.user_id else run.principal
             caller: Key = (hour.date(), run.copilot_id, person)
-            first = self.callers.get(caller, {"first_hour": 24})["first_hour"]
-            self.callers[caller] = Counter(first_hour=min(first, hour.hour))
+            found = self.callers.setdefault(caller, Counter(first_hour=24))
+            found["first_hour"] = min(found["first_hour"], hour.hour)
+            found.update({name: more[name] for name in CALLER_COUNTED})
 
     def about(self, verdict: Verdict) -> Run | None:
         if verdict.turn_id is None:
@@ -108,6 +109,10 @@ class _FullCount:
     def vote(self, run: Run | None, name: str) -> None:
         if run is not None:
             self._add(run, Counter({name: 1}))
+            person = f"user:{run.user_id}" if run.user_id else run.principal
+            caller: Key = (_hour(run.started_at).date(), run.copilot_id, person)
+            if name in CALLER_COUNTED and caller in self.callers:
+                self.callers[caller][name] += 1
 
     def mark(self, run: Run | None, mark: Mark) -> None:
         if run is not None:
@@ -136,6 +141,7 @@ def _add(counts: Counts, key: Key, more: Counter[str]) -> None:
 
 def _of_run(run: Run) -> Any:
     more: Any = Counter(runs=1, tokens=run.input_tokens + run.output_tokens)
+    more["output_tokens"] = run.output_tokens
     more[run.outcome] = 1
     more["errors"] = int(run.outcome in ("failed", "crashed", "interrupted"))
     more["unpriced"] = int(run.cost is None)

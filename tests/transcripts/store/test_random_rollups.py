@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, the figures are those of a full count: by hour, copilot, version and model."""
+"""Whatever happens in whatever order, rollups equal a full count: by hour, copilot, version and model."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 import pytest
 
-from copilot_admin.analytics.figures import Counts
-from copilot_admin.analytics.periods import FiguresPeriod, Span
-from copilot_admin.analytics.rollup_figures import figures_of
+from copilot_admin.analytics.metrics import Counts, add_counts
+from copilot_admin.analytics.periods import Period, Span
+from copilot_admin.analytics.rollups import RollupSource, Scope
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import (
@@ -142,7 +142,7 @@ class World:
             set_closed(queue, is_closed=not queue.is_closed)
 
     def erase(self) -> None:
-        """Conversations go; their figures stay."""
+        """Conversations go; their counts stay."""
         talk = self._some(Conversation)
         if talk is None or Run.objects.filter(outcome=Outcome.RUNNING, conversation=talk).exists():
             return
@@ -196,15 +196,18 @@ def numbers_of(counts: Counts) -> dict[str, Any]:
     return {name: number for name, number in counts.numbers.items() if number}
 
 
-def check_figures(expected: dict[str, dict[Any, Counter[str]]], random: Random) -> None:
-    """The page of a period: its sums, by model, by version, and before; of one copilot alone too."""
+def check_analytics(expected: dict[str, dict[Any, Counter[str]]], random: Random) -> None:
+    """Check sums, series and groups of a period and of the one before; of one copilot alone too."""
     first = random.choice(MOMENTS).replace(hour=0, minute=0, second=0, microsecond=0)
     length = timedelta(days=random.choice([1, 2, 30]))
     now, before = Span(first, first + length), Span(first - length, first)
     copilots = random.choice(
         [None, [random.choice(list(Copilot.objects.values_list("pk", flat=True)))]]
     )
-    figures = figures_of(FiguresPeriod(name="own", now=now, before=before), copilots)
+    source, period = (
+        RollupSource(Scope(copilots=copilots)),
+        Period(name="own", now=now, before=before),
+    )
     hours = {
         key: numbers
         for key, numbers in expected["HourlyUsage"].items()
@@ -214,24 +217,21 @@ def check_figures(expected: dict[str, dict[Any, Counter[str]]], random: Random) 
     def within(span: Span) -> dict[Any, Counter[str]]:
         return {key: one for key, one in hours.items() if span.first <= key[0] < span.end}
 
-    assert numbers_of(figures.now) == summed(iter(within(now).values()))
-    assert numbers_of(figures.before) == summed(iter(within(before).values()))
-    for part in figures.models:
-        of = (one for key, one in within(now).items() if key[3] == part.model)
-        assert numbers_of(part.counts) == summed(of)
-    for part in figures.versions:
-        assert part.copilot is not None
-        of_which = (part.copilot.pk, part.version)
-        assert numbers_of(part.counts) == summed(
-            one for key, one in within(now).items() if key[1:3] == of_which
-        )
+    for span in (now, before):
+        assert numbers_of(source.total(span)) == summed(iter(within(span).values()))
+    series = add_counts(source.series(period).values())
+    assert numbers_of(series) == numbers_of(source.total(now))
+    for names, parts in ((("model",), slice(3, 4)), (("copilot_id", "version"), slice(1, 3))):
+        for group, counts in source.groups(now, *names).items():
+            of_group = (one for key, one in within(now).items() if key[parts] == group)
+            assert numbers_of(counts) == summed(of_group)
 
 
 @pytest.mark.parametrize(
     ("seed", "steps"),
     [(1, 60), *(pytest.param(n, 400, marks=pytest.mark.nightly) for n in range(20))],
 )
-def test_figures_are_those_of_a_full_count_whatever_happens(seed: int, steps: int):
+def test_rollups_equal_a_full_count_whatever_happens(seed: int, steps: int):
     random = Random(seed)  # the same every time
     copilot = make_copilot()
     world = World(random, [make_version(copilot), make_version(), make_version()])
@@ -245,5 +245,5 @@ def test_figures_are_those_of_a_full_count_whatever_happens(seed: int, steps: in
     assert nonzero(rollups()) == nonzero(expected)
     with timezone.override(random.choice(ZONES)):
         for _ in range(3):
-            check_figures(expected, random)
+            check_analytics(expected, random)
     assert Verdict.objects.exists()

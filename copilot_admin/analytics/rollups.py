@@ -1,0 +1,240 @@
+"""Counts of a period from the rollups: a constant number of queries, however much was asked.
+
+Whole days are read from the rows of days, hours of a partial or single day from those of hours.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connections
+from django.db.models import DateField, F, Func, Q, QuerySet, Sum
+
+from copilot_admin.analytics.metrics import Counts, add_counts
+from copilot_admin.analytics.periods import Period, Resolution, Span
+from copilot_admin.models import (
+    CallerDay,
+    Criterion,
+    CriterionUsage,
+    DailyTotal,
+    DailyUsage,
+    ErrorUsage,
+    HourlyUsage,
+    ToolUsage,
+)
+from copilot_admin.transcripts.store.rollups import CALLER_COUNTED, COUNTED, ERRORS
+
+MAX_ROWS = 200  # of tables
+_SUMS = {f"sum_{name}": Sum(name) for name in COUNTED}
+# PostgreSQL sorts all rows for a COUNT(DISTINCT); rows that are distinct already are hashed.
+_USERS = (
+    "WITH asked AS ({pairs}) SELECT begun, COUNT(*) FROM asked GROUP BY begun UNION ALL "
+    "SELECT NULL, COUNT(*) FROM (SELECT DISTINCT principal FROM asked) people"
+)
+
+Groups = dict[tuple[Any, ...], Counts]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Part of the traffic; None and empty values mean all.
+
+    Attributes:
+        copilots: Ids.
+        version: Number; 0 is the version of requests that no version answered.
+        users: Ids of end users.
+    """
+
+    copilots: Sequence[int] | None = None
+    version: int | None = None
+    model: str = ""
+    users: Sequence[int] | None = None
+
+    @property
+    def of_copilots(self) -> Q:
+        return Q() if self.copilots is None else Q(copilot__in=self.copilots)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether callers and kinds of errors can't be read from rollups."""
+        return self.version is not None or bool(self.model)
+
+    @property
+    def condition(self) -> Q:
+        found = self.of_copilots
+        if self.version is not None:
+            found &= Q(version=self.version)
+        return found & Q(model=self.model) if self.model else found
+
+
+@dataclass(frozen=True, slots=True)
+class RollupSource:
+    """Reads the counts of a scope without users."""
+
+    scope: Scope
+
+    def total(self, span: Span) -> Counts:
+        cut = Span(span.end.replace(hour=0), span.end)
+        days = _group(_days(self._daily(), span), ())
+        hours = _group(_hours(HourlyUsage.objects.filter(self.scope.condition), cut), ())
+        return add_counts([*days.values(), *hours.values()])
+
+    def series(self, period: Period) -> Mapping[datetime, Counts]:
+        """Return the counts of each slot that has any, by its begin."""
+        if period.is_hourly:
+            rows = HourlyUsage.objects.filter(self.scope.condition)
+            return {key[0]: one for key, one in _group(_hours(rows, period.now), ("hour",)).items()}
+        found = _group(_with_begin(_days(self._daily(), period.now), period), ("begun",))
+        return {_slot(period, key[0]): counts for key, counts in found.items()}
+
+    def groups(self, span: Span, *names: str) -> Groups:
+        """Return the counts by some of `copilot_id`, `version` and `model`."""
+        rows = DailyUsage.objects.filter(self.scope.condition) if "model" in names else None
+        return _group(_days(self._daily() if rows is None else rows, span), names)
+
+    def costs_by_model(self, period: Period) -> Mapping[tuple[datetime, str], float]:
+        name = "hour" if period.is_hourly else "begun"
+        rows: QuerySet[Any] = (
+            _hours(HourlyUsage.objects.filter(self.scope.condition), period.now)
+            if period.is_hourly
+            else _with_begin(_days(DailyUsage.objects, period.now), period)
+        )
+        sums = rows.filter(self.scope.condition).values_list(name, "model").annotate(Sum("cost"))
+        return {
+            (at if period.is_hourly else _slot(period, at), model): float(cost)
+            for at, model, cost in sums
+        }
+
+    def errors(self, period: Period) -> Mapping[tuple[datetime, str], int]:
+        """Return the number of errors by slot and kind; of a version or model, by outcome."""
+        if self.scope.is_partial:
+            return {
+                (slot, outcome): int(counts[outcome])
+                for slot, counts in self.series(period).items()
+                for outcome in sorted(ERRORS)
+                if counts[outcome]
+            }
+        rows = _hours(ErrorUsage.objects.filter(self.scope.of_copilots), period.now)
+        return _by_slot(period, rows.values_list("hour", "code").annotate(Sum("number")))
+
+    def users(self, period: Period) -> tuple[int | None, Mapping[datetime, int]]:
+        """Return the number of distinct callers, in all and in each day or week."""
+        if self.scope.is_partial:
+            return None, {}
+        if period.is_hourly:
+            return self.users_before(period.now), {}
+        rows = _with_begin(self._callers(period.now), period)
+        try:
+            pairs, parameters = rows.values("begun", "principal").distinct().query.sql_with_params()
+        except EmptyResultSet:  # of no copilots
+            return 0, {}
+        with connections[rows.db].cursor() as cursor:
+            cursor.execute(_USERS.format(pairs=pairs), parameters)
+            found = dict(cursor.fetchall())
+        total = found.pop(None)
+        return total, {_slot(period, _to_date(day)): number for day, number in found.items()}
+
+    def users_before(self, span: Span) -> int | None:
+        if self.scope.is_partial:
+            return None
+        return self._callers(span).values("principal").distinct().count()
+
+    def users_by_copilot(self, span: Span) -> Mapping[int, int]:
+        if self.scope.is_partial:
+            return {}
+        pairs = self._callers(span).values_list("copilot_id", "principal").distinct()
+        return Counter(copilot for copilot, _ in pairs)
+
+    def _daily(self) -> "QuerySet[Any]":
+        # Rows of all models together are fewer.
+        table = DailyUsage if self.scope.model else DailyTotal
+        return table.objects.filter(self.scope.condition)
+
+    def _callers(self, span: Span) -> QuerySet[CallerDay]:
+        whole = Q(day__gte=span.first.date(), day__lt=span.end.date())
+        cut = Q(day=span.end.date(), first_hour__lt=span.end.hour)
+        return CallerDay.objects.filter(self.scope.of_copilots, whole | cut).order_by()
+
+
+def load_callers(scope: Scope, span: Span) -> list[tuple[str, Counts]]:
+    """Return the callers who asked most, with their counts."""
+    rows = _days(CallerDay.objects.filter(scope.of_copilots), span)
+    sums = {f"sum_{name}": Sum(name) for name in CALLER_COUNTED}
+    found = rows.values("principal").annotate(**sums).order_by("-sum_questions", "principal")
+    return [(row["principal"], _counts(row, CALLER_COUNTED)) for row in found[:MAX_ROWS]]
+
+
+def load_tools(scope: Scope, span: Span, kinds: Iterable[str]) -> list[tuple[str, str, int]]:
+    """Return kind, name and number of the tools that were called most."""
+    rows = _days(ToolUsage.objects.filter(scope.of_copilots, kind__in=list(kinds)), span)
+    found = rows.values_list("kind", "name").annotate(calls=Sum("number"))
+    return list(found.filter(calls__gt=0).order_by("-calls", "name")[:MAX_ROWS])
+
+
+def load_marks(scope: Scope, span: Span) -> list[tuple[Criterion, int, int]]:
+    """Return each label or score that reviewers gave, how often, and the sum of the scores."""
+    rows = _hours(CriterionUsage.objects.filter(scope.of_copilots), span)
+    sums = rows.values_list("criterion").annotate(Sum("number"), Sum("total"))
+    found = {pk: (number, total) for pk, number, total in sums if number}
+    return [(one, *found[one.pk]) for one in Criterion.objects.filter(pk__in=found)]
+
+
+def _hours(rows: "QuerySet[Any]", span: Span) -> "QuerySet[Any]":
+    return rows.filter(hour__gte=span.first, hour__lt=span.end).order_by()
+
+
+def _days(rows: "Any", span: Span) -> "QuerySet[Any]":
+    found: QuerySet[Any] = rows.filter(day__gte=span.first.date(), day__lt=span.end.date())
+    return found.order_by()
+
+
+def _group(rows: "QuerySet[Any]", names: Sequence[str]) -> Groups:
+    if not names:
+        sums = rows.aggregate(**_SUMS)
+        return {(): _counts(sums, COUNTED)}
+    found = rows.values(*names).annotate(**_SUMS)
+    return {tuple(row[name] for name in names): _counts(row, COUNTED) for row in found}
+
+
+def _counts(row: Mapping[str, Any], names: Iterable[str]) -> Counts:
+    return Counts({name: row[f"sum_{name}"] or 0 for name in names})
+
+
+def _by_slot(period: Period, rows: Iterable[tuple[datetime, str, int]]) -> dict[Any, int]:
+    found: dict[tuple[datetime, str], int] = defaultdict(int)
+    for hour, name, number in rows:
+        if number > 0:
+            found[period.slot_of(hour), name] += number
+    return found
+
+
+class _WeekOf(Func):
+    """The Monday of a day, counted from one.
+
+    Django's own calls Python for each row of SQLite (4 us), and makes a time of it for PostgreSQL.
+    """
+
+    template = "(DATE '2001-01-01' + (%(expressions)s - DATE '2001-01-01') / 7 * 7)"
+    output_field = DateField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **options: Any) -> Any:
+        """As SQLite counts: to the next Sunday, or this, and six days back."""
+        template = "DATE(%(expressions)s, 'weekday 0', '-6 days')"
+        return self.as_sql(compiler, connection, template=template, **options)
+
+
+def _with_begin(rows: "QuerySet[Any]", period: Period) -> "QuerySet[Any]":
+    begun = _WeekOf("day") if period.resolution is Resolution.WEEK else F("day")
+    found: QuerySet[Any] = rows.annotate(begun=begun)
+    return found
+
+
+def _slot(period: Period, day: date) -> datetime:
+    return period.slot_of(datetime.combine(day, time.min, period.now.first.tzinfo))
+
+
+def _to_date(value: date | str) -> date:
+    return date.fromisoformat(value) if isinstance(value, str) else value
