@@ -136,7 +136,9 @@ def _build_tabs(
     if may_read:
         conversations = reverse("admin:copilot_admin_conversation_changelist")
         rows.append((CONVERSATIONS, gettext_lazy("Conversations"), f"{conversations}?{of_one}", 0))
-        rows.append((ANALYTICS, gettext_lazy("Analytics"), f"{reverse('admin:analytics')}?{of_one}", 0))
+        rows.append(
+            (ANALYTICS, gettext_lazy("Analytics"), f"{reverse('admin:analytics')}?{of_one}", 0)
+        )
     rows += [
         (VERSIONS, gettext_lazy("Versions"), reverse(f"{NAME}_versions", args=[copilot.pk]), 0),
         (SETTINGS, gettext_lazy("Settings"), reverse(f"{NAME}_settings", args=[copilot.pk]), 0),

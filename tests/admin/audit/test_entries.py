@@ -190,7 +190,6 @@ def test_exports_of_analytics_are_recorded(reviewer: Client) -> None:
     assert told(newest())[:2] == ("exported", "analytics")
 
 
-
 def test_a_copilot_is_told_from_its_draft_to_the_archive(boss: Client) -> None:
     copilot = make_copilot(slug="macro", name="Macro", system_prompt="Be brief.")
     boss.get(f"{ADMIN}/copilot/publish/?id={copilot.pk}")
