@@ -55,8 +55,9 @@ class TemplateViews(CopilotViews):
 
     def gallery_view(self, request: HttpRequest) -> HttpResponseBase:
         """Show all templates: those for jobs first, then the examples."""
+        shown = templates().values()
         groups = {
-            group: [one for one in templates().values() if one.group is group]
+            group: sorted((one for one in shown if one.group is group), key=lambda one: one.name)
             for group in TemplateGroup
         }
         return self._page(
