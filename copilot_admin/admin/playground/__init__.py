@@ -1,4 +1,1 @@
-"""Trying a draft beside its form: the question is asked of what is typed, not of what is saved.
-
-Doors: `urls`.
-"""
+"""The chat beside the form of a copilot: tests the draft as typed, saved or not."""

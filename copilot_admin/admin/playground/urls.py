@@ -1,18 +1,23 @@
-"""The addresses of the playground."""
+"""URLs of the playground."""
 
 from django.urls import path
 
 from copilot_admin.admin.common.reach import within_reach
-from copilot_admin.admin.playground.choices import choices
-from copilot_admin.admin.playground.html_frame import html_frame
-from copilot_admin.admin.playground.views import answer, ask, judge, save
+from copilot_admin.admin.playground.ask import ask
+from copilot_admin.admin.playground.views import (
+    list_targets,
+    rate_answer,
+    save_test,
+    show_answer,
+    show_html,
+)
 
 app_name = "playground"
 urlpatterns = [
     path("<id:pk>/ask/", ask, name="ask"),
-    path("<id:pk>/answer/", within_reach(answer), name="answer"),
-    path("<id:pk>/choices/", within_reach(choices), name="choices"),
-    path("<id:pk>/html/", within_reach(html_frame), name="html"),
-    path("<id:pk>/judge/", within_reach(judge), name="judge"),
-    path("<id:pk>/save/", within_reach(save), name="save"),
+    path("<id:pk>/answer/", within_reach(show_answer), name="answer"),
+    path("<id:pk>/targets/", within_reach(list_targets), name="targets"),
+    path("<id:pk>/html/", within_reach(show_html), name="html"),
+    path("<id:pk>/rate/", within_reach(rate_answer), name="rate"),
+    path("<id:pk>/save/", within_reach(save_test), name="save"),
 ]

@@ -1,18 +1,12 @@
-"""Views of the playground: ask, rate, save as a test case."""
+"""Views of the playground next to `ask`: draw, rate and save an answer, list targets."""
 
-from collections import deque
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from decimal import Decimal
 
-from asgiref.sync import sync_to_async
-from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AbstractUser
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -20,222 +14,208 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from copilot_admin.accounts.members import is_reachable
-from copilot_admin.admin.playground.answers import figures_of, told_event
-from copilot_admin.admin.playground.builders import CHANGE, may_build
-from copilot_admin.admin.playground.sent import sent_json
-from copilot_admin.admin.playground.sides import QUERY, origin_of, side_of
+from copilot_admin.admin.blocks.blocks import build_blocks
+from copilot_admin.admin.blocks.contents import FULL_LIMITS
+from copilot_admin.admin.blocks.kinds import ArtifactBlock
+from copilot_admin.admin.playground.targets import ORIGIN, may_build, read_file, read_id
 from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
-from copilot_admin.admin.transcripts.page import parts_of
-from copilot_admin.agent.values.model_call import ModelCall
+from copilot_admin.admin.transcripts.page import AttemptFacts, parts_of
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.errors import (
-    ConfigurationError,
-    Forbidden,
-    MalformedBody,
-    NotFound,
-    RequestError,
-    Unauthorized,
-    UnusableRequest,
-)
-from copilot_admin.evaluation.playground import Witness, builder
-from copilot_admin.http.errors import build_error_body, build_retry_headers
-from copilot_admin.http.streams import EventStreamResponse
-from copilot_admin.ids import new_ids
+from copilot_admin.copilots.model_lists import known_models_of
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.playground import builder
 from copilot_admin.import_export.questions import add_question, read_question
-from copilot_admin.models import Action, Conversation, Copilot, Feedback, FeedbackSource, Turn
-from copilot_admin.runs.open_run import frames, open_run
-from copilot_admin.runs.query_context import AdmittedQuery
-from copilot_admin.runs.tasks import CancelReason
+from copilot_admin.models import (
+    Action,
+    Conversation,
+    Copilot,
+    CostConfidence,
+    Feedback,
+    FeedbackSource,
+    Provider,
+    Turn,
+)
 from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
-from copilot_admin.transcripts.queries import read_outline, read_tree, read_turns
-from protocol.models import Query
-from protocol.parsing import UnusableQuery, parse_query
+from copilot_admin.transcripts.queries import (
+    read_conversation,
+    read_outline,
+    read_tree,
+    read_turns,
+)
 from protocol.strict_json import MalformedJson, loads
 
-
-def sent_query(request: HttpRequest) -> bytes:
-    """The query that the simulated Workspace sends."""
-    return sent_json(request, QUERY)
-
-
-def query_of_form(
-    request: HttpRequest, pk: int, body: bytes, *, user: AbstractBaseUser, tell: Witness
-) -> AdmittedQuery:
-    """Reads a question to a draft or a version; reads the database, and saves nothing.
-
-    Args:
-        request: With the copilot's form or the version that is asked.
-        pk: Of the copilot.
-        body: The query.
-        user: Who tries it.
-        tell: Told of each request to the model.
-
-    Raises:
-        NotFound: There is no such copilot, version or provider.
-        MalformedBody: The query is no JSON.
-        UnusableRequest: The query asks nothing, or the form cannot be understood.
-    """
-    if not is_reachable(user, pk):
-        raise NotFound(_("This copilot is gone."))
-    caller = builder(user)
-    return AdmittedQuery(
-        live=side_of(pk, request.POST, tell=tell),
-        caller=caller,
-        user=caller.user,
-        query=_query(body),
-        ids=new_ids(request.headers.get("X-Trace-Id", "").encode()),
-        size=len(body),
-        origin=origin_of(request.POST),
-    )
+TEST = "question"  # the field that holds a test case as a copilot file has it
+VOTES = {"thumbs_up": 1, "thumbs_down": -1}
+MAX_VERSIONS = 50  # in the menu; older ones are on the page of the versions
+SANDBOX = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox"
+)
 
 
-def _query(body: bytes) -> Query:
-    reading = partial(parse_query, max_messages=settings.MAX_MESSAGES)
-    try:
-        return reading(body)
-    except MalformedJson as error:
-        raise MalformedBody(error.public, code=error.code) from error
-    except UnusableQuery as error:
-        raise UnusableRequest(error.public, code=error.code) from error
-
-
-@require_POST
-async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Asks the draft as the form has it, or a version; streams what Workspace would be sent, and more."""
-    told: deque[ModelCall] = deque()
-    try:
-        user = await _builder(request)
-        body = await sync_to_async(sent_query)(request)
-        reading = partial(query_of_form, request, pk, body, user=user, tell=told.append)
-        run = await open_run(await sync_to_async(reading)())
-    except RequestError as error:
-        said = build_error_body(error)
-        return JsonResponse(said, status=error.status, headers=build_retry_headers(error))
-    return EventStreamResponse(
-        _with_calls(frames(run), told),
-        on_close=partial(run.cancel_from_any_thread, CancelReason.CLIENT_LEFT),
-    )
+def _load_own_chat(request: HttpRequest, pk: int) -> Conversation:
+    if not may_build(request.user):
+        raise PermissionDenied
+    rows = Conversation.objects.filter(copilot_id=pk, principal=builder(request.user).principal)
+    return get_object_or_404(rows.select_related("copilot"), trace_id=request.GET.get("chat", ""))
 
 
 @require_safe
 @never_cache
-def answer(request: HttpRequest, pk: int) -> HttpResponse:
-    """The newest answer of a chat of one's own, drawn as in a transcript."""
-    if not may_build(request.user):
-        raise PermissionDenied
-    rows = Conversation.objects.filter(copilot_id=pk, principal=builder(request.user).principal)
-    conversation = get_object_or_404(
-        rows.select_related("copilot"), trace_id=request.GET.get("chat", "")
-    )
+def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """Draw the newest answer of one of the user's own chats, as a conversation page would."""
+    conversation = _load_own_chat(request, pk)
     turn = latest_turn(conversation)
     tree = read_tree(conversation)
     turns = read_turns(conversation, tree, {turn}) if turn else {}
     parts = parts_of(read_outline(conversation, tree), turns)
     if not parts or not parts[0].answers:
         raise Http404
+    answer = parts[0].answers[-1]
+    chat = urlencode({"chat": conversation.trace_id})
     context = {
+        "copilot": conversation.copilot,
         "conversation": conversation,
         "facts": facts_of(conversation),
-        "answer": parts[0].answers[-1],
-        "figures": figures_of(parts[0].answers[-1]),
+        "answer": answer,
+        "totals": _sum_up(answer),
         "turn": turn,
-        "judged": _judged(turn, since=parts[0].answers[-1].legs[0].run.row.started_at),
-        "html_frames": f"{reverse('playground:html', args=[pk])}?{urlencode({'chat': conversation.trace_id})}",
+        "rating": _load_rating(turn, since=answer.legs[0].run.row.started_at),
+        "html_frames": f"{reverse('playground:html', args=[pk])}?{chat}",
         "may_read": request.user.has_perm("copilot_admin.view_conversation"),
     }
     return render(request, "admin/copilot_admin/playground/answer.html", context)
 
 
-def _judged(turn: int | None, *, since: datetime) -> int | None:
-    """The thumb of the answer that began then, 1 or -1; an older one was for an earlier answer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTotals:
+    """Totals of all requests of an answer, without the time that Workspace took.
+
+    Attributes:
+        version: Number of the version; None for a draft.
+        ttft_ms: From the last request to its first token.
+        ms: None while it runs.
+        cost: In US dollars, as far as it is known; of `n_unpriced` requests it isn't.
+    """
+
+    model: str
+    version: int | None
+    requests: int
+    ttft_ms: int | None
+    ms: int | None
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal
+    n_unpriced: int
+    cost_is_estimated: bool
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+def _sum_up(answer: AttemptFacts) -> AnswerTotals:
+    rows = [leg.run.row for leg in answer.legs]
+    last = answer.last
+    return AnswerTotals(
+        model=last.row.model,
+        version=last.version,
+        requests=len(rows),
+        ttft_ms=last.row.ttft_ms,
+        ms=None if last.row.ms is None else sum(row.ms or 0 for row in rows),
+        input_tokens=sum(row.input_tokens for row in rows),
+        output_tokens=sum(row.output_tokens for row in rows),
+        cost=sum((row.cost or Decimal() for row in rows), Decimal()),
+        n_unpriced=sum(row.cost is None for row in rows),
+        cost_is_estimated=any(row.cost_confidence == CostConfidence.ESTIMATED for row in rows),
+    )
+
+
+def _load_rating(turn: int | None, *, since: datetime) -> int | None:
+    """Return the thumb of the answer that began then, 1 or -1; an older one rated another."""
     given = Feedback.objects.filter(
         turn=turn, source=FeedbackSource.END_USER, created_at__gte=since
     )
     return given.values_list("value", flat=True).first()
 
 
-async def _builder(request: HttpRequest) -> AbstractUser:
-    """Who asks.
-
-    Raises:
-        Unauthorized: Nobody is logged in any more.
-        Forbidden: Somebody who makes no copilots.
-    """
-    user = await request.auser()
-    if not (isinstance(user, AbstractUser) and user.is_active and user.is_staff):
-        raise Unauthorized(_("You are logged out. Log in in another tab, then ask again."))
-    if not await user.ahas_perm(CHANGE):
-        raise Forbidden(_("You may not change copilots. Ask an administrator."))
-    return user
-
-
-async def _with_calls(
-    stream: AsyncGenerator[bytes, None], told: deque[ModelCall]
-) -> AsyncGenerator[bytes, None]:
-    async with aclosing(stream) as pieces:
-        async for piece in pieces:
-            while told:
-                yield told_event(told.popleft())
-            yield piece
-    while told:
-        yield told_event(told.popleft())
-
-
-VOTES = ("thumbs_up", "thumbs_down")
-
-
 @require_POST
-def judge(request: HttpRequest, pk: int) -> JsonResponse:
-    """Keeps a judgement of an answer in a chat of one's own; says what came of it."""
+def rate_answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """Store thumbs up or down for an answer in one of the user's own chats."""
     if not may_build(request.user):
-        return _said(_("You may not change copilots. Log in again, then judge."), status=403)
-    vote, turn = request.POST.get("vote", ""), _turn(request, pk)
+        raise PermissionDenied
+    vote = request.POST.get("vote", "")
     if vote not in VOTES:
-        return _said(_("Choose thumbs up or thumbs down."), status=422)
-    if turn is None:
-        return _said(_("This answer is not kept any more."), status=404)
-    store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
-    return _said(_("Thumbs up is kept.") if vote == VOTES[0] else _("Thumbs down is kept."))
-
-
-def _turn(request: HttpRequest, pk: int) -> Turn | None:
-    wanted = request.POST.get("turn", "")
-    if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 16):
-        return None
+        return HttpResponse(_("Choose thumbs up or down."), status=422, content_type="text/plain")
     principal = builder(request.user).principal
     rows = Turn.objects.filter(conversation__copilot_id=pk, conversation__principal=principal)
-    return rows.filter(pk=int(wanted)).first()
-
-
-def _said(sentence: str, *, status: int = 200) -> JsonResponse:
-    return JsonResponse({"detail": sentence}, status=status)
-
-
-FIELD = "question"  # of the form; it holds the question as a copilot file has it
+    turn = get_object_or_404(rows, pk=read_id(request.POST, "turn") or 0)
+    store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
+    context = {"copilot": turn.conversation.copilot, "turn": turn.pk, "rating": VOTES[vote]}
+    return render(request, "admin/copilot_admin/playground/rating.html", context)
 
 
 @require_POST
-def save(request: HttpRequest, pk: int) -> JsonResponse:
-    """Keeps a question with what it brings; says where it is, or why it is not kept."""
+def save_test(request: HttpRequest, pk: int) -> JsonResponse:
+    """Save a question with its test data; answers with a message and a link, or an error."""
     if not may_build(request.user):
-        return _refusal(_("You may not change copilots. Log in again, then save."), status=403)
+        return JsonResponse(
+            {"detail": _("You do not have permission to change copilots.")}, status=403
+        )
     copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
     if copilot is None:
-        return _refusal(_("This copilot is gone."), status=404)
+        return JsonResponse({"detail": _("This copilot was deleted.")}, status=404)
     try:
-        entry = read_question(loads(sent_json(request, FIELD)))
+        entry = read_question(loads(read_file(request, TEST)))
         with transaction.atomic():
-            saved = add_question(copilot, entry, origin=origin_of(request.POST))
+            saved = add_question(copilot, entry, origin=read_id(request.POST, ORIGIN))
             on, facts = Subject.of(saved), {"copilot": copilot.slug}
             record(Action.ADDED, by=Actor.of(request), on=on, after=facts)
     except (ConfigurationError, MalformedJson) as error:
-        return _refusal(_("The question is not saved. %s") % error.public, status=422)
-    address = reverse("admin:copilot_admin_copilot_question", args=[pk, saved.pk])
-    sentence = _("The question is saved. Say what its answer shall be.")
-    return JsonResponse({"sentence": sentence, "url": address})
+        return JsonResponse({"detail": _("Test not saved. %s") % error.public}, status=422)
+    url = reverse("admin:copilot_admin_copilot_question", args=[pk, saved.pk])
+    return JsonResponse({"message": _("Test saved. Set the expected answer."), "url": url})
 
 
-def _refusal(sentence: str, *, status: int) -> JsonResponse:
-    return JsonResponse({"detail": sentence}, status=status)
+@require_safe
+@never_cache
+def list_targets(request: HttpRequest, pk: int) -> HttpResponse:
+    """Draw the menu of versions and other models."""
+    if not may_build(request.user):
+        raise PermissionDenied
+    copilot = get_object_or_404(Copilot, pk=pk, deletion_requested_at=None)
+    versions = copilot.versions.exclude(pk=copilot.live_id or 0).order_by("-number")[:MAX_VERSIONS]
+    providers = Provider.objects.order_by("name")
+    models = known_models_of([one.pk for one in providers])
+    context = {
+        "copilot": copilot,
+        "versions": versions,
+        "providers": [(one, models.get(one.pk, ())) for one in providers],
+    }
+    return render(request, "admin/copilot_admin/playground/target_menu.html", context)
+
+
+@require_safe
+@never_cache
+def show_html(request: HttpRequest, pk: int) -> HttpResponse:
+    """Serve an HTML artifact of one of the user's own chats, by the key of its block.
+
+    It is drawn in a frame without scripts, forms and origin, which loads nothing from anywhere.
+    """
+    html = _find_html(_load_own_chat(request, pk), request.GET.get("key", ""))
+    if not html:
+        raise Http404
+    response = HttpResponse(f"<!DOCTYPE html><meta charset=utf-8>{html}")
+    response["Content-Security-Policy"] = SANDBOX
+    response["X-Frame-Options"] = "SAMEORIGIN"
+    return response
+
+
+def _find_html(conversation: Conversation, key: str) -> str:
+    for turn in read_conversation(conversation).turns:
+        for run in turn.runs:
+            if key.startswith(f"r{run.id.hex}-"):
+                blocks = build_blocks(run, limits=FULL_LIMITS, formatted=False)
+                found = [one for one in blocks if isinstance(one, ArtifactBlock) and one.key == key]
+                return found[0].source if found else ""
+    return ""

@@ -1,98 +1,95 @@
-// A chat with a draft as Workspace leads it: it repeats the whole history with each request, carries
-// out what the copilot calls, and sends the result with the next request.
+// A chat as Workspace leads it: each request repeats the history, client functions run in the simulated
+// Workspace, and their results go with the next request.
 
-import { eventsOf } from "./stream.js";
+import { readEvents } from "./stream.js";
 
-const MOST_LEGS = 16;
+const MAX_REQUESTS = 16; // for one question
 
 export class Chat {
-  // `messages` is what was said before, where a chat goes on with what another one answered.
-  constructor({ workspace, send, show, messages = [] }) {
+  // `messages`: history, if the chat continues another one.
+  constructor({ workspace, send, messages = [] }) {
     this.id = newId();
     this.messages = [...messages];
     this.workspace = workspace;
-    this.send = send; // posts a query with the form as it stands
-    this.show = show; // draws what comes, and asks a person for what the simulation cannot give
-    this.results = new Map(); // by function, what a person answered
+    this.send = send;
+    this.results = new Map(); // by function, as supplied by a person
     this.running = null;
-    this.wasTaken = false; // whether the server took the newest question: its answer can be drawn
   }
 
-  // The questions so far, as places in the messages.
+  // Places of the questions in the messages.
   get questions() {
-    return this.messages.flatMap(({ role }, index) => (role === "human" ? [index] : []));
+    return this.messages.flatMap(({ role }, place) => (role === "human" ? [place] : []));
   }
 
-  textOf(turn) {
+  questionOf(turn) {
     return this.messages[this.questions[turn]]?.content ?? "";
   }
 
-  // Takes a question away, by its number, and everything after it.
+  answerOf(turn) {
+    const last = this.messages[(this.questions[turn + 1] ?? this.messages.length) - 1];
+    return last?.role === "ai" ? last.content : "";
+  }
+
+  // Removes a question and everything after it.
   cutAt(turn) {
     this.messages.length = this.questions[turn] ?? this.messages.length;
   }
 
-  // The last question as it is saved: with what was said before it, without calls and results.
-  lastQuestion() {
-    const at = this.messages.findLastIndex((message) => message.role === "human");
-    const said = this.messages
-      .slice(0, at)
+  // A question as a test case: with its history, without calls and results.
+  toTestCase(turn) {
+    const place = this.questions[turn];
+    const history = this.messages
+      .slice(0, place)
       .filter(({ role }, index) => role !== "tool" && this.messages[index + 1].role !== "tool");
     return {
-      question: this.messages[at].content,
-      earlier: said.map(({ role, content }) => ({ role, content })),
+      question: this.messages[place].content,
+      earlier: history.map(({ role, content }) => ({ role, content })),
       results: Object.fromEntries(this.results),
     };
-  }
-
-  async ask(question) {
-    this.messages.push({ role: "human", content: question });
-    await this.#answer();
   }
 
   stop() {
     this.running?.abort();
   }
 
-  async #answer() {
+  // Resolves to how it ended: "", or what went wrong.
+  async ask(question, view) {
+    this.messages.push({ role: "human", content: question });
     this.running = new AbortController();
-    this.wasTaken = false;
-    const before = this.messages.length;
+    const length = this.messages.length;
     try {
-      for (let leg = 1; ; leg += 1) {
-        const call = await this.#leg({ isFirst: leg === 1 });
+      for (let request = 1; request <= MAX_REQUESTS; request += 1) {
+        const call = await this.#request(view, { isFirst: request === 1 });
         if (!call) {
-          return;
+          return "";
         }
-        if (leg === MOST_LEGS) {
-          this.show.fault("circles");
-          return;
-        }
-        await this.#carryOut(call);
+        await this.#run(call, view);
       }
+      throw Object.assign(new Error(), { kind: "circles" });
     } catch (error) {
       const kind = error.name === "AbortError" ? "stopped" : (error.kind ?? "failed");
-      this.show.fault(kind, error.sentence);
-      this.messages.length = before; // as in Workspace, what was broken off is not repeated
+      view.showFault(kind, error.detail);
+      this.messages.length = length; // as in Workspace, a broken answer isn't repeated
+      return kind;
     } finally {
       this.running = null;
     }
   }
 
-  async #leg({ isFirst }) {
-    const query = { messages: this.messages, ...this.workspace.request({ isFirst }) };
+  async #request(view, { isFirst }) {
+    const query = { messages: this.messages, ...this.workspace.buildRequest({ isFirst }) };
     const response = await this.send(query, { chat: this.id, signal: this.running.signal });
     if (!response.ok) {
+      const { detail = "" } = await response.json().catch(() => ({}));
       const kind = response.status === 403 ? "refused" : "failed";
-      throw Object.assign(new Error("refused"), { kind, sentence: await sentenceOf(response) });
+      throw Object.assign(new Error(), { kind, detail });
     }
-    this.wasTaken = true;
     let text = "";
     let call = null;
-    for await (const event of eventsOf(response)) {
+    for await (const event of readEvents(response)) {
       text += event.name === "copilotMessageChunk" ? event.data.delta : "";
       call = event.name === "copilotFunctionCall" ? event.data : call;
-      this.show.event(event);
+      view.addEvent(event);
     }
     if (!call) {
       this.messages.push({ role: "ai", content: text });
@@ -100,15 +97,14 @@ export class Chat {
     return call;
   }
 
-  async #carryOut(call) {
+  async #run(call, view) {
     const made = { function: call.function, input_arguments: call.input_arguments };
-    const found = this.workspace.resultOf(call);
-    const data = found ?? (await this.show.asksFor(call, this.running.signal));
-    if (!found) {
+    let data = this.workspace.resultOf(call);
+    if (data) {
+      view.addResult(call, data);
+    } else {
+      data = await view.askForResult(call, this.running.signal);
       this.results.set(call.function, data);
-    }
-    if (found) {
-      this.show.given(call, found);
     }
     this.messages.push(
       { role: "ai", content: JSON.stringify(made) },
@@ -117,15 +113,7 @@ export class Chat {
   }
 }
 
-async function sentenceOf(response) {
-  try {
-    return (await response.json()).detail;
-  } catch {
-    return "";
-  }
-}
-
-// crypto.randomUUID is there only where the page came over https or from this machine.
+// crypto.randomUUID exists only on https and localhost.
 function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,22 +1,22 @@
-// Server-sent events out of the body of an answer, one after the other.
+// Server-sent events of a response body.
 
-export async function* eventsOf(response) {
+export async function* readEvents(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let pieces = [""]; // of what is no event yet; an event may have megabytes, in thousands of them
+  let pieces = [""]; // of an unfinished event, which may have megabytes in thousands of pieces
   for (;;) {
     const { value, done } = await reader.read();
     if (done) {
       return;
     }
-    const before = pieces.at(-1).slice(-1);
+    const last = pieces.at(-1).slice(-1);
     pieces.push(value);
-    if (!(before + value).includes("\n\n")) {
+    if (!(last + value).includes("\n\n")) {
       continue;
     }
     const blocks = pieces.join("").split("\n\n");
     pieces = [blocks.pop()];
     for (const block of blocks) {
-      const event = eventIn(block);
+      const event = parseEvent(block);
       if (event) {
         yield event;
       }
@@ -24,7 +24,7 @@ export async function* eventsOf(response) {
   }
 }
 
-function eventIn(block) {
+function parseEvent(block) {
   const fields = { event: "", data: "" };
   for (const line of block.split("\n")) {
     const [, name, value] = /^(event|data): ?(.*)$/.exec(line) ?? [];

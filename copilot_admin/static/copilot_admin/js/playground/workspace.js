@@ -1,19 +1,18 @@
-// A Workspace that is not there: the widgets, files and options that a question brings, and what
-// its client functions would bring back.
+// The simulated Workspace: widgets, files and options of a question, and the data of its widgets.
 
-import { pdfOf } from "./pdf.js";
-import { rowsIn, skillsIn, toolsIn } from "./typed-lists.js";
+import { parseRows, parseSkills, parseTools } from "./pasted.js";
 
 export const PLACES = ["none", "primary", "secondary", "extra"];
-const OWN_ROWS = "6f1c1d5e-5a7b-4f0c-9a55-0b1f3f6f7aff";
+const OWN_UUID = "6f1c1d5e-5a7b-4f0c-9a55-0b1f3f6f7aff";
+const OWN_ID = "own_rows";
 
 export class Workspace {
   constructor(samples) {
-    this.samples = samples;
-    this.places = new Map(); // by the widget's id; what is not in it is not there
+    this.samples = samples; // { widget, data: { items } or { content, parse_as } }
+    this.places = new Map(); // by widget id; others are off
     this.rows = "";
     this.ownPlace = "primary";
-    this.ownChart = ""; // the kind of chart that they are; empty: a table
+    this.ownChart = ""; // kind of chart; empty: a table
     this.tools = "";
     this.skills = "";
     this.files = [];
@@ -22,38 +21,52 @@ export class Workspace {
     this.model = "";
   }
 
-  // What Workspace says beside the messages; a follow-up after a call says less.
-  request({ isFirst }) {
+  get ownRows() {
+    return this.ownPlace === "none" ? [] : (parseRows(this.rows) ?? []);
+  }
+
+  // The first input that can't be read.
+  get fault() {
+    const inputs = {
+      rows: parseRows(this.rows),
+      tools: parseTools(this.tools),
+      skills: parseSkills(this.skills),
+      timezone: isTimezone(this.timezone) || null,
+    };
+    return Object.keys(inputs).find((name) => inputs[name] === null);
+  }
+
+  // The fields of a query beside its messages; follow-ups after a call have fewer.
+  buildRequest({ isFirst }) {
     const widgets = { primary: [], secondary: [], extra: [] };
     for (const { widget } of this.samples) {
       widgets[this.places.get(widget.widget_id)]?.push(widget);
     }
     if (this.ownRows.length) {
-      widgets[this.ownPlace]?.push(this.#ownWidget());
+      widgets[this.ownPlace].push(this.#ownWidget());
     }
-    widgets.primary.push(...this.files.map((file) => widgetOfFile(file)));
+    widgets.primary.push(...this.files.map(fileWidget));
     return {
       widgets,
       context: [],
-      tools: toolsIn(this.tools) ?? [],
-      ...(this.skills && { skills_catalog: skillsIn(this.skills) ?? [] }),
+      tools: parseTools(this.tools) ?? [],
+      ...(this.skills && { skills_catalog: parseSkills(this.skills) ?? [] }),
       workspace_options: Object.fromEntries(this.options),
       ...(this.model && { model: this.model }),
       ...(isFirst && { timezone: this.timezone }),
     };
   }
 
-  // What a saved question keeps of it, in the words of a copilot file.
-  get saved() {
+  // The same in the format of a test case.
+  toTestCase() {
     const widgets = this.samples
-      .map((sample) => ({ ...sample, place: this.places.get(sample.widget.widget_id) ?? "none" }))
-      .filter(({ place }) => place !== "none")
-      .map((sample) => savedWidget(sample));
-    if (this.ownRows.length && this.ownPlace !== "none") {
+      .filter(({ widget }) => (this.places.get(widget.widget_id) ?? "none") !== "none")
+      .map((sample) => testWidget(sample, this.places.get(sample.widget.widget_id)));
+    const rows = this.ownRows;
+    if (rows.length) {
       const { uuid, name, description, columns } = this.#ownWidget();
-      const data = this.ownChart ? { items: this.#ownData().items } : { rows: this.ownRows };
-      const place = this.ownPlace;
-      widgets.push({ id: "own_rows", uuid, name, description, columns, place, ...data });
+      const data = this.ownChart ? chart(rows, this.ownChart) : { rows };
+      widgets.push({ id: OWN_ID, uuid, name, description, columns, place: this.ownPlace, ...data });
     }
     return {
       widgets,
@@ -61,65 +74,37 @@ export class Workspace {
       options: Object.fromEntries(this.options),
       model: this.model,
       timezone: this.timezone,
-      tools: toolsIn(this.tools) ?? [],
-      skills: skillsIn(this.skills) ?? [],
+      tools: parseTools(this.tools) ?? [],
+      skills: parseSkills(this.skills) ?? [],
     };
   }
 
-  get ownRows() {
-    return rowsIn(this.rows) ?? [];
-  }
-
-  get faults() {
-    return {
-      rows: rowsIn(this.rows) !== null,
-      tools: toolsIn(this.tools) !== null,
-      skills: skillsIn(this.skills) !== null,
-      timezone: isTimezone(this.timezone),
-    };
-  }
-
-  get count() {
-    const placed = [...this.places.values()].filter((place) => place !== "none").length;
-    const hasOwn = this.ownRows.length && this.ownPlace !== "none";
-    return placed + this.files.length + (hasOwn ? 1 : 0);
-  }
-
-  // The data of a function's result; null where a person has to say it.
-  resultOf({ function: name, input_arguments: given }) {
-    if (name !== "get_widget_data" && name !== "get_extra_widget_data") {
-      return null;
-    }
-    const sources = given.data_sources ?? [];
-    return sources.map((source) => this.#dataOf(source));
+  // The result of a client function; null if a person has to supply it.
+  resultOf({ function: name, input_arguments: input }) {
+    const isData = name === "get_widget_data" || name === "get_extra_widget_data";
+    return isData ? (input.data_sources ?? []).map((source) => this.#dataOf(source)) : null;
   }
 
   #dataOf({ widget_uuid: uuid, id }) {
-    const sample = this.samples.find(
-      ({ widget }) => widget.uuid === uuid || widget.widget_id === id,
-    );
-    if (sample) {
-      return dataOfSample(sample);
-    }
+    const sample = this.samples.find(({ widget }) => widget.uuid === uuid || widget.widget_id === id);
     const file = this.files.find((one) => one.id === id);
-    if (file) {
-      return { items: [{ content: file.content, data_format: formatOf(file.name) }] };
+    if (sample) {
+      return sampleData(sample.data);
     }
-    if (uuid === OWN_ROWS || id === "own_rows") {
-      return this.#ownData();
+    if (file) {
+      return { items: [{ content: file.content, data_format: fileFormat(file.name) }] };
+    }
+    if (uuid === OWN_UUID || id === OWN_ID) {
+      return this.ownChart ? chart(this.ownRows, this.ownChart) : item(this.ownRows, "table");
     }
     return { error_type: "not_found", content: `There is no widget ${id}.` };
   }
 
-  #ownData() {
-    return this.ownChart ? chart(this.ownRows, this.ownChart) : table(this.ownRows);
-  }
-
   #ownWidget() {
     return {
-      uuid: OWN_ROWS,
+      uuid: OWN_UUID,
       origin: "Playground",
-      widget_id: "own_rows",
+      widget_id: OWN_ID,
       name: "Own rows",
       description: "Rows that the builder typed",
       columns: Object.keys(this.ownRows[0]),
@@ -129,77 +114,56 @@ export class Workspace {
   }
 }
 
-function savedWidget({ widget, data, place }) {
+function testWidget({ widget, data }, place) {
   const { widget_id: id, uuid, origin, name, description, category, columns = [], params } = widget;
-  const kept = { id, uuid, origin, name, description, category, columns, params, place };
-  if (data.pdf || data.items) {
-    return { ...kept, items: dataOfSample({ data, widget }).items };
-  }
-  const kind = data.parse_as === "table" ? "rows" : "text";
-  return { ...kept, [kind]: data.content };
+  const content = { [data.parse_as === "table" ? "rows" : "text"]: data.content };
+  const kept = data.items ? { items: data.items } : content;
+  return { id, uuid, origin, name, description, category, columns, params, place, ...kept };
 }
 
-export async function fileOf(file, place) {
+export async function readFile(file, place) {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let binary = "";
   for (let start = 0; start < bytes.length; start += 32768) {
     binary += String.fromCharCode(...bytes.subarray(start, start + 32768));
   }
-  return { id: `file-${place + 1}-${idOf(file)}`, name: file.name, content: btoa(binary) };
+  const id = `file-${place + 1}-${file.name.replace(/\W+/g, "-").slice(0, 40)}-${file.size}`;
+  return { id, name: file.name, content: btoa(binary) };
 }
 
-function idOf(file) {
-  return `${file.name.replace(/\W+/g, "-").slice(0, 40)}-${file.size}`;
-}
-
-function widgetOfFile(file) {
+function fileWidget({ id, name }) {
   return {
     origin: "OpenBB Hub",
-    widget_id: file.id,
-    name: file.name,
-    description: file.name,
+    widget_id: id,
+    name,
+    description: name,
     params: [],
     metadata: {},
   };
 }
 
-function formatOf(name) {
-  const extension = name.split(".").pop().toLowerCase();
-  return { data_type: extension === "text" ? "txt" : extension, filename: name };
+function fileFormat(filename) {
+  const extension = filename.split(".").pop().toLowerCase();
+  return { data_type: extension === "text" ? "txt" : extension, filename };
 }
 
-function dataOfSample({ data, widget }) {
-  if (data.items) {
-    return { items: data.items };
-  }
-  if (data.pdf) {
-    const format = { data_type: "pdf", filename: `${widget.widget_id}.pdf` };
-    return { items: [{ content: btoa(pdfOf(data.pdf)), data_format: format }] };
-  }
-  return data.parse_as === "table" ? table(data.content) : text(data.content);
+function sampleData(data) {
+  return data.items ? { items: data.items } : item(data.content, data.parse_as);
 }
 
-function table(rows) {
-  return {
-    items: [
-      { content: JSON.stringify(rows), data_format: { data_type: "object", parse_as: "table" } },
-    ],
-  };
+function item(content, parse_as, more = {}) {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  return { items: [{ content: text, data_format: { data_type: "object", parse_as, ...more } }] };
 }
 
-// The first column runs along, and every other one that has numbers is drawn.
+// The first column is the x axis; every other one with numbers is a series.
 function chart(rows, chartType) {
   const [xKey, ...others] = Object.keys(rows[0]);
   const yKey = others.filter((key) => rows.some((row) => typeof row[key] === "number"));
-  const format = { data_type: "object", parse_as: "chart", chart_params: { chartType, xKey, yKey } };
-  return { items: [{ content: JSON.stringify(rows), data_format: format }] };
+  return item(rows, "chart", { chart_params: { chartType, xKey, yKey } });
 }
 
-function text(content) {
-  return { items: [{ content, data_format: { data_type: "object", parse_as: "text" } }] };
-}
-
-// The server takes what it does not know for UTC, as it does where Workspace says nothing.
+// The server treats unknown names as UTC.
 function isTimezone(name) {
   try {
     return Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
