@@ -33,7 +33,7 @@ export class Target {
   showName() {
     const { version, name, model } = this.choice;
     const isListed = version && version !== "live";
-    const shown = model || this.hub.form.elements.model?.value || this.hub.words.noName;
+    const shown = model || this.hub.form.querySelector("[name=model]")?.value || this.hub.words.noName;
     this.part("name").textContent = isListed ? `${name} · ${shown}` : shown;
     this.part("draft").setAttribute("aria-pressed", String(!version));
     this.root

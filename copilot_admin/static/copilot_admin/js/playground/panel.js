@@ -213,7 +213,7 @@ async function open() {
       return;
     }
     for (const name of ["provider", "model"]) {
-      const field = form.elements[name];
+      const field = form.querySelector(`[name=${name}]`);
       field.value = choice[name];
       field.dispatchEvent(new Event(name === "provider" ? "change" : "input", { bubbles: true }));
     }
