@@ -10,6 +10,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Access, Copilot, SavedQuestion
+from tests.browser.test_playground import ask, attach
 from tests.browser.visits import PHONE, Visit, visiting
 from tests.evaluation.questions import PRICES
 from tests.factories import make_provider, make_published, make_saved, make_user
@@ -71,7 +72,7 @@ def test_from_a_template_to_a_connected_copilot_in_eight_clicks(ada: Visit) -> N
     click(page.locator("#playground-question"))
     page.keyboard.type("What can you do?")
     page.keyboard.press("Enter")
-    expect(page.locator(".ca-play-facts")).to_have_count(1)
+    expect(page.locator("[data-play-facts]")).to_have_count(1)
     assert Outside(ada.base_url).agents() == []
     click(page.get_by_role("button", name="Save and publish…"))
     click(page.get_by_role("button", name="Publish", exact=True))
@@ -101,10 +102,8 @@ def test_a_change_is_tried_compared_published_and_taken_back(ada: Visit) -> None
 
     ada.go(FORM.format(copilot.pk))
     page.get_by_label("System prompt").fill("You are bold.")
-    page.get_by_text("Simulated Workspace").click()
-    page.get_by_label("Price table").select_option("primary")
-    page.get_by_label("Question", exact=True).fill("What was the close?")
-    page.keyboard.press("Enter")
+    attach(page, "Price table")
+    ask(page, "What was the close?", answers=1)
     expect(page.get_by_role("log")).to_contain_text("get_widget_data")
     assert "You are careful." in workspace.answer("reader")
 
