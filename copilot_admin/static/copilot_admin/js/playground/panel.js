@@ -134,7 +134,8 @@ async function open() {
       followed = null;
       return;
     }
-    const edge = room === part("scroll") ? room.getBoundingClientRect().top : 0;
+    const isPane = room === part("scroll");
+    const edge = isPane ? room.getBoundingClientRect().top : document.querySelector(".ca-bar").offsetHeight;
     const top = room.scrollTop + cell.closest(".ca-turn").getBoundingClientRect().top - edge;
     room.scrollTop = Math.max(room.scrollTop, Math.min(top - 8, room.scrollHeight - room.clientHeight));
     followed = room.scrollTop;

@@ -42,7 +42,7 @@ export function connectTestData(pane, { workspace, words }) {
     select.append(...PLACES.map((place) => new Option(words[place], place)));
     select.setAttribute("aria-label", name);
     select.addEventListener("change", () => setPlace(id, select.value));
-    const text = element("span", "", element("b", "", name), " ", element("small", "ca-muted", description));
+    const text = element("span", "ca-clip", element("b", "", name), " ", element("small", "ca-muted", description));
     part("widgets").append(element("li", "", icon("widget"), text, select));
     return select;
   }
