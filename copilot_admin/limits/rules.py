@@ -1,4 +1,4 @@
-"""Limits as values: subjects, kinds, rules and the windows of budgets. Nothing here reads anything."""
+"""Limits as values: subjects, kinds, rules and the windows of budgets. Reads no database."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, TypeAlias
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.limits import LimitScope
 
@@ -28,6 +31,19 @@ class LimitMeasure(StrEnum):
     USD = "usd"
 
 
+MEASURE_LABELS: Mapping[LimitMeasure, str | Promise] = {
+    LimitMeasure.CONCURRENT: _("Concurrent answers"),
+    LimitMeasure.REQUESTS: _("Requests"),
+    LimitMeasure.TOKENS: _("Tokens"),
+    LimitMeasure.USD: _("Cost (US dollars)"),
+}
+PERIOD_LABELS: Mapping[BudgetPeriod, str | Promise] = {
+    BudgetPeriod.MINUTE: _("per minute"),
+    BudgetPeriod.DAY: _("per day"),
+    BudgetPeriod.MONTH: _("per month"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LimitKind:
     """Kind of limit; `key` is its name in files and forms, and concurrency has no period."""
@@ -35,6 +51,11 @@ class LimitKind:
     key: str
     measure: LimitMeasure
     period: BudgetPeriod | None = None
+
+    @property
+    def label(self) -> str:
+        measure = str(MEASURE_LABELS[self.measure])
+        return f"{measure} {PERIOD_LABELS[self.period]}" if self.period else measure
 
 
 _BUDGET_KINDS = [

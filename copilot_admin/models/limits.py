@@ -11,9 +11,9 @@ MAX_LIMIT_DOLLARS = 1_000_000  # which are counted in billionths
 class LimitScope(models.TextChoices):
     SERVER = "server", _("Server")
     COPILOT = "copilot", _("Copilot")
-    KEY = "key", _("Endpoint key")
+    KEY = "key", _("API key")
     USER = "user", _("User")
-    ADDRESS = "address", _("Address")
+    ADDRESS = "address", _("IP address")
 
 
 class SubjectLimits(models.Model):

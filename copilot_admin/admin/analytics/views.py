@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
 from django.db.models import F, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,7 +18,6 @@ from django.views.decorators.http import require_safe
 from copilot_admin.admin.analytics.cards import CHARTS, Report, chart_rows, draw
 from copilot_admin.admin.analytics.scope import AnalyticsScope, read_scope
 from copilot_admin.admin.analytics.tables import PAGE_METRICS, TABLES, TableCard
-from copilot_admin.admin.components.catalogue import ComponentViews
 from copilot_admin.admin.copilots.header import ANALYTICS, build_copilot_header
 from copilot_admin.analytics.metrics import FILE_METRICS
 from copilot_admin.analytics.periods import WEEK, Resolution
@@ -37,7 +37,7 @@ MAX_RUNNING = 20
 _CSV_MARK = "\ufeff"  # so that spreadsheets read it as UTF-8
 
 
-class AnalyticsViews(ComponentViews):
+class AnalyticsViews(AdminSite):
     """Analytics of all copilots, for those who may see conversations."""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
@@ -53,7 +53,7 @@ class AnalyticsViews(ComponentViews):
 
     def places(self, request: HttpRequest) -> list[dict[str, str]]:
         """Return the menu's links that lead to no model."""
-        places = super().places(request)
+        places: list[dict[str, str]] = []
         if request.user.has_perm(VIEW):
             url = reverse(f"{self.name}:analytics")
             places.append({"object_name": "Analytics", "name": _("Analytics"), "admin_url": url})

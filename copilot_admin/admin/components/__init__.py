@@ -1,1 +1,1 @@
-"""The catalogue of components, and the page that tries one. Door: `catalogue`, for the site."""
+"""Tools: the components that copilots can call, and a form to try one."""

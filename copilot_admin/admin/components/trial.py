@@ -1,6 +1,6 @@
-"""Tries a component as a copilot would call it: what it yields, and what becomes of that."""
+"""Run of a tool as a copilot would call it, with the result for user and model."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,14 +21,14 @@ from protocol.events import CitationCollection, Event
 from protocol.json import JsonObject, clean_text
 
 LIMITS = DisplayLimits(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
-MOST_RAW = 4_000  # characters of one output
-MOST_LISTED = 200  # outputs
+MAX_OUTPUT_CHARACTERS = 4_000  # characters of one output
+MAX_OUTPUTS = 200  # outputs
 DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialAnswer:
-    """What the user of a copilot would see, as a transcript would keep it."""
+    """Answer with only this call, as a transcript would store it."""
 
     call: ClassVar[CallView | None] = None
 
@@ -39,14 +39,14 @@ class TrialAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialResult:
-    """What a try of a component gave: for the user, for the model, and as outputs.
+    """Result of a try.
 
     Attributes:
         listed: The first outputs as JSON.
-        outputs: How many there were.
-        refusal: Why the arguments are wrong; empty when they are not.
-        problem: What went wrong besides; empty when all went well.
-        usage: The tokens of the models that were asked.
+        outputs: Number of all outputs.
+        refusal: Error in the arguments; "" if there is none.
+        problem: Any other error; "" if there is none.
+        usage: Tokens of the models that were called.
     """
 
     listed: tuple[str, ...]
@@ -61,34 +61,25 @@ class TrialResult:
 
 
 class ComponentTrial:
-    """One try of a component."""
-
     def __init__(self, run: ComponentRun) -> None:
         self._run = run
         self._error: ComponentError | None = None
 
-    async def outputs(self) -> AsyncGenerator[ComponentOutput, None]:
-        """What the component yields; an error ends it and becomes part of the result."""
+    async def finish(self) -> None:
+        """Run the tool to its end; an error becomes part of the result."""
         try:
             async with aclosing(self._run.stream()) as outputs:
-                async for output in outputs:
-                    yield output
+                async for _ in outputs:
+                    pass
         except ComponentError as error:
             self._error = error
 
-    async def finish(self) -> None:
-        """Takes in all that the component yields."""
-        async with aclosing(self.outputs()) as outputs:
-            async for _ in outputs:
-                pass
-
     def result(self) -> TrialResult:
-        """What came of it, once it has ended."""
         run, error = self._run, self._error
         sentence = error.public if error else ""
         is_refused = isinstance(error, BadArguments)
         return TrialResult(
-            listed=tuple(map(raw, run.outputs[:MOST_LISTED])),
+            listed=tuple(map(_shorten, run.outputs[:MAX_OUTPUTS])),
             outputs=len(run.outputs),
             blocks=tuple(build_blocks(_answer_of(run), limits=LIMITS)),
             for_model=shortened(clean_text(self._told()), most=LIMITS.text),
@@ -105,9 +96,8 @@ class ComponentTrial:
         return result_text(self._run)
 
 
-def raw(output: ComponentOutput) -> str:
-    """An output as JSON, or its beginning."""
-    return shortened(_json(output), most=MOST_RAW)
+def _shorten(output: ComponentOutput) -> str:
+    return shortened(_json(output), most=MAX_OUTPUT_CHARACTERS)
 
 
 def _json(output: ComponentOutput) -> str:

@@ -1,4 +1,4 @@
-"""The form that tries a component: its arguments, and what the system would pass besides."""
+"""Form to try a tool: its arguments, and what the system would add."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -32,33 +32,33 @@ from protocol.json import JsonObject
 from protocol.json_layout import layout
 from protocol.strict_json import MalformedJson, loads
 
-MOST_CHARACTERS = 2_000_000
-MOST_BYTES = 20 * 1024 * 1024
+MAX_CHARACTERS = 2_000_000
+MAX_BYTES = 20 * 1024 * 1024
 
 
 class TrialForm(forms.Form):
-    """What a try of one component needs; only what the component uses is asked."""
+    """Inputs of a try; only those that the tool uses."""
 
     arguments = forms.CharField(
         label=_("Arguments"),
-        max_length=MOST_CHARACTERS,
+        max_length=MAX_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "ca-mono"}),
-        help_text=_("One JSON object; its keys are the parameters."),
+        help_text=_("A JSON object with the parameters."),
     )
     copilot = forms.ModelChoiceField(
         label=_("Copilot"),
         queryset=Copilot.objects.in_use().select_related("provider").by_name(),
         required=False,
-        empty_label=_("None: there is no model to ask"),
-        help_text=_("Lends its provider and model, as its draft has them."),
+        empty_label=_("None"),
+        help_text=_("The tool uses the model of this copilot's draft."),
     )
     document = forms.CharField(
-        label=_("Text of a document"),
-        max_length=MOST_CHARACTERS,
+        label=_("Document text"),
+        max_length=MAX_CHARACTERS,
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
     )
-    file = forms.FileField(label=_("Or a file"), required=False)
+    file = forms.FileField(label=_("Document file"), required=False)
 
     def __init__(
         self, component: type[Component], *args: Any, user: Person | None = None, **kwargs: Any
@@ -78,19 +78,17 @@ class TrialForm(forms.Form):
             self.fields["file"].help_text = ", ".join(suffixes)
 
     def clean_arguments(self) -> JsonObject:
-        """Reads the arguments as one JSON object."""
         try:
             value = loads(self.cleaned_data["arguments"].encode())
         except (MalformedJson, UnicodeEncodeError) as error:
             raise forms.ValidationError(
-                _("This is no JSON. %(fault)s"), params={"fault": json_fault(error)}
+                _("Not valid JSON. %(fault)s"), "json", {"fault": json_fault(error)}
             ) from error
         if not isinstance(value, dict):
-            raise forms.ValidationError(_("Write one JSON object, in braces."))
+            raise forms.ValidationError(_("Enter a JSON object in braces."), code="object")
         return value
 
     def clean_copilot(self) -> ModelClient | None:
-        """The model of the chosen copilot, which the component may ask."""
         copilot: Copilot | None = self.cleaned_data["copilot"]
         if copilot is None:
             return None
@@ -98,7 +96,7 @@ class TrialForm(forms.Form):
             spec = provider_spec(copilot.provider)
             provider = make_provider(spec)
         except (ConfigurationError, RunError) as error:
-            raise forms.ValidationError(error.public) from error
+            raise forms.ValidationError(error.public, code="provider") from error
         return ModelClient(
             provider,
             model=copilot.model,
@@ -108,11 +106,10 @@ class TrialForm(forms.Form):
         )
 
     def clean_file(self) -> SourceDocument | None:
-        """The uploaded file as text."""
         upload = self.cleaned_data["file"]
         if not upload:
             return None
-        if upload.size > MOST_BYTES:
+        if upload.size > MAX_BYTES:
             raise forms.ValidationError(_("The file is larger than 20 MB."))
         try:
             return read_upload(upload.read(), name=upload.name)
@@ -120,11 +117,7 @@ class TrialForm(forms.Form):
             raise forms.ValidationError(error.public) from error
 
     def run(self, *, uid: str) -> ComponentRun:
-        """The call that a valid form describes.
-
-        Args:
-            uid: Who tries it.
-        """
+        """Return the call of a valid form, made by the user with this id."""
         values = self.cleaned_data
         now, trace_id = datetime.now(UTC), str(uuid4())
         system = from_server(self.component.name, at=now, uid=uid, trace_id=trace_id)
@@ -141,8 +134,8 @@ class TrialForm(forms.Form):
         return tuple(filter(None, (written if text.strip() else None, file)))
 
 
-def initial_of(component: type[Component], number: int, *, user: Person) -> dict[str, Any]:
-    """What the form holds at first: a sample, and the first copilot there is."""
+def get_initial(component: type[Component], number: int, *, user: Person) -> dict[str, Any]:
+    """Return a sample as arguments, and the first copilot."""
     sample = component.samples[number] if number < len(component.samples) else {}
     return {
         "arguments": layout(sample_arguments(sample)),

@@ -11,10 +11,10 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.component_words import first_sentence
 from copilot_admin.admin.common.form_fields import unturned, with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
 from copilot_admin.admin.common.widgets import DatalistInput, SwitchesWidget
+from copilot_admin.admin.components.descriptions import first_sentence
 from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
 from copilot_admin.admin.copilots.draft_inputs import (

@@ -9,10 +9,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.limits.subjects import get_names
-from copilot_admin.copilots.config_form import LIMITS
 from copilot_admin.limits.cache import has_trusted_proxies, is_private
 from copilot_admin.limits.rejections import RETENTION
-from copilot_admin.limits.rules import LimitSubject
+from copilot_admin.limits.rules import KINDS, LimitSubject
 from copilot_admin.models import LimitRejection, LimitScope
 
 MAX_SHOWN = 50
@@ -44,7 +43,7 @@ def load_rejections() -> list[RejectionRow]:
         RejectionRow(
             subject=subject,
             name=names.get(subject, _("Unknown") if subject.id else ""),
-            limit=str(LIMITS.get(kind, kind)),
+            limit=KINDS[kind].label if kind in KINDS else kind,
             number=number,
             first_at=first_at,
             last_at=last_at,
@@ -59,7 +58,7 @@ def get_advice(rejections: Collection[RejectionRow]) -> str:
     if proxy is None or has_trusted_proxies():
         return ""
     return _(
-        "Requests from the private address %(address)s were rejected, and no trusted proxies are "
+        "Requests from the private IP address %(address)s were rejected, and no trusted proxies are "
         "configured. If it is your reverse proxy, all its users share one limit: set "
         "FORWARDED_ALLOW_IPS to the address of the proxy and restart the server."
     ) % {"address": proxy.id}

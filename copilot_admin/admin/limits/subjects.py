@@ -60,15 +60,15 @@ def get_names(subjects: Collection[LimitSubject]) -> Mapping[LimitSubject, str]:
 def _name_without_row(subject: LimitSubject) -> str:
     match subject.scope:
         case LimitScope.SERVER:
-            return _("This server")
+            return _("Whole server")
         case LimitScope.COPILOT:
             return ""
         case LimitScope.KEY:
-            return "" if subject.id else _("Every endpoint key without limits of its own")
+            return "" if subject.id else _("Default per API key")
         case LimitScope.USER:
-            return subject.id or _("Every user without limits of their own")
+            return subject.id or _("Default per user")
         case LimitScope.ADDRESS:
-            return subject.id or _("Every address of anonymous callers")
+            return subject.id or _("Default per IP address (anonymous callers)")
 
 
 def _is_row_id(text: str) -> bool:

@@ -1,15 +1,19 @@
-"""What is used of limits now, and which limits are nearly reached."""
+"""Usage of limits: what is used now, as meters, and which limits are nearly reached."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from asgiref.sync import async_to_sync
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from copilot_admin.admin.limits.subjects import get_names
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.rate_limits import RATE_LIMITS
-from copilot_admin.limits.rules import LimitRule, Limits, LimitSubject, build_rules
+from copilot_admin.limits.rules import NANO, LimitRule, Limits, LimitSubject, build_rules
 from copilot_admin.limits.usage import Usage, get_budgets, load_usage
 from copilot_admin.models import Copilot, LimitScope, SubjectLimits
 
@@ -31,6 +35,44 @@ class NearLimit:
 
     name: str
     percent: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meter:
+    """Limit with its usage.
+
+    Attributes:
+        percent: At most 100; None for a limit that applies to each of several subjects.
+        note: Usage that the meter doesn't show; "" if there is none.
+    """
+
+    label: str
+    text: str
+    percent: int | None = None
+    note: str = ""
+
+    @property
+    def is_full(self) -> bool:
+        return self.percent is not None and self.percent >= 100
+
+    @property
+    def is_near(self) -> bool:
+        return self.percent is not None and 100 * NEAR_SHARE <= self.percent < 100
+
+
+def build_meter(rule: LimitRule, usage: RuleUsage | None) -> Meter:
+    """Return the meter of a rule; without usage, it applies to each of several subjects."""
+    maximum = _format_amount(rule, rule.maximum)
+    if usage is None:
+        text = _("%(maximum)s each") % {"maximum": maximum}
+        return Meter(label=rule.kind.label, text=text)
+    used = _format_amount(rule, usage.used)
+    return Meter(
+        label=rule.kind.label,
+        text=_("%(used)s of %(maximum)s") % {"used": used, "maximum": maximum},
+        percent=min(100, 100 * usage.used // rule.maximum),
+        note=_describe_unpriced(usage.unpriced),
+    )
 
 
 def measure_usage(rules: Collection[LimitRule]) -> Mapping[LimitRule, RuleUsage]:
@@ -76,3 +118,21 @@ def _get_limits() -> Iterator[tuple[LimitSubject, Limits]]:
     for scope, id, limits in rows[:MAX_CHECKED]:
         if id or scope == LimitScope.SERVER:
             yield LimitSubject(LimitScope(scope), id), limits
+
+
+def _describe_unpriced(answers: int) -> str:
+    if not answers:
+        return ""
+    return ngettext(
+        "%(count)d answer isn't included: its model has no price.",
+        "%(count)d answers aren't included: their models have no price.",
+        answers,
+    ) % {"count": answers}
+
+
+def _format_amount(rule: LimitRule, number: int) -> str:
+    if not rule.counts_money:
+        return number_format(number, force_grouping=True)
+    dollars = Decimal(number) / NANO
+    places = 2 if dollars >= 1 or not dollars else 6
+    return f"${number_format(dollars.quantize(Decimal(1).scaleb(-places)), force_grouping=True)}"

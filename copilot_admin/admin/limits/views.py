@@ -5,21 +5,18 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import URLPattern, URLResolver, path, reverse
-from django.utils.decorators import method_decorator
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from copilot_admin.admin.components.catalogue import ComponentViews
-from copilot_admin.admin.limits.bars import Bar, build_bar, build_bar_of_each
-from copilot_admin.admin.limits.forms import LimitsForm, SubjectForm, get_note
+from copilot_admin.admin.limits.forms import LimitsForm, SubjectForm, get_note, is_without_users
 from copilot_admin.admin.limits.rejections import get_advice, load_rejections
 from copilot_admin.admin.limits.subjects import get_name, get_names, parse_subject
-from copilot_admin.admin.limits.usage import measure_usage
+from copilot_admin.admin.limits.usage import Meter, build_meter, measure_usage
+from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor
 from copilot_admin.audit.parties import Subject as Audited
 from copilot_admin.audit.recording import record
@@ -32,9 +29,9 @@ from copilot_admin.models import Action, Copilot, EndpointKey, LimitScope, Subje
 CHANGE = "copilot_admin.change_subjectlimits"
 VIEW = "copilot_admin.view_subjectlimits"
 FOLDER = "admin/copilot_admin/limits"
-MAX_SHOWN = 100  # subjects on the page, each with its bars; others are found by their name
+MAX_SHOWN = 100  # subjects on the page
 MAX_CHOICES = 1000
-_EVERY = (
+_DEFAULTS = (
     LimitSubject(LimitScope.SERVER),
     LimitSubject(LimitScope.KEY),
     LimitSubject(LimitScope.USER),
@@ -49,81 +46,60 @@ class LimitedRow:
     name: str
     kind: str
     url: str
-    bars: tuple[Bar, ...]
+    meters: tuple[Meter, ...]
+    is_without_users: bool
 
 
-class LimitsViews(ComponentViews):
-    """Limits, for operators."""
-
-    def get_urls(self) -> list[URLPattern | URLResolver]:
-        own: list[URLPattern | URLResolver] = [
-            path("limits/", self.admin_view(self.limits_view), name="limits"),
-            path("limits/one/", self.admin_view(self.limits_one_view), name="limits_one"),
-        ]
-        return own + super().get_urls()
-
-    def places(self, request: HttpRequest) -> list[dict[str, str]]:
-        places = super().places(request)
-        if not _can_view(request):
-            return places
-        url = reverse(f"{self.name}:limits")
-        return [*places, {"object_name": "Limits", "name": _("Limits"), "admin_url": url}]
-
-    @method_decorator(require_safe)
-    def limits_view(self, request: HttpRequest) -> HttpResponse:
-        """Show all limits with their usage, and recent rejections."""
-        if not _can_view(request):
-            raise PermissionDenied
-        stored, rejections = _load_limits(), load_rejections()
-        known = [*_EVERY, *(one for one in stored if one not in _EVERY)]
-        rows = list(_build_rows(known[:MAX_SHOWN], stored, url=reverse(f"{self.name}:limits_one")))
-        context = {
-            **self.each_context(request),
-            "title": _("Limits"),
-            "rows": rows,
-            "hidden": max(0, len(known) - MAX_SHOWN),
-            "rejections": rejections,
-            "advice": get_advice(rejections),
-            "problem": LIMIT_REDIS.problem,
-            "may_change": request.user.has_perm(CHANGE),
-            "choice": SubjectForm(
-                Copilot.objects.by_name().values_list("pk", "name")[:MAX_CHOICES],
-                EndpointKey.objects.filter(revoked_at=None)[:MAX_CHOICES],
-            ),
-        }
-        return render(request, f"{FOLDER}/page.html", context)
-
-    @method_decorator(require_http_methods(["GET", "HEAD", "POST"]))
-    def limits_one_view(self, request: HttpRequest) -> HttpResponse:
-        """Show or save the limits of one subject."""
-        if not request.user.has_perm(CHANGE):
-            raise PermissionDenied
-        subject = _get_subject(request)
-        name = get_name(subject) if subject else None
-        if subject is None or name is None:
-            if request.GET.get("kind"):
-                messages.error(request, _("This is not a valid user or address."))
-                return HttpResponseRedirect(reverse(f"{self.name}:limits"))
-            raise Http404
-        limits = _load_limits().get(subject, {})
-        form = LimitsForm(request.POST if request.method == "POST" else None, initial=limits)
-        if request.method == "POST" and form.is_valid():
-            _save(request, subject, form.limits)
-            messages.success(request, _("Saved. All servers apply it within seconds."))
-            return HttpResponseRedirect(reverse(f"{self.name}:limits"))
-        context = {
-            **self.each_context(request),
-            "title": _("Limits of %s") % name,
-            "form": form,
-            "note": get_note(subject),
-            "whom": subject.name,
-            "bars": _build_bars({subject: limits})[subject],
-        }
-        return render(request, f"{FOLDER}/one.html", context)
+@site.page("limits/", name="limits", permissions=(VIEW, CHANGE), menu="Limits")
+@require_safe
+def limits_view(request: HttpRequest) -> HttpResponse:
+    """Show all limits with their usage, and recent rejections."""
+    stored, rejections = _load_limits(), load_rejections()
+    known = [*_DEFAULTS, *(one for one in stored if one not in _DEFAULTS)]
+    context = {
+        **site.each_context(request),
+        "title": _("Limits"),
+        "rows": list(_build_rows(known[:MAX_SHOWN], stored)),
+        "hidden": max(0, len(known) - MAX_SHOWN),
+        "rejections": rejections,
+        "advice": get_advice(rejections),
+        "problem": LIMIT_REDIS.problem,
+        "may_change": request.user.has_perm(CHANGE),
+        "choice": SubjectForm(
+            Copilot.objects.by_name().values_list("pk", "name")[:MAX_CHOICES],
+            EndpointKey.objects.filter(revoked_at=None)[:MAX_CHOICES],
+        ),
+    }
+    return render(request, f"{FOLDER}/page.html", context)
 
 
-def _can_view(request: HttpRequest) -> bool:
-    return request.user.has_perm(CHANGE) or request.user.has_perm(VIEW)
+@site.page("limits/one/", name="limits_one", permissions=(CHANGE,))
+@require_http_methods(["GET", "HEAD", "POST"])
+def limit_view(request: HttpRequest) -> HttpResponse:
+    """Show or save the limits of one subject."""
+    subject = _get_subject(request)
+    name = get_name(subject) if subject else None
+    if subject is None or name is None:
+        if request.GET.get("kind"):
+            messages.error(request, _("Enter a valid user ID or IP address."))
+            return HttpResponseRedirect(reverse("admin:limits"))
+        raise Http404
+    limits = _load_limits().get(subject, {})
+    form = LimitsForm(request.POST if request.method == "POST" else None, initial=limits)
+    if request.method == "POST" and form.is_valid():
+        _save(request, subject, form.limits)
+        messages.success(request, _("Limits saved."))
+        return HttpResponseRedirect(reverse("admin:limits"))
+    context = {
+        **site.each_context(request),
+        "title": name,
+        "form": form,
+        "note": get_note(subject),
+        "is_without_users": is_without_users(subject),
+        "whom": subject.name,
+        "meters": _build_meters({subject: limits})[subject],
+    }
+    return render(request, f"{FOLDER}/one.html", context)
 
 
 def _get_subject(request: HttpRequest) -> LimitSubject | None:
@@ -147,38 +123,34 @@ def _load_limits() -> dict[LimitSubject, Limits]:
 
 
 def _build_rows(
-    subjects: Collection[LimitSubject], stored: Mapping[LimitSubject, Limits], *, url: str
+    subjects: Collection[LimitSubject], stored: Mapping[LimitSubject, Limits]
 ) -> Iterable[LimitedRow]:
     names = get_names(subjects)
-    bars = _build_bars(
-        {one: _add_defaults(one, stored.get(one, {})) for one in subjects if one in names}
-    )
-    for subject in subjects:
-        name = names.get(subject)
-        if name is not None:
-            yield LimitedRow(
-                name=name,
-                kind=str(subject.scope.label) if subject.id else "",
-                url=f"{url}?{urlencode({'whom': subject.name})}",
-                bars=bars[subject],
-            )
+    known = [one for one in subjects if one in names]
+    meters = _build_meters({one: _add_defaults(one, stored.get(one, {})) for one in known})
+    for subject in known:
+        yield LimitedRow(
+            name=names[subject],
+            kind=str(subject.scope.label) if subject.id else "",
+            url=f"{reverse('admin:limits_one')}?{urlencode({'whom': subject.name})}",
+            meters=meters[subject],
+            is_without_users=bool(meters[subject]) and is_without_users(subject),
+        )
 
 
 def _add_defaults(subject: LimitSubject, limits: Limits) -> Limits:
-    is_every_address = subject == LimitSubject(LimitScope.ADDRESS)
-    return {**get_anonymous_limits(), **limits} if is_every_address else limits
+    is_default = subject == LimitSubject(LimitScope.ADDRESS)
+    return {**get_anonymous_limits(), **limits} if is_default else limits
 
 
-def _build_bars(limits: Mapping[LimitSubject, Limits]) -> Mapping[LimitSubject, tuple[Bar, ...]]:
+def _build_meters(
+    limits: Mapping[LimitSubject, Limits],
+) -> Mapping[LimitSubject, tuple[Meter, ...]]:
     rules = {subject: build_rules(subject, of) for subject, of in limits.items()}
-    counted = {one: of for one, of in rules.items() if one not in _EVERY[1:]}
-    usage = measure_usage([rule for of in counted.values() for rule in of])
+    counted = [rule for one, of in rules.items() if one not in _DEFAULTS[1:] for rule in of]
+    usage = measure_usage(counted)
     return {
-        one: tuple(
-            build_bar(rule, usage[rule]) if one in counted else build_bar_of_each(rule)
-            for rule in of
-        )
-        for one, of in rules.items()
+        one: tuple(build_meter(rule, usage.get(rule)) for rule in of) for one, of in rules.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""What people type who keep, hold and erase data."""
+"""Forms of retention, redaction, legal holds and erasure."""
 
 from datetime import datetime, time, timedelta
 from typing import Any
@@ -24,8 +24,8 @@ from copilot_admin.redaction.rules import (
 )
 from copilot_admin.transcripts.search.users import ID_PREFIX, find_user
 
-LONGEST_TRIAL = 20_000  # characters
-MOST_ID = 2**63 - 1
+MAX_SAMPLE_LENGTH = 20_000  # characters
+MAX_ID = 2**63 - 1
 
 
 def _day(label: Any, help_text: Any) -> forms.DateField:
@@ -39,86 +39,73 @@ def _day(label: Any, help_text: Any) -> forms.DateField:
 
 
 class ScopeForm(forms.Form):
-    """Which conversations are meant; all that is said must hold."""
+    """Selection of conversations; all criteria must match."""
 
     conversation = forms.IntegerField(
         label=gettext_lazy("Conversation"),
-        help_text=gettext_lazy("The number in the address of its transcript."),
+        help_text=gettext_lazy("The number in the URL of the conversation."),
         required=False,
         min_value=1,
-        max_value=MOST_ID,
+        max_value=MAX_ID,
     )
     user = forms.CharField(
         label=gettext_lazy("User"),
         help_text=gettext_lazy(
-            "An id, an e-mail address or a name, where a token or a proxy says who asks. id: before "
-            "it means the id alone."
+            "ID, email address or name of an identified user. Write id: before an ID to match only IDs."
         ),
         required=False,
         max_length=len(ID_PREFIX) + MAX_END_USER_LENGTH,
     )
     principal = forms.CharField(
         label=gettext_lazy("Caller"),
-        help_text=gettext_lazy("As key:7, or anonymous for all who had no key."),
+        help_text=gettext_lazy("For example key:7, or anonymous for callers without a key."),
         required=False,
         max_length=MAX_PRINCIPAL_LENGTH,
     )
     copilot = forms.SlugField(
-        label=gettext_lazy("Copilot"), help_text=gettext_lazy("Its slug."), required=False
+        label=gettext_lazy("Copilot"),
+        help_text=gettext_lazy("URL name of the copilot."),
+        required=False,
     )
-    since = _day(gettext_lazy("From"), gettext_lazy("Anything was said on this day or later."))
-    until = _day(gettext_lazy("To"), gettext_lazy("Anything was said on this day or before."))
+    since = _day(gettext_lazy("From"), gettext_lazy("Active on this day or later."))
+    until = _day(gettext_lazy("To"), gettext_lazy("Active on this day or earlier."))
     reason = forms.CharField(
         label=gettext_lazy("Reason"),
-        help_text=gettext_lazy("For whoever comes upon it: a case, a ticket. No personal data."),
+        help_text=gettext_lazy("A case or ticket number. No personal data."),
         max_length=MAX_REASON_LENGTH,
     )
 
     def clean_user(self) -> int | None:
-        """The id of the user's row.
-
-        Raises:
-            ValidationError: Nobody is called that, or several are.
-        """
         text = self.cleaned_data["user"]
         try:
             return find_user(text).pk if text else None
         except ValueError as error:
-            raise forms.ValidationError(str(error)) from error
+            raise forms.ValidationError(str(error), code="user") from error
 
     def clean_copilot(self) -> int | None:
-        """The id of the copilot.
-
-        Raises:
-            ValidationError: There is none with this slug.
-        """
         slug = self.cleaned_data["copilot"]
         if not slug:
             return None
         found = Copilot.objects.filter(slug=slug).values_list("pk", flat=True).first()
         if found is None:
-            raise forms.ValidationError(_("There is no copilot with this slug."))
+            raise forms.ValidationError(_("No copilot has this URL name."), code="copilot")
         return found
 
     def clean(self) -> dict[str, Any]:
-        """Refuses a form that means everything, and days the wrong way round.
-
-        Raises:
-            ValidationError: Nothing is said, or there is no such time.
-        """
         data = super().clean() or {}
         if not self.errors and not self.scope:
             raise forms.ValidationError(
-                _("Say what is meant: a conversation, a user, a caller, a copilot or days.")
+                _("Enter at least one criterion: conversation, user, caller, copilot or dates."),
+                code="everything",
             )
         since, until = data.get("since"), data.get("until")
         if since and until and since > until:
-            self.add_error("until", _("This day is before the first one."))
+            self.add_error("until", _("This date is before the start date."))
         return data
 
     @property
     def scope(self) -> PrivacyScope:
-        """The scope that the form describes."""
+        """Selection that the form describes."""
         data = self.cleaned_data
         until = data.get("until")
         return PrivacyScope(
@@ -132,50 +119,50 @@ class ScopeForm(forms.Form):
 
 
 class EraseForm(ScopeForm):
-    """Asks what is to be erased, and whether what was learnt from it goes too."""
+    """Selection to erase, with or without the tests that were made from it."""
 
     with_questions = forms.BooleanField(
-        label=gettext_lazy("Also saved questions that were made from it"),
+        label=gettext_lazy("Also erase tests made from these conversations"),
         required=False,
         initial=True,
     )
 
 
-class KeepingForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at run time
-    """For how long a copilot's transcripts are kept, and what of them is not stored."""
+class RetentionForm(forms.ModelForm[Copilot]):
+    """Retention and redaction of a copilot."""
 
     redaction = forms.MultipleChoiceField(
-        label=gettext_lazy("Not stored"),
+        label=gettext_lazy("Redact"),
         choices=[(kind.value, LABELS[kind]) for kind in DataKind],
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
     redacted_expressions = forms.CharField(
-        label=gettext_lazy("Own expressions"),
+        label=gettext_lazy("Custom patterns"),
         help_text=gettext_lazy(
-            "Regular expressions, one on each line, such as CUST-[0-9]{6}. One that takes too long "
-            "costs the text: a sentence is stored in its place."
+            "Regular expressions, one per line, for example CUST-[0-9]{6}. If a pattern times out, the "
+            "text is replaced by a notice."
         ),
         widget=forms.Textarea(attrs={"rows": 4, "dir": "ltr", "spellcheck": "false"}),
         max_length=MAX_EXPRESSIONS * (MAX_EXPRESSION_LENGTH + 2),
         required=False,
     )
     trial = forms.CharField(
-        label=gettext_lazy("Try it"),
-        help_text=gettext_lazy("A text; it is not stored. You see what would be."),
+        label=gettext_lazy("Sample text"),
+        help_text=gettext_lazy("Preview what would be stored. The sample isn't saved."),
         widget=forms.Textarea(attrs={"rows": 4}),
-        max_length=LONGEST_TRIAL,
+        max_length=MAX_SAMPLE_LENGTH,
         required=False,
     )
 
     class Meta:
         model = Copilot
         fields = ("retention_days", "redaction", "redacted_expressions")
-        labels = {"retention_days": gettext_lazy("Kept for days")}  # as Django wants it
+        labels = {"retention_days": gettext_lazy("Retention (days)")}
         help_texts = {
             "retention_days": gettext_lazy(
-                "Conversations in which nothing was said for longer are deleted at night. Empty: "
-                "they are kept."
+                "Conversations without activity for longer are deleted every night. Leave blank for "
+                "unlimited retention."
             )
         }
 
@@ -185,28 +172,23 @@ class KeepingForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at 
         self.fields["retention_days"].widget.attrs["max"] = MAX_RETENTION_DAYS
 
     def clean_redacted_expressions(self) -> list[str]:
-        """The expressions.
-
-        Raises:
-            ValidationError: There are too many, or one is none.
-        """
         lines = [line.strip() for line in self.cleaned_data["redacted_expressions"].splitlines()]
         found = list(dict.fromkeys(filter(None, lines)))
         if len(found) > MAX_EXPRESSIONS:
             raise forms.ValidationError(
-                _("%(most)d expressions at most.") % {"most": MAX_EXPRESSIONS}
+                _("Enter at most %(max)d patterns.") % {"max": MAX_EXPRESSIONS}, code="too-many"
             )
         for expression in found:
             wrong = expression_fault(expression)
             if wrong:
                 raise forms.ValidationError(
-                    _("%(expression)s: %(wrong)s") % {"expression": expression, "wrong": wrong}
+                    _("%(expression)s: %(wrong)s") % {"expression": expression, "wrong": wrong},
+                    code="pattern",
                 )
         return found
 
-    @property
-    def tried(self) -> str:
-        """What would be stored of the text that is tried, with what stands in the form."""
+    def redact_sample(self) -> str:
+        """Return what would be stored of the sample text with the rules in the form."""
         data = self.cleaned_data
         rules = rules_for(data["redaction"], data["redacted_expressions"])
         return redact_values([str(data["trial"])], rules)[0]

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.limits.usage import find_near_limits
-from copilot_admin.admin.limits.views import CHANGE
 from copilot_admin.admin.site.next_steps import NextStep
 from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.copilots.providers import unset_keys
@@ -28,7 +27,7 @@ def attention(user: object) -> list[NextStep]:
 def _steps(user: AbstractUser) -> Iterator[NextStep]:
     if user.has_perm("copilot_admin.view_alert"):
         yield from _alerts(user)
-    if user.has_perm(CHANGE):
+    if user.has_perm("copilot_admin.change_subjectlimits"):
         yield from _limits()
     if user.has_perm("copilot_admin.change_provider"):
         yield from _unset_keys()

@@ -71,7 +71,7 @@ SECTIONS: Sequence[Section] = (
             "User": _("Team"),
             "Group": _("Roles"),
             "AuditEntry": _("Audit log"),
-            "Running": _("Jobs"),
+            "Jobs": _("Jobs"),
         },
     ),
 )

@@ -30,7 +30,7 @@ SETTINGS: Mapping[str, tuple[str, str | Promise]] = {
     "User": ("people", gettext_lazy("People who can sign in, and their roles.")),
     "Group": ("person", gettext_lazy("Roles and their permissions.")),
     "AuditEntry": ("book", gettext_lazy("Who changed what, and when.")),
-    "Running": ("steps", gettext_lazy("Background jobs that run or wait.")),
+    "Jobs": ("steps", gettext_lazy("Background jobs that run or wait.")),
 }
 
 

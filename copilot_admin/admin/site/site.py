@@ -1,11 +1,14 @@
 """The admin site: name, menu and home page."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.decorators import method_decorator
@@ -14,13 +17,10 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.analytics.views import AnalyticsViews
-from copilot_admin.admin.limits.views import LimitsViews
 from copilot_admin.admin.logins.forms import LoginForm
 from copilot_admin.admin.logins.site_views import LogInViews
-from copilot_admin.admin.privacy.views import PrivacyViews
 from copilot_admin.admin.site import demo_data, pages
 from copilot_admin.admin.site.navigation import build_menu
-from copilot_admin.admin.site.running import RunningViews
 from copilot_admin.admin.site.sign_ins import password_changed
 from copilot_admin.admin.site.start_page import start_page
 from copilot_admin.admin.site.waiting import count_waiting
@@ -28,9 +28,11 @@ from copilot_admin.admin.site.waiting import count_waiting
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
+_View = TypeVar("_View", bound=Callable[..., HttpResponseBase])
 
-class CopilotAdminSite(AnalyticsViews, LimitsViews, PrivacyViews, RunningViews, LogInViews):
-    """The one admin site of the service."""
+
+class CopilotAdminSite(AnalyticsViews, LogInViews):
+    """The one admin site of the service, with pages that belong to no model."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")
     site_header: "_StrOrPromise" = _("Copilot Admin")
@@ -40,6 +42,37 @@ class CopilotAdminSite(AnalyticsViews, LimitsViews, PrivacyViews, RunningViews, 
     login_form = LoginForm
     final_catch_all_view = False  # an unknown path is a 404 for strangers too: nothing to redirect
 
+    def __init__(self, name: str = "admin") -> None:
+        super().__init__(name)
+        self._page_urls: list[URLPattern | URLResolver] = []
+        self._menu_pages: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def page(
+        self, route: str, *, name: str, permissions: tuple[str, ...], menu: str = ""
+    ) -> Callable[[_View], _View]:
+        """Register a view below /admin/ for users with any of the permissions.
+
+        Args:
+            route: URL below /admin/.
+            name: Name of the URL, without "admin:".
+            permissions: Any of them is enough.
+            menu: Name of the page in `navigation.SECTIONS`; "" for a page without a link.
+        """
+
+        def register(view: _View) -> _View:
+            @wraps(view)
+            def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+                if not any(map(request.user.has_perm, permissions)):
+                    raise PermissionDenied
+                return view(request, *args, **kwargs)
+
+            self._page_urls.append(path(route, self.admin_view(checked), name=name))
+            if menu:
+                self._menu_pages[menu] = name, permissions
+            return cast(_View, checked)
+
+        return register
+
     def get_urls(self) -> list[URLPattern | URLResolver]:
         own: list[URLPattern | URLResolver] = [
             path("find/", self.admin_view(self.find_view), name="find"),
@@ -47,7 +80,7 @@ class CopilotAdminSite(AnalyticsViews, LimitsViews, PrivacyViews, RunningViews, 
             path("demo/load/", self.admin_view(demo_data.load_view), name="demo_load"),
             path("demo/remove/", self.admin_view(demo_data.remove_view), name="demo_remove"),
         ]
-        return own + super().get_urls()
+        return own + self._page_urls + super().get_urls()
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         menu = build_menu(
@@ -78,6 +111,10 @@ class CopilotAdminSite(AnalyticsViews, LimitsViews, PrivacyViews, RunningViews, 
     def _pages(self, request: HttpRequest) -> Iterator[dict[str, str]]:
         yield from self._lists(request)
         yield from self.places(request)
+        for name, (url_name, permissions) in self._menu_pages.items():
+            if any(map(request.user.has_perm, permissions)):
+                url = reverse(f"{self.name}:{url_name}")
+                yield {"object_name": name, "name": name, "admin_url": url}
         url = reverse(f"{self.name}:settings")
         yield {"object_name": "Settings", "name": str(_("Settings")), "admin_url": url}
 

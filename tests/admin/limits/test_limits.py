@@ -10,6 +10,7 @@ import pytest
 
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity
@@ -17,6 +18,7 @@ from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLim
 from tests.factories import make_copilot, make_key, make_user
 from tests.limits.limiting import ask, limited
 from tests.limits.test_usage import count_run
+from tests.transcripts.store.journaling import Client as Asker
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +34,7 @@ def operator(client: Client) -> Client:
 
 def rows(client: Client) -> dict[str, list[tuple[str, str, int | None]]]:
     found = client.get(PAGE).context["rows"]
-    return {row.name: [(bar.label, bar.text, bar.percent) for bar in row.bars] for row in found}
+    return {row.name: [(one.label, one.text, one.percent) for one in row.meters] for row in found}
 
 
 def save(client: Client, whom: str, **limits: Any) -> Any:
@@ -53,17 +55,17 @@ def test_limits_are_set_for_the_server_and_taken_away_again(
     )
     rules = LIMIT_CACHE.get_rules(RequestIdentity())
     assert {rule.kind.key for rule in rules} == set(stored.limits)
-    assert rows(operator)["This server"] == [
-        ("Requests a day", "0 of 5", 0),
-        ("Dollars a month", "$0.00 of $0.500000", 0),
+    assert rows(operator)["Whole server"] == [
+        ("Requests per day", "0 of 5", 0),
+        ("Cost (US dollars) per month", "$0.00 of $0.500000", 0),
     ]
     save(operator, "server:")
-    assert rows(operator)["This server"] == []
+    assert rows(operator)["Whole server"] == []
 
 
 def test_limits_of_a_copilot_are_those_of_its_file(operator):
     copilot = make_copilot(name=HOSTILE, limits={"concurrent": 2})
-    assert rows(operator)[HOSTILE] == [("Answers at once", "0 of 2", 0)]
+    assert rows(operator)[HOSTILE] == [("Concurrent answers", "0 of 2", 0)]
     assert HOSTILE not in operator.get(PAGE).content.decode()
     save(operator, f"copilot:{copilot.pk}", tokens_per_day="7")
     assert Copilot.objects.get().limits == {"tokens_per_day": 7}
@@ -92,7 +94,7 @@ def test_a_copilot_or_key_is_found_by_typing(operator):
     page = operator.get(PAGE)
     assert page.context["choice"].fields["whom"].choices[1:] == [
         ("Copilots", [(f"copilot:{copilot.pk}", HOSTILE)]),
-        ("Endpoint keys", [(f"key:{key.pk}", str(key))]),
+        ("API keys", [(f"key:{key.pk}", str(key))]),
     ]
     markup = page.content.decode()
     assert "copilot_admin/js/picker.js" in markup
@@ -115,10 +117,10 @@ def test_what_is_no_limit_is_an_error_at_its_field(operator, field, value):
 
 def test_strangers_limits_of_the_settings_are_shown_until_others_are_set(operator, settings):
     settings.ANONYMOUS_CONCURRENT = 20
-    every = "Every address of anonymous callers"
-    assert rows(operator)[every] == [("Answers at once", "20 each", None)]
+    every = "Default per IP address (anonymous callers)"
+    assert rows(operator)[every] == [("Concurrent answers", "20 each", None)]
     save(operator, "address:", requests_per_day="9")
-    assert rows(operator)[every][1:] == [("Requests a day", "9 each", None)]
+    assert rows(operator)[every][1:] == [("Requests per day", "9 each", None)]
 
 
 @pytest.mark.database
@@ -133,23 +135,31 @@ def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
             async_to_sync(ask)(id, copilot_id=copilot.pk)
         page = operator.get(PAGE)
     [row] = [one for one in page.context["rows"] if one.name == copilot.name]
-    assert [(bar.text, bar.percent, bar.is_near, bar.is_full) for bar in row.bars] == [
+    assert [(one.text, one.percent, one.is_near, one.is_full) for one in row.meters] == [
         ("4 of 5", 80, True, False),
         ("4 of 4", 100, False, True),
         ("$2.00 of $2.00", 100, False, True),
     ]
-    assert row.bars[2].note == (
-        "3 answers of unknown cost are not counted. Add prices for their models."
-    )
+    assert [bool(one.note) for one in row.meters] == [False, False, True]
     text = page.content.decode()
-    assert 'value="80" aria-label="' in text
-    assert "nearly reached" in text and "reached</strong>" in text
+    assert "ca-s-warn" in text
+    assert "ca-s-bad" in text
+
+
+def test_a_limit_per_user_warns_while_no_user_is_known(operator):
+    SubjectLimits.objects.create(scope=LimitScope.USER, limits={"requests_per_day": 100})
+    warning = 'data-problem="no-users"'
+    one = f"{ONE}?whom=user:"
+    assert all(warning in operator.get(url).content.decode() for url in (PAGE, one))
+    Asker(trace_id="a", user=AskingUser(id="ada")).ask("q").answer("a")
+    assert not any(warning in operator.get(url).content.decode() for url in (PAGE, one))
+    assert warning not in operator.get(f"{ONE}?whom=server:").content.decode()
 
 
 def test_a_page_says_that_redis_is_away(operator, monkeypatch):
-    assert "Redis does not answer" not in operator.get(PAGE).content.decode()
+    assert 'data-problem="redis"' not in operator.get(PAGE).content.decode()
     monkeypatch.setattr(LIMIT_REDIS, "_is_away", True)
-    assert "Redis does not answer" in operator.get(PAGE).content.decode()
+    assert 'data-problem="redis"' in operator.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize("role", [Role.BUILDERS, Role.REVIEWERS])
@@ -168,7 +178,7 @@ def reject(scope: str, subject: str, number: int = 1, *, kind: str = "concurrent
 
 
 def test_recent_rejections_are_listed_by_subject_and_limit(operator):
-    assert "No request was rejected" in operator.get(PAGE).content.decode()
+    assert "data-empty" in operator.get(PAGE).content.decode()
     key = make_key("Desk")[0]
     reject("key", str(key.pk), 3)
     reject("key", str(key.pk), 4)
@@ -180,11 +190,11 @@ def test_recent_rejections_are_listed_by_subject_and_limit(operator):
         (row.subject.scope, row.name, row.limit, row.number) for row in page.context["rejections"]
     ]
     assert found == [
-        ("user", HOSTILE, "Tokens a day", 1),
-        ("key", str(key), "Answers at once", 7),
-        ("copilot", "Unknown", "Answers at once", 1),
+        ("user", HOSTILE, "Tokens per day", 1),
+        ("key", str(key), "Concurrent answers", 7),
+        ("copilot", "Unknown", "Concurrent answers", 1),
     ]
-    assert "No request was rejected" not in page.content.decode()
+    assert "data-empty" not in page.content.decode()
     assert HOSTILE not in page.content.decode()
 
 
@@ -203,4 +213,4 @@ def test_rejections_of_a_private_address_come_with_advice(
 ):
     settings.TRUSTED_PROXIES = parse_networks(proxies)
     reject(scope, subject)
-    assert ("set FORWARDED_ALLOW_IPS" in operator.get(PAGE).content.decode()) is is_advised
+    assert ('data-problem="proxy"' in operator.get(PAGE).content.decode()) is is_advised

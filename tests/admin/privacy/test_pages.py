@@ -25,6 +25,12 @@ def logged_in(client, *names):
     return client
 
 
+def errors_of(response):
+    """Return the code of the first error of each field."""
+    found = response.context["form"].errors.as_data()
+    return {name: errors[0].code for name, errors in found.items()}
+
+
 def text_of(response):
     return " ".join(response.content.decode().split())
 
@@ -48,7 +54,7 @@ def test_holding_and_erasing_are_permissions_of_their_own(client, permission, al
     assert answers == {name: 200 if name in allowed else 403 for name in addresses}
     release = client.post(reverse("admin:privacy_release", args=[1])).status_code
     assert release == (404 if permission == "hold_data" else 403)
-    assert (START in text_of(client.get("/admin/"))) is bool(allowed)
+    assert (START in text_of(client.get("/admin/settings/"))) is bool(allowed)
 
 
 def test_operators_hold_and_nobody_erases_by_his_role():
@@ -69,28 +75,29 @@ def test_a_hold_is_placed_shown_on_the_transcript_and_released(client):
     assert "A legal hold keeps this conversation, placed by ann" in page
     assert "Case &lt;12&gt;" in page
     start = text_of(client.get(START))
-    assert f"conversation {talk.pk}" in start and "Case &lt;12&gt;" in start
+    assert f"Conversation {talk.pk}" in start
+    assert "Case &lt;12&gt;" in start
     hold = LegalHold.objects.get()
     release = reverse("admin:privacy_release", args=[hold.pk])
     assert client.get(release).status_code == 405
-    assert "The hold is released." in text_of(client.post(release, follow=True))
-    assert "Somebody released it before." in text_of(client.post(release, follow=True))
+    assert 'data-message="success"' in text_of(client.post(release, follow=True))
+    assert 'data-message="info"' in text_of(client.post(release, follow=True))
 
 
 @pytest.mark.parametrize(
-    ("given", "fault"),
+    ("given", "field", "code"),
     [
-        ({"reason": "r"}, "Say what is meant"),
-        ({"principal": "a"}, "This field is required."),
-        ({"copilot": "nobody", "reason": "r"}, "There is no copilot with this slug."),
-        ({"conversation": "7", "reason": "r"}, "Conversation 7 does not exist."),
-        ({"since": "2026-02-01", "until": "2026-01-01", "reason": "r"}, "before the first one"),
-        ({"until": "9999-12-31", "reason": "r"}, "less than or equal to"),
+        ({"reason": "r"}, "__all__", "everything"),
+        ({"principal": "a"}, "reason", "required"),
+        ({"copilot": "nobody", "reason": "r"}, "copilot", "copilot"),
+        ({"conversation": "7", "reason": "r"}, "__all__", None),
+        ({"since": "2026-02-01", "until": "2026-01-01", "reason": "r"}, "until", None),
+        ({"until": "9999-12-31", "reason": "r"}, "until", "max_value"),
     ],
 )
-def test_a_hold_that_means_nothing_is_refused_in_words(client, given, fault):
+def test_a_hold_without_meaning_is_rejected(client, given, field, code):
     logged_in(client, "hold_data")
-    assert fault in text_of(client.post(reverse("admin:privacy_hold"), given))
+    assert errors_of(client.post(reverse("admin:privacy_hold"), given)) == {field: code}
     assert not LegalHold.objects.exists()
 
 
@@ -109,7 +116,7 @@ def test_what_would_be_erased_is_counted_before(client, django_capture_on_commit
     }
     address = reverse("admin:privacy_erase")
     page = text_of(client.post(address, given))
-    assert "One conversation (1 questions, 2 messages, 0 thumbs, 0 verdicts)" in page
+    assert 'data-preview="1"' in page
     assert not Removal.objects.exists()
     Asker(principal="key:7", trace_id="c").ask("q").answer("a")
     with django_capture_on_commit_callbacks() as callbacks:
@@ -137,7 +144,6 @@ def test_how_long_is_kept_and_what_is_not_stored_is_chosen_per_copilot(client):
     assert copilot.redacted_expressions == ["CUST-[0-9]{6}"]
     page = text_of(client.get(START))
     assert "30 days" in page
-    assert "with a valid checksum; E-mail addresses; what 1 expression finds" in page
     assert "CUST-[0-9]{6}" in text_of(client.get(address))
     assert client.post(address, {"redacted_expressions": ""}).url == START
     copilot.refresh_from_db()
@@ -157,25 +163,23 @@ def test_a_text_is_tried_and_not_stored(client, settings):
     assert "[e-mail address] &lt;b&gt; [card number]</pre>" in page
     copilot.refresh_from_db()
     assert copilot.redaction == []
-    assert "The server takes out of every copilot’s transcripts: Card numbers" in text_of(
-        client.get(START)
-    )
+    assert "data-server-redaction" in text_of(client.get(START))
 
 
 @pytest.mark.parametrize(
-    ("given", "fault"),
+    ("given", "code"),
     [
-        ({"redacted_expressions": "("}, "(: This is not a valid regular expression."),
-        ({"redacted_expressions": "\n".join(map(str, range(21)))}, "20 expressions at most."),
-        ({"retention_days": "0"}, "greater than or equal to 1"),
-        ({"redaction": ["colour"]}, "Select a valid choice"),
+        ({"redacted_expressions": "("}, "pattern"),
+        ({"redacted_expressions": "\n".join(map(str, range(21)))}, "too-many"),
+        ({"retention_days": "0"}, "min_value"),
+        ({"redaction": ["colour"]}, "invalid_choice"),
     ],
 )
-def test_what_cannot_be_kept_so_is_refused_in_words(client, given, fault):
+def test_invalid_rules_are_rejected(client, given, code):
     logged_in(client, "hold_data")
     copilot = make_version().copilot
-    page = text_of(client.post(reverse("admin:privacy_keeping", args=[copilot.pk]), given))
-    assert fault in page
+    answer = client.post(reverse("admin:privacy_keeping", args=[copilot.pk]), given)
+    assert errors_of(answer) == dict.fromkeys(given, code)
     assert Copilot.objects.get().retention_days is None
 
 
@@ -199,10 +203,11 @@ def test_a_user_is_held_by_his_address_and_shown_by_name(client):
     assert client.post(reverse("admin:privacy_hold"), given).url == START
     assert LegalHold.objects.get().user_row == talk.user
     page = text_of(client.get(START))
-    assert "user <bdi>Ada &lt;b&gt;</bdi> (<bdi>ada &lt;1&gt;</bdi>)" in page
+    assert "User <bdi>Ada &lt;b&gt;</bdi> (<bdi>ada &lt;1&gt;</bdi>)" in page
     page = text_of(client.post(reverse("admin:privacy_erase"), given))
-    assert "One more is held and stays" in page and "What is known of the user" not in page
-    assert "Nothing fits" in page
+    assert 'data-held="1"' in page
+    assert "data-users" not in page
+    assert 'data-preview="empty"' in page
 
 
 def test_a_user_is_counted_erased_and_then_not_named_any_more(
@@ -214,29 +219,26 @@ def test_a_user_is_counted_erased_and_then_not_named_any_more(
     given = {"user": "Ada", "reason": "Ticket 5", "with_questions": "on"}
     address = reverse("admin:privacy_erase")
     page = text_of(client.post(address, given))
-    assert "One conversation" in page and "What is known of the user" in page
+    assert 'data-preview="1"' in page
+    assert "data-users" in page
     with django_capture_on_commit_callbacks():
         assert client.post(address, {**given, "sure": "1"}).url == START
-    assert "user <bdi>Ada</bdi> (<bdi>ada</bdi>)" in text_of(client.get(START))
+    assert "User <bdi>Ada</bdi> (<bdi>ada</bdi>)" in text_of(client.get(START))
     assert remove(removal=Removal.objects.get()).counts["EndUser"] == 1
     page = text_of(client.get(START))
-    assert "Ada" not in page and "somebody who asked" in page
+    assert "Ada" not in page
+    assert 'data-scope="erased-user"' in page
     assert not Conversation.objects.filter(pk=talk.pk).exists()
 
 
 @pytest.mark.parametrize(
-    ("typed", "fault"),
-    [
-        ("Sam", "Several users are called that: id:a1, id:&lt;b&gt;. Type one of these ids."),
-        ("nobody", "There is no such user."),
-        ("u" * 300, "at most 257 characters"),
-    ],
+    ("typed", "code"), [("Sam", "user"), ("nobody", "user"), ("u" * 300, "max_length")]
 )
-def test_who_is_not_one_user_is_told(client, typed, fault):
+def test_a_name_means_exactly_one_user(client, typed, code):
     logged_in(client, "hold_data", "erase_data")
     for name in ("a1", "<b>"):
         Asker(trace_id=name, user=AskingUser(id=name, name="Sam")).ask("q").answer("a")
     given = {"user": typed, "reason": "r"}
     for address in ("admin:privacy_hold", "admin:privacy_erase"):
-        assert fault in text_of(client.post(reverse(address), given))
+        assert errors_of(client.post(reverse(address), given)) == {"user": code}
     assert not LegalHold.objects.exists()

@@ -1,4 +1,4 @@
-"""What runs in the background stands on one page, with a stop where there is one."""
+"""Background jobs: one page, with buttons to pause and stop."""
 
 from django.test import Client
 from django.utils import timezone
@@ -26,8 +26,8 @@ from copilot_admin.privacy.scopes import PrivacyScope
 from tests.factories import make_copilot, make_saved, make_user
 
 pytestmark = pytest.mark.django_db
-PAGE = "/admin/running/"
-WISH = f"{PAGE}wish/"
+PAGE = "/admin/jobs/"
+CONTROL = f"{PAGE}control/"
 
 
 @pytest.fixture
@@ -61,12 +61,14 @@ def test_everything_that_runs_is_named_with_its_progress(operator: Client):
     assert ("Old" in page, "ada" in page, "Asked" in page) == (True, True, True)
     assert f"/replays/{replay.pk}/" not in page  # an operator may not see copilots
     assert "Erasure: Deleting transcripts" in page and "key:7" not in page
-    assert 'data-unfinished="5"' in operator.get(f"{PAGE}rows/").content.decode()
+    part = operator.get(PAGE, headers={"HX-Request": "true"}).content.decode()
+    assert 'data-unfinished="5"' in part
+    assert "<html" not in part
 
 
 def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, settings):
     settings.BACKGROUND = "database"
-    assert "Nothing waits." in operator.get(PAGE).content.decode()
+    assert "data-empty" in operator.get(PAGE).content.decode()
     for status, error in ((TaskResultStatus.READY, ""), (TaskResultStatus.FAILED, "x.Broken")):
         DBTaskResult.objects.create(
             status=status,
@@ -78,7 +80,7 @@ def test_the_queue_of_the_workers_is_shown_with_what_failed(operator: Client, se
             traceback="",
         )
     page = operator.get(PAGE).content.decode()
-    assert page.count(">remove</th>") == 2
+    assert page.count('data-task="remove"') == 2
     assert "Broken" in page
     assert "secret" not in page
 
@@ -87,17 +89,17 @@ def test_an_operator_pauses_and_stops(operator: Client):
     replay = begun()
     sent = {"kind": "replay", "of": replay.pk}
     for wanted, state in (("pause", "paused"), ("resume", "waiting"), ("stop", "stopped")):
-        operator.post(WISH, {**sent, "wish": wanted})
+        operator.post(CONTROL, {**sent, "wish": wanted})
         replay.refresh_from_db()
         assert replay.state == state
     assert (
-        "ended meanwhile"
-        in operator.post(WISH, {**sent, "wish": "stop"}, follow=True).content.decode()
+        'data-message="info"'
+        in operator.post(CONTROL, {**sent, "wish": "stop"}, follow=True).content.decode()
     )
     saved = make_saved(replay.copilot, answered=Side.DRAFT)
     SavedAnswer.objects.update(answered_at=timezone.now())
     queue([saved], [Side.DRAFT], user_id=None)
-    operator.post(WISH, {"kind": "questions", "of": replay.copilot_id, "wish": "stop"})
+    operator.post(CONTROL, {"kind": "questions", "of": replay.copilot_id, "wish": "stop"})
     assert SavedAnswer.objects.get().state == AnswerState.DONE
 
 
@@ -108,4 +110,4 @@ def test_others_may_neither_look_nor_stop():
         browser.force_login(make_user(role))
         assert browser.get(PAGE).status_code == 403
         sent = {"kind": "replay", "of": replay.pk, "wish": "stop"}
-        assert browser.post(WISH, sent).status_code == 403
+        assert browser.post(CONTROL, sent).status_code == 403

@@ -29,7 +29,7 @@ _TYPES: Mapping[str, Promise] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """What a caller may fill in; `default` None: there is none."""
+    """Parameter of a tool; `default` is None if there is none."""
 
     name: str
     type: str
@@ -40,7 +40,7 @@ class Parameter:
 
 
 def parameters(component: type[Component]) -> tuple[Parameter, ...]:
-    """The parameters of a component, in the order of its manifest."""
+    """Return the parameters of a component in the order of its manifest."""
     schema = component.parameters()
     properties = object_of(schema.get("properties"))
     required = schema.get("required")
@@ -60,21 +60,16 @@ def parameters(component: type[Component]) -> tuple[Parameter, ...]:
 
 
 def in_words(schema: JsonObject) -> str:
-    """The type that a schema asks for: "list of text", "whole number, 1 to 20"."""
+    """Return a type in words: "list of text", "whole number, 1 to 20"."""
     return "".join((_kind(schema), *_bounds(schema)))
 
 
 def about(component: type[Component]) -> str:
-    """What its author says of it, without the marks of code."""
+    """Return the author's documentation without code marks."""
     return component.documentation().replace("`", "")
 
 
 def component_or_404(name: str, version: str) -> type[Component]:
-    """The component at an address.
-
-    Raises:
-        Http404: There is none.
-    """
     component = registry().find(name, version)
     if component is None:
         raise Http404
@@ -82,12 +77,12 @@ def component_or_404(name: str, version: str) -> type[Component]:
 
 
 def first_sentence(text: str) -> str:
-    """The text up to the end of its first sentence."""
+    """Return the first sentence of a text."""
     return text.partition(". ")[0].rstrip(".") + "."
 
 
 def sample_call(component: type[Component]) -> str:
-    """The body of a request that calls it."""
+    """Return the body of a request that calls the component."""
     sample = component.samples[0] if component.samples else {}
     return pretty_json({"stream": False, "parameters": sample_arguments(sample)})
 
@@ -134,7 +129,7 @@ def _shown(default: object) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftWithComponent:
-    """A copilot whose draft has a component switched on."""
+    """Copilot whose draft uses a component."""
 
     copilot_id: int
     copilot: str
@@ -142,7 +137,7 @@ class DraftWithComponent:
 
 
 def uses(user: Person) -> Mapping[str, Sequence[DraftWithComponent]]:
-    """The copilots of somebody that use a component, by its name, without the archive; one query."""
+    """Return the user's copilots by the name of the components they use; one query."""
     found: dict[str, list[DraftWithComponent]] = defaultdict(list)
     rows = reachable(user).in_use().by_name().values_list("pk", "name", "components")
     for pk, name, components in rows.exclude(components=[]):
