@@ -42,6 +42,7 @@ from copilot_admin.agent.values.model_call import (
     ModelRole,
     PictureDelta,
     ReasoningDelta,
+    RunNote,
     TextDelta,
     ToolCall,
     Usage,
@@ -174,7 +175,7 @@ class Step:
                 return self._show_picture(url)
             case WebSources(sources):
                 self._cited += cite_web_sources(sources, answer_id=self._id)
-            case Usage():
+            case Usage() | RunNote():
                 return (delta,)
             case ToolCall():
                 self._calls.append(delta)

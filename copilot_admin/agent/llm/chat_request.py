@@ -117,6 +117,21 @@ def build_request(call: ModelCall, rules: RequestRules = STANDARD_RULES) -> dict
     return body
 
 
+def describe_changes(before: RequestRules, after: RequestRules) -> str:
+    """Return a sentence on changes that a reviewer may notice in the answer; empty if none."""
+    sentences = []
+    refused = sorted(after.refused - before.refused)
+    if refused:
+        sentences.append(f"The provider rejected {', '.join(refused)}. Sent without.")
+    if before.streams and not after.streams:
+        sentences.append("The provider can't stream this model. The answer came in one piece.")
+    if after.text_tools and not before.text_tools:
+        sentences.append(
+            "The model doesn't support tool calls. Tools were described in the prompt."
+        )
+    return " ".join(sentences)
+
+
 def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> RequestRules | None:
     """Return rules under which a refused request may succeed; None where nothing could help.
 

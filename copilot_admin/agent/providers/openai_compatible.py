@@ -16,7 +16,12 @@ import httpx2
 import openai
 
 from copilot_admin.agent.fetching.addresses import check_base_url
-from copilot_admin.agent.llm.chat_request import RequestRules, adapt_rules, build_request
+from copilot_admin.agent.llm.chat_request import (
+    RequestRules,
+    adapt_rules,
+    build_request,
+    describe_changes,
+)
 from copilot_admin.agent.llm.provider_errors import (
     ProviderFaults,
     names_web_page,
@@ -26,7 +31,14 @@ from copilot_admin.agent.llm.shared_sleep import SharedSleep
 from copilot_admin.agent.llm.stream_parser import AnswerParser, StreamError
 from copilot_admin.agent.providers.http_client import common_arguments, get_client, usable_key
 from copilot_admin.agent.providers.listed_models import parse_models
-from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, ModelCall, ServerReply
+from copilot_admin.agent.values.model_call import (
+    ALIVE,
+    Alive,
+    Delta,
+    ModelCall,
+    RunNote,
+    ServerReply,
+)
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import RunError
 from protocol.json import JsonObject
@@ -106,7 +118,7 @@ class OpenAICompatible:
         """
         key = (self._spec.base_url, call.model)
         async with AsyncExitStack() as stack:
-            response, rules = await self._open(call, stack)
+            response, rules, note = await self._open(call, stack)
             parser = AnswerParser(
                 call,
                 thinks_first=key in self._unopened_reasoning,
@@ -117,6 +129,9 @@ class OpenAICompatible:
                 async with aclosing(_read_deltas(blocks, parser)) as deltas:
                     async for delta in deltas:
                         yield delta
+                        if note and not isinstance(delta, Alive):  # it may still be asked again
+                            yield RunNote(note)
+                            note = ""
             except (StreamError, RunError, httpx2.RequestError) as error:
                 for delta in parser.rest():
                     yield delta
@@ -144,16 +159,16 @@ class OpenAICompatible:
             raise self._faults.before_head(error) from error
         return parse_models(response.content)
 
-    async def _open(self, call: ModelCall, stack: AsyncExitStack) -> tuple[Any, RequestRules]:
-        """Return the response, whose body is left to read, and the rules of the request."""
+    async def _open(self, call: ModelCall, stack: AsyncExitStack) -> tuple[Any, RequestRules, str]:
+        """Return the response, whose body is left to read, the rules of the request, and a note."""
         client = await self._client()
         key = (self._spec.base_url, call.model, self._rules)
-        rules = self._learned_rules.get(key, self._rules)
+        rules = learned = self._learned_rules.get(key, self._rules)
         try:
             response, rules = await self._ask(client, call, rules, stack)
         except openai.OpenAIError as error:
             raise self._faults.before_head(error) from error
-        if rules != self._learned_rules.get(key, self._rules):
+        if rules != learned:
             self._learned_rules[key] = rules
             before = asdict(self._rules)
             changes = {name: one for name, one in asdict(rules).items() if one != before[name]}
@@ -165,7 +180,7 @@ class OpenAICompatible:
             )
         if names_web_page(response.headers.get("Content-Type", "")):
             raise web_page()
-        return response, rules
+        return response, rules, describe_changes(learned, rules)
 
     async def _ask(
         self,

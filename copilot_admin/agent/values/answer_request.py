@@ -12,6 +12,7 @@ from copilot_admin.agent.values.model_call import (
     Finish,
     ModelProvider,
     ModelTarget,
+    RunNote,
     ToolCall,
     Usage,
 )
@@ -220,6 +221,7 @@ class FileRead:
 Output: TypeAlias = (
     Event
     | Usage
+    | RunNote
     | Finish
     | FallbackUsed
     | Reasoning

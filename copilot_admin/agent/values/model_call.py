@@ -172,13 +172,20 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
+class RunNote:
+    """A remark for the transcript, such as a parameter that the provider rejected."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Alive:
     """Something came that says nothing by itself, such as a fragment of a tool call."""
 
 
 ALIVE = Alive()
 Delta: TypeAlias = (
-    TextDelta | ReasoningDelta | PictureDelta | ToolCall | WebSources | Usage | Finish
+    TextDelta | ReasoningDelta | PictureDelta | ToolCall | WebSources | RunNote | Usage | Finish
 )
 
 

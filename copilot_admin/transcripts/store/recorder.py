@@ -17,7 +17,7 @@ from copilot_admin.agent.values.answer_request import (
     Reasoning,
     ServerTool,
 )
-from copilot_admin.agent.values.model_call import Finish, Usage
+from copilot_admin.agent.values.model_call import Finish, RunNote, Usage
 from copilot_admin.models import OTHER_EVENT, EventType
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.transcripts.store.run_end import (
@@ -109,6 +109,7 @@ class Recorder:
         self._usages: list[Usage] = []
         self._finish_reason = ""
         self._fallbacks: list[FallbackUsed] = []
+        self._notes: list[str] = []
         self._pieces = 0
         self._saved_texts = 0  # by earlier checkpoints
         self._saved_items = 0
@@ -138,6 +139,9 @@ class Recorder:
             self._finish_reason = output.reason or ""
         elif isinstance(output, FallbackUsed):
             self._fallbacks.append(output)
+            self._notes.append(_describe_fallback(output))
+        elif isinstance(output, RunNote):
+            self._notes.append(output.text)
         else:
             self._items.append(_Item(output, self._characters, at_ms))
 
@@ -179,8 +183,7 @@ class Recorder:
             at: When it ended.
             is_broken: True to leave out the output, since it couldn't be stored.
         """
-        notes = (*map(_describe_fallback, self._fallbacks), *ending.notes)
-        ending = replace(ending, notes=notes)
+        ending = replace(ending, notes=(*self._notes, *ending.notes))
         return finalize(
             Recording() if is_broken else self.recording(),
             ending,

@@ -11,6 +11,7 @@ from copilot_admin.agent.values.model_call import (
     ALIVE,
     Finish,
     ReasoningDelta,
+    RunNote,
     TextDelta,
     ToolCall,
 )
@@ -76,6 +77,8 @@ def test_what_a_server_refuses_is_learned_for_its_model():
     call = replace(CALL, parameters={"temperature": 0.2, "max_tokens": 5})
     answers, bodies = asked(refusing(no_temperature, no_max_tokens), call=call)
     assert [answer[0] for answer in answers] == [TextDelta("Hi")] * 2
+    notes = [[one.text for one in answer if isinstance(one, RunNote)] for answer in answers]
+    assert notes == [["The provider rejected temperature. Sent without."], []]
     assert len(bodies) == 4
     assert [one.get("max_completion_tokens") for one in bodies] == [None, None, 5, 5]
     assert "temperature" not in bodies[-1]
