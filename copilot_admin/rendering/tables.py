@@ -72,7 +72,7 @@ def are_rows(value: Json) -> TypeGuard[Sequence[JsonObject]]:
     )
 
 
-def table_of(
+def build_table(
     rows: Sequence[JsonObject],
     *,
     most_rows: int = MAX_ROWS,

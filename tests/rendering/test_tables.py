@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.rendering.tables import MAX_COLUMNS, DrawnCell, are_rows, table_of
+from copilot_admin.rendering.tables import MAX_COLUMNS, DrawnCell, are_rows, build_table
 from copilot_admin.rendering.text import (
     cell_text,
     duration,
@@ -15,7 +15,7 @@ from copilot_admin.rendering.text import (
 
 
 def test_rows_become_columns_in_the_order_in_which_they_are_named():
-    table = table_of([{"b": 1, "a": "x"}, {"c": None, "a": 2.5}])
+    table = build_table([{"b": 1, "a": "x"}, {"c": None, "a": 2.5}])
     assert table.columns == ("b", "a", "c")
     assert table.numeric == (True, False, False)
     assert table.rows == (
@@ -27,12 +27,12 @@ def test_rows_become_columns_in_the_order_in_which_they_are_named():
 
 
 def test_long_and_wide_tables_are_cut():
-    long = table_of([{"n": n} for n in range(40)], most_rows=3)
+    long = build_table([{"n": n} for n in range(40)], most_rows=3)
     assert (len(long.rows), long.total_rows, long.is_cut) == (3, 40, True)
-    wide = table_of([{f"c{n}": n for n in range(MAX_COLUMNS + 5)}])
+    wide = build_table([{f"c{n}": n for n in range(MAX_COLUMNS + 5)}])
     assert (len(wide.columns), wide.hidden_columns) == (MAX_COLUMNS, 5)
-    assert table_of([{"a": "x" * 50}], most_cell=5).rows == ((DrawnCell("xxxx…", False),),)
-    chosen = table_of([{"a": 1, "b": 2}], columns=("b", "z"))
+    assert build_table([{"a": "x" * 50}], most_cell=5).rows == ((DrawnCell("xxxx…", False),),)
+    chosen = build_table([{"a": 1, "b": 2}], columns=("b", "z"))
     assert chosen.rows == ((DrawnCell("2", True), DrawnCell("", False)),)
 
 

@@ -34,7 +34,7 @@ from copilot_admin.admin.blocks.results import build_file_line, build_results
 from copilot_admin.agent.values.answer_request import CalledAfterData
 from copilot_admin.models import EventType
 from copilot_admin.rendering.charts import draw_chart
-from copilot_admin.rendering.tables import are_rows, table_of
+from copilot_admin.rendering.tables import are_rows, build_table
 from copilot_admin.rendering.text import cell_text, duration
 from copilot_admin.transcripts.queries import CallView, EventView
 from protocol.data import split_rendered
@@ -245,7 +245,7 @@ def _artifact(payload: JsonObject, key: str, limits: DisplayLimits) -> ArtifactB
     if kind == "chart" and are_rows(raw):
         chart = draw_chart(object_of(payload.get("chart_params")), raw)
         if chart is not None:
-            table = table_of(
+            table = build_table(
                 raw,
                 most_rows=limits.rows,
                 most_cell=limits.cell,

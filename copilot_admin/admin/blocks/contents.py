@@ -10,7 +10,7 @@ from copilot_admin.rendering.tables import (
     MAX_ROWS_MORE,
     DrawnTable,
     are_rows,
-    table_of,
+    build_table,
 )
 from copilot_admin.rendering.text import pretty_json
 from protocol.json import Json, clean_json
@@ -70,7 +70,7 @@ def build_excerpt(value: Json, *, key: str, limits: DisplayLimits = PAGE_LIMITS)
     """
     value = _unpack(value)
     if are_rows(value):
-        table = table_of(value, most_rows=limits.rows, most_cell=limits.cell, first=limits.first)
+        table = build_table(value, most_rows=limits.rows, most_cell=limits.cell, first=limits.first)
         return DataExcerpt(key=key, table=table, is_cut=table.is_cut)
     if value is None or value == {} or value == []:
         return DataExcerpt(key=key)

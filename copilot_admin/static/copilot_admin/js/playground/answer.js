@@ -1,7 +1,9 @@
 // One answer: text and steps as they stream, then the server's drawing, with a record for Debug.
 
 import { makeCallForm } from "./call-form.js";
-import { element, fold, icon, step, table } from "./elements.js";
+import { element, fold, icon, step } from "./elements.js";
+
+const ICONS = { chart: "chart", table: "table" };
 
 export class Answer {
   // `hub` has the words, the URLs and what the answers share: `follow`, `focusComposer`, `under`.
@@ -27,21 +29,15 @@ export class Answer {
       this.text.append(data.delta);
     } else if (name === "copilotStatusUpdate" && !data.hidden) {
       this.text.before(step(data.eventType === "INFO" ? "widget" : "alert", data.message));
-    } else if (name === "copilotMessageArtifact" && Array.isArray(data.content)) {
-      this.#addBelow(data.type === "chart" ? step("chart", data.name) : table(data));
     } else if (name === "copilotMessageArtifact") {
-      this.#addBelow(step("file", data.name));
+      this.#addBelow(step(ICONS[data.type] ?? "file", data.name)); // the server draws it in the end
     }
     this.hub.follow(this);
   }
 
   addResult(call, data) {
-    const text = JSON.stringify(data, null, 2).slice(0, 20000);
-    const { words } = this.hub;
-    this.#addBelow(
-      fold(`${words.call} ${call.function}`, call.input_arguments),
-      fold(words.result, text),
-    );
+    this.events.push(`${this.#elapsed} ms ${call.function} ${JSON.stringify(data).slice(0, 20000)}`);
+    this.#addBelow(step("widget", `${this.hub.words.call} ${call.function}`));
   }
 
   askForResult(call, signal) {

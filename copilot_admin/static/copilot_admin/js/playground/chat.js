@@ -1,5 +1,5 @@
-// A chat as Workspace leads it: each request repeats the history, client functions run in the simulated
-// Workspace, and their results go with the next request.
+// A chat as Workspace leads it: each request repeats the history, client functions run in the
+// simulated Workspace, and their results go with the next request.
 
 import { readEvents } from "./stream.js";
 

@@ -49,21 +49,3 @@ export function code(content) {
   made.tabIndex = 0;
   return made;
 }
-
-const MAX_ROWS = 20; // until the server draws all of them
-
-// A table of rows while the answer streams.
-export function table({ name, content }) {
-  const names = Object.keys(content[0] ?? {});
-  const line = (tag, cells) => element("tr", "", ...cells.map((cell) => element(tag, "", cell)));
-  const shown = content.slice(0, MAX_ROWS);
-  const rows = shown.map((row) => line("td", names.map((key) => textOf(row?.[key]))));
-  const head = element("thead", "", line("th", names));
-  const made = element("table", "ca-table", head, element("tbody", "", ...rows));
-  const caption = element("figcaption", "", name);
-  return element("figure", "ca-figure", caption, element("div", "ca-scroll", made));
-}
-
-function textOf(value) {
-  return value && typeof value === "object" ? JSON.stringify(value) : String(value ?? "");
-}

@@ -26,7 +26,7 @@ async function open() {
   const again = await loadAgain();
   const { askUrl, answerUrl } = pane.dataset;
   const hub = { words, form, workspace, askUrl, answerUrl, readForm, makeToken, notify };
-  Object.assign(hub, { follow, remove, useInDraft, under, isComparing, focusComposer });
+  Object.assign(hub, { follow, remove, useInDraft, under, focusComposer });
   const targets = [];
   let followed = null; // where the script scrolled last; null: the reader scrolls
 
@@ -135,9 +135,11 @@ async function open() {
       return;
     }
     const isPane = room === part("scroll");
-    const edge = isPane ? room.getBoundingClientRect().top : document.querySelector(".ca-bar").offsetHeight;
-    const top = room.scrollTop + cell.closest(".ca-turn").getBoundingClientRect().top - edge;
-    room.scrollTop = Math.max(room.scrollTop, Math.min(top - 8, room.scrollHeight - room.clientHeight));
+    const head = document.querySelector(".ca-bar");
+    const edge = isPane ? room.getBoundingClientRect().top : head.offsetHeight;
+    const top = room.scrollTop + cell.closest(".ca-turn").getBoundingClientRect().top - edge - 8;
+    const end = room.scrollHeight - room.clientHeight;
+    room.scrollTop = Math.max(room.scrollTop, Math.min(top, end));
     followed = room.scrollTop;
   }
 
@@ -288,7 +290,8 @@ async function open() {
   // ---- Shared parts ----
 
   async function loadAgain() {
-    const [, conversation, turn] = AGAIN.exec(new URLSearchParams(location.search).get("again")) ?? [];
+    const named = new URLSearchParams(location.search).get("again");
+    const [, conversation, turn] = AGAIN.exec(named) ?? [];
     const { againUrl } = pane.dataset;
     if (!turn || !againUrl) {
       return null;

@@ -2,8 +2,7 @@
 // starts with a bracket is JSON. Each parser returns null for text that it can't read.
 
 const SEPARATORS = ["\t", ";", ","]; // the first that the header line has
-const NUMBER = /^[-+]?\d+(\.\d+)?(e[-+]?\d+)?$/i;
-const GROUPED = /^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$/;
+const NUMBER = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?(e[-+]?\d+)?$/i;
 const DECIMAL_COMMA = /^[-+]?\d+,\d+$/; // if no comma separates cells
 const ENTRY = /^([^\s:]+)\s*(?::\s*(.*))?$/;
 
@@ -17,8 +16,9 @@ export function parseRows(source) {
       names.every(Boolean) &&
       new Set(names).size === names.length &&
       lines.every((cells) => cells.length <= names.length);
+    const parse = (text = "") => parseCell(text, separator);
     const makeRow = (cells) =>
-      Object.fromEntries(names.map((name, place) => [name, parseCell(cells[place] ?? "", separator)]));
+      Object.fromEntries(names.map((name, place) => [name, parse(cells[place])]));
     return isTable ? lines.map(makeRow) : null;
   });
 }
@@ -80,9 +80,6 @@ function splitCells(source, separator) {
 
 function parseCell(text, separator) {
   if (NUMBER.test(text)) {
-    return Number(text);
-  }
-  if (GROUPED.test(text)) {
     return Number(text.replaceAll(",", ""));
   }
   return separator !== "," && DECIMAL_COMMA.test(text) ? Number(text.replace(",", ".")) : text;

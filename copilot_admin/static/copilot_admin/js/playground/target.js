@@ -1,4 +1,4 @@
-// A target of the questions, with its own chat: the draft, a version, or the draft with another model.
+// A target of the questions, with its own chat: the draft, a version, or another model.
 
 import { post } from "../post.js";
 import { Chat } from "./chat.js";
@@ -33,7 +33,8 @@ export class Target {
   showName() {
     const { version, name, model } = this.choice;
     const isListed = version && version !== "live";
-    const shown = model || this.hub.form.querySelector("[name=model]")?.value || this.hub.words.noName;
+    const own = this.hub.form.querySelector("[name=model]")?.value;
+    const shown = model || own || this.hub.words.noName;
     this.part("name").textContent = isListed ? `${name} · ${shown}` : shown;
     this.part("draft").setAttribute("aria-pressed", String(!version));
     this.root
@@ -55,9 +56,7 @@ export class Target {
 
   async run(answer, question) {
     this.answers.push(answer);
-    this.part("stop-one").hidden = !this.hub.isComparing();
     const fault = await this.chat.ask(question, answer);
-    this.part("stop-one").hidden = true;
     if (!fault) {
       await answer.finish(this.chat);
     }
@@ -78,8 +77,6 @@ export class Target {
       this.choose({});
     } else if (pressed.matches("[data-play-use-model]")) {
       this.#useModel();
-    } else if (pressed.matches("[data-play-stop-one]")) {
-      this.chat.stop();
     } else if (pressed.matches("[data-play-remove]")) {
       this.hub.remove(this);
     } else if (pressed.matches("[data-play-use]")) {

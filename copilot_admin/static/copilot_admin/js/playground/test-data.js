@@ -42,7 +42,8 @@ export function connectTestData(pane, { workspace, words }) {
     select.append(...PLACES.map((place) => new Option(words[place], place)));
     select.setAttribute("aria-label", name);
     select.addEventListener("change", () => setPlace(id, select.value));
-    const text = element("span", "ca-clip", element("b", "", name), " ", element("small", "ca-muted", description));
+    const about = element("small", "ca-muted", description);
+    const text = element("span", "ca-clip", element("b", "", name), " ", about);
     part("widgets").append(element("li", "", icon("widget"), text, select));
     return select;
   }
@@ -74,10 +75,13 @@ export function connectTestData(pane, { workspace, words }) {
     const chips = workspace.samples
       .map(({ widget }) => [widget, workspace.places.get(widget.widget_id) ?? "none"])
       .filter(([, place]) => place !== "none")
-      .map(([{ widget_id: id, name }, place]) => chip("widget", name, place, () => setPlace(id, "none")));
+      .map(([{ widget_id: id, name }, place]) =>
+        chip("widget", name, place, () => setPlace(id, "none")),
+      );
     if (ownRows.length) {
+      const remove = () => setPlace("own_rows", "none");
       const count = `${ownRows.length} ${words.rows}`;
-      chips.push(chip("table", words.own, workspace.ownPlace, () => setPlace("own_rows", "none"), count));
+      chips.push(chip("table", words.own, workspace.ownPlace, remove, count));
     }
     for (const file of files) {
       const remove = () => {
@@ -92,12 +96,13 @@ export function connectTestData(pane, { workspace, words }) {
   function chip(name, label, place, remove, detail = "") {
     const more = [detail, place === "primary" ? "" : words[place]].filter(Boolean).join(", ");
     const close = iconButton("ca-filter__x", "x", `${words.remove} ${label}`, remove);
-    return element("span", "ca-filter", icon(name), element("b", "ca-clip", label), ` ${more}`, close);
+    const text = element("b", "ca-clip", label);
+    return element("span", "ca-filter", icon(name), text, ` ${more}`, close);
   }
 }
 
-// The copilot's own options. They come with the preview, which is drawn again while the form is edited,
-// and stand in the drawer; values stay chosen.
+// The copilot's own options. They come with the preview, which is drawn again while the form is
+// edited, and are shown in the drawer; values stay chosen.
 export function connectOptions(pane, { workspace }) {
   const preview = pane.querySelector("#preview");
   const room = pane.querySelector("[data-play-options]");

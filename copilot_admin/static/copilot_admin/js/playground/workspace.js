@@ -27,13 +27,8 @@ export class Workspace {
 
   // The first input that can't be read.
   get fault() {
-    const inputs = {
-      rows: parseRows(this.rows),
-      tools: parseTools(this.tools),
-      skills: parseSkills(this.skills),
-      timezone: isTimezone(this.timezone) || null,
-    };
-    return Object.keys(inputs).find((name) => inputs[name] === null);
+    const parsers = { rows: parseRows, tools: parseTools, skills: parseSkills };
+    return Object.keys(parsers).find((name) => parsers[name](this[name]) === null);
   }
 
   // The fields of a query beside its messages; follow-ups after a call have fewer.
@@ -161,13 +156,4 @@ function chart(rows, chartType) {
   const [xKey, ...others] = Object.keys(rows[0]);
   const yKey = others.filter((key) => rows.some((row) => typeof row[key] === "number"));
   return item(rows, "chart", { chart_params: { chartType, xKey, yKey } });
-}
-
-// The server treats unknown names as UTC.
-function isTimezone(name) {
-  try {
-    return Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
-  } catch {
-    return false;
-  }
 }
