@@ -9,19 +9,21 @@ from django.utils import timezone
 
 from copilot_admin.copilots.other_providers import link_providers
 from copilot_admin.copilots.publishing import document_of, publish
-from copilot_admin.copilots.questions.order import digest_of_question
+from copilot_admin.copilots.test_cases import fill_case
+from copilot_admin.evaluation.targets import Target, make_run
 from copilot_admin.models import (
     Access,
-    AnswerState,
     CallStatus,
     ComponentCall,
     Copilot,
     CopilotVersion,
     EndpointKey,
+    EvaluationResult,
     Provider,
-    SavedAnswer,
-    SavedQuestion,
-    Side,
+    ResultState,
+    RunState,
+    TargetKind,
+    TestCase,
 )
 
 _numbers = count(1)
@@ -102,23 +104,24 @@ def make_call(**changes: Any) -> ComponentCall:
     )
 
 
-def make_saved(
-    copilot: Copilot, question: str = "What?", *, answered: Side | None = None, **changes: Any
-) -> SavedQuestion:
-    """A question that is kept with a copilot, behind those there are; answered by a side if said."""
-    position = SavedQuestion.objects.filter(copilot=copilot).count()
-    saved = SavedQuestion.objects.create(
-        **{
-            "copilot": copilot,
-            "position": position,
-            "question": question,
-            "digest": digest_of_question(question, changes.get("body", {})),
-            **changes,
-        }
-    )
-    if answered is not None:
-        SavedAnswer.objects.create(question=saved, side=answered, state=AnswerState.DONE)
-    return saved
+def make_case(copilot: Copilot, question: str = "What?", **changes: Any) -> TestCase:
+    """A test case of a copilot, after the others; `expect` is one assertion."""
+    expect = changes.pop("expect", None)
+    case = TestCase(copilot=copilot, position=TestCase.objects.filter(copilot=copilot).count())
+    fill_case(case, {"question": question, **changes.pop("test_data", {}), "expect": expect})
+    for name, value in changes.items():
+        setattr(case, name, value)
+    case.save()
+    return case
+
+
+def make_result(case: TestCase, verdict: str = "passed", **changes: Any) -> EvaluationResult:
+    """A result of a test case, in a finished run of its own on the draft."""
+    run = make_run(case.copilot, Target(kind=changes.pop("target", TargetKind.DRAFT)))
+    run.state, run.heartbeat_at, run.finished_at = RunState.DONE, timezone.now(), timezone.now()
+    run.save()
+    values = {"state": ResultState.DONE, "verdict": verdict, "finished_at": timezone.now()}
+    return EvaluationResult.objects.create(run=run, case=case, **(values | changes))
 
 
 def make_user(*groups: str, **changes: Any) -> User:

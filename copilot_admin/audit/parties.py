@@ -21,7 +21,7 @@ SESSION_HASH_DIGITS = 16  # hexadecimal: enough to distinguish sessions
 
 # Their names quote conversations, which are erased on request; the trail can't be.
 MODELS_WITHOUT_NAME = (
-    *("componentcall", "conversation", "replay", "run", "savedquestion", "transcriptexport"),
+    *("componentcall", "conversation", "evaluationrun", "run", "testcase", "transcriptexport"),
     *("turn", "turnnote", "verdict"),
 )
 _CONTROL_CHARACTERS = re.compile(

@@ -1,4 +1,4 @@
-"""Differences between answers, and requests as curl commands."""
+"""Differences between texts, and requests as curl commands."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,23 +7,24 @@ import json
 import re
 from typing import Any
 
+from diff_match_patch import diff_match_patch
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.comparison import FieldChange, find_changes
 from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
 from protocol.json import Json
 
-EFFORT = 200_000  # steps, about 0.1 s; two prompts of 20,000 words with 200 edits need half
-CONTEXT = 240  # characters that stay on either side of a difference
-LONGEST = 6_000  # characters of a change, some three pages; nobody reads more of it in a list
-MOST_FOLDED = 100_000  # characters of a part that is left out; of more only the length is told
+TIMEOUT_SECONDS = 0.2  # then the rest of a text counts as replaced
+MAX_CONTEXT = 240  # characters that stay on either side of a difference
+MAX_CHANGE_LENGTH = 6_000  # characters of a change, some three pages
+MAX_FOLDED_LENGTH = 100_000  # characters of a hidden part; of a longer one only the length is shown
 
 # Scripts without spaces between words are compared character by character.
 _WORD = re.compile(r"\s+|[぀-ヿ㐀-鿿가-힯豈-﫿]|[^\W぀-ヿ㐀-鿿가-힯豈-﫿]+|[^\w\s]")
 
 
 class PartKind(StrEnum):
-    """What became of a part of a text."""
+    """Kinds of parts of a compared text."""
 
     SAME = "same"
     GONE = "gone"
@@ -31,12 +32,19 @@ class PartKind(StrEnum):
     LEFT_OUT = "left-out"  # not shown
 
 
+_KINDS = {
+    diff_match_patch.DIFF_EQUAL: PartKind.SAME,
+    diff_match_patch.DIFF_DELETE: PartKind.GONE,
+    diff_match_patch.DIFF_INSERT: PartKind.NEW,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A piece of text, and what became of it.
+    """A part of a text.
 
     Attributes:
-        within: Of a part that is not shown, what became of it.
+        within: Kind of a part that isn't shown.
     """
 
     kind: PartKind
@@ -45,60 +53,45 @@ class TextPart:
 
     @property
     def can_be_shown(self) -> bool:
-        return len(self.text) <= MOST_FOLDED
-
-
-@dataclass(frozen=True, slots=True)
-class _Hunk:
-    """What went, what came in its place, and what both have after it."""
-
-    gone: str
-    new: str
-    same: str
-
-
-@dataclass(slots=True)
-class _Effort:
-    """What a comparison may still cost, in steps."""
-
-    left: int = EFFORT
+        return len(self.text) <= MAX_FOLDED_LENGTH
 
 
 def differences(before: str, after: str) -> tuple[TextPart, ...]:
-    """The parts of two texts; those that are the same or went give `before`, the others `after`.
-
-    Args:
-        before: The earlier text.
-        after: The later text.
+    """Compare two texts word by word.
 
     Returns:
-        Parts in their order. No part is empty, no two neighbours are of the same kind, and what
-        went stands before what came in its place.
+        Parts in order: `SAME` and `GONE` make up `before`, `SAME` and `NEW` make up `after`. No part
+        is empty, no two neighbours have the same kind, and `GONE` precedes `NEW`.
     """
-    effort = _Effort()
-    found: list[_Hunk] = []
-    for hunk in _hunks(before.splitlines(True), after.splitlines(True), effort):
-        if hunk.gone and hunk.new:
-            words = _hunks(_WORD.findall(hunk.gone), _WORD.findall(hunk.new), effort)
-            found += [*_without_islands(words), _Hunk("", "", hunk.same)]
-        else:
-            found.append(hunk)
-    return tuple(_parts(found))
+    words: list[str] = []
+    numbers: dict[str, int] = {}
+
+    def encode(text: str) -> str:
+        """Write each different word as one character, as the library does with lines."""
+        for word in _WORD.findall(text):
+            if word not in numbers:
+                numbers[word] = len(words)
+                words.append(word)
+        return "".join(chr(numbers[word]) for word in _WORD.findall(text))
+
+    library = diff_match_patch()
+    library.Diff_Timeout = TIMEOUT_SECONDS
+    found = library.diff_main(encode(before), encode(after), False)
+    library.diff_cleanupSemantic(found)
+    library.diff_cleanupMerge(found)
+    library.diff_charsToLines(found, words)
+    return tuple(TextPart(_KINDS[kind], text) for kind, text in found if text)
 
 
 def shortened(
-    parts: Sequence[TextPart], *, context: int = CONTEXT, longest: int = LONGEST
+    parts: Sequence[TextPart], *, context: int = MAX_CONTEXT, longest: int = MAX_CHANGE_LENGTH
 ) -> tuple[TextPart, ...]:
-    """The parts without what need not be read to know the differences.
+    """Leave out what isn't needed to see the differences.
 
     Args:
-        parts: Of `differences`.
-        context: Characters of what is the same that stay beside a difference; as many are not
-            worth leaving out.
-        longest: Characters of a part that went or came.
-
-    Returns:
-        The parts; one that was left out has the text that is not shown.
+        parts: Parts of `differences`.
+        context: Characters that stay on either side of a difference; as few aren't left out.
+        longest: Characters of a removed or added part.
     """
     last = len(parts) - 1
     return tuple(
@@ -127,99 +120,6 @@ def _without_middle(part: TextPart, *, head: int, tail: int, room: int) -> Itera
     yield from _part(part.kind, part.text[end:])
 
 
-def _hunks(before: Sequence[str], after: Sequence[str], effort: _Effort) -> Iterator[_Hunk]:
-    numbers: dict[str, int] = {}
-    old = [numbers.setdefault(piece, len(numbers)) for piece in before]
-    new = [numbers.setdefault(piece, len(numbers)) for piece in after]
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    yield _Hunk("", "", "".join(before[:head]))
-    x = y = head
-    end = len(old) - tail, len(new) - tail
-    runs = _runs(old[head : end[0]], new[head : end[1]], effort)
-    for left, right, length in (*runs, (end[0] - head, end[1] - head, tail)):
-        at = head + left, head + right
-        same = "".join(before[at[0] : at[0] + length])
-        yield _Hunk("".join(before[x : at[0]]), "".join(after[y : at[1]]), same)
-        x, y = at[0] + length, at[1] + length
-
-
-def _common(old: Sequence[int], new: Sequence[int]) -> int:
-    pairs = zip(old, new, strict=False)
-    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(old), len(new)))
-
-
-def _runs(
-    old: Sequence[int], new: Sequence[int], effort: _Effort
-) -> Iterable[tuple[int, int, int]]:
-    furthest, trace = {1: 0}, []  # on each diagonal, how far so many edits lead
-    for edits in range(len(old) + len(new) + 1):
-        trace.append(furthest.copy())
-        for diagonal in range(-edits, edits + 1, 2):
-            x = _step(furthest, diagonal, edits)
-            start = x
-            while x < len(old) and x - diagonal < len(new) and old[x] == new[x - diagonal]:
-                x += 1
-            furthest[diagonal] = x
-            effort.left -= 1 + x - start
-            if x >= len(old) and x - diagonal >= len(new):
-                return _walked_back(trace, len(old), len(new))
-        if effort.left < 0:
-            break
-    return ()
-
-
-def _step(furthest: Mapping[int, int], diagonal: int, edits: int) -> int:
-    if _is_insertion(furthest, diagonal, edits):
-        return furthest[diagonal + 1]
-    return furthest[diagonal - 1] + 1
-
-
-def _is_insertion(furthest: Mapping[int, int], diagonal: int, edits: int) -> bool:
-    return diagonal == -edits or (
-        diagonal != edits and furthest[diagonal - 1] < furthest[diagonal + 1]
-    )
-
-
-def _walked_back(
-    trace: Sequence[Mapping[int, int]], x: int, y: int
-) -> Iterable[tuple[int, int, int]]:
-    runs = []
-    for edits in range(len(trace) - 1, -1, -1):
-        diagonal = x - y
-        start = _step(trace[edits], diagonal, edits)
-        if x > start:
-            runs.append((start, start - diagonal, x - start))
-        came_from = diagonal + 1 if _is_insertion(trace[edits], diagonal, edits) else diagonal - 1
-        x = trace[edits][came_from]
-        y = x - came_from
-    return reversed(runs)
-
-
-def _without_islands(hunks: Iterable[_Hunk]) -> list[_Hunk]:
-    found: list[_Hunk] = []
-    for hunk in hunks:
-        last = found[-1] if found else None
-        if last and last.gone + last.new and not any(map(str.isalnum, last.same)):
-            gone, new = last.gone + last.same + hunk.gone, last.new + last.same + hunk.new
-            found[-1] = _Hunk(gone, new, hunk.same)
-        else:
-            found.append(hunk)
-    return found
-
-
-def _parts(hunks: Iterable[_Hunk]) -> Iterator[TextPart]:
-    same: list[str] = []
-    for hunk in hunks:
-        if hunk.gone or hunk.new:
-            yield from _part(PartKind.SAME, "".join(same))
-            yield from _part(PartKind.GONE, hunk.gone)
-            yield from _part(PartKind.NEW, hunk.new)
-            same = []
-        same.append(hunk.same)
-    yield from _part(PartKind.SAME, "".join(same))
-
-
 def _part(kind: PartKind, text: str) -> Iterator[TextPart]:
     if text:
         yield TextPart(kind, text)
@@ -227,19 +127,19 @@ def _part(kind: PartKind, text: str) -> Iterator[TextPart]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedChange:
-    """A field that differs, as one text with what went and what came."""
+    """A field that differs, with removed and added parts."""
 
     label: str
     parts: tuple[TextPart, ...]
 
 
 def marked_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[MarkedChange, ...]:
-    """The fields in which two documents differ, in the order of the form."""
+    """Compare two documents field by field, in the order of the form."""
     return marked(find_changes(before, after))
 
 
 def marked(changes: Iterable[FieldChange]) -> tuple[MarkedChange, ...]:
-    """Marks within each field what went and what came; what is far from it is left out."""
+    """Compare the texts of changed fields."""
     return tuple(
         MarkedChange(label=change.label, parts=shortened(differences(change.before, change.after)))
         for change in changes
@@ -247,28 +147,28 @@ def marked(changes: Iterable[FieldChange]) -> tuple[MarkedChange, ...]:
 
 
 def proposed_note(changes: Sequence[FieldChange], *, is_first: bool) -> str:
-    """What a version may say of itself when nobody says more."""
+    """Return the default note of a version."""
     return _("First version") if is_first else in_a_line(changes)
 
 
 def in_a_line(changes: Sequence[FieldChange]) -> str:
-    """The names of what changed; as many as a note has room for."""
+    """Return the names of changed fields, as many as a note has room for."""
     line = ", ".join(change.label for change in changes)
     return (
         line if len(line) <= MAX_VERSION_NOTE_LENGTH else f"{line[: MAX_VERSION_NOTE_LENGTH - 1]}…"
     )
 
 
-KEY = "$COPILOT_KEY"  # the shell puts it in, from where it is kept
+KEY = "$COPILOT_KEY"  # replaced by the shell
 
 
 def curl_of(address: str, body: Json) -> str:
-    """The command that asks the same again.
+    """Return the command that repeats a request.
 
     Args:
-        address: Where copilots are asked.
-        body: The request as it is kept: without secrets. It is one line, so that nothing in it can
-            end the text that the shell hands over as it is.
+        address: URL of the query endpoint.
+        body: The stored request, without secrets. It becomes one line, so that nothing in it can
+            end the here-document.
     """
     text = json.dumps(body, ensure_ascii=False)
     return (

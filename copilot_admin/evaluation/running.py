@@ -5,30 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
-from copilot_admin.evaluation.question_queue import UNFINISHED
-from copilot_admin.evaluation.replay_decisions import GOING_ON, ReplayWish
-from copilot_admin.evaluation.replay_reading import ReplayView, replay_views
+from copilot_admin.evaluation.results import summarize_runs
 from copilot_admin.jobs.removal import get_unfinished
 from copilot_admin.models import (
     AlertDelivery,
     Copilot,
     DeliveryState,
+    EvaluationRun,
     PendingImport,
-    Replay,
-    ReplayState,
-    SavedAnswer,
 )
 from copilot_admin.privacy.counting import MAX_COUNTED
 
 MOST_SHOWN = 100  # of each kind; more of them are counted
-UNDER_WAY = (*GOING_ON, ReplayState.PAUSED, ReplayState.COST_BOUND)
 
 
 class WorkKind(StrEnum):
@@ -37,18 +32,16 @@ class WorkKind(StrEnum):
     DELETION = "deletion"
     IMPORT = "import"
     MESSAGES = "messages"
-    QUESTIONS = "questions"
+    EVALUATION = "evaluation"
     REMOVAL = "removal"
-    REPLAY = "replay"
 
 
 KINDS: Mapping[WorkKind, str | Promise] = {
     WorkKind.DELETION: gettext_lazy("Copilot being deleted"),
     WorkKind.IMPORT: gettext_lazy("Import that waits for a yes"),
     WorkKind.MESSAGES: gettext_lazy("Messages of alerts being delivered"),
-    WorkKind.QUESTIONS: gettext_lazy("Saved questions being asked"),
+    WorkKind.EVALUATION: gettext_lazy("Test run"),
     WorkKind.REMOVAL: gettext_lazy("Transcripts being removed"),
-    WorkKind.REPLAY: gettext_lazy("Replay"),
 }
 
 
@@ -57,12 +50,11 @@ class Work:
     """Something that is done in the background.
 
     Attributes:
-        of: The id that its stop takes; of questions the copilot's.
+        of: The id that cancelling takes.
         copilot: The id of the copilot that it is about, if any.
         since: When it began, if that is known.
         moved_at: The last sign of life of whoever does it.
         total: Of which `done` are done; None where nobody knows.
-        wishes: What can be wanted of it.
     """
 
     kind: WorkKind
@@ -74,13 +66,11 @@ class Work:
     moved_at: datetime | None = None
     done: int = 0
     total: int | None = None
-    wishes: tuple[ReplayWish, ...] = ()
+    can_be_cancelled: bool = False
 
     @property
     def is_moving(self) -> bool:
-        return self.kind is not WorkKind.IMPORT and (
-            self.kind is not WorkKind.REPLAY or ReplayWish.PAUSE in self.wishes
-        )
+        return self.kind is not WorkKind.IMPORT
 
     @property
     def label(self) -> str:
@@ -103,8 +93,7 @@ class QueuedTask:
 def running() -> tuple[Work, ...]:
     """All that is under way; a constant number of queries."""
     return (
-        *_replays(),
-        *_questions(),
+        *_evaluations(),
         *_deletions(),
         *_removals(),
         *_imports(),
@@ -139,56 +128,21 @@ def queued_tasks() -> tuple[QueuedTask, ...]:
     )
 
 
-def _replays() -> Iterator[Work]:
-    ids = Replay.objects.filter(state__in=UNDER_WAY).order_by("-pk").values_list("pk", flat=True)
-    for view in replay_views(Replay.objects.filter(pk__in=list(ids[:MOST_SHOWN]))):
-        yield _replay(view)
-
-
-def _replay(view: ReplayView) -> Work:
-    replay = view.replay
-    first = ReplayWish.PAUSE if replay.state in GOING_ON else ReplayWish.RESUME
-    # A bound on cost is raised on the page of the replay.
-    wishes = (
-        (ReplayWish.STOP,) if replay.state == ReplayState.COST_BOUND else (first, ReplayWish.STOP)
-    )
-    return Work(
-        kind=WorkKind.REPLAY,
-        of=replay.pk,
-        name=f"{replay.copilot.name}: {view.asked}",
-        state=str(ReplayState(replay.state).label),
-        copilot=replay.copilot_id,
-        since=replay.created_at,
-        moved_at=replay.moved_at,
-        done=view.tally.done,
-        total=view.tally.total,
-        wishes=wishes,
-    )
-
-
-def _questions() -> Iterator[Work]:
-    asked = Copilot.objects.annotate(
-        total=Count("saved_questions__answers"),
-        unfinished=Count(
-            "saved_questions__answers", filter=Q(saved_questions__answers__state__in=UNFINISHED)
-        ),
-        moved=Max("saved_questions__answers__claimed_at"),
-    )
-    busy = SavedAnswer.objects.filter(state__in=UNFINISHED).order_by()
-    ids = busy.values_list("question__copilot_id", flat=True).distinct()[:MOST_SHOWN]
-    rows = asked.filter(pk__in=list(ids)).order_by("name")
-    for pk, name, total, unfinished, moved in rows.values_list(
-        "pk", "name", "total", "unfinished", "moved"
-    ):
+def _evaluations() -> Iterator[Work]:
+    runs = EvaluationRun.objects.filter(state__in=EvaluationRun.ACTIVE).order_by("-pk")
+    newest = list(runs.values_list("pk", flat=True)[:MOST_SHOWN])
+    for one in summarize_runs(EvaluationRun.objects.filter(pk__in=newest)):
         yield Work(
-            kind=WorkKind.QUESTIONS,
-            of=pk,
-            name=name,
-            copilot=pk,
-            moved_at=moved,
-            done=total - unfinished,
-            total=total,
-            wishes=(ReplayWish.STOP,),
+            kind=WorkKind.EVALUATION,
+            of=one.run.pk,
+            name=f"{one.run.copilot.name}: {one.name}",
+            state=one.run.get_state_display(),
+            copilot=one.run.copilot_id,
+            since=one.run.created_at,
+            moved_at=one.run.heartbeat_at,
+            done=one.counts.done,
+            total=one.counts.total,
+            can_be_cancelled=True,
         )
 
 

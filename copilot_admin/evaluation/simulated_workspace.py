@@ -1,10 +1,10 @@
-"""Workspace as a saved question has it: the requests it would send, and what its functions bring."""
+"""Workspace, simulated from the test data: its requests, and the results of client functions."""
 
 from collections.abc import Mapping, Sequence
 import json
 from typing import Any
 
-from copilot_admin.copilots.questions.entry import FileEntry, QuestionEntry, WidgetEntry
+from copilot_admin.copilots.test_cases import FileEntry, TestCaseEntry, WidgetEntry
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
 
@@ -12,14 +12,14 @@ UPLOADS = "OpenBB Hub"  # the origin of files, for Workspace
 DONE: JsonObject = {"status": "success", "message": "Done"}  # of a function that brings no data
 
 
-def first_messages(entry: QuestionEntry) -> list[JsonObject]:
-    """The chat up to the question."""
+def first_messages(entry: TestCaseEntry) -> list[JsonObject]:
+    """Return the chat up to the question."""
     earlier = [{"role": one.role, "content": one.content} for one in entry.earlier]
     return [*earlier, {"role": "human", "content": entry.question}]
 
 
-def request_of(entry: QuestionEntry, messages: Sequence[JsonObject]) -> JsonObject:
-    """The body of a request with these messages."""
+def request_of(entry: TestCaseEntry, messages: Sequence[JsonObject]) -> JsonObject:
+    """Return the body of a request with these messages."""
     widgets: dict[str, list[Json]] = {"primary": [], "secondary": [], "extra": []}
     for widget in entry.widgets:
         widgets[widget.place].append(_widget(widget))
@@ -36,11 +36,11 @@ def request_of(entry: QuestionEntry, messages: Sequence[JsonObject]) -> JsonObje
     }
 
 
-def result_messages(entry: QuestionEntry, call: Mapping[str, Any]) -> list[JsonObject]:
-    """The call and its result, as Workspace appends them to the chat.
+def result_messages(entry: TestCaseEntry, call: Mapping[str, Any]) -> list[JsonObject]:
+    """Return the call and its result, as Workspace appends them to the chat.
 
     Args:
-        entry: Whose simulation answers.
+        entry: The test case.
         call: The payload of the call's event.
     """
     made = {"function": call["function"], "input_arguments": call["input_arguments"]}
@@ -55,20 +55,20 @@ def result_messages(entry: QuestionEntry, call: Mapping[str, Any]) -> list[JsonO
     ]
 
 
-def result_of(entry: QuestionEntry, function: str, given: Mapping[str, Any]) -> list[Json]:
-    """The data of a function's result: of widgets what they hold, else what was saved."""
+def result_of(entry: TestCaseEntry, function: str, given: Mapping[str, Any]) -> list[Json]:
+    """Return the data of a result: of widgets their data, else that of the test data."""
     if function in WIDGET_DATA_FUNCTIONS:
         return [_data_of(entry, source) for source in given.get("data_sources") or ()]
     saved: Sequence[Json] | None = entry.results.get(function)
     return [DONE] if saved is None else list(saved)
 
 
-def _data_of(entry: QuestionEntry, source: Mapping[str, Any]) -> JsonObject:
+def _data_of(entry: TestCaseEntry, source: Mapping[str, Any]) -> JsonObject:
     uuid, id = source.get("widget_uuid"), source.get("id")
-    # The same widget may stand in a dashboard twice: of two with its id, the one with its uuid.
-    alike = [one for one in entry.widgets if uuid == one.called or id == one.id]
+    # A dashboard may have a widget twice; of two with the same id, the uuid decides.
+    alike = [one for one in entry.widgets if uuid == one.effective_uuid or id == one.id]
     if alike:
-        found = _items(next((one for one in alike if uuid == one.called), alike[0]))
+        found = _items(next((one for one in alike if uuid == one.effective_uuid), alike[0]))
     else:
         file = next((one for one in entry.files if one.id == id), None)
         found = None if file is None else [{"content": file.content, "data_format": _format(file)}]
@@ -91,7 +91,7 @@ def _item(content: str, *, parse_as: str) -> JsonObject:
 
 def _widget(widget: WidgetEntry) -> JsonObject:
     return {
-        "uuid": widget.called,
+        "uuid": widget.effective_uuid,
         "origin": widget.origin,
         "widget_id": widget.id,
         "name": widget.name or widget.id,

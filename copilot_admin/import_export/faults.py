@@ -62,7 +62,7 @@ _ONE_OF = {
     "models": gettext_lazy("model"),
     "params": gettext_lazy("parameter"),
     "providers": gettext_lazy("provider"),
-    "questions": gettext_lazy("saved question"),
+    "questions": gettext_lazy("test case"),
     "rows": gettext_lazy("row"),
     "skills": gettext_lazy("skill"),
     "starters": gettext_lazy("starter"),

@@ -8,12 +8,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.providers import forget_secrets_if_moved
+from copilot_admin.copilots.test_cases import as_row
 from copilot_admin.import_export.changes import ImportedChange, compared
 from copilot_admin.import_export.exporting import provider_entry
 from copilot_admin.import_export.faults import FileFault
-from copilot_admin.import_export.questions import row_of
 from copilot_admin.import_export.schema import ProviderEntry
-from copilot_admin.models import Copilot, Provider, SavedQuestion
+from copilot_admin.models import Copilot, Provider, TestCase
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ def known_to(slugs: Collection[str]) -> KnownToImport:
     locked = rows.order_by("pk").select_for_update(of=("self",), no_key=True)
     copilots = {row.slug: row for row in locked}
     questions: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for saved in SavedQuestion.objects.filter(copilot__slug__in=slugs):
-        questions[saved.copilot_id].append(row_of(saved))
-    made = SavedQuestion.objects.exclude(origin=None).order_by("origin")
+    for saved in TestCase.objects.filter(copilot__slug__in=slugs):
+        questions[saved.copilot_id].append(as_row(saved))
+    made = TestCase.objects.exclude(origin=None).order_by("origin")
     origins = {digest: origin for digest, origin in made.values_list("digest", "origin") if origin}
     return KnownToImport(
         slugs=frozenset(slugs),

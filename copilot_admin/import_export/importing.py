@@ -24,7 +24,7 @@ from copilot_admin.import_export.import_known import (
 )
 from copilot_admin.import_export.import_rights import ImportWish, faults_of_rights
 from copilot_admin.import_export.loading import load
-from copilot_admin.import_export.questions import keep_questions
+from copilot_admin.import_export.questions import replace_cases
 from copilot_admin.import_export.schema import CopilotEntry, CopilotFile
 from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Access, Copilot
@@ -218,7 +218,7 @@ def _with_questions(
     was = work.known.questions.get(row.pk, [])
     rows = [question.row() for question in entry.questions]
     if was != rows:
-        keep_questions(row, rows, work.known.origins)
+        replace_cases(row, rows, work.known.origins)
     return ({**before, "questions": was} if before else before), {**after, "questions": rows}
 
 

@@ -1,4 +1,4 @@
-"""The questions of a copilot in its file: read with every fault, kept, written."""
+"""Test cases in a copilot file."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,132 +7,94 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
-from copilot_admin.copilots.questions.expectation import (
-    Expectation,
-    ExpectationEntry,
-    expectation_in,
-)
-from copilot_admin.copilots.questions.order import digest_of_question
+from copilot_admin.copilots.test_cases import MAX_TEST_CASES, TestCaseEntry, as_row, fill_case
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.faults import BadQuestion
 from copilot_admin.import_export.validation import faults_of
-from copilot_admin.models import Copilot, SavedQuestion
+from copilot_admin.models import Copilot, TestCase
 
 
-def read_question(row: object) -> QuestionEntry:
-    """A question of plain values.
-
-    Raises:
-        BadQuestion: With every fault.
-    """
-    try:
-        return QuestionEntry.model_validate(row)
-    except ValidationError as error:
-        raise BadQuestion(faults_of(error, QuestionEntry)) from error
-
-
-def read_expectation(row: Mapping[str, Any]) -> Expectation | None:
-    """What a row says of the answer; None where nothing is expected.
+def parse_case(row: object) -> TestCaseEntry:
+    """Parse a test case of plain values.
 
     Raises:
-        BadQuestion: With every fault.
+        BadQuestion: It is not valid; with every error.
     """
     try:
-        return expectation_in(row)
+        return TestCaseEntry.model_validate(row)
     except ValidationError as error:
-        raise BadQuestion(faults_of(error, ExpectationEntry)) from error
-
-
-def row_of(saved: SavedQuestion) -> dict[str, Any]:
-    """A question as a file has it; also one that this release cannot read any more."""
-    expect = {"expect": saved.expectation} if saved.expectation else {}
-    label = {"label": saved.label} if saved.label else {}
-    return {"question": saved.question, **expect, **saved.body, **label}
+        raise BadQuestion(faults_of(error, TestCaseEntry)) from error
 
 
 def rows_of(copilot: Copilot) -> list[dict[str, Any]]:
-    """The questions of a copilot, in their order."""
-    return [row_of(saved) for saved in SavedQuestion.objects.filter(copilot=copilot)]
+    """Return the test cases of a copilot as a file has them, in order."""
+    return [as_row(case) for case in TestCase.objects.filter(copilot=copilot)]
 
 
-def keep_questions(
+def replace_cases(
     copilot: Copilot, rows: Sequence[Mapping[str, Any]], origins: Mapping[str, int]
 ) -> None:
-    """Makes these the questions of a copilot; one that stays as it is keeps its answers.
+    """Replace the test cases of a copilot; unchanged ones keep their results.
 
     Args:
-        copilot: Whose.
-        rows: As a file has them.
-        origins: The conversations that questions of this server were made from, by their digests.
-            What is imported where it was exported is a copy, and goes with its conversation too.
+        copilot: A copilot.
+        rows: Test cases as a file has them.
+        origins: Source conversations of the test cases of this server, by digest. An imported copy
+            of one is erased with its conversation, too.
     """
-    # What they bring may be much: they are told apart without it.
-    before = list(SavedQuestion.objects.filter(copilot=copilot).defer("body"))
+    before = list(TestCase.objects.filter(copilot=copilot).defer("test_data"))
     own = {one.digest: one.origin for one in before if one.origin is not None}
     for position, row in enumerate(rows):
-        saved = SavedQuestion(copilot=copilot, position=position)
-        fill(saved, row)
-        saved.origin = own.get(saved.digest, origins.get(saved.digest))
-        same = next((one for one in before if _is_same(one, saved)), None)
+        case = TestCase(copilot=copilot, position=position)
+        fill_case(case, row)
+        case.origin = own.get(case.digest, origins.get(case.digest))
+        same = next((one for one in before if _is_same(one, case)), None)
         if same is None:
-            saved.save()
+            case.save()
         else:
             before.remove(same)
-            # Not saved: its answers would be older than the question.
-            SavedQuestion.objects.filter(pk=same.pk).update(position=position)
-    for saved in before:
-        saved.delete()
+            # Not saved: its results would be older than the case.
+            TestCase.objects.filter(pk=same.pk).update(position=position)
+    for case in before:
+        case.delete()
 
 
-def add_question(
-    copilot: Copilot, entry: QuestionEntry, *, origin: int | None = None
-) -> SavedQuestion:
-    """Keeps a question behind the others.
+def add_case(copilot: Copilot, entry: TestCaseEntry, *, origin: int | None = None) -> TestCase:
+    """Add a test case after the others.
 
     Args:
-        copilot: Whose question it is.
-        entry: As a file has it.
-        origin: The conversation that it was asked in, if it was not made up here.
+        copilot: A copilot.
+        entry: The test case.
+        origin: Source conversation, if it was made from one.
 
     Raises:
-        ConfigurationError: There are as many as a copilot may have.
+        ConfigurationError: The copilot has as many as it may have.
     """
-    saved = SavedQuestion(copilot=copilot, origin=origin)
-    fill(saved, entry.row())
-    return put_last(saved)
+    case = TestCase(copilot=copilot, origin=origin)
+    fill_case(case, entry.row())
+    return save_last(case)
 
 
-def put_last(saved: SavedQuestion) -> SavedQuestion:
-    """Stores a new question behind the others of its copilot.
+def save_last(case: TestCase) -> TestCase:
+    """Save a new test case after the others of its copilot.
 
     Raises:
-        ConfigurationError: There are as many as a copilot may have.
+        ConfigurationError: The copilot has as many as it may have.
     """
-    rows = SavedQuestion.objects.filter(copilot=saved.copilot_id)
+    rows = TestCase.objects.filter(copilot=case.copilot_id)
     there = rows.order_by().aggregate(Count("pk"), Max("position"))
-    if there["pk__count"] >= MOST_QUESTIONS:
-        sentence = _("A copilot has %(most)d saved questions at most. Delete one first.")
-        raise ConfigurationError(sentence % {"most": MOST_QUESTIONS})
+    if there["pk__count"] >= MAX_TEST_CASES:
+        sentence = _("A copilot can have %(most)d test cases. Delete one first.")
+        raise ConfigurationError(sentence % {"most": MAX_TEST_CASES})
     last = there["position__max"]
-    saved.position = 0 if last is None else last + 1
-    saved.save()
-    return saved
+    case.position = 0 if last is None else last + 1
+    case.save()
+    return case
 
 
-def fill(saved: SavedQuestion, row: Mapping[str, Any]) -> None:
-    """Puts the values of a row of a file into one of the table."""
-    body = dict(row)
-    saved.question = body.pop("question")
-    saved.expectation = body.pop("expect", {})
-    saved.label = body.pop("label", "")
-    saved.body = body
-    saved.digest = digest_of_question(saved.question, body)
-
-
-def _is_same(one: SavedQuestion, other: SavedQuestion) -> bool:
-    return (one.digest, one.expectation, one.label) == (
+def _is_same(one: TestCase, other: TestCase) -> bool:
+    return (one.digest, one.assertions, one.label) == (
         other.digest,
-        other.expectation,
+        other.assertions,
         other.label,
     )

@@ -10,7 +10,7 @@ from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.copilots.config import LIVE_FIELDS, VERSIONED_FIELDS, CopilotConfig
 from copilot_admin.copilots.config_types import Name, Shape, fault, refuse_repeated, to_stored
 from copilot_admin.copilots.providers import is_proxy_url, key_variables, may_hold_key
-from copilot_admin.copilots.questions.entry import MOST_QUESTIONS, QuestionEntry
+from copilot_admin.copilots.test_cases import MAX_TEST_CASES, TestCaseEntry
 from copilot_admin.errors import NotReady
 
 FORMAT = 1
@@ -104,7 +104,7 @@ class ProviderEntry(Shape):
 class CopilotEntry(CopilotConfig):
     """A copilot with its test questions; without `questions` the stored ones stay."""
 
-    questions: Annotated[list[QuestionEntry], Field(max_length=MOST_QUESTIONS)] | None = None
+    questions: Annotated[list[TestCaseEntry], Field(max_length=MAX_TEST_CASES)] | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the versioned part, like `publishing.document_of`, with the image of the file."""

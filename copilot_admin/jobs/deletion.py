@@ -25,13 +25,11 @@ from copilot_admin.models import (
     Conversation,
     Copilot,
     CopilotVersion,
+    EvaluationResult,
+    EvaluationRun,
     Outcome,
-    RecordedAnswer,
-    Replay,
-    ReplayAnswer,
     Run,
-    SavedAnswer,
-    SavedQuestion,
+    TestCase,
     VersionProvider,
 )
 from copilot_admin.models.usage import ROLLUPS
@@ -122,11 +120,9 @@ def _get_other_rows(copilot_id: int) -> Iterable[QuerySet[Any]]:
     yield ComponentCall.objects.filter(copilot_id=copilot_id).order_by()
     for rollup in ROLLUPS:
         yield rollup._default_manager.filter(copilot_id=copilot_id).order_by()
-    yield SavedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
-    yield ReplayAnswer.objects.filter(replay__copilot_id=copilot_id).order_by()
-    yield Replay.objects.filter(copilot_id=copilot_id).order_by()
-    yield RecordedAnswer.objects.filter(question__copilot_id=copilot_id).order_by()
-    yield SavedQuestion.objects.filter(copilot_id=copilot_id).order_by()
+    yield EvaluationResult.objects.filter(run__copilot_id=copilot_id).order_by()
+    yield EvaluationRun.objects.filter(copilot_id=copilot_id).order_by()
+    yield TestCase.objects.filter(copilot_id=copilot_id).order_by()
     yield VersionProvider.objects.filter(version__copilot_id=copilot_id).order_by()
     of_rule, of_digest = Q(alert__rule__copilot_id=copilot_id), Q(digest__copilot_id=copilot_id)
     yield AlertDelivery.objects.filter(of_rule | of_digest).order_by()

@@ -22,16 +22,14 @@ from copilot_admin.jobs.tasks import BatchResult, enqueue_stalled, run_batches, 
 from copilot_admin.models import (
     Cause,
     Conversation,
+    EvaluationResult,
     ExportPart,
     ExportState,
     Outcome,
-    RecordedAnswer,
     Removal,
     RemovalState,
-    ReplayAnswer,
     Run,
-    SavedAnswer,
-    SavedQuestion,
+    TestCase,
     TranscriptExport,
     Turn,
 )
@@ -43,7 +41,7 @@ from copilot_admin.privacy.vacuum import merge_search_index, truncate_wal, vacuu
 from copilot_admin.transcripts.store.checkpoints import is_missed
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
-BATCH_QUESTIONS = 20
+BATCH_TEST_CASES = 20
 BATCH_EXPORT_PARTS = 10  # of some 100 kB each
 
 # Removals for which this process has begun to merge the search index. To begin again would merge
@@ -177,7 +175,7 @@ def remove_batch(removal_id: int) -> BatchResult:
 def _remove_rows(removal: Removal) -> BatchResult:
     ids = _take_conversations(removal)
     if ids:
-        deleted = _delete_questions(ids) if removal.with_questions else rows.DeletedRows()
+        deleted = _delete_test_cases(ids) if removal.with_questions else rows.DeletedRows()
         _note_deleted(removal, deleted if deleted.total else _delete_conversations(ids))
         return BatchResult.MORE
     scope = scope_of(removal)
@@ -237,28 +235,18 @@ def _delete_others(scope: PrivacyScope) -> rows.DeletedRows:
     return rows.delete_first_rows(in_order, users=users)
 
 
-def _delete_questions(ids: list[int]) -> rows.DeletedRows:
-    """Delete some saved questions and answers that were made from conversations.
+def _delete_test_cases(ids: list[int]) -> rows.DeletedRows:
+    """Delete some test cases that were made from conversations, after their results.
 
-    A question is found through its recorded answer, so both are deleted in one batch, and before the
-    turn. Answers of replays outlive their question.
+    They are found through their turn, so they are deleted before it.
     """
     turns = Turn.objects.filter(conversation__in=ids).values("pk")
-    recorded = RecordedAnswer.objects.filter(turn__in=turns).order_by("pk")
-    copies = SavedQuestion.objects.filter(origin__in=ids).order_by("pk")
-    questions = {
-        *recorded.values_list("pk", flat=True)[:BATCH_QUESTIONS],
-        *copies.values_list("pk", flat=True)[:BATCH_QUESTIONS],
-    }
-    answers = (
-        ReplayAnswer.objects.filter(Q(question__in=questions) | Q(origin__in=ids)).order_by(),
-        SavedAnswer.objects.filter(question__in=questions).order_by(),
-    )
-    deleted = rows.delete_first_rows(answers)
+    made = TestCase.objects.filter(Q(origin__in=ids) | Q(source_turn__in=turns)).order_by("pk")
+    cases = list(made.values_list("pk", flat=True)[:BATCH_TEST_CASES])
+    deleted = rows.delete_first_rows([EvaluationResult.objects.filter(case__in=cases).order_by()])
     if not deleted.total:
-        for model in (RecordedAnswer, SavedQuestion):
-            found = model._default_manager.filter(pk__in=questions)
-            deleted.counts[model.__name__] += found.delete()[0]
+        found = TestCase.objects.filter(pk__in=cases)
+        deleted.counts[TestCase.__name__] += found.delete()[0]
     return deleted
 
 

@@ -46,17 +46,14 @@ from copilot_admin.models.copilots import (
     VersionProvider,
 )
 from copilot_admin.models.evaluation import (
-    AnswerState,
-    Baseline,
-    Judgement,
-    RecordedAnswer,
-    Replay,
-    ReplayAnswer,
-    ReplayState,
-    ReplayTarget,
-    SavedAnswer,
-    SavedQuestion,
-    Side,
+    EvaluationResult,
+    EvaluationRun,
+    PublishGate,
+    ResultState,
+    ResultVerdict,
+    RunState,
+    TargetKind,
+    TestCase,
 )
 from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
 from copilot_admin.models.limits import LimitRejection, LimitScope, SubjectLimits

@@ -1,9 +1,10 @@
-"""Saved questions, their answers, and replays of them."""
+"""Test cases of copilots, evaluation runs over them, and their results."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib.auth.models import User
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -19,54 +20,46 @@ DIGEST_LENGTH = 64
 MAX_LABEL_LENGTH = 60
 
 
-class Side(models.TextChoices):
-    DRAFT = "draft", _("Draft")
-    LIVE = "live", _("Live")
+class TestCase(models.Model):
+    """A question with its test data, and the assertions that its answer is checked by."""
 
+    __test__: ClassVar = False  # for pytest, which collects classes named Test*
 
-class AnswerState(models.TextChoices):
-    WAITING = "waiting", _("Waiting")
-    ASKING = "asking", _("Being asked")
-    DONE = "done", _("Done")
-
-
-class Judgement(models.TextChoices):
-    AS_EXPECTED = "as-expected", _("As expected")
-    NOT_AS_EXPECTED = "not-as-expected", _("Not as expected")
-    ANSWERED = "answered", _("Answered, nothing was expected")
-    UNDECIDED = "undecided", _("Could not be found out")
-
-
-class SavedQuestion(models.Model):
-    """A test question with its request body and expectation, as in a copilot file."""
-
-    copilot = models.ForeignKey(
-        Copilot, models.CASCADE, related_name="saved_questions", db_index=False
-    )
+    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="test_cases", db_index=False)
     position = models.PositiveIntegerField()
     question = models.TextField(_("question"))
-    body: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(default=dict)
-    expectation: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(
+    test_data: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(
         default=dict
     )
+    assertions: "models.Field[list[Mapping[str, Json]], list[Mapping[str, Json]]]" = (
+        OrderedJsonField(default=list)
+    )
     label = models.CharField(_("label"), max_length=MAX_LABEL_LENGTH, blank=True)
-    # Hash of question and body, to find duplicates.
+    # Hash of question and test data, to find duplicates.
     digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)
-    # Id of the source conversation: its erasure deletes the question and its copies.
+    # Ids of the source conversation and turn, whose erasure deletes the test case. They aren't
+    # foreign keys: the test case outlives a transcript that is only deleted.
     origin = models.BigIntegerField(null=True)
+    source_turn = models.BigIntegerField(null=True)
+    recorded_answer = models.TextField(blank=True)  # what the source turn was answered
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:
-        verbose_name = _("saved question")
-        verbose_name_plural = _("saved questions")
+        verbose_name = _("test case")
+        verbose_name_plural = _("test cases")
         ordering = ["copilot", "position", "id"]
         indexes = [
-            models.Index(fields=["copilot", "position", "id"], name="saved_question_of_copilot"),
-            models.Index(fields=["copilot", "digest"], name="saved_question_same"),
+            models.Index(fields=["copilot", "position", "id"], name="test_case_of_copilot"),
+            models.Index(fields=["copilot", "digest"], name="test_case_same"),
             models.Index(
                 fields=["origin"],
                 condition=Q(origin__isnull=False),
-                name="saved_question_of_origin",
+                name="test_case_of_origin",
+            ),
+            models.Index(
+                fields=["source_turn"],
+                condition=Q(source_turn__isnull=False),
+                name="test_case_of_turn",
             ),
         ]
 
@@ -74,189 +67,132 @@ class SavedQuestion(models.Model):
         return self.question
 
 
-class RecordedAnswer(models.Model):
-    """The answer in the source conversation, used as a baseline.
-
-    `conversation` and `turn` aren't foreign keys: the question outlives its transcript.
-    """
-
-    question = models.OneToOneField(
-        SavedQuestion, models.CASCADE, primary_key=True, related_name="recorded"
-    )
-    conversation = models.BigIntegerField()
-    turn = models.BigIntegerField(db_index=True)
-    text = models.TextField(blank=True)
-    failure = models.TextField(blank=True)  # why it is no whole answer
-    provider = models.CharField(max_length=100, blank=True)
-    model = models.CharField(max_length=200, blank=True)
-    version_number = models.PositiveIntegerField(null=True)  # None: it is gone, or was a draft
-    ttft_ms = models.PositiveIntegerField(null=True)
-    ms = models.PositiveIntegerField(default=0)
-    input_tokens = models.PositiveIntegerField(default=0)
-    output_tokens = models.PositiveIntegerField(default=0)
-    cost = models.DecimalField(**COST, null=True)  # None: unknown
-    cost_is_estimated = models.BooleanField(default=False)
-    answered_at = models.DateTimeField()
-
-    class Meta:
-        verbose_name = _("recorded answer")
-        verbose_name_plural = _("recorded answers")
-
-    def __str__(self) -> str:
-        return f"turn {self.turn}"
-
-
-class SavedAnswer(models.Model):
-    """The newest answer of the draft or the live version, kept until the next one is complete.
-
-    `state` and `claimed_at` are the work queue.
-    """
-
-    question = models.ForeignKey(
-        SavedQuestion, models.CASCADE, related_name="answers", db_index=False
-    )
-    side = models.CharField(max_length=5, choices=Side.choices)
-    state = models.CharField(max_length=7, choices=AnswerState.choices)
-    claimed_at = models.DateTimeField(null=True)
-    asked_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
-    version_number = models.PositiveIntegerField(default=0)  # 0: a draft, which has a digest
-    digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)
-    judgement = models.CharField(max_length=15, choices=Judgement.choices, blank=True)
-    reason = models.TextField(blank=True)
-    text = models.TextField(blank=True)
-    failed = models.BooleanField(default=False, db_default=False)  # there is no whole answer
-    trace_id = models.CharField(max_length=128, blank=True)
-    ttft_ms = models.PositiveIntegerField(null=True)
-    ms = models.PositiveIntegerField(default=0)
-    input_tokens = models.PositiveIntegerField(default=0)
-    output_tokens = models.PositiveIntegerField(default=0)
-    cost = models.DecimalField(**COST, null=True)  # None: unknown
-    answered_at = models.DateTimeField(null=True)
-
-    class Meta:
-        verbose_name = _("saved answer")
-        verbose_name_plural = _("saved answers")
-        ordering = ["question", "side"]
-        indexes = [
-            models.Index(
-                fields=["claimed_at"], condition=~Q(state="done"), name="saved_answer_unfinished"
-            )
-        ]
-        constraints = [
-            models.UniqueConstraint(fields=["question", "side"], name="saved_answer_once")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.side} {self.judgement or self.state}"
-
-
-MAX_EXCERPT_LENGTH = (
-    300  # characters of a question that a replay keeps, should the question be deleted
-)
-
-
-class ReplayTarget(models.TextChoices):
+class TargetKind(models.TextChoices):
     DRAFT = "draft", _("Draft")
+    LIVE = "live", _("Live version")
     VERSION = "version", _("Version")
     MODEL = "model", _("Draft with another model")
 
 
-class ReplayState(models.TextChoices):
+class RunState(models.TextChoices):
     WAITING = "waiting", _("Waiting")
     RUNNING = "running", _("Running")
-    PAUSED = "paused", _("Paused")
-    DONE = "done", _("Done")
-    STOPPED = "stopped", _("Stopped")
-    COST_BOUND = "cost-bound", _("Stopped by its bound on cost")
+    DONE = "done", _("Finished")
+    CANCELLED = "cancelled", _("Cancelled")
+    COST_LIMIT = "cost-limit", _("Stopped at the cost limit")
 
 
-class Baseline(models.TextChoices):
-    NONE = "none", _("Nothing")
-    RECORDED = "recorded", _("The recorded answer")
-    LIVE = "live", _("The last answer of what was live")
+class EvaluationRun(models.Model):
+    """All or some test cases, run on one target; `document` is the draft at the start."""
 
+    ACTIVE: ClassVar = (RunState.WAITING, RunState.RUNNING)
 
-class Replay(models.Model):
-    """An evaluation run over saved questions; `document` is the draft at its start."""
-
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="replays", db_index=False)
-    target = models.CharField(_("target"), max_length=7, choices=ReplayTarget.choices)
+    copilot = models.ForeignKey(
+        Copilot, models.CASCADE, related_name="evaluation_runs", db_index=False
+    )
+    target = models.CharField(_("target"), max_length=7, choices=TargetKind.choices)
     version_number = models.PositiveIntegerField(default=0)  # 0: the draft
     document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(
         default=dict
     )
+    digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)  # of the draft
     provider = models.ForeignKey(Provider, models.SET_NULL, null=True, related_name="+")
     provider_name = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
-    label = models.CharField(max_length=60, blank=True)  # of the questions, where one was chosen
-    state = models.CharField(
-        max_length=10, choices=ReplayState.choices, default=ReplayState.WAITING
-    )
-    most_cost = models.DecimalField(**COST, null=True)  # in US dollars; None: no bound
-    asked_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    # Model of judged assertions; blank: the model of the target.
+    judge_provider = models.ForeignKey(Provider, models.SET_NULL, null=True, related_name="+")
+    judge_model = models.CharField(max_length=200, blank=True)
+    is_partial = models.BooleanField(default=False)  # not all test cases of the copilot
+    state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.WAITING)
+    cost_limit = models.DecimalField(**COST, null=True)  # in US dollars; None: no limit
+    started_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-    moved_at = models.DateTimeField()  # heartbeat of the worker
+    heartbeat_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name = _("replay")
-        verbose_name_plural = _("replays")
+        verbose_name = _("evaluation run")
+        verbose_name_plural = _("evaluation runs")
         ordering = ["-id"]
         indexes = [
-            models.Index(fields=["copilot", "-id"], name="replay_of_copilot"),
+            models.Index(fields=["copilot", "-id"], name="evaluation_run_of_copilot"),
             models.Index(
-                fields=["moved_at"],
+                fields=["heartbeat_at"],
                 condition=Q(state="waiting") | Q(state="running"),
-                name="replay_unfinished",
+                name="evaluation_run_active",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"replay {self.pk} {self.state}"
+        return f"evaluation run {self.pk} {self.state}"
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in self.ACTIVE
 
 
-class ReplayAnswer(models.Model):
-    """A result of a replay: the new answer next to the earlier one."""
+class ResultState(models.TextChoices):
+    WAITING = "waiting", _("Waiting")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
 
-    replay = models.ForeignKey(Replay, models.CASCADE, related_name="answers", db_index=False)
-    question = models.ForeignKey(SavedQuestion, models.SET_NULL, null=True, related_name="+")
-    origin = models.BigIntegerField(null=True)  # of the question, which may be deleted before
-    position = models.PositiveIntegerField()
-    head = models.CharField(max_length=MAX_EXCERPT_LENGTH)
-    state = models.CharField(max_length=7, choices=AnswerState.choices, default=AnswerState.WAITING)
-    claimed_at = models.DateTimeField(null=True)
-    judgement = models.CharField(max_length=15, choices=Judgement.choices, blank=True)
-    reason = models.TextField(blank=True)
-    failure = models.TextField(blank=True)
-    text = models.TextField(blank=True)
+
+class ResultVerdict(models.TextChoices):
+    PASSED = "passed", _("Passed")
+    FAILED = "failed", _("Failed")
+    INCONCLUSIVE = "inconclusive", _("Inconclusive")
+    ERROR = "error", _("Error")
+
+
+class EvaluationResult(models.Model):
+    """The answer to a test case in a run, and its verdict; `state` makes it the work queue."""
+
+    run = models.ForeignKey(EvaluationRun, models.CASCADE, related_name="results", db_index=False)
+    case = models.ForeignKey(TestCase, models.CASCADE, related_name="results")
+    state = models.CharField(max_length=7, choices=ResultState.choices, default=ResultState.WAITING)
+    heartbeat_at = models.DateTimeField(null=True)
+    verdict = models.CharField(max_length=12, choices=ResultVerdict.choices, blank=True)
+    # One for each assertion: what it demands, its verdict and the reason.
+    outcomes: "models.JSONField[list[Any], list[Any]]" = models.JSONField(default=list)
+    error = models.TextField(blank=True)  # why there is no whole answer
+    answer = models.TextField(blank=True)
+    is_changed = models.BooleanField(null=True)  # from the previous answer; None: there is none
     trace_id = models.CharField(max_length=128, blank=True)
     ttft_ms = models.PositiveIntegerField(null=True)
     ms = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
-    cost = models.DecimalField(**COST, null=True)
+    cost = models.DecimalField(**COST, null=True)  # None: unknown
     cost_is_estimated = models.BooleanField(default=False)
-    answered_at = models.DateTimeField(null=True)
-    baseline = models.CharField(max_length=8, choices=Baseline.choices, default=Baseline.NONE)
-    before_text = models.TextField(blank=True)
-    before_ms = models.PositiveIntegerField(default=0)
-    before_tokens = models.PositiveBigIntegerField(default=0)
-    before_cost = models.DecimalField(**COST, null=True)
-    is_changed = models.BooleanField(null=True)  # None: one of both answers is missing
-    is_slower = models.BooleanField(null=True)
+    finished_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name = _("answer of a replay")
-        verbose_name_plural = _("answers of a replay")
-        ordering = ["replay", "position"]
-        indexes = [
-            models.Index(
-                fields=["origin"], condition=Q(origin__isnull=False), name="replay_answer_of_origin"
-            )
-        ]
+        verbose_name = _("evaluation result")
+        verbose_name_plural = _("evaluation results")
+        ordering = ["run", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["replay", "position"], name="replay_answer_once")
+            models.UniqueConstraint(fields=["run", "case"], name="evaluation_result_once")
         ]
 
     def __str__(self) -> str:
-        return f"{self.replay_id}/{self.position} {self.state}"
+        return f"{self.run_id}/{self.case_id} {self.verdict or self.state}"
+
+
+class PublishGate(models.Model):
+    """Share of test cases that the draft of a copilot must pass before it is published."""
+
+    copilot = models.OneToOneField(
+        Copilot, models.CASCADE, primary_key=True, related_name="publish_gate"
+    )
+    min_percent = models.PositiveSmallIntegerField(
+        _("required pass rate in percent"),
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+    )
+    is_blocking = models.BooleanField(_("block publishing"), default=True)  # else a warning
+
+    class Meta:
+        verbose_name = _("publish gate")
+        verbose_name_plural = _("publish gates")
+
+    def __str__(self) -> str:
+        return f"{self.min_percent} %"

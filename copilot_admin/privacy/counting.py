@@ -13,7 +13,7 @@ from copilot_admin.models import (
     Node,
     Outcome,
     Run,
-    SavedQuestion,
+    TestCase,
     TranscriptExport,
     Turn,
     Verdict,
@@ -46,7 +46,7 @@ class RemovalPreview:
     votes: int
     verdicts: int
     calls: int
-    questions: int  # saved questions made from the conversations
+    questions: int  # test cases made from the conversations
     exports: int  # files that may contain a conversation
     users: int = 0  # end users of whom everything is deleted
 
@@ -103,7 +103,7 @@ def preview_removal(scope: PrivacyScope, *, with_exports: bool = True) -> Remova
     ids = conversations.values("pk")
     runs = Run.objects.filter(conversation__in=ids).order_by()
     turns = Turn.objects.filter(conversation__in=ids).order_by()
-    questions = Q(origin__in=ids) | Q(recorded__conversation__in=ids)
+    cases = Q(origin__in=ids) | Q(source_turn__in=turns.values("pk"))
     in_scope = Conversation.objects.filter(conversations_in(scope))
     number_held = in_scope.filter(held(conversations_in)).count()
     return RemovalPreview(
@@ -116,7 +116,7 @@ def preview_removal(scope: PrivacyScope, *, with_exports: bool = True) -> Remova
         votes=Feedback.objects.filter(turn__in=turns.values("pk")).count(),
         verdicts=Verdict.objects.filter(conversation__in=ids).count(),
         calls=removable_calls(scope).count(),
-        questions=SavedQuestion.objects.filter(questions).count(),
+        questions=TestCase.objects.filter(cases).count(),
         exports=TranscriptExport.objects.count() if with_exports and conversations.exists() else 0,
         users=0 if number_held else get_erased_users(scope).count(),
     )

@@ -15,8 +15,7 @@ from copilot_admin.alerts.deliveries import enqueue_due_deliveries
 from copilot_admin.alerts.evaluation import evaluate_due_rules
 from copilot_admin.audit.forwarding import forward_entries, write_anchor
 from copilot_admin.errors import Unavailable
-from copilot_admin.evaluation.question_tasks import resume_questions
-from copilot_admin.evaluation.replay_tasks import resume_replays
+from copilot_admin.evaluation.worker import resume_evaluations
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs.blob_sweep import enqueue_blob_sweep
 from copilot_admin.jobs.deletion import resume_deletions
@@ -138,8 +137,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("remove erased runs from the spool", _on_writer(clean_spool)),
     PeriodicTask("forget old erasures", _in_batches(delete_old_digests), HOUR),
     PeriodicTask("drop erased users from caches", _on_writer(CACHE_CLEANER.clear_if_erased)),
-    PeriodicTask("resume evaluations", _on_writer(resume_questions)),
-    PeriodicTask("resume replays", _on_writer(resume_replays)),
+    PeriodicTask("resume evaluations", _on_writer(resume_evaluations)),
     PeriodicTask("resume exports", _on_writer(resume_exports)),
     PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),
     PeriodicTask(

@@ -13,13 +13,10 @@ import pytest
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.evaluation.replay_queue import begin
-from copilot_admin.evaluation.replay_targets import WantedTarget, replay_of
 from copilot_admin.models import (
     Action,
     Alert,
     AlertDelivery,
-    AnswerState,
     AuditEntry,
     Conversation,
     Copilot,
@@ -29,14 +26,10 @@ from copilot_admin.models import (
     LegalHold,
     Mark,
     Rating,
-    RecordedAnswer,
-    Replay,
-    ReplayAnswer,
     ReviewQueue,
-    SavedAnswer,
-    SavedQuestion,
     SavedView,
-    Side,
+    TargetKind,
+    TestCase,
     TranscriptExport,
     TurnNote,
     Verdict,
@@ -45,7 +38,7 @@ from copilot_admin.models.audit import ActorKind
 from copilot_admin.review.queues import make_queue
 from tests.alerts.alerting import make_rule, thumb
 from tests.browser.visits import Visit, visit
-from tests.factories import make_copilot, make_saved, make_user, make_version
+from tests.factories import make_case, make_copilot, make_result, make_user, make_version
 from tests.rendering.hostile_texts import PAYLOADS
 from tests.transcripts.exports.exporting import begun, text_of, written
 from tests.transcripts.store.journaling import Client
@@ -110,30 +103,19 @@ def team(texts: Sequence[str], owner: User) -> None:
         )
 
 
-def learnt(texts: Sequence[str], copilot: Copilot) -> Replay:
-    """Saved questions, answers and a replay."""
+def learnt(texts: Sequence[str], copilot: Copilot) -> None:
+    """Test cases with results on draft and live version."""
     for text in texts:
-        saved = make_saved(copilot, text, label=text[:60])
-        for side in Side:
-            SavedAnswer.objects.create(
-                question=saved, side=side, state=AnswerState.DONE, text=f"{side} {text}",
-                reason=text, answered_at=timezone.now(), judgement="not_as_expected",
+        case = make_case(copilot, text, label=text[:60], recorded_answer=f"Then {text}")
+        outcome = {"assertion": text, "verdict": "failed", "reason": text}
+        for target in (TargetKind.DRAFT, TargetKind.LIVE):
+            make_result(
+                case, "failed", target=target, answer=f"Now {text}", outcomes=[outcome],
+                error=text, is_changed=True, cost=Decimal(1),
             )  # fmt: skip
-        RecordedAnswer.objects.create(
-            question=saved, conversation=1, turn=1, text=text, failure=text, model=text[:100],
-            answered_at=timezone.now(),
-        )  # fmt: skip
-    replay = begin(replay_of(copilot, WantedTarget()), SavedQuestion.objects.all())
-    for answer, text in zip(ReplayAnswer.objects.all(), texts, strict=True):
-        ReplayAnswer.objects.filter(pk=answer.pk).update(
-            state=AnswerState.DONE, answered_at=timezone.now(), text=f"Now {text}", reason=text,
-            failure=text, baseline="recorded", before_text=f"Then {text}", is_changed=True,
-            cost=Decimal(1),
-        )  # fmt: skip
-    return replay
 
 
-def pages(copilot: Copilot, replay: Replay, export: TranscriptExport) -> Iterator[str]:
+def pages(copilot: Copilot, export: TranscriptExport) -> Iterator[str]:
     """Every page of the review that shows such texts."""
     conversations = list(Conversation.objects.order_by("-pk"))
     yield from (f"{ROOM}conversation/", f"{ROOM}conversation/?q=alert&q=x")
@@ -150,12 +132,9 @@ def pages(copilot: Copilot, replay: Replay, export: TranscriptExport) -> Iterato
     yield from ("/admin/analytics/", f"{ROOM}transcriptexport/", "/admin/privacy/", "/admin/")
     yield f"{ROOM}transcriptexport/{export.pk}/change/"
     own = f"{ROOM}copilot/{copilot.pk}/"
-    yield from (f"{own}questions/", f"{own}replays/")
-    questions = SavedQuestion.objects.values_list("pk", flat=True)[:50:12]
-    yield from (f"{own}questions/{pk}/" for pk in questions)
-    yield from (f"{own}replays/{replay.pk}/", f"{own}replays/{replay.pk}/rows/")
-    answers = ReplayAnswer.objects.values_list("pk", flat=True)[:50:12]
-    yield from (f"{own}replays/{replay.pk}/pairs/{pk}/" for pk in answers)
+    yield f"{own}tests/"
+    for pk in TestCase.objects.values_list("pk", flat=True)[:50:12]:
+        yield from (f"{own}tests/{pk}/", f"{own}tests/?open={pk}", f"{own}tests/table/?open={pk}")
 
 
 @pytest.fixture
@@ -174,7 +153,7 @@ def test_nothing_runs_and_nothing_is_fetched(ada: Visit, tmp_path: Path, beginni
     copilot = text_page(texts)
     owner = User.objects.get(username="ada")
     team(texts, owner)
-    replay = learnt(texts, copilot)
+    learnt(texts, copilot)
     export = written(begun("html", owner=owner, with_data=True, q="alert"))
     TranscriptExport.objects.update(words=texts[0])  # as the filters had it
     file = tmp_path / "export.html"
@@ -189,7 +168,7 @@ def test_nothing_runs_and_nothing_is_fetched(ada: Visit, tmp_path: Path, beginni
     ada.page.on("dialog", dismiss)
     ada.page.on("request", lambda request: fetched.append(request.url))
     empty: list[str] = []
-    for path in pages(copilot, replay, export):
+    for path in pages(copilot, export):
         response = ada.page.goto(ada.base_url + path)
         assert response is not None
         assert (response.status, response.url) == (200, ada.base_url + path)

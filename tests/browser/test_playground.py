@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.publishing import publish
-from copilot_admin.models import Conversation, Copilot, SavedQuestion
+from copilot_admin.models import Conversation, Copilot, TestCase
 from tests.browser.visits import Visit, visit
 from tests.factories import make_copilot, make_provider, make_user
 from tests.workspace.model_server import ModelServer, calls, says
@@ -232,7 +232,7 @@ def test_pasted_rows_tools_and_skills_reach_the_copilot_and_the_saved_test(
     expect(page.locator(".ca-turn")).to_contain_text("It is 5.")
     page.locator("[data-play-save]").click()
     expect(page.locator("[data-play-note] a")).to_be_visible()
-    saved: Any = SavedQuestion.objects.get().body
+    saved: Any = TestCase.objects.get().test_data
     assert saved["widgets"][0]["rows"] == [
         {"day": "Mon, 5", "close": 1234.5},
         {"day": "Tue", "close": 6},

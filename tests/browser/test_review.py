@@ -16,7 +16,7 @@ from copilot_admin.models import (
     Criterion,
     Feedback,
     ReviewQueue,
-    SavedQuestion,
+    TestCase,
     Turn,
     TurnNote,
     Verdict,
@@ -192,7 +192,7 @@ def test_a_question_is_opened_in_the_playground_with_its_data(eve: Visit):
     expect(panel.get_by_role("link", name="The question is saved.")).to_be_visible()
     # Both go when the transcript that they come from is erased.
     assert Conversation.objects.exclude(pk=conversation.pk).get().origin == conversation.pk
-    assert SavedQuestion.objects.get().origin == conversation.pk
+    assert TestCase.objects.get().origin == conversation.pk
 
 
 @pytest.mark.parametrize("look", LOOKS)

@@ -1,8 +1,8 @@
-"""A saved question is asked as Workspace would ask it, and its functions bring what was saved."""
+"""Requests and results of a test case are those of Workspace."""
 
 import json
 
-from copilot_admin.copilots.questions.entry import QuestionEntry
+from copilot_admin.copilots.test_cases import TestCaseEntry
 from copilot_admin.evaluation.simulated_workspace import (
     first_messages,
     request_of,
@@ -16,7 +16,7 @@ NEWS = {"id": "news", "place": "extra", "text": "Acme grows."}
 EMPTY = {"id": "empty", "place": "secondary"}
 PDF = {"id": "report", "items": [{"content": "JVBE", "data_format": {"data_type": "pdf"}}]}
 FILE = {"id": "file-a", "name": "a.TEXT", "content": "SGk="}
-ENTRY = QuestionEntry.model_validate(
+ENTRY = TestCaseEntry.model_validate(
     {
         "question": "What?",
         "earlier": [{"role": "human", "content": "Hi"}, {"role": "ai", "content": "Hello"}],

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from copilot_admin.copilots.questions.entry import QuestionEntry
-from copilot_admin.evaluation.expectations import GivenAnswer, verdict_on
+from copilot_admin.copilots.test_cases import TestCaseEntry
+from copilot_admin.evaluation.assertions import AnswerContent, check_assertion
 from copilot_admin.import_export.templates import Template, TemplateGroup, templates
-from copilot_admin.models import Judgement
+from copilot_admin.models import ResultVerdict
 from copilot_admin.settings import BASE_DIR
 
 SPRITE = BASE_DIR / "copilot_admin/static/copilot_admin/img/icons.svg"
@@ -31,18 +31,17 @@ def test_a_template_for_a_job_has_instructions_and_starter_questions(template: T
 @every_template
 def test_a_sample_answer_passes_the_tests_of_its_template(template: Template) -> None:
     assert template.sample is not None
-    asked = [QuestionEntry.model_validate(row) for row in template.entry["questions"]]
-    wanted = [one.expect for one in asked if one.question == template.sample.question]
+    asked = [TestCaseEntry.model_validate(row) for row in template.entry["questions"]]
+    wanted = [a for one in asked if one.question == template.sample.question for a in one.expect]
     assert wanted
-    answer = GivenAnswer(
+    answer = AnswerContent(
         text=template.sample.answer,
         cited=frozenset(re.findall(r"^Source: (.+)$", template.sample.answer, re.MULTILINE)),
     )
-    for expected in (one.value() for one in wanted if one):
-        if expected.kind not in {"calls", "cites"}:  # of a run, not of a text
-            verdict = verdict_on(expected, answer)
-            assert verdict is not None
-            assert verdict.judgement is Judgement.AS_EXPECTED
+    for assertion in wanted:
+        if assertion.kind not in {"calls", "cites"}:  # of a run, not of a text
+            outcome = check_assertion(assertion, answer)
+            assert outcome is not None and outcome.verdict is ResultVerdict.PASSED
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store.run_start import accept, prepare
 from protocol.events import ArtifactType, MessageArtifact
-from tests.factories import make_call, make_published, make_saved, make_version
+from tests.factories import make_call, make_case, make_published, make_result, make_version
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, ai
 
@@ -50,7 +50,7 @@ def fill(version, *, conversations=3):
         judged(first)
         models.Checkpoint.objects.create(run_id=second.run_id, ord=0, data=b"")
     make_call(copilot=version.copilot)
-    make_saved(version.copilot, answered=models.Side.DRAFT)
+    make_result(make_case(version.copilot))
 
 
 def judged(asked):
@@ -86,7 +86,7 @@ def everything():
     names = ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "Feedback", "Blob")
     names += ("Verdict", "Mark", "TurnNote", "Seat")
     names = (*names, "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
-    names = (*names, "SavedQuestion", "SavedAnswer", "TurnText")
+    names = (*names, "TestCase", "EvaluationRun", "EvaluationResult", "TurnText")
     names = (*names, "DailyTotal", "HourlyUsage", "ErrorUsage", "CriterionUsage", "CallerDay")
     return {name: getattr(models, name).objects.count() for name in names}
 

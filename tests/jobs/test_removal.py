@@ -19,7 +19,7 @@ from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.spooled_runs import end_to_json, replay_spool
-from tests.factories import make_call, make_key, make_saved, make_user, make_version
+from tests.factories import make_call, make_case, make_key, make_result, make_user, make_version
 from tests.jobs.test_deletion import everything, fill
 from tests.transcripts.store.journaling import START, Client, ai, end_of
 
@@ -42,15 +42,11 @@ def remove(scope=None, removal=None, **options):
 
 
 def learnt(conversation):
-    """A question that was made from the first turn of a conversation, and asked once more."""
-    saved = make_saved(conversation.copilot, answered=models.Side.DRAFT)
+    """A test case that was made from the first turn of a conversation, and run once."""
     turn = models.Turn.objects.filter(conversation=conversation).first()
-    models.RecordedAnswer.objects.create(
-        question=saved, conversation=conversation.pk, turn=turn.pk, answered_at=START
-    )
-    replay = models.Replay.objects.create(copilot=conversation.copilot, moved_at=START)
-    models.ReplayAnswer.objects.create(replay=replay, question=saved, position=0, head="q")
-    return saved
+    case = make_case(conversation.copilot, source_turn=turn.pk, recorded_answer="a")
+    make_result(case)
+    return case
 
 
 def test_a_caller_is_erased_and_the_others_keep_all():
@@ -78,17 +74,15 @@ def test_one_conversation_goes_with_all_that_hangs_on_it():
     remove(PrivacyScope(conversation=asked.conversation.pk))
     after = everything()
     assert after["Conversation"] == before["Conversation"]
-    assert (after["SavedQuestion"], after["SavedAnswer"]) == (before["SavedQuestion"],) * 2
-    assert not models.RecordedAnswer.objects.exists()
-    assert not models.ReplayAnswer.objects.exists()
+    assert after["TestCase"] == after["EvaluationResult"] == before["TestCase"]
 
 
-def test_saved_questions_stay_where_somebody_wants_to_keep_them():
+def test_test_cases_can_be_kept():
     asked = Client(trace_id="one").ask("q").answer("a")
     saved = learnt(asked.conversation)
     remove(PrivacyScope(conversation=asked.conversation.pk), with_questions=False)
-    assert models.SavedQuestion.objects.get() == saved
-    assert models.RecordedAnswer.objects.exists() and models.ReplayAnswer.objects.exists()
+    assert models.TestCase.objects.get() == saved
+    assert models.EvaluationResult.objects.exists()
 
 
 def test_a_period_takes_whole_conversations_that_were_active_in_it():
@@ -351,7 +345,7 @@ def test_a_night_prunes_what_was_silent_for_longer_than_it_is_kept(settings):
     left = set(Conversation.objects.values_list("pk", flat=True))
     assert left == {days[29], days[30], unlimited.conversation.pk}
     assert (removal.total, removal.counts["Conversation"]) == (2, 2)
-    assert models.SavedQuestion.objects.count() == 1  # what a team learnt is its own
+    assert models.TestCase.objects.count() == 1  # what a team learnt is its own
     assert len(retention.begin_pruning(START + timedelta(days=1))) == 1
 
 
@@ -373,16 +367,11 @@ def test_playground_copies_are_deleted_first_and_only_by_an_erasure():
     assert Conversation.objects.get() == own
 
 
-def test_a_copy_of_a_question_and_what_it_was_answered_go_with_its_conversation():
+def test_a_copied_test_case_and_its_results_go_with_its_conversation():
     talk = Client().ask("q").answer("a").conversation
     other = make_version().copilot
-    copy = make_saved(other, "q")
-    models.SavedQuestion.objects.filter(pk=copy.pk).update(origin=talk.pk)
-    mine = make_saved(other, "mine")
-    replay = models.Replay.objects.create(copilot=other, moved_at=START)
-    answers = models.ReplayAnswer.objects
-    answers.create(replay=replay, question=None, origin=talk.pk, position=0, head="deleted since")
-    answers.create(replay=replay, question=mine, position=1, head="mine")
+    make_result(make_case(other, "q", origin=talk.pk))
+    mine = make_result(make_case(other, "mine"))
     remove(PrivacyScope(conversation=talk.pk))
-    assert models.SavedQuestion.objects.get() == mine
-    assert answers.get().head == "mine"
+    assert models.TestCase.objects.get() == mine.case
+    assert models.EvaluationResult.objects.get() == mine

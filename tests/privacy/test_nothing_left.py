@@ -14,7 +14,6 @@ import pytest
 from copilot_admin import models
 from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.evaluation.replay_queue import begin
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.removal import begin_erasure, remove, resume_removals
 from copilot_admin.jobs.tasks import BACKGROUND
@@ -26,7 +25,7 @@ from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.rollups import note_seen
 from copilot_admin.transcripts.store.spooled_runs import end_to_json
 from protocol.events import ArtifactType, MessageArtifact
-from tests.factories import make_call, make_key, make_saved, make_user, make_version
+from tests.factories import make_call, make_case, make_key, make_result, make_user, make_version
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, ai, end_of
 
@@ -62,18 +61,11 @@ def write_everywhere(word, *, principal, version, user=None):
         conversation=asked.conversation, author=author, rating="bad", comment=word
     )
     models.TurnNote.objects.create(turn=turn, author=author, text=word)
-    saved = make_saved(version.copilot, f"Saved {word}", body={"note": word})
-    saved.origin = asked.conversation.pk
-    saved.save()
-    models.RecordedAnswer.objects.create(
-        question=saved, conversation=asked.conversation.pk, turn=turn.pk, text=word,
-        answered_at=timezone.now(),
+    case = make_case(
+        version.copilot, f"Saved {word}", test_data={"note": word}, source_turn=turn.pk,
+        origin=asked.conversation.pk, recorded_answer=word,
     )  # fmt: skip
-    models.SavedAnswer.objects.create(question=saved, side="draft", state="done", text=word)
-    replay = models.Replay.objects.create(copilot=version.copilot, moved_at=timezone.now())
-    models.ReplayAnswer.objects.create(
-        replay=replay, question=saved, position=0, head=word, text=word, before_text=word
-    )
+    make_result(case, answer=word, error=word, outcomes=[{"reason": word}])
     forgotten_question(make_version().copilot, word, origin=asked.conversation.pk)
     trial(version, word, origin=asked.conversation.pk)
     SPOOL.put(again.run_id, end_to_json(end_of(again.run_id, word)))
@@ -82,15 +74,12 @@ def write_everywhere(word, *, principal, version, user=None):
 
 
 def forgotten_question(copilot, word, *, origin):
-    """A saved question that was copied to another copilot and replayed there, and then deleted."""
-    saved = make_saved(copilot, f"Asked {word}")
-    models.SavedQuestion.objects.filter(pk=saved.pk).update(origin=origin)
+    """A test case that was run, copied to another copilot, and then deleted."""
+    case = make_case(copilot, f"Asked {word}", origin=origin)
     copy = duplicate(copilot)
-    replay = models.Replay(copilot=copilot)
-    begin(replay, models.SavedQuestion.objects.filter(pk=saved.pk))
-    replay.answers.update(text=word, before_text=word, reason=word)
-    saved.delete()
-    assert copy.saved_questions.filter(origin=origin, question=f"Asked {word}").exists()
+    make_result(case, answer=word)
+    case.delete()
+    assert copy.test_cases.filter(origin=origin, question=f"Asked {word}").exists()
 
 
 def trial(version, word, *, origin):
@@ -209,10 +198,10 @@ def test_an_erased_caller_is_in_no_file_and_another_in_all():
         assert pairs_in_index(GONE) == set()
         assert pairs_in_index(STAYS)
     assert {"Conversation", "Node", "Run", "Event", "Blob", "Feedback", "Verdict", "TurnNote",
-            "TurnText", "SavedQuestion", "RecordedAnswer", "SavedAnswer", "ReplayAnswer",
+            "TurnText", "TestCase", "EvaluationResult",
             "ExportPart", "ComponentCall", "CallerDay"} <= removal.counts.keys()  # fmt: skip
     assert models.Conversation.objects.of_callers().get() == others
-    left = models.SavedQuestion.objects.order_by("pk").values_list("question", flat=True)
+    left = models.TestCase.objects.order_by("pk").values_list("question", flat=True)
     assert list(left) == [f"Saved {STAYS}", f"Asked {STAYS}"]
     assert list(models.SeenValue.objects.filter(kind="reason").values_list("value", flat=True)) == [
         f"tag {STAYS}"
@@ -248,4 +237,4 @@ def test_an_erased_user_is_in_no_file_and_all_others_are_in_all(people):
     left = models.EndUser.objects.values_list("identifier", flat=True)
     assert set(left) == {f"id-{word}" for word in words}
     assert models.Conversation.objects.of_callers().count() == people - 1
-    assert models.SavedQuestion.objects.filter(question__startswith="Saved").count() == people - 1
+    assert models.TestCase.objects.filter(question__startswith="Saved").count() == people - 1

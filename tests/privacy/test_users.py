@@ -98,7 +98,7 @@ def test_one_of_many_users_is_erased_and_the_others_are_untouched(people):
     assert [one for place, one in enumerate(after) if place != 7] == [
         one for place, one in enumerate(before) if place != 7
     ]
-    assert models.SavedQuestion.objects.count() == people - 1
+    assert models.TestCase.objects.count() == people - 1
     assert (removal.user, removal.counts["EndUser"], removal.counts["SubjectLimits"]) == (
         None,
         1,

@@ -9,19 +9,19 @@ import pytest
 
 from copilot_admin.asgi import application
 from copilot_admin.copilots.live import admit
-from copilot_admin.evaluation.question_tasks import ask_in_background
+from copilot_admin.evaluation.worker import run_evaluations
 from copilot_admin.ids import new_ids
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.deletion import delete_in_background
 from copilot_admin.models import (
-    AnswerState,
     Copilot,
     EndpointKey,
+    EvaluationResult,
     Node,
     Outcome,
+    ResultState,
     Run,
-    SavedAnswer,
-    Side,
+    TargetKind,
 )
 from copilot_admin.runs import open_run, run_output, sse_writer
 from copilot_admin.runs import run as run_task
@@ -30,7 +30,8 @@ from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store.transcript_store import STORE
 from protocol.parsing import parse_query
 from tests.agent.scripted import ScriptedProvider, stalled, text
-from tests.factories import make_published, make_saved
+from tests.evaluation.evaluations import queue_run
+from tests.factories import make_case, make_published
 from tests.live_server import serving, shorten_periodic_tasks
 from tests.polling import HANGS_SECONDS, eventually
 from tests.wire import Line
@@ -170,11 +171,13 @@ def test_the_stream_of_a_deleted_copilot_ends_with_a_sentence_and_then_the_copil
     assert (provider.open, Run.objects.exists(), Node.objects.exists()) == (0, False, False)
 
 
-def test_a_saved_question_that_is_being_asked_waits_for_the_next_server(provider):
+def test_a_test_case_that_is_running_waits_for_the_next_server(provider):
     copilot = Copilot.objects.get()
+    make_case(copilot)
     with serving(application):
-        ask_in_background(copilot.pk, [make_saved(copilot)], [Side.LIVE], user_id=None)
+        queue_run(copilot, TargetKind.LIVE)
+        run_evaluations.enqueue(copilot.pk)
         assert eventually(lambda: provider.open == 1)
-    answer = SavedAnswer.objects.get()
-    assert (answer.state, answer.answered_at) == (AnswerState.WAITING, None)
+    result = EvaluationResult.objects.get()
+    assert (result.state, result.finished_at) == (ResultState.WAITING, None)
     assert (provider.open, background_tasks._coroutines) == (0, set())

@@ -29,12 +29,12 @@ from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.members import MemberViews
 from copilot_admin.admin.copilots.model_views import ModelViews
 from copilot_admin.admin.copilots.page import StateFilter, TagFilter, page_context
-from copilot_admin.admin.copilots.replays import ReplayViews
 from copilot_admin.admin.copilots.settings_page import SettingsViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.templates import TemplateViews
 from copilot_admin.admin.copilots.version_in_form import VersionInForm, taken_in
 from copilot_admin.admin.copilots.versions import VersionViews
+from copilot_admin.admin.evaluation.views import evaluation_urls
 from copilot_admin.admin.site.site import site
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.publishing import problems
@@ -73,7 +73,6 @@ class CopilotAdmin(
     ExportViews,
     TemplateViews,
     ModelViews,
-    ReplayViews,
     VersionInForm,
     VersionViews,
 ):
@@ -142,9 +141,7 @@ class CopilotAdmin(
             path("preview/", wrap(self.preview_view), name="copilot_admin_copilot_preview"),
             path("<id:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
         ]
-        pages = (
-            self.template_urls() + self.version_urls() + self.question_urls() + self.replay_urls()
-        )
+        pages = self.template_urls() + self.version_urls() + evaluation_urls(self)
         ours = pages + self.settings_urls() + self.archive_urls() + self.tag_urls()
         ours += self.import_urls() + self.export_urls() + self.member_urls() + self.model_urls()
         ours += own

@@ -27,8 +27,8 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.common.use import WeekUse, use_of_the_week
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.copilots.archive import bring_back, put_away
-from copilot_admin.copilots.questions.order import copy_questions
 from copilot_admin.copilots.slugs import LONGEST, free_slug
+from copilot_admin.copilots.test_cases import copy_cases
 from copilot_admin.models import (
     Action,
     Conversation,
@@ -155,7 +155,7 @@ def duplicate(copilot: Copilot) -> Copilot:
     copy.slug = free_slug(copilot.slug[:LONGEST_ORIGINAL].rstrip("-") + "-copy")
     with transaction.atomic():
         copy.save()
-        copy_questions(copilot, to=copy)
+        copy_cases(copilot, to=copy)
     return copy
 
 

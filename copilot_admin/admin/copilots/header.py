@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -131,7 +131,7 @@ def _build_tabs(
     may_read = user.has_perm("copilot_admin.view_conversation")  # type: ignore[union-attr]  # users of the admin
     rows: list[tuple[str, str | Promise, str, int]] = [
         (BUILD, gettext_lazy("Build"), reverse(f"{NAME}_change", args=[copilot.pk]), 0),
-        (TEST, gettext_lazy("Test"), _tests_url(copilot), copilot.saved_questions.count()),
+        (TEST, gettext_lazy("Test"), _tests_url(copilot), copilot.test_cases.count()),
     ]
     if may_read:
         conversations = reverse("admin:copilot_admin_conversation_changelist")
@@ -150,7 +150,4 @@ def _build_tabs(
 
 
 def _tests_url(copilot: Copilot) -> str:
-    try:
-        return reverse(f"{NAME}_tests", args=[copilot.pk])
-    except NoReverseMatch:  # the page's former name
-        return reverse(f"{NAME}_questions", args=[copilot.pk])
+    return reverse(f"{NAME}_tests", args=[copilot.pk])

@@ -39,8 +39,8 @@ from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.evaluation.differences import MarkedChange, marked, proposed_note
-from copilot_admin.evaluation.question_fares import Fares, fares_of
-from copilot_admin.models import Action, Copilot, CopilotVersion
+from copilot_admin.evaluation.results import TargetColumn, read_column
+from copilot_admin.models import Action, Copilot, CopilotVersion, TargetKind
 
 NO_ID = 0  # no row has it
 
@@ -50,7 +50,7 @@ class PublishCard:
     """A draft on the page that asks before it is published."""
 
     draft: Draft
-    fares: Fares
+    tests: TargetColumn | None  # results of the draft
 
     @property
     def unasked(self) -> tuple[str, ...]:
@@ -119,11 +119,12 @@ class CopilotViews(BaseAdmin[Copilot]):
         if request.method == "POST":
             return self._publish(request, [copilot.pk for copilot in copilots])
         drafts = drafts_of(copilots)
-        fares = fares_of([draft.copilot for draft in drafts])
         context = {
             **self.page_context(request, _("Publish")),
             "drafts": drafts,
-            "cards": [PublishCard(draft, fares[draft.copilot.pk]) for draft in drafts],
+            "cards": [
+                PublishCard(draft, read_column(draft.copilot, TargetKind.DRAFT)) for draft in drafts
+            ],
             "ready": [draft for draft in drafts if draft.may_go_live],
             "may_publish": may_publish(request.user),
         }

@@ -25,7 +25,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import known_models_of
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.playground import builder
-from copilot_admin.import_export.questions import add_question, read_question
+from copilot_admin.import_export.questions import add_case, parse_case
 from copilot_admin.models import (
     Action,
     Conversation,
@@ -166,14 +166,14 @@ def save_test(request: HttpRequest, pk: int) -> JsonResponse:
     if copilot is None:
         return JsonResponse({"detail": _("This copilot was deleted.")}, status=404)
     try:
-        entry = read_question(loads(read_file(request, TEST)))
+        entry = parse_case(loads(read_file(request, TEST)))
         with transaction.atomic():
-            saved = add_question(copilot, entry, origin=read_id(request.POST, ORIGIN))
+            saved = add_case(copilot, entry, origin=read_id(request.POST, ORIGIN))
             on, facts = Subject.of(saved), {"copilot": copilot.slug}
             record(Action.ADDED, by=Actor.of(request), on=on, after=facts)
     except (ConfigurationError, MalformedJson) as error:
         return JsonResponse({"detail": _("Test not saved. %s") % error.public}, status=422)
-    url = reverse("admin:copilot_admin_copilot_question", args=[pk, saved.pk])
+    url = reverse("admin:copilot_admin_copilot_test", args=[pk, saved.pk])
     return JsonResponse({"message": _("Test saved. Set the expected answer."), "url": url})
 
 

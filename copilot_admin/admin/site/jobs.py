@@ -1,4 +1,4 @@
-"""The page of background jobs: what runs, what waits, and buttons to pause or stop a run."""
+"""The page of background jobs: what runs, what waits, and a button to cancel a test run."""
 
 from typing import Any
 
@@ -13,11 +13,9 @@ from django.views.decorators.http import require_POST, require_safe
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.evaluation.question_queue import stop
-from copilot_admin.evaluation.replay_decisions import ReplayWish
-from copilot_admin.evaluation.replay_tasks import wish
+from copilot_admin.evaluation.queue import cancel_runs
 from copilot_admin.evaluation.running import WorkKind, queued_tasks, running
-from copilot_admin.models import Action
+from copilot_admin.models import Action, EvaluationRun
 
 WATCH = "copilot_admin.watch_background"
 FOLDER = "admin/copilot_admin/jobs"
@@ -35,21 +33,16 @@ def jobs_view(request: HttpRequest) -> HttpResponse:
     return render(request, f"{FOLDER}/page.html", context)
 
 
-@site.page("jobs/control/", name="jobs_control", permissions=(WATCH,))
+@site.page("jobs/cancel/", name="jobs_cancel", permissions=(WATCH,))
 @require_POST
-def control_view(request: HttpRequest) -> HttpResponse:
-    """Pause, resume or stop a job."""
-    number, kind, command = (request.POST.get(name, "") for name in ("of", "kind", "wish"))
-    if not number.isdecimal():
+def cancel_view(request: HttpRequest) -> HttpResponse:
+    """Cancel a test run."""
+    number = request.POST.get("of", "")
+    if not number.isdecimal() or request.POST.get("kind") != WorkKind.EVALUATION:
         raise Http404
-    if _control(kind, int(number), command):
-        record(
-            Action.CHANGED,
-            by=Actor.of(request),
-            on=Subject(kind, number),
-            after={"wish": command},
-        )
-        messages.success(request, _("Done. It may take a few seconds."))
+    if cancel_runs(EvaluationRun.objects.filter(pk=int(number))):
+        record(Action.STOPPED, by=Actor.of(request), on=Subject("evaluationrun", number))
+        messages.success(request, _("The test run was cancelled."))
     else:
         messages.info(request, _("This job has already ended."))
     return HttpResponseRedirect(reverse("admin:jobs"))
@@ -63,16 +56,3 @@ def _load_jobs() -> dict[str, Any]:
         "tasks": queued_tasks(),
         "has_workers": settings.BACKGROUND == "database",
     }
-
-
-def _control(kind: str, number: int, command: str) -> bool:
-    try:
-        wanted = ReplayWish(command)
-    except ValueError as error:
-        raise Http404 from error
-    if kind == WorkKind.REPLAY:
-        return wish(number, wanted)
-    if kind == WorkKind.QUESTIONS and wanted is ReplayWish.STOP:
-        stop(number)
-        return True
-    raise Http404

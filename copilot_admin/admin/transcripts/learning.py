@@ -27,7 +27,13 @@ from copilot_admin.admin.transcripts.way import LIST, way_in
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.config_types import remove_bidi_controls
-from copilot_admin.evaluation.learning import MOST_AT_ONCE, Fate, Learned, learn, turns_of
+from copilot_admin.evaluation.from_turns import (
+    MAX_TURNS,
+    SaveResult,
+    SaveStatus,
+    save_turns,
+    select_turns,
+)
 from copilot_admin.models import Action, Conversation, Copilot
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 
@@ -82,19 +88,19 @@ class LearningViews(BaseAdmin[Conversation]):
         if not is_reachable(request.user, conversation.copilot_id):
             raise PermissionDenied
         with transaction.atomic():
-            (one,) = learn([(conversation.pk, number)])
+            (one,) = save_turns([(conversation.pk, number)])
             self._audit_learning(request, [one])
-        if one.fate is Fate.GONE:
+        if one.status is SaveStatus.GONE:
             raise Http404
-        if one.question is None:
-            messages.error(request, _("The question is not saved. %s") % one.sentence)
+        if one.case is None:
+            messages.error(request, _("The test was not saved. %s") % one.sentence)
             address = reverse("admin:copilot_admin_conversation_change", args=[conversation.pk])
             return HttpResponseRedirect(f"{address}{way_in(request.POST).query}#turn-{number}")
         words = one.sentence
-        if one.fate is Fate.SAVED:
-            words = _("The question is saved. Say what its answer shall be.")
+        if one.status is SaveStatus.SAVED:
+            words = _("Test saved. Set the expected result.")
         messages.success(request, words)
-        address = reverse("admin:copilot_admin_copilot_question", args=[one.copilot, one.question])
+        address = reverse("admin:copilot_admin_copilot_test", args=[one.copilot, one.case])
         return HttpResponseRedirect(address)
 
     @method_decorator([require_http_methods(["GET", "HEAD", "POST"]), never_cache])
@@ -110,7 +116,7 @@ class LearningViews(BaseAdmin[Conversation]):
             "selection": selection,
             "filters": _sent(request).get(LIST, ""),
             "chosen": _chosen(request),
-            "most": MOST_AT_ONCE,
+            "most": MAX_TURNS,
             "longest_label": MAX_LABEL_LENGTH,
         }
         if request.method != "POST" or "_save" not in request.POST:
@@ -118,15 +124,15 @@ class LearningViews(BaseAdmin[Conversation]):
         typed = remove_bidi_controls(request.POST.get("label", ""))
         label = " ".join(typed.split())[:MAX_LABEL_LENGTH]
         with transaction.atomic():
-            learned = list(learn(selection.turns, label=label))
+            learned = list(save_turns(selection.turns, label=label))
             self._audit_learning(request, learned)
         return TemplateResponse(request, f"{FOLDER}/learned.html", context | _told(learned))
 
-    def _audit_learning(self, request: HttpRequest, learned: Sequence[Learned]) -> None:
+    def _audit_learning(self, request: HttpRequest, learned: Sequence[SaveResult]) -> None:
         by = Actor.of(request)
-        saved = [one.question for one in learned if one.fate is Fate.SAVED]
+        saved = [one.case for one in learned if one.status is SaveStatus.SAVED]
         if saved:
-            record(Action.ADDED, by=by, on=Subject("savedquestion"), after={"ids": saved})
+            record(Action.ADDED, by=by, on=Subject("testcase"), after={"ids": saved})
 
     def _selection(self, request: HttpRequest) -> ChosenTurns:
         chosen = _chosen(request)
@@ -136,12 +142,12 @@ class LearningViews(BaseAdmin[Conversation]):
         mine = Conversation.objects.filter(copilot__in=reachable(request.user).values("pk"))
         chosen = list(in_order(chosen, mine)) if settings.MEMBERS else chosen
         only_bad = _sent(request).get("which") == ONLY_BAD
-        turns = turns_of(chosen, only_bad=only_bad)
+        turns = select_turns(chosen, only_bad=only_bad)
         return ChosenTurns(
             conversations=chosen,
-            turns=turns[:MOST_AT_ONCE],
+            turns=turns[:MAX_TURNS],
             only_bad=only_bad,
-            has_more=len(turns) > MOST_AT_ONCE,
+            has_more=len(turns) > MAX_TURNS,
         )
 
 
@@ -160,9 +166,9 @@ def _chosen(request: HttpRequest) -> list[int]:
     return [number for number in numbers if number is not None]
 
 
-def _told(learned: Sequence[Learned]) -> dict[str, Any]:
-    saved = [one for one in learned if one.fate is Fate.SAVED]
-    others = [one for one in learned if one.fate is not Fate.SAVED]
+def _told(learned: Sequence[SaveResult]) -> dict[str, Any]:
+    saved = [one for one in learned if one.status is SaveStatus.SAVED]
+    others = [one for one in learned if one.status is not SaveStatus.SAVED]
     names = dict(
         Copilot.objects.filter(pk__in={one.copilot for one in saved}).values_list("pk", "name")
     )

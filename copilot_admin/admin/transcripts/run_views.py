@@ -12,8 +12,7 @@ from copilot_admin.admin.transcripts.judging import JudgingViews
 from copilot_admin.admin.transcripts.keys import turn_of_key
 from copilot_admin.admin.transcripts.views import FOLDER, TranscriptViews, number_in, read_only
 from copilot_admin.evaluation.differences import curl_of
-from copilot_admin.evaluation.learning import path_to
-from copilot_admin.evaluation.replay import question_of
+from copilot_admin.evaluation.from_turns import path_to, read_question
 from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import OTHER_EVENT, Conversation, EventType
 from copilot_admin.rendering.text import pretty_json
@@ -236,5 +235,5 @@ class AskingAgainViews(JudgingViews, RunViews):
             raise Http404
         kept = [run.id for run in turns[above[-1]].runs if run.has_request]
         found = read_request(kept[0]) if kept else None
-        asked = question_of([turns[one] for one in above], found)
+        asked = read_question([turns[one] for one in above], found)
         return JsonResponse({**asked, "origin": conversation.origin or conversation.pk})

@@ -1,10 +1,9 @@
-"""`manage.py copilots`: export, import and check copilots, or create them from templates."""
+"""`manage.py copilots`: export and import copilots, or create them from templates."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from json import dumps
 from pathlib import Path
-import sys
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -13,9 +12,6 @@ from django.db import transaction
 from copilot_admin.audit.changes import snapshot
 from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.providers import unset_keys
-from copilot_admin.errors import ConfigurationError
-from copilot_admin.evaluation.question_check import check_questions, line_of, told
-from copilot_admin.evaluation.question_queue import outcome_of
 from copilot_admin.import_export.changes import ImportedChange, record_import
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.importing import import_file, usual_access
@@ -24,19 +20,13 @@ from copilot_admin.import_export.templates import Switched, make_copilot, templa
 from copilot_admin.import_export.yaml_reading import MAX_CHARACTERS
 from copilot_admin.import_export.yaml_writing import write_yaml
 from copilot_admin.management.base import SanitizedCommand, get_provider, read_file, replace_file
-from copilot_admin.models import Action, Copilot, Judgement, Side
+from copilot_admin.models import Action
 
-EXIT_FAILED = 2  # `check` couldn't ask or judge some questions
-EXIT_CODES = {
-    Judgement.AS_EXPECTED: 0,
-    Judgement.NOT_AS_EXPECTED: 1,
-    Judgement.UNDECIDED: EXIT_FAILED,
-}
 MAX_VALUE_LENGTH = 200  # characters of a value in a diff
 
 
 class Command(SanitizedCommand):
-    help = "Export, import and check copilots, or create one from a template."
+    help = "Export and import copilots, or create one from a template."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
@@ -62,11 +52,6 @@ class Command(SanitizedCommand):
         new.add_argument("--switched-provider", default="", metavar="NAME", help="of that model")
         new.add_argument("--other-model", dest="other_models", action="append", metavar="ID")
         new.add_argument("--publish", action="store_true", help="also publish it")
-        check = actions.add_parser("check", help="ask the saved questions of a copilot")
-        # Not "slug": `call_command` would confuse it with the option of `new`.
-        check.add_argument("copilot", metavar="SLUG", help="of the copilot")
-        check.add_argument("--live", action="store_true", help="the live version, not the draft")
-        check.add_argument("--json", action="store_true", help="write the results as JSON")
 
     def handle(self, *, action: str, **options: Any) -> None:
         match action:
@@ -74,31 +59,12 @@ class Command(SanitizedCommand):
                 self._export(**options)
             case "import":
                 self._import(**options)
-            case "check":
-                self._check(**options)
             case "templates":
                 width = max(map(len, templates()))
                 for template in templates().values():
                     self.stdout.write(f"{template.slug:{width}}  {template.summary}")
             case _:
                 self._new(**options)
-
-    def _check(self, *, copilot: str, live: bool, json: bool, **_: Any) -> None:
-        self.error_status = EXIT_FAILED
-        row = Copilot.objects.select_related("provider").filter(slug=copilot).first()
-        if row is None:
-            raise ConfigurationError(f"There is no copilot with the slug '{copilot}'.")
-        side = Side.LIVE if live else Side.DRAFT
-        self.record(Action.STARTED, row, {"work": "saved questions"})
-        results = check_questions(row, side)
-        outcome = outcome_of([one.verdict.judgement for _, one in results])
-        if json:
-            self.stdout.write(dumps(told(row, side, results, outcome), indent=2))
-        elif not results:
-            self.stderr.write(f"Copilot '{copilot}' has no saved questions. Save some to check it.")
-        else:
-            self.stdout.write("\n".join(map(line_of, results)))
-        sys.exit(EXIT_CODES[outcome])
 
     def _new(self, *, template: str, provider: str | None, publish: bool, **options: Any) -> None:
         chosen = template_named(template)

@@ -12,7 +12,7 @@ from copilot_admin.accounts.members import assign_owner, is_reachable, may_say_w
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, Membership
 from tests.admin.access.test_roles import everything
-from tests.factories import make_copilot, make_published, make_saved, make_user, make_version
+from tests.factories import make_case, make_copilot, make_published, make_user, make_version
 
 pytestmark = pytest.mark.django_db
 # What an address of a copilot is filled with besides its id; what is not there is a 404 for all.
@@ -67,7 +67,7 @@ def owner() -> User:
 @pytest.fixture
 def copilot(owner: User) -> Copilot:
     made = make_published(name="Secret plan", slug="secret-plan", tags=["hush"])
-    make_saved(made, "What is secret?")
+    make_case(made, "What is secret?")
     assign_owner(made, owner)
     return made
 
@@ -79,7 +79,7 @@ def test_the_matrix_has_every_page_of_a_copilot() -> None:
         "admin:copilot_admin_copilot_change",
         "admin:copilot_admin_copilot_members",
         "admin:copilot_admin_copilot_versions",
-        "admin:copilot_admin_copilot_replays",
+        "admin:copilot_admin_copilot_tests",
         "playground:ask",
         "connect:page",
     } <= names

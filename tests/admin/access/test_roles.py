@@ -262,7 +262,7 @@ def test_every_change_wants_a_csrf_token(things: dict[str, str]) -> None:
 
 
 WITHIN = [(name, route) for name, route in ADDRESSES if name != "admin:logout"]
-READABLE = ("changelist", "change", "history", "versions", "compare", "questions", "replays")
+READABLE = ("changelist", "change", "history", "versions", "compare", "tests")
 
 
 ASIDE = (AuditEntry, AuditHead, LogIn, SavedView)

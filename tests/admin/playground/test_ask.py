@@ -14,7 +14,7 @@ from copilot_admin.models import Conversation, DailyUsage, Logging, Run
 from tests.admin.pages import merged
 from tests.admin.playground.conftest import HELLO, ask, form_of, read_answer, script
 from tests.agent.scripted import text
-from tests.factories import make_copilot, make_provider, make_published, make_saved, make_user
+from tests.factories import make_case, make_copilot, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -161,7 +161,7 @@ def test_only_signed_in_builders_ask_of_copilots_that_exist(builder: Client, ada
 @pytest.mark.parametrize("name", [pattern.name for pattern in urlpatterns])
 def test_only_builders_reach_the_urls(client: Client, name: str, who: dict[str, Any] | None):
     copilot = make_copilot()
-    make_saved(copilot)
+    make_case(copilot)
     if who is not None:
         groups, more = who["groups"], {key: who[key] for key in who if key != "groups"}
         client.force_login(make_user(*groups, **more))

@@ -8,11 +8,10 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.copilots.questions.entry import MOST_QUESTIONS
-from copilot_admin.import_export.questions import row_of
+from copilot_admin.copilots.test_cases import MAX_TEST_CASES, as_row
 from copilot_admin.jobs.deletion import mark_for_deletion
-from copilot_admin.models import SavedQuestion
-from tests.factories import make_copilot, make_saved
+from copilot_admin.models import TestCase
+from tests.factories import make_case, make_copilot
 
 pytestmark = pytest.mark.django_db
 SAID = {
@@ -39,18 +38,18 @@ def test_one_that_was_asked_before_says_in_which_conversation(builder):
     copilot = make_copilot()
     sent = {"question": json.dumps(SAID), "playground-origin": "12"}
     builder.post(reverse("playground:save", args=[copilot.pk]), sent)
-    assert SavedQuestion.objects.get().origin == 12
+    assert TestCase.objects.get().origin == 12
 
 
 def test_it_stands_behind_the_others_and_its_page_is_named(builder):
     copilot = make_copilot()
-    make_saved(copilot)
+    make_case(copilot)
     status, said = save(builder, copilot.pk, SAID)
-    saved = SavedQuestion.objects.get(position=1)
+    saved = TestCase.objects.get(position=1)
     assert status == 200
-    url = reverse("admin:copilot_admin_copilot_question", args=[copilot.pk, saved.pk])
+    url = reverse("admin:copilot_admin_copilot_test", args=[copilot.pk, saved.pk])
     assert said["url"] == url
-    assert row_of(saved) == {
+    assert as_row(saved) == {
         "question": "How much?",
         "earlier": SAID["earlier"],
         "widgets": SAID["widgets"],
@@ -74,15 +73,14 @@ def test_an_invalid_test_is_rejected(builder, question):
     status, said = save(builder, make_copilot().pk, question)
     assert status == 422
     assert said["detail"]
-    assert not SavedQuestion.objects.exists()
+    assert not TestCase.objects.exists()
 
 
 @pytest.mark.database
 def test_a_copilot_has_a_limited_number_of_tests(builder):
     copilot = make_copilot()
-    SavedQuestion.objects.bulk_create(
-        SavedQuestion(copilot=copilot, position=number, question="?")
-        for number in range(MOST_QUESTIONS)
+    TestCase.objects.bulk_create(
+        TestCase(copilot=copilot, position=number, question="?") for number in range(MAX_TEST_CASES)
     )
     assert save(builder, copilot.pk, SAID)[0] == 422
 

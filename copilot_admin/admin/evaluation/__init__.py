@@ -1,0 +1,1 @@
+"""Test tab of a copilot: test cases, evaluation runs and their results."""

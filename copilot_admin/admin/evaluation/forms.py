@@ -1,0 +1,380 @@
+"""Forms of the Test tab: a test case, a CSV file, a run, the publish gate."""
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.admin.common.form_fields import check_unturned, with_plain_newlines
+from copilot_admin.agent.client_functions.registry import labels
+from copilot_admin.copilots.assertions import MAX_EXPECTED_LENGTH, Assertion, AssertionKind
+from copilot_admin.copilots.model_lists import known_models_of
+from copilot_admin.copilots.test_cases import (
+    MAX_QUESTION_LENGTH,
+    TestCaseEntry,
+    as_row,
+    fill_case,
+)
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.csv_import import MAX_CSV_BYTES, parse_csv, parse_number
+from copilot_admin.evaluation.targets import MAX_VERSION_CHOICES, Target, make_run
+from copilot_admin.import_export.questions import parse_case, save_last
+from copilot_admin.models import (
+    Copilot,
+    EvaluationRun,
+    Provider,
+    PublishGate,
+    TargetKind,
+    TestCase,
+)
+from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
+from copilot_admin.models.pricing import COST
+
+MAX_MODEL_CHOICES = 300
+ALL = "all"
+LABEL = "label:"
+Choices = list[tuple[str, str]]
+
+
+def _text(label: Any, *, help_text: Any = "", rows: int = 1) -> forms.CharField:
+    """Return a text field for one value, or for one value a line."""
+    widget = forms.Textarea(attrs={"rows": rows, "class": "ca-input", "dir": "auto"})
+    return forms.CharField(
+        label=label, required=False, help_text=help_text, widget=widget, max_length=20_000
+    )
+
+
+class CaseForm(forms.Form):
+    """A test case: question, and one field for each kind of assertion."""
+
+    question = forms.CharField(
+        label=gettext_lazy("Question"),
+        max_length=MAX_QUESTION_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "ca-input", "dir": "auto"}),
+    )
+    contains = _text(gettext_lazy("Contains"), help_text=gettext_lazy("One text per line."))
+    lacks = _text(gettext_lazy("Does not contain"), help_text=gettext_lazy("One text per line."))
+    number = forms.CharField(
+        label=gettext_lazy("Number"),
+        required=False,
+        max_length=100,
+        help_text=gettext_lazy("For example 106.5, 12% or 1.2bn."),
+        widget=forms.TextInput(attrs={"class": "ca-input", "inputmode": "decimal"}),
+    )
+    tolerance = forms.FloatField(
+        label=gettext_lazy("Tolerance"),
+        min_value=0,
+        required=False,
+        widget=forms.NumberInput(attrs={"class": "ca-input", "step": "any"}),
+    )
+    cites = _text(gettext_lazy("Cites widget"), help_text=gettext_lazy("One widget ID per line."))
+    calls = _text(gettext_lazy("Calls function"), help_text=gettext_lazy("One name per line."))
+    judged = _text(
+        gettext_lazy("Judged by a model"),
+        rows=2,
+        help_text=gettext_lazy("A statement about the answer, for example: It names a risk."),
+    )
+    label = forms.CharField(
+        label=gettext_lazy("Label"),
+        max_length=MAX_LABEL_LENGTH,
+        required=False,
+        validators=[check_unturned],
+        help_text=gettext_lazy("Tests with the same label can be run separately."),
+        widget=forms.TextInput(attrs={"class": "ca-input"}),
+    )
+    EXPECTED: ClassVar = ("contains", "lacks", "number", "tolerance", "cites", "calls", "judged")
+
+    def __init__(self, case: TestCase, data: QueryDict | None = None) -> None:
+        self.case = case
+        self.others: list[dict[str, Any]] = []  # further numbers, which the form doesn't show
+        sent = None if data is None else with_plain_newlines(data)
+        initial = {"question": case.question, "label": case.label, **self._read_assertions()}
+        super().__init__(sent, initial=initial)
+
+    @property
+    def expected_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.EXPECTED]
+
+    @cached_property
+    def test_data(self) -> TestCaseEntry | None:
+        """Return the test case without assertions; None if this release can't read it."""
+        if not self.case.question:
+            return None
+        try:
+            return parse_case(as_row(self.case) | {"expect": None})
+        except ConfigurationError:
+            return None
+
+    @property
+    def widget_ids(self) -> tuple[str, ...]:
+        entry = self.test_data
+        if entry is None:
+            return ()
+        return (*(one.id for one in entry.widgets), *(one.name for one in entry.files))
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        copilot = self.case.copilot
+        return (*copilot.tools, *(str(row["name"]) for row in copilot.components), *labels())
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        row = as_row(self.case) | {"question": cleaned["question"], "label": cleaned["label"]}
+        row["expect"] = [*self._assertions(cleaned), *self.others]
+        self._check_cited(cleaned["cites"])
+        if self.has_error_in_expected():
+            return cleaned
+        try:
+            cleaned["row"] = parse_case(row).row()
+        except ConfigurationError as error:
+            raise forms.ValidationError(error.public) from error
+        return cleaned
+
+    def save(self) -> TestCase:
+        """Save the test case; a new one follows the others.
+
+        Raises:
+            ConfigurationError: The copilot has as many as it may have.
+        """
+        fill_case(self.case, self.cleaned_data["row"])
+        if self.case._state.adding:
+            return save_last(self.case)
+        self.case.save()
+        return self.case
+
+    def _read_assertions(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for row in self.case.assertions:
+            assertion = Assertion.model_validate(row)
+            if assertion.kind is not AssertionKind.NUMBER:
+                before = found.get(assertion.kind, "")
+                found[assertion.kind] = f"{before}\n{assertion.text}".strip()
+            elif "number" in found:
+                self.others.append(dict(row))
+            else:
+                found |= {"number": assertion.text, "tolerance": assertion.tolerance}
+        return found
+
+    def _assertions(self, cleaned: dict[str, Any]) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        for kind in AssertionKind:
+            if kind is AssertionKind.NUMBER:
+                rows += self._number(cleaned)
+                continue
+            for line in filter(str.strip, cleaned[kind].split("\n")):
+                if len(line) > MAX_EXPECTED_LENGTH:
+                    self.add_error(kind, _("At most %d characters.") % MAX_EXPECTED_LENGTH)
+                rows.append({kind.value: line.strip()})
+        return rows
+
+    def _number(self, cleaned: dict[str, Any]) -> list[dict[str, Any]]:
+        if not cleaned["number"]:
+            if cleaned["tolerance"] is not None:
+                self.add_error("number", _("Enter the number that the tolerance is for."))
+            return []
+        try:
+            row = {"number": parse_number(cleaned["number"])}
+        except ConfigurationError as error:
+            self.add_error("number", error.public)
+            return []
+        if cleaned["tolerance"] is not None:
+            row["tolerance"] = cleaned["tolerance"]
+        return [row]
+
+    def has_error_in_expected(self) -> bool:
+        return any(self.has_error(name) for name in self.EXPECTED)
+
+    def _check_cited(self, text: str) -> None:
+        known = self.test_data.names() if self.test_data else frozenset()
+        for name in filter(None, map(str.strip, text.split("\n"))):
+            if name not in known:
+                ids = ", ".join(self.widget_ids) or _("none")
+                sentence = _("“%(name)s” is not in the test data. Widgets: %(known)s.")
+                self.add_error("cites", sentence % {"name": name, "known": ids})
+
+
+class ImportForm(forms.Form):
+    """A CSV file with test cases."""
+
+    file = forms.FileField(
+        label=gettext_lazy("CSV file"),
+        widget=forms.FileInput(attrs={"class": "ca-input", "accept": ".csv,text/csv"}),
+    )
+
+    def clean_file(self) -> list[TestCaseEntry]:
+        file = self.cleaned_data["file"]
+        if file.size > MAX_CSV_BYTES:
+            most = MAX_CSV_BYTES // 1024**2
+            raise forms.ValidationError(_("The file is larger than %d MB.") % most)
+        try:
+            return parse_csv(file.read())
+        except ConfigurationError as error:
+            raise forms.ValidationError(error.public) from error
+
+
+class RunForm(forms.Form):
+    """Targets of a run, its test cases, the judge and the cost limit."""
+
+    cases = forms.ChoiceField(
+        label=gettext_lazy("Tests"),
+        initial=ALL,
+        required=False,
+        widget=forms.Select(attrs={"class": "ca-input"}),
+    )
+    targets = forms.MultipleChoiceField(
+        label=gettext_lazy("Run on"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    versions = forms.MultipleChoiceField(
+        label=gettext_lazy("Earlier versions"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    models = forms.MultipleChoiceField(
+        label=gettext_lazy("Draft with other models"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    other_provider = forms.ModelChoiceField(
+        label=gettext_lazy("Provider"),
+        queryset=Provider.objects.all(),
+        required=False,
+        empty_label=gettext_lazy("The draft's provider"),
+        widget=forms.Select(attrs={"class": "ca-input"}),
+    )
+    other_model = forms.CharField(
+        label=gettext_lazy("Another model ID"),
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(attrs={"class": "ca-input"}),
+    )
+    judge = forms.ChoiceField(
+        label=gettext_lazy("Judge"),
+        required=False,
+        help_text=gettext_lazy("Model for expectations that are judged by a model."),
+        widget=forms.Select(attrs={"class": "ca-input"}),
+    )
+    cost_limit = forms.DecimalField(
+        label=gettext_lazy("Cost limit per target (US dollars)"),
+        min_value=Decimal(0),
+        max_digits=COST["max_digits"],
+        decimal_places=6,
+        required=False,
+        help_text=gettext_lazy(
+            "No test starts after the limit is reached. Answers without a price don't count."
+        ),
+        widget=forms.NumberInput(attrs={"class": "ca-input", "step": "any"}),
+    )
+
+    def __init__(self, copilot: Copilot, data: QueryDict | None = None) -> None:
+        super().__init__(data, initial={"targets": [TargetKind.DRAFT]})
+        self.copilot = copilot
+        fields: Any = self.fields
+        live = copilot.live.number if copilot.live else None
+        targets = [(TargetKind.DRAFT.value, _("Draft"))]
+        if live is not None:
+            targets.append((TargetKind.LIVE.value, _("Live v%(number)d") % {"number": live}))
+            self.initial["targets"] = [value for value, _label in targets]
+        numbers = copilot.versions.exclude(number=live or 0).order_by("-number")
+        versions = numbers.values_list("number", flat=True)[:MAX_VERSION_CHOICES]
+        rows = TestCase.objects.filter(copilot=copilot).exclude(label="")
+        names = rows.order_by("label").values_list("label", flat=True).distinct()
+        self.providers = {str(row.pk): row for row in Provider.objects.all()}
+        models = self._model_choices()
+        fields["targets"].choices = targets
+        fields["versions"].choices = [
+            (str(one), _("Version %(number)d") % {"number": one}) for one in versions
+        ]
+        fields["models"].choices = models
+        fields["judge"].choices = [("", _("The copilot's own model")), *models]
+        fields["cases"].choices = [
+            (ALL, _("All tests")),
+            *((LABEL + name, _("Label “%s”") % name) for name in names),
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        try:
+            self.runs = [make_run(self.copilot, target) for target in self._targets(cleaned)]
+        except ConfigurationError as error:
+            raise forms.ValidationError(error.public) from error
+        if not self.runs:
+            self.add_error("targets", _("Select at least one target."))
+        provider, model = self._model(cleaned["judge"])
+        for run in self.runs:
+            run.judge_provider, run.judge_model = provider, model
+            run.cost_limit = cleaned["cost_limit"]
+        return cleaned
+
+    def get_runs(self, *, user_id: int | None) -> list[EvaluationRun]:
+        for run in self.runs:
+            run.started_by_id = user_id
+        return self.runs
+
+    def get_cases(self) -> QuerySet[TestCase]:
+        rows = TestCase.objects.filter(copilot=self.copilot)
+        chosen: str = self.cleaned_data["cases"]
+        return rows.filter(label=chosen.removeprefix(LABEL)) if chosen.startswith(LABEL) else rows
+
+    def _targets(self, cleaned: dict[str, Any]) -> list[Target]:
+        targets = [Target(kind=TargetKind(kind)) for kind in cleaned["targets"]]
+        targets += [
+            Target(kind=TargetKind.VERSION, version_number=int(one)) for one in cleaned["versions"]
+        ]
+        models = [self._model(one) for one in cleaned["models"]]
+        if cleaned["other_model"]:
+            models.append((cleaned["other_provider"], cleaned["other_model"]))
+        targets += [
+            Target(kind=TargetKind.MODEL, provider=provider, model=model)
+            for provider, model in models
+        ]
+        return targets
+
+    def _model_choices(self) -> Choices:
+        known = known_models_of(map(int, self.providers))
+        return [
+            (f"{pk}:{model}", f"{model} ({self.providers[str(pk)].name})")
+            for pk, models in known.items()
+            for model in models
+        ][:MAX_MODEL_CHOICES]
+
+    def _model(self, choice: str) -> tuple[Provider | None, str]:
+        pk, _colon, model = choice.partition(":")
+        return self.providers.get(pk), model
+
+
+class GateForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stubs only
+    """The pass rate that is required before publishing; without one there is no gate."""
+
+    min_percent = forms.IntegerField(
+        label=gettext_lazy("Required pass rate (%)"),
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text=gettext_lazy("Leave blank for no requirement."),
+        widget=forms.NumberInput(attrs={"class": "ca-input"}),
+    )
+    is_blocking = forms.TypedChoiceField(
+        label=gettext_lazy("If the draft does not reach it"),
+        choices=[("True", gettext_lazy("Block publishing")), ("False", gettext_lazy("Warn"))],
+        coerce=lambda value: value == "True",
+        widget=forms.Select(attrs={"class": "ca-input"}),
+    )
+
+    class Meta:
+        model = PublishGate
+        fields: ClassVar[list[str]] = ["min_percent", "is_blocking"]
+
+    def save_or_delete(self) -> PublishGate | None:
+        """Save the gate; delete it if no pass rate is required."""
+        if self.cleaned_data["min_percent"] is not None:
+            saved: PublishGate = self.save()
+            return saved
+        PublishGate.objects.filter(copilot=self.instance.copilot).delete()
+        return None

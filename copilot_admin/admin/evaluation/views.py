@@ -1,0 +1,303 @@
+"""Views of the Test tab."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.forms import BaseForm
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from copilot_admin.admin.copilots.header import TEST, build_copilot_header
+from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.admin.evaluation.forms import CaseForm, GateForm, ImportForm, RunForm
+from copilot_admin.admin.evaluation.page import (
+    build_chart,
+    build_rows,
+    read_answers,
+)
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record
+from copilot_admin.copilots.test_cases import move_case
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.queue import cancel_runs
+from copilot_admin.evaluation.results import export_rows, needs_attention, read_columns
+from copilot_admin.evaluation.worker import start_runs
+from copilot_admin.import_export.loading import as_json
+from copilot_admin.import_export.questions import add_case
+from copilot_admin.models import Action, Copilot, EvaluationRun, PublishGate, TestCase
+from copilot_admin.rendering.csv_safe import format_csv
+
+FOLDER = "admin/copilot_admin/tests"
+NAME = "copilot_admin_copilot_test"
+CASES_PER_PAGE = 50
+View = Callable[..., HttpResponseBase]
+
+
+def evaluation_urls(pages: CopilotViews) -> list[URLPattern]:
+    """Return the routes of the Test tab."""
+    routes: tuple[tuple[str, str, View], ...] = (
+        ("", "s", tests_view),
+        ("table/", "s_table", table_view),
+        ("add/", "_add", case_view),
+        ("import/", "s_import", import_view),
+        ("run/", "s_run", run_view),
+        ("gate/", "s_gate", gate_view),
+        ("cancel/", "s_cancel", cancel_view),
+        ("export/", "s_export", export_view),
+        ("<id:number>/", "", case_view),
+        ("<id:number>/move/", "_move", move_view),
+        ("<id:number>/delete/", "_delete", delete_view),
+        ("runs/<id:number>/delete/", "s_run_delete", delete_run_view),
+    )
+    return [
+        path(
+            f"<id:pk>/tests/{route}",
+            pages.admin_site.admin_view(partial(view, pages)),
+            name=f"{NAME}{suffix}",
+        )
+        for route, suffix, view in routes
+    ]
+
+
+def tests_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Show the runs, the pass rate and the matrix of test cases and targets."""
+    return _render(pages, request, pages.looked_at(request, pk))
+
+
+def table_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Return runs and matrix alone, for polling."""
+    context = _read_table(pages, request, pages.looked_at(request, pk))
+    return render(request, f"{FOLDER}/table.html", context)
+
+
+def case_view(
+    pages: CopilotViews, request: HttpRequest, pk: int, number: int | None = None
+) -> HttpResponseBase:
+    """Add or edit a test case."""
+    copilot = pages.looked_at(request, pk, changing=True)
+    case = TestCase(copilot=copilot)
+    if number is not None:
+        case = get_object_or_404(TestCase, copilot=copilot, pk=number)
+        case.copilot = copilot
+    form = CaseForm(case, request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        try:
+            with transaction.atomic():
+                saved = form.save()
+                _audit(request, Action.CHANGED if number else Action.ADDED, copilot, saved.pk)
+        except ConfigurationError as error:
+            form.add_error(None, error.public)
+        else:
+            messages.success(request, _("Test saved.") if number else _("Test added."))
+            return _redirect(pk, "_add" if "_another" in request.POST else "s")
+    data = as_json(case.test_data) if case.test_data else ""
+    return _render(pages, request, copilot, panel="case", form=form, case=case, data=data)
+
+
+def import_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Import test cases from a CSV file: all, or none with the errors of its lines."""
+    copilot = pages.looked_at(request, pk, changing=True)
+    form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
+    if form.is_bound and form.is_valid():
+        entries = form.cleaned_data["file"]
+        try:
+            with transaction.atomic():
+                ids = [add_case(copilot, entry).pk for entry in entries]
+                by, on = Actor.of(request), Subject("testcase")
+                record(Action.ADDED, by=by, on=on, after={"copilot": copilot.slug, "ids": ids})
+        except ConfigurationError as error:
+            form.add_error("file", error.public)
+        else:
+            text = ngettext("%d test imported.", "%d tests imported.", len(ids))
+            messages.success(request, text % len(ids))
+            return _redirect(pk)
+    problems: Iterable[Any] = form.errors.get("file", [])
+    lines = [line for text in problems for line in str(text).split("\n")]
+    return _render(pages, request, copilot, panel="import", form=form, lines=lines)
+
+
+def run_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Start runs on the chosen targets."""
+    copilot = pages.looked_at(request, pk, changing=True)
+    form = RunForm(copilot, request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        try:
+            with transaction.atomic():
+                runs = form.get_runs(user_id=request.user.pk)
+                start_runs(runs, form.get_cases())
+                for run in runs:
+                    facts = {"copilot": copilot.slug, "target": run.target}
+                    pages.audit(request, Action.STARTED, run, after=facts)
+        except ConfigurationError as error:
+            form.add_error(None, error.public)
+        else:
+            return _redirect(pk)
+    return _render(pages, request, copilot, panel="run", form=form)
+
+
+def gate_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Set the pass rate that is required before publishing."""
+    copilot = pages.looked_at(request, pk, changing=True)
+    gate = PublishGate.objects.filter(pk=copilot.pk).first() or PublishGate(copilot=copilot)
+    form = GateForm(request.POST if request.method == "POST" else None, instance=gate)
+    if form.is_bound and form.is_valid():
+        with transaction.atomic():
+            saved = form.save_or_delete()
+            after = {"min_percent": saved.min_percent if saved else None}
+            pages.audit(request, Action.CHANGED, copilot, after={"publish gate": after})
+        messages.success(request, _("Requirement saved."))
+        return _redirect(pk)
+    return _render(pages, request, copilot, panel="gate", form=form)
+
+
+def cancel_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Cancel the active runs; their results so far stay."""
+    copilot = _get_for_post(pages, request, pk)
+    if isinstance(copilot, HttpResponse):
+        return copilot
+    if cancel_runs(EvaluationRun.objects.filter(copilot=copilot)):
+        pages.audit(request, Action.STOPPED, copilot, after={"work": "evaluation"})
+        messages.info(request, _("The run was cancelled. Results so far are kept."))
+    return _redirect(pk)
+
+
+def move_view(pages: CopilotViews, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    """Move a test case up or down."""
+    copilot = _get_for_post(pages, request, pk)
+    if isinstance(copilot, HttpResponse):
+        return copilot
+    case = get_object_or_404(TestCase.objects.defer("test_data"), copilot=copilot, pk=number)
+    move_case(case, by=-1 if request.POST.get("direction") == "up" else 1)
+    return _redirect(pk, anchor=f"#case-{number}")
+
+
+def delete_view(
+    pages: CopilotViews, request: HttpRequest, pk: int, number: int
+) -> HttpResponseBase:
+    """Delete a test case with its results."""
+    copilot = _get_for_post(pages, request, pk)
+    if isinstance(copilot, HttpResponse):
+        return copilot
+    case = get_object_or_404(TestCase.objects.defer("test_data"), copilot=copilot, pk=number)
+    with transaction.atomic():
+        case.delete()
+        _audit(request, Action.DELETED, copilot, number)
+    messages.success(request, _("Test deleted."))
+    return _redirect(pk)
+
+
+def delete_run_view(
+    pages: CopilotViews, request: HttpRequest, pk: int, number: int
+) -> HttpResponseBase:
+    """Delete a run with its results."""
+    copilot = _get_for_post(pages, request, pk)
+    if isinstance(copilot, HttpResponse):
+        return copilot
+    run = get_object_or_404(EvaluationRun, copilot=copilot, pk=number)
+    with transaction.atomic():
+        run.delete()
+        by, on = Actor.of(request), Subject("evaluationrun", str(number))
+        record(Action.DELETED, by=by, on=on, after={"copilot": copilot.slug})
+    messages.success(request, _("Run deleted."))
+    return _redirect(pk)
+
+
+def export_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Download the results as CSV or JSON."""
+    copilot = pages.looked_at(request, pk)
+    rows = export_rows(read_columns(copilot))
+    kind = request.GET.get("format")
+    if kind == "json":
+        text, content_type = json.dumps(rows, indent=2, ensure_ascii=False), "application/json"
+    elif kind == "csv":
+        header = list(rows[0]) if rows else []
+        text = "\ufeff" + format_csv([header, *(list(row.values()) for row in rows)])
+        content_type = "text/csv; charset=utf-8"
+    else:
+        raise Http404
+    pages.audit(request, Action.EXPORTED, copilot, after={"results": len(rows), "format": kind})
+    response = HttpResponse(text, content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{copilot.slug}-tests.{kind}"'
+    return response
+
+
+def _get_for_post(pages: CopilotViews, request: HttpRequest, pk: int) -> Copilot | HttpResponse:
+    """Return the copilot for a user who may change it, or the answer to another method."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    return pages.looked_at(request, pk, changing=True)
+
+
+def _redirect(pk: int, suffix: str = "s", *, anchor: str = "") -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse(f"admin:{NAME}{suffix}", args=[pk]) + anchor)
+
+
+def _audit(request: HttpRequest, action: Action, copilot: Copilot, number: int) -> None:
+    on = Subject("testcase", str(number))
+    record(action, by=Actor.of(request), on=on, after={"copilot": copilot.slug})
+
+
+def _render(
+    pages: CopilotViews,
+    request: HttpRequest,
+    copilot: Copilot,
+    *,
+    panel: str = "",
+    form: BaseForm | None = None,
+    **more: Any,
+) -> HttpResponseBase:
+    context = {
+        **pages.page_context(request, _("Test")),
+        "copilot_header": build_copilot_header(request, copilot, TEST),
+        "panel": panel,
+        "form": form,
+        **_read_table(pages, request, copilot),
+        **more,
+    }
+    return render(request, f"{FOLDER}/page.html", context)
+
+
+def _read_table(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> dict[str, Any]:
+    columns = read_columns(copilot)
+    cases = TestCase.objects.filter(copilot=copilot).defer("test_data", "recorded_answer")
+    shows_problems = request.GET.get("show") == "problems"
+    if shows_problems:
+        ids = {pk for one in columns for pk in one.results if needs_attention(one, pk)}
+        cases = cases.filter(pk__in=ids)
+    page = Paginator(cases, CASES_PER_PAGE).get_page(request.GET.get("page"))
+    opened = number_in(request.GET.get("open"))
+    gate = PublishGate.objects.filter(pk=copilot.pk).first()
+    return {
+        "copilot": copilot,
+        "columns": columns,
+        "is_active": any(one.run.is_active for one in columns),
+        "n_done": sum(
+            one.counts.total - one.counts.pending for one in columns if one.counts.pending
+        ),
+        "n_all": sum(one.counts.total for one in columns if one.counts.pending),
+        "page": page,
+        "rows": build_rows(page.object_list, columns),
+        "n_cases": copilot.test_cases.count(),
+        "opened": opened,
+        "answers": read_answers(copilot, opened, columns) if opened else None,
+        "shows_problems": shows_problems,
+        "query": request.GET.urlencode(),
+        "chart": build_chart(copilot, gate),
+        "gate": gate,
+        "may_change": pages.has_change_permission(request, copilot),
+    }

@@ -1,0 +1,206 @@
+"""A test case sent to a copilot, over as many requests as its answer takes.
+
+The runs have the caller of the playground, so that no list and no metric includes them.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+import json
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.live import LiveCopilot
+from copilot_admin.copilots.test_cases import TestCaseEntry
+from copilot_admin.errors import TooManyRequests, Unavailable
+from copilot_admin.evaluation.assertions import AnswerContent
+from copilot_admin.evaluation.simulated_workspace import first_messages, request_of, result_messages
+from copilot_admin.ids import new_ids
+from copilot_admin.models import CostConfidence, Event, EventType, Logging, Outcome, Run
+from copilot_admin.pricing.cost import ZERO_COST, Cost, sum_costs
+from copilot_admin.runs.open_run import frames, open_run
+from copilot_admin.runs.query_context import AdmittedQuery
+from copilot_admin.storage.blobs import load
+from copilot_admin.storage.writer import READER
+from protocol.json import JsonObject
+from protocol.parsing import UnusableQuery, parse_query
+from protocol.sse import Decoder, EventTooLarge, encode_json
+
+MAX_REQUESTS = 16  # of one test case, as in the playground
+TIMEOUT_SECONDS = 300.0  # for all of them; a long answer of a slow model takes about two minutes
+ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
+
+
+class Interrupted(Unavailable):
+    """The server stops: the test case has to run again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Times, tokens and cost of an answer, over all its requests."""
+
+    ttft_ms: int | None = None
+    ms: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Cost = ZERO_COST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseAnswer:
+    """The answer to a test case; `error` says why there is no whole answer."""
+
+    content: AnswerContent
+    trace_id: str = ""
+    error: str = ""
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """Outcome of the last run, its error, and usage and server-side calls of all runs."""
+
+    outcome: str = ""
+    error: str = ""
+    usage: Usage = Usage()
+    called: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Chat:
+    """A test case on its way."""
+
+    live: LiveCopilot
+    caller: Caller
+    entry: TestCaseEntry
+    origin: int | None = None
+    trace_id: str = field(default_factory=lambda: uuid4().hex)
+    runs: list[UUID] = field(default_factory=list)
+    text: str = ""
+    cited: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+
+
+async def query_case(
+    live: LiveCopilot, caller: Caller, entry: TestCaseEntry, *, origin: int | None = None
+) -> CaseAnswer:
+    """Query a copilot until it has answered; the test data provides the results of client calls.
+
+    Args:
+        live: The draft or a version.
+        caller: The builder.
+        entry: The test case.
+        origin: The conversation that the test case was made from, if any.
+
+    Raises:
+        Interrupted: The server stops.
+        Unavailable: Nothing can be stored at the moment.
+    """
+    chat = _Chat(replace(live, logging=Logging.EVERYTHING), caller, entry, origin)
+    error = ""
+    try:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            error = await _send_requests(chat)
+    except TimeoutError:
+        error = _("No complete answer after %d seconds.") % TIMEOUT_SECONDS
+    except (UnusableQuery, TooManyRequests) as problem:
+        error = problem.public
+    except EventTooLarge:
+        error = _("The answer is too large.")
+    stored = await READER.run(partial(_read, tuple(chat.runs)))
+    if stored.outcome == Outcome.INTERRUPTED:
+        raise Interrupted(stored.error)
+    return CaseAnswer(
+        content=AnswerContent(
+            text=chat.text, cited=frozenset(chat.cited), called=stored.called | chat.called
+        ),
+        trace_id=chat.trace_id,
+        error=error or ("" if stored.outcome in ANSWERED else stored.error),
+        usage=stored.usage,
+    )
+
+
+async def _send_requests(chat: _Chat) -> str:
+    messages = first_messages(chat.entry)
+    for _number in range(MAX_REQUESTS):
+        call = await _send_request(chat, messages)
+        if call is None:
+            return ""
+        # In a thread: test data of 4 MB would hold up every other answer.
+        messages += await asyncio.to_thread(result_messages, chat.entry, call)
+    return _("The copilot called functions %d times without an answer.") % MAX_REQUESTS
+
+
+async def _send_request(chat: _Chat, messages: Sequence[JsonObject]) -> Mapping[str, Any] | None:
+    """Read one response; return the client call that it ends with, if any."""
+    run = await open_run(await asyncio.to_thread(_admit, chat, messages))
+    chat.runs.append(run.id)
+    decoder, call = Decoder(), None
+    async with aclosing(frames(run)) as pieces:
+        async for piece in pieces:
+            for name, data in decoder.feed(piece):
+                call = _take(chat, name, json.loads(data)) or call
+    return call
+
+
+def _admit(chat: _Chat, messages: Sequence[JsonObject]) -> AdmittedQuery:
+    request = request_of(chat.entry, messages)
+    return AdmittedQuery(
+        live=chat.live,
+        caller=chat.caller,
+        user=chat.caller.user,
+        query=parse_query(request, max_messages=settings.MAX_MESSAGES),
+        ids=new_ids(chat.trace_id.encode()),
+        size=len(encode_json(request)),
+        origin=chat.origin,
+    )
+
+
+def _take(chat: _Chat, name: str, data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    match name:
+        case "copilotMessageChunk":
+            chat.text += data["delta"]
+        case "copilotFunctionCall":
+            chat.called.add(data["function"])
+            return data
+        case "copilotCitationCollection":
+            for citation in data["citations"]:
+                source = citation["source_info"]
+                names = (source.get(key) for key in ("uuid", "widget_id", "name"))
+                chat.cited.update(filter(None, names))
+    return None
+
+
+def _read(run_ids: tuple[UUID, ...]) -> _Stored:
+    runs = list(Run.objects.filter(pk__in=run_ids).order_by("started_at"))
+    if not runs:
+        return _Stored()
+    usage = Usage(
+        ttft_ms=runs[-1].ttft_ms,
+        ms=sum(run.ms or 0 for run in runs),
+        input_tokens=sum(run.input_tokens for run in runs),
+        output_tokens=sum(run.output_tokens for run in runs),
+        cost=sum_costs(Cost(run.cost, CostConfidence(run.cost_confidence)) for run in runs),
+    )
+    return _Stored(
+        outcome=runs[-1].outcome,
+        error=runs[-1].error,
+        usage=usage,
+        called=frozenset(_read_server_calls(run_ids)),
+    )
+
+
+def _read_server_calls(run_ids: tuple[UUID, ...]) -> Iterator[str]:
+    calls = Event.objects.filter(run__in=run_ids, type__in=(EventType.TOOL, EventType.COMPONENT))
+    kept = list(calls.values_list("payload", "blob_id"))
+    large = load(sha for _payload, sha in kept if sha)
+    for payload, sha in kept:
+        content = large.get(sha) if sha else payload
+        if isinstance(content, Mapping):
+            yield str(content["name"])

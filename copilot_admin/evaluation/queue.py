@@ -1,0 +1,194 @@
+"""Evaluation runs in the database: start, claim, store, release, cancel.
+
+The rows are the work queue, so that a run continues after a restart.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from copilot_admin.copilots.test_cases import MAX_TEST_CASES
+from copilot_admin.errors import ConfigurationError
+from copilot_admin.evaluation.judge import JudgedAnswer
+from copilot_admin.models import (
+    CostConfidence,
+    EvaluationResult,
+    EvaluationRun,
+    ResultState,
+    ResultVerdict,
+    RunState,
+    TargetKind,
+    TestCase,
+)
+from copilot_admin.transcripts.store.checkpoints import is_missed
+
+MAX_CONCURRENT = 3  # answers of a copilot; its provider also serves users
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A test case that one worker has to run."""
+
+    result_id: int
+    run: EvaluationRun
+    case: TestCase
+
+
+def save_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
+    """Save runs with one waiting result for each test case.
+
+    Raises:
+        ConfigurationError: There are no test cases.
+    """
+    ids = list(cases.order_by("position", "id").values_list("pk", flat=True)[:MAX_TEST_CASES])
+    if not ids:
+        raise ConfigurationError(_("There are no test cases to run. Add one first."))
+    with transaction.atomic():
+        for run in runs:
+            run.is_partial = TestCase.objects.filter(copilot=run.copilot_id).count() > len(ids)
+            run.heartbeat_at = timezone.now()
+            run.save()
+            EvaluationResult.objects.bulk_create(
+                EvaluationResult(run=run, case_id=pk) for pk in ids
+            )
+
+
+def claim_next(copilot_id: int) -> Claim | None:
+    """Claim the next waiting test case of a copilot's runs; it is given to one caller only.
+
+    Returns:
+        None if none waits, or if as many as allowed are running already.
+    """
+    now = timezone.now()
+    results = EvaluationResult.objects.filter(run__copilot=copilot_id)
+    lost = results.filter(is_missed("heartbeat_at", now), state=ResultState.RUNNING)
+    EvaluationResult.objects.filter(pk__in=list(lost.values_list("pk", flat=True))).update(
+        state=ResultState.WAITING
+    )
+    if results.filter(state=ResultState.RUNNING).count() >= MAX_CONCURRENT:
+        return None
+    runs = EvaluationRun.objects.filter(
+        copilot=copilot_id, state__in=EvaluationRun.ACTIVE, copilot__deletion_requested_at=None
+    )
+    related = runs.select_related("copilot__provider", "provider", "judge_provider")
+    for run in related.order_by("pk"):
+        waiting = EvaluationResult.objects.filter(run=run, state=ResultState.WAITING)
+        while (row := waiting.select_related("case").order_by("pk").first()) is not None:
+            if run.cost_limit is not None and get_cost(run.pk) >= run.cost_limit:
+                runs.filter(pk=run.pk).update(state=RunState.COST_LIMIT, finished_at=now)
+                break
+            if waiting.filter(pk=row.pk).update(state=ResultState.RUNNING, heartbeat_at=now):
+                runs.filter(pk=run.pk).update(state=RunState.RUNNING, heartbeat_at=now)
+                return Claim(result_id=row.pk, run=run, case=row.case)
+        else:
+            finish_run(run.pk)
+    return None
+
+
+def get_cost(run_id: int) -> Decimal:
+    """Return the known cost of a run so far, in US dollars."""
+    known = EvaluationResult.objects.filter(run=run_id).aggregate(cost=Sum("cost"))["cost"]
+    return known or Decimal(0)
+
+
+def store_result(claim: Claim, judged: JudgedAnswer) -> bool:
+    """Store an answer and its verdict; return False if the run was cancelled or deleted."""
+    answer, usage = judged.answer, judged.answer.usage
+    previous = find_previous_answer(claim.run, claim.case)
+    rows = EvaluationResult.objects.filter(pk=claim.result_id, state=ResultState.RUNNING)
+    stored = rows.update(
+        state=ResultState.DONE,
+        heartbeat_at=None,
+        verdict=judged.verdict,
+        outcomes=list(judged.outcomes),
+        error=answer.error,
+        answer=answer.content.text,
+        is_changed=None if previous is None or answer.error else previous != answer.content.text,
+        trace_id=answer.trace_id,
+        ttft_ms=usage.ttft_ms,
+        ms=usage.ms,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost=usage.cost.amount,
+        cost_is_estimated=usage.cost.confidence == CostConfidence.ESTIMATED,
+        finished_at=timezone.now(),
+    )
+    finish_run(claim.run.pk)
+    return bool(stored)
+
+
+def same_target(run: EvaluationRun) -> Q:
+    """Return the condition of runs on the same target; of the live version, whichever it was."""
+    same = Q(run__copilot=run.copilot_id, run__target=run.target)
+    match run.target:
+        case TargetKind.VERSION:
+            return same & Q(run__version_number=run.version_number)
+        case TargetKind.MODEL:
+            return same & Q(run__provider=run.provider_id, run__model=run.model)
+        case _draft_or_live:
+            return same
+
+
+def find_previous_answer(run: EvaluationRun, case: TestCase) -> str | None:
+    """Return the answer of the run before on the same target, else the recorded answer."""
+    rows = EvaluationResult.objects.filter(
+        same_target(run), case=case, run__lt=run.pk, state=ResultState.DONE
+    )
+    rows = rows.exclude(verdict=ResultVerdict.ERROR).order_by("-run")
+    previous = rows.values_list("answer", flat=True).first()
+    return (case.recorded_answer or None) if previous is None else previous
+
+
+def release(result_ids: Collection[int]) -> None:
+    """Return claimed test cases to the queue."""
+    if result_ids:
+        rows = EvaluationResult.objects.filter(pk__in=result_ids, state=ResultState.RUNNING)
+        rows.update(state=ResultState.WAITING, heartbeat_at=None)
+
+
+def send_heartbeat(copilot_id: int, result_ids: Collection[int]) -> frozenset[int]:
+    """Mark runs and claimed test cases as alive; return those that are still wanted."""
+    now = timezone.now()
+    EvaluationRun.objects.filter(copilot=copilot_id, state__in=EvaluationRun.ACTIVE).update(
+        heartbeat_at=now
+    )
+    wanted = EvaluationResult.objects.filter(pk__in=result_ids, state=ResultState.RUNNING)
+    wanted.update(heartbeat_at=now)
+    return frozenset(wanted.values_list("pk", flat=True))
+
+
+def cancel_runs(runs: QuerySet[EvaluationRun]) -> int:
+    """Cancel the active ones among some runs; their results so far stay. Return their number."""
+    with transaction.atomic():
+        active = runs.filter(state__in=EvaluationRun.ACTIVE).select_for_update(of=("self",))
+        ids = list(active.values_list("pk", flat=True))
+        EvaluationRun.objects.filter(pk__in=ids).update(
+            state=RunState.CANCELLED, finished_at=timezone.now()
+        )
+        running = EvaluationResult.objects.filter(run__in=ids, state=ResultState.RUNNING)
+        running.update(state=ResultState.WAITING, heartbeat_at=None)
+    return len(ids)
+
+
+def claim_stalled() -> list[int]:
+    """Return copilots whose runs have lost their worker; each is given to one caller only."""
+    now = timezone.now()
+    stalled = EvaluationRun.objects.filter(
+        is_missed("heartbeat_at", now), state__in=EvaluationRun.ACTIVE
+    )
+    copilots = list(stalled.order_by().values_list("copilot", flat=True).distinct())
+    return [pk for pk in copilots if stalled.filter(copilot=pk).update(heartbeat_at=now)]
+
+
+def finish_run(run_id: int) -> None:
+    """Mark a run as finished if none of its results is missing."""
+    if not EvaluationResult.objects.filter(run=run_id).exclude(state=ResultState.DONE).exists():
+        rows = EvaluationRun.objects.filter(
+            pk=run_id, state__in=(*EvaluationRun.ACTIVE, RunState.COST_LIMIT)
+        )
+        rows.update(state=RunState.DONE, finished_at=timezone.now())

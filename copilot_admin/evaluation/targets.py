@@ -1,0 +1,130 @@
+"""Targets of evaluation runs: the draft, the live version, a version, the draft with another model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import hashlib
+import json
+
+from django.utils.translation import gettext as _
+
+from copilot_admin.agent.providers.registry import make_provider
+from copilot_admin.copilots.live import LiveCopilot
+from copilot_admin.copilots.other_providers import find_missing, names_in_draft
+from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.publishing import apply_document, document_of
+from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.evaluation.judge import Judge
+from copilot_admin.evaluation.playground import draft_in_trial, version_in_trial
+from copilot_admin.models import Copilot, CopilotVersion, EvaluationRun, Provider, TargetKind
+
+MAX_VERSION_CHOICES = 20  # the newest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A choice of what to evaluate.
+
+    Attributes:
+        version_number: Of a version.
+        provider: Of another model; None: the draft's.
+        model: Another model.
+    """
+
+    kind: TargetKind = TargetKind.DRAFT
+    version_number: int = 0
+    provider: Provider | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedTarget:
+    """A copilot that can be queried and a judge, or the reason why it can't."""
+
+    live: LiveCopilot | None = None
+    judge: Judge | None = None
+    problem: str = ""
+
+
+def make_run(copilot: Copilot, target: Target) -> EvaluationRun:
+    """Return an unsaved run.
+
+    Raises:
+        ConfigurationError: The version doesn't exist, or the model has no name.
+    """
+    run = EvaluationRun(copilot=copilot, target=target.kind)
+    if target.kind in (TargetKind.LIVE, TargetKind.VERSION):
+        number = target.version_number
+        if target.kind is TargetKind.LIVE:
+            number = copilot.live.number if copilot.live else 0
+        version = _find_version(copilot, number)
+        if version is None and target.kind is TargetKind.LIVE:
+            raise ConfigurationError(_("There is no live version. Publish the copilot first."))
+        if version is None:
+            sentence = _("There is no version %(number)s of this copilot.") % {"number": number}
+            raise ConfigurationError(sentence)
+        run.version_number = version.number
+        run.provider, run.model = version.provider, str(version.document.get("model", ""))
+    else:
+        run.document, run.digest = document_of(copilot), digest_of_draft(copilot)
+        run.provider, run.model = copilot.provider, copilot.model
+    if target.kind is TargetKind.MODEL:
+        if not target.model:
+            raise ConfigurationError(_("Enter a model ID."))
+        run.provider, run.model = target.provider or copilot.provider, target.model
+    run.provider_name = run.provider.name
+    return run
+
+
+def prepare_target(run: EvaluationRun) -> PreparedTarget:
+    """Prepare a run's target and judge; reads the database."""
+    if run.target in (TargetKind.LIVE, TargetKind.VERSION):
+        version = _find_version(run.copilot, run.version_number)
+        if version is None:
+            return PreparedTarget(problem=_("The version was deleted."))
+        live = version_in_trial(version, tell=lambda call: None)
+        return _with_judge(run, live)
+    if run.provider is None:
+        return PreparedTarget(problem=_("The provider was deleted."))
+    draft = run.copilot
+    apply_document(draft, run.document, provider=draft.provider)
+    draft.provider, draft.model = run.provider, run.model
+    for name in find_missing(names_in_draft(draft)):
+        problem = _("There is no provider named '%(name)s'. Choose another.")
+        return PreparedTarget(problem=problem % {"name": name})
+    is_other = run.target == TargetKind.MODEL
+    return _with_judge(run, draft_in_trial(draft, tell=lambda call: None, is_model_fixed=is_other))
+
+
+def digest_of_draft(copilot: Copilot) -> str:
+    """Return a hash that changes whenever the draft would answer differently."""
+    whole = [document_of(copilot), copilot.provider_id]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=_plain).encode()).hexdigest()
+
+
+def _with_judge(run: EvaluationRun, live: LiveCopilot) -> PreparedTarget:
+    answerer = live.answerer
+    if answerer is None:
+        return PreparedTarget(live=live)
+    if not run.judge_model or run.judge_provider is None:
+        judge = Judge(
+            provider=answerer.provider,
+            spec=answerer.spec.provider,
+            model=answerer.spec.model,
+            parameters=dict(answerer.spec.parameters),
+        )
+        return PreparedTarget(live=live, judge=judge)
+    try:
+        spec = provider_spec(run.judge_provider)
+        provider = make_provider(spec)
+    except (ConfigurationError, RunError) as error:
+        return PreparedTarget(problem=error.public)
+    judge = Judge(provider=provider, spec=spec, model=run.judge_model, parameters={})
+    return PreparedTarget(live=live, judge=judge)
+
+
+def _find_version(copilot: Copilot, number: int) -> CopilotVersion | None:
+    return copilot.versions.select_related("provider", "copilot").filter(number=number).first()
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else str(value)

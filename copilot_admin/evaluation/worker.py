@@ -1,0 +1,236 @@
+"""The background worker of evaluation runs.
+
+A test case that can't run at the moment is returned to the queue and retried with backoff. After
+that it is left to the periodic task that resumes stalled runs.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+import logging
+import time
+from weakref import WeakKeyDictionary
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django_tasks import task
+
+from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.test_cases import as_row
+from copilot_admin.copilots.users import user_of_admin
+from copilot_admin.errors import ConfigurationError, Unavailable
+from copilot_admin.evaluation.assertions import AnswerContent
+from copilot_admin.evaluation.case_query import CaseAnswer, query_case
+from copilot_admin.evaluation.judge import JudgedAnswer, judge_answer
+from copilot_admin.evaluation.queue import (
+    MAX_CONCURRENT,
+    Claim,
+    claim_next,
+    claim_stalled,
+    release,
+    save_runs,
+    send_heartbeat,
+    store_result,
+)
+from copilot_admin.evaluation.targets import prepare_target
+from copilot_admin.import_export.questions import parse_case
+from copilot_admin.jobs.tasks import (
+    MAX_TASK_SECONDS,
+    enqueue_stalled,
+    has_server_loop,
+    run_coroutine,
+    run_on_server_loop,
+)
+from copilot_admin.models import EvaluationRun, ResultVerdict, TestCase
+from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.runs.open_run import is_draining
+from copilot_admin.runs.run import RUNNING
+from copilot_admin.runs.tasks import CRASHED, spawn
+from copilot_admin.storage.errors import OUTAGES
+from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.transcripts.store.checkpoints import beat
+
+MAX_CONCURRENT_IN_PROCESS = 12  # each test case may have 4 MB
+HEARTBEAT_SECONDS = 2.0  # a cancelled run ends after that long
+BACKOFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
+RETRIED = (*OUTAGES, Unavailable)
+
+logger = logging.getLogger(__name__)
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+@task
+def run_evaluations(copilot_id: int) -> None:
+    """Run the waiting test cases of a copilot, on the server's event loop if there is one."""
+    worker = EvaluationWorker(copilot_id)
+    if has_server_loop():
+        run_on_server_loop(lambda: spawn(worker.run_waiting(), name=worker.name))
+    elif run_coroutine(worker.run_waiting(max_seconds=MAX_TASK_SECONDS)):
+        run_evaluations.enqueue(copilot_id)
+
+
+def start_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
+    """Save runs of one copilot and start them in the background.
+
+    Raises:
+        ConfigurationError: There are no test cases.
+    """
+    with transaction.atomic():
+        save_runs(runs, cases)
+        transaction.on_commit(partial(run_evaluations.enqueue, runs[0].copilot_id))
+
+
+def run_here(copilot_id: int) -> None:
+    """Run everything that waits for a copilot, in this thread."""
+    run_coroutine(EvaluationWorker(copilot_id).run_waiting())
+
+
+def resume_evaluations() -> None:
+    """Resume runs that have lost their worker, unless a task for them is queued."""
+    enqueue_stalled(run_evaluations, claim_stalled())
+
+
+class EvaluationWorker:
+    """Runs the waiting test cases of a copilot, several at a time."""
+
+    def __init__(self, copilot_id: int) -> None:
+        self.copilot_id = copilot_id
+        self.name = f"evaluations of copilot {copilot_id}"
+        self._running: dict[asyncio.Task[None], Claim] = {}
+        self._failed: set[int] = set()  # results to be released
+        self._ends_at = float("inf")
+
+    async def run_waiting(self, *, max_seconds: float = float("inf")) -> bool:
+        """Run until nothing waits.
+
+        Args:
+            max_seconds: No test case starts after that.
+
+        Returns:
+            Whether time was up before.
+        """
+        self._ends_at = time.monotonic() + max_seconds
+        heartbeat = spawn(self._send_heartbeats(), name=f"heartbeat of {self.name}")
+        try:
+            async with asyncio.TaskGroup() as group:
+                lanes = [group.create_task(self._run_lane()) for _ in range(MAX_CONCURRENT)]
+        finally:
+            heartbeat.cancel()
+        return any(lane.result() for lane in lanes)
+
+    async def _run_lane(self) -> bool:
+        pauses = iter(BACKOFF_SECONDS)
+        while time.monotonic() < self._ends_at:
+            try:
+                async with _get_slots():
+                    has_more = await self._run_next()
+            except RETRIED as error:
+                pause = next(pauses, None)
+                if pause is None or is_draining():
+                    await self._give_up(error)
+                    return False
+                await asyncio.sleep(pause)
+                continue
+            if not has_more:
+                return False
+            pauses = iter(BACKOFF_SECONDS)
+        return True
+
+    async def _run_next(self) -> bool:
+        """Run the next test case; return False if none waits."""
+        claim = await self._claim()
+        if claim is None:
+            return False
+        running = spawn(_run_case(claim), name=f"{self.name}, result {claim.result_id}")
+        self._running[running] = claim
+        try:
+            await asyncio.wait({running})
+        finally:
+            running.cancel()
+            del self._running[running]
+        error = None if running.cancelled() else running.exception()
+        if isinstance(error, RETRIED):
+            self._failed.add(claim.result_id)
+            raise error
+        if error is not None:  # logged by its task
+            await WRITER.run(partial(store_result, claim, _no_answer(CRASHED)))
+        return True
+
+    async def _claim(self) -> Claim | None:
+        failed, self._failed = frozenset(self._failed), set()  # so that each is released once
+
+        def release_and_claim() -> Claim | None:
+            release(failed)
+            return claim_next(self.copilot_id)
+
+        try:
+            return await WRITER.run(release_and_claim)
+        except RETRIED:
+            self._failed |= failed
+            raise
+
+    async def _give_up(self, error: Exception) -> None:
+        logger.warning("An evaluation is paused and will be resumed: %s.", type(error).__name__)
+        failed, self._failed = frozenset(self._failed), set()
+        with suppress(*RETRIED):
+            await WRITER.run(partial(release, failed))
+
+    async def _send_heartbeats(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            try:
+                await self._send_heartbeat()
+            except RETRIED as error:
+                logger.warning("An evaluation missed a heartbeat: %s.", type(error).__name__)
+
+    async def _send_heartbeat(self) -> None:
+        running = dict(self._running)
+        await WRITER.run(partial(beat, tuple(run.id for run in tuple(RUNNING))))
+        ids = tuple(claim.result_id for claim in running.values())
+        wanted = await WRITER.run(partial(send_heartbeat, self.copilot_id, ids))
+        for one, claim in running.items():
+            if claim.result_id not in wanted:
+                one.cancel()
+
+
+async def _run_case(claim: Claim) -> None:
+    judged = await evaluate_case(claim.run, claim.case)
+    await WRITER.run(partial(store_result, claim, judged))
+
+
+async def evaluate_case(run: EvaluationRun, case: TestCase) -> JudgedAnswer:
+    """Query the target of a run for a test case and judge its answer.
+
+    Raises:
+        Unavailable: It has to be repeated later.
+    """
+    try:
+        entry = await asyncio.to_thread(lambda: parse_case(as_row(case)))  # of up to 4 MB
+    except ConfigurationError as error:
+        return _no_answer(_("The test case is not valid: %s") % error.public)
+    target = await READER.run(partial(prepare_target, run))
+    if target.live is None:
+        return _no_answer(target.problem)
+    caller = await READER.run(partial(_get_caller, run.started_by_id))
+    answer = await query_case(target.live, caller, entry, origin=case.origin)
+    return await judge_answer(answer, entry.expect, target.judge)
+
+
+def _get_caller(user_id: int | None) -> Caller:
+    if user_id is None:
+        return Caller(principal=f"{PLAYGROUND}command")
+    user = get_user_model().objects.filter(pk=user_id).first()
+    return Caller(principal=f"{PLAYGROUND}{user_id}", user=user_of_admin(user) if user else None)
+
+
+def _no_answer(problem: str) -> JudgedAnswer:
+    answer = CaseAnswer(content=AnswerContent(text=""), error=problem)
+    return JudgedAnswer(answer=answer, verdict=ResultVerdict.ERROR)
+
+
+def _get_slots() -> asyncio.Semaphore:
+    loop = asyncio.get_running_loop()
+    return _slots.setdefault(loop, asyncio.Semaphore(MAX_CONCURRENT_IN_PROCESS))
