@@ -6,7 +6,7 @@ from copilot_admin.admin.audit import admin as audit
 from copilot_admin.admin.components import views as components
 from copilot_admin.admin.copilots import admin as copilots
 from copilot_admin.admin.limits import views as limits
-from copilot_admin.admin.prices import admin as prices
+from copilot_admin.admin.pricing import admin as pricing
 from copilot_admin.admin.privacy import views as privacy
 from copilot_admin.admin.providers import admin as providers
 from copilot_admin.admin.review import criteria, exports, queues
@@ -27,7 +27,7 @@ __all__ = [
     "keys",
     "limits",
     "people",
-    "prices",
+    "pricing",
     "privacy",
     "providers",
     "queues",

@@ -253,11 +253,11 @@ class Migration(migrations.Migration):
         }),
         table('EndUser', [
             ('identifier', models.CharField(max_length=254, unique=True, verbose_name='id')),
-            ('email', models.CharField(blank=True, max_length=254, verbose_name='e-mail')),
+            ('email', models.CharField(blank=True, max_length=254, verbose_name='email')),
             ('name', models.CharField(blank=True, max_length=254, verbose_name='name')),
             ('source', models.CharField(max_length=5)),
             ('digest', models.CharField(blank=True, max_length=32)),
-            ('first_at', models.DateTimeField(verbose_name='first asked')),
+            ('first_at', models.DateTimeField(verbose_name='first seen')),
             ('last_at', models.DateTimeField(verbose_name='last seen')),
         ], options={
             'verbose_name': 'user', 'verbose_name_plural': 'users', 'ordering': ['identifier'],
@@ -429,15 +429,15 @@ class Migration(migrations.Migration):
             'constraints': [models.UniqueConstraint(fields=('run', 'ord'), name='checkpoint_order')],
         }),
         table('EndpointKey', [
-            ('name', models.CharField(help_text='Who uses this key.', max_length=100, verbose_name='name')),
+            ('name', models.CharField(help_text='For example the app or team that uses the key.', max_length=100, verbose_name='name')),
             ('shown', models.CharField(editable=False, max_length=12, verbose_name='key')),
             ('digest', models.CharField(editable=False, max_length=64, unique=True)),
             ('is_scoped', models.BooleanField(default=False, editable=False)),
             ('expires_at', models.DateTimeField(blank=True, null=True, verbose_name='expires')),
             ('revoked_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='revoked')),
             ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
-            ('copilots', models.ManyToManyField(blank=True, help_text='What the key may ask. None chosen: every copilot.', related_name='keys', to='copilot_admin.copilot', verbose_name='copilots')),
-        ], options={'verbose_name': 'endpoint key', 'verbose_name_plural': 'endpoint keys', 'ordering': ['name', 'id']}),
+            ('copilots', models.ManyToManyField(blank=True, help_text='Leave blank to allow all copilots.', related_name='keys', to='copilot_admin.copilot', verbose_name='copilots')),
+        ], options={'verbose_name': 'API key', 'verbose_name_plural': 'API keys', 'ordering': ['name', 'id']}),
         table('ComponentCall', [
             ('key', models.ForeignKey(null=True, on_delete=models.SET_NULL, related_name='component_calls', to='copilot_admin.endpointkey', verbose_name='key')),
             ('copilot', models.ForeignKey(null=True, on_delete=models.CASCADE, related_name='component_calls', to='copilot_admin.copilot', verbose_name='copilot')),
@@ -864,7 +864,7 @@ class Migration(migrations.Migration):
             'constraints': [models.UniqueConstraint(fields=('kind', 'value'), name='seen_value_once')],
         }),
         table('SubjectLimits', [
-            ('scope', models.CharField(choices=[('server', 'Server'), ('copilot', 'Copilot'), ('key', 'Endpoint key'), ('user', 'User'), ('address', 'Address')], max_length=10, verbose_name='kind')),
+            ('scope', models.CharField(choices=[('server', 'Server'), ('copilot', 'Copilot'), ('key', 'API key'), ('user', 'User'), ('address', 'IP address')], max_length=10, verbose_name='kind')),
             ('subject', models.CharField(blank=True, max_length=255, verbose_name='subject')),
             ('limits', models.JSONField(blank=True, default=dict, verbose_name='limits')),
             ('updated_at', models.DateTimeField(auto_now=True, verbose_name='changed')),

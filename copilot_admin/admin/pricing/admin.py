@@ -1,4 +1,4 @@
-"""Prices in the admin: for operators."""
+"""Prices of models per million tokens, valid from a day on."""
 
 from decimal import Decimal
 from typing import Any
@@ -6,34 +6,34 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.loader import render_to_string
 from django.urls import URLPattern
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.prices.form import PRICES, PriceForm, today
-from copilot_admin.admin.prices.import_views import FOLDER, PriceImportViews
+from copilot_admin.admin.common.html import chip
+from copilot_admin.admin.pricing.form import PRICES, PriceForm, today
+from copilot_admin.admin.pricing.import_views import FOLDER, PriceImportViews
 from copilot_admin.admin.site.site import site
 from copilot_admin.models import ModelPrice
 from copilot_admin.pricing.money import format_exact
 from copilot_admin.pricing.prices import find_unpriced_models
 
-MOST_UNPRICED = 20  # models that are named at the head of the list
+MAX_UNPRICED = 20  # models named above the list
 NONE = "–"  # noqa: RUF001  # a dash
 
 
-class StandingFilter(admin.SimpleListFilter):
-    """Prices that are valid now, begin later, or were followed by another."""
+class StatusFilter(admin.SimpleListFilter):
+    """Current, future and superseded prices."""
 
-    title = gettext_lazy("standing")
-    parameter_name = "standing"
+    title = gettext_lazy("status")
+    parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         return [
-            ("now", _("Valid now")),
-            ("later", _("Begins later")),
-            ("past", _("Followed by another")),
+            ("now", _("Current")),
+            ("later", _("Future")),
+            ("past", _("Superseded")),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -49,7 +49,7 @@ class StandingFilter(admin.SimpleListFilter):
 
 @admin.register(ModelPrice, site=site)
 class ModelPriceAdmin(PriceImportViews):
-    """The pages of prices."""
+    """Prices."""
 
     form = PriceForm
     change_list_template = f"{FOLDER}/change_list.html"
@@ -58,60 +58,59 @@ class ModelPriceAdmin(PriceImportViews):
         "model",
         "provider",
         "valid_from",
-        "standing",
+        "status",
         "input_price",
         "cached_price",
         "output_price",
         "reasoning_price",
     )
     list_select_related = ("provider",)
-    list_filter = (StandingFilter, "provider")
+    list_filter = (StatusFilter, "provider")
     list_per_page = 100
-    show_facets = admin.ShowFacets.NEVER
+    columns = {
+        "model": "grow",
+        "input_price": "num",
+        "cached_price": "num wide",
+        "output_price": "num",
+        "reasoning_price": "num wide",
+    }
     search_fields = ("model", "provider__name", "note")
     search_help_text = gettext_lazy("Model, provider or note")
     ordering = ("provider__name", "model", "-valid_from")
     actions = None
-    empty_state = gettext_lazy(
-        "There is no price yet, so the cost of every answer is unknown. Add the price of a model, or "
-        "import those that LiteLLM publishes."
-    )
+    empty_icon = "dollar"
+    empty_state = gettext_lazy("Without prices, the cost of answers is unknown.")
     fieldsets = (
         (None, {"fields": ["provider", "model", "valid_from"]}),
-        (gettext_lazy("US dollars for a million tokens"), {"fields": [*PRICES]}),
+        (gettext_lazy("US dollars per million tokens"), {"fields": [*PRICES]}),
         (gettext_lazy("More"), {"fields": ["exact_up_to", "note"]}),
     )
 
-    @admin.display(description=gettext_lazy("Standing"))
-    def standing(self, price: ModelPrice) -> SafeString:
-        """Whether it counts now, in words."""
+    @admin.display(description=gettext_lazy("Status"))
+    def status(self, price: ModelPrice) -> SafeString:
         if price.valid_from > today():
-            label, tone = _("Begins later"), "info"
-        elif getattr(price, "is_past", False):
-            label, tone = _("Followed by another"), "muted"
-        else:
-            label, tone = _("Valid now"), "good"
-        return render_to_string("admin/includes/badge.html", {"label": label, "tone": tone})
+            return chip(_("Future"), "info")
+        return (
+            chip(_("Superseded"))
+            if getattr(price, "is_past", False)
+            else chip(_("Current"), "good")
+        )
 
     @admin.display(description=gettext_lazy("Input"), ordering="input")
     def input_price(self, price: ModelPrice) -> str:
-        """What a million tokens cost that are read."""
-        return _shown(price.input)
+        return _format(price.input)
 
     @admin.display(description=gettext_lazy("Cached"), ordering="cached")
     def cached_price(self, price: ModelPrice) -> str:
-        """What a million tokens cost that are read again."""
-        return _shown(price.cached)
+        return _format(price.cached)
 
     @admin.display(description=gettext_lazy("Output"), ordering="output")
     def output_price(self, price: ModelPrice) -> str:
-        """What a million tokens cost that are written."""
-        return _shown(price.output)
+        return _format(price.output)
 
     @admin.display(description=gettext_lazy("Reasoning"), ordering="reasoning")
     def reasoning_price(self, price: ModelPrice) -> str:
-        """What a million tokens cost that are thought."""
-        return _shown(price.reasoning)
+        return _format(price.reasoning)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ModelPrice]:
         prices: QuerySet[ModelPrice] = super().get_queryset(request)
@@ -127,7 +126,6 @@ class ModelPriceAdmin(PriceImportViews):
         return self.import_urls() + super().get_urls()
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """What the address says of a new price, which begins today unless it says more."""
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         return {"valid_from": today(), **initial}
 
@@ -136,8 +134,8 @@ class ModelPriceAdmin(PriceImportViews):
     ) -> HttpResponse:
         unpriced = find_unpriced_models() if self.has_view_permission(request) else ()
         more = {
-            "unpriced": unpriced[:MOST_UNPRICED],
-            "n_more_unpriced": max(0, len(unpriced) - MOST_UNPRICED),
+            "unpriced": unpriced[:MAX_UNPRICED],
+            "n_more_unpriced": max(0, len(unpriced) - MAX_UNPRICED),
         }
         return super().changelist_view(request, {**(extra_context or {}), **more})
 
@@ -151,5 +149,5 @@ class ModelPriceAdmin(PriceImportViews):
         return super().render_change_form(request, context, *args, **kwargs)
 
 
-def _shown(price: Decimal | None) -> str:
+def _format(price: Decimal | None) -> str:
     return NONE if price is None else f"${format_exact(price)}"

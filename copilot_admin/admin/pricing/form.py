@@ -1,4 +1,4 @@
-"""The form of a price, and that of a file of prices."""
+"""Forms of a price and of a price file."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -19,7 +19,7 @@ PRICES = ("input", "cached", "output", "reasoning")
 
 
 def today() -> date:
-    """The day that it is in UTC, by which prices begin."""
+    """Return the current day in UTC, in which prices start."""
     return datetime.now(UTC).date()
 
 
@@ -28,8 +28,6 @@ def _date_input() -> forms.DateInput:
 
 
 class PriceForm(ModelForm[ModelPrice]):
-    """A price of a model from a day on."""
-
     class Meta:
         model = ModelPrice
         fields: ClassVar[list[str]] = [
@@ -45,22 +43,15 @@ class PriceForm(ModelForm[ModelPrice]):
             **{kind: forms.NumberInput(attrs={"step": "any", "min": "0"}) for kind in PRICES},
         }
         help_texts: ClassVar[dict[str, str | Promise]] = {
-            "model": gettext_lazy("The id by which copilots name it, letter by letter."),
-            "valid_from": gettext_lazy(
-                "From midnight UTC of this day on, until the day of the model's next price."
-            ),
-            "input": gettext_lazy("US dollars for a million tokens. 0: it is free."),
-            "cached": gettext_lazy(
-                "Empty: cached tokens are reckoned as other input, and the cost is an estimate."
-            ),
-            "output": gettext_lazy("US dollars for a million tokens. 0: it is free."),
-            "reasoning": gettext_lazy(
-                "Empty: reasoning is reckoned as other output, and the cost is an estimate. Where "
-                "the provider takes the same for both, enter the same."
-            ),
+            "model": gettext_lazy("The exact model ID."),
+            "valid_from": gettext_lazy("From midnight UTC until the next price of the model."),
+            "input": gettext_lazy("Enter 0 if it is free."),
+            "cached": gettext_lazy("Leave blank to bill cached tokens as normal input (estimate)."),
+            "output": gettext_lazy("Enter 0 if it is free."),
+            "reasoning": gettext_lazy("Leave blank to bill reasoning as normal output (estimate)."),
             "exact_up_to": gettext_lazy(
-                "Tokens of input above which the provider takes other prices: costs above it are "
-                "estimates. Empty: there is no such limit."
+                "Input tokens up to which the price applies. Costs above it are estimates. Leave blank "
+                "if there is no such limit."
             ),
         }
 
@@ -72,72 +63,70 @@ class PriceForm(ModelForm[ModelPrice]):
                 self.initial[kind] = format_exact(amount)
 
     def clean_model(self) -> str:
-        """The id without blanks around it."""
+        """Return the ID without surrounding spaces."""
         return str(self.cleaned_data["model"]).strip()
 
 
 class PriceFileForm(forms.Form):
-    """Which prices of a file are taken, and from when on."""
+    """Price file, and the prices of it to import."""
 
     provider = forms.ModelChoiceField(
-        label=gettext_lazy("Provider"), queryset=Provider.objects.order_by("name")
+        label=gettext_lazy("Provider"),
+        queryset=Provider.objects.order_by("name"),
+        empty_label=gettext_lazy("Select…"),
     )
     file = forms.FileField(
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
-            "LiteLLM's model_prices_and_context_window.json, or one of its form."
+            "LiteLLM's model_prices_and_context_window.json, or a file like it."
         ),
         widget=forms.ClearableFileInput(attrs={"accept": ".json,application/json"}),
     )
     only_listed = forms.BooleanField(
-        label=gettext_lazy("Only models that the provider lists"),
+        label=gettext_lazy("Only models of the provider"),
         required=False,
         initial=True,
-        help_text=gettext_lazy(
-            "As they were when its models were last fetched; else it is asked now."
-        ),
+        help_text=gettext_lazy("Compared with the provider's model list."),
     )
     vendor = forms.CharField(
-        label=gettext_lazy("Only entries of"),
+        label=gettext_lazy("Vendor"),
         required=False,
         max_length=100,
         help_text=gettext_lazy(
-            "As the file names it under litellm_provider: openai, azure, mistral. Empty: all."
+            "The litellm_provider of the file, for example openai or azure. Leave blank for all."
         ),
     )
     day = forms.DateField(
         label=gettext_lazy("Valid from"),
         initial=today,
         widget=_date_input(),
-        help_text=gettext_lazy(
-            "From midnight UTC of this day on. Earlier answers keep their cost."
-        ),
+        help_text=gettext_lazy("From midnight UTC. Earlier answers keep their cost."),
     )
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
         provider, file = values.get("provider"), values.get("file")
-        if provider and values.get("only_listed") and (why := _why_unlisted(provider)):
+        if provider and values.get("only_listed") and (why := _explain_unlisted(provider)):
             self.add_error("only_listed", why)
         if file and file.size > MAX_FILE_BYTES:
-            self.add_error("file", _("The file is larger than 20 MB. LiteLLM's has less than 2."))
+            self.add_error("file", _("The file is larger than 20 MB."))
         return values
 
 
-def _why_unlisted(provider: Provider) -> str:
+def _explain_unlisted(provider: Provider) -> str:
     if known_models(provider.pk):
         return ""
     why = ask_all({provider.name: provider}).get(provider.name, "")
     if known_models(provider.pk):
         return ""
     sentence = _(
-        "The provider did not say which models it has. Take all models of the file instead."
+        "The provider's model list isn't available. Import all models of the file instead."
     )
     return f"{sentence} {why}".strip()
 
 
 class ChosenPricesForm(forms.Form):
-    """What was looked at and shall be taken: the prices once more, as a file."""
+    """Confirmed prices, sent back as a file."""
 
     provider = forms.ModelChoiceField(
         queryset=Provider.objects.order_by("name"), widget=forms.HiddenInput

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.base import BaseAdmin
-from copilot_admin.admin.prices.form import ChosenPricesForm, PriceFileForm
+from copilot_admin.admin.pricing.form import ChosenPricesForm, PriceFileForm
 from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.models import ModelPrice, Provider
@@ -27,24 +27,23 @@ from copilot_admin.pricing.imports import (
 from copilot_admin.pricing.litellm import InvalidPriceFile, dump_price_file, parse_price_file
 
 FOLDER = "admin/copilot_admin/modelprice"
-MOST_SHOWN = 200  # lines of a plan; the others are counted
-NAMED = 30  # entries that are named for each reason to skip them
+MAX_SHOWN = 200  # lines of a plan
+MAX_SKIPPED = 30  # entries named for each reason
 
 
 class PriceImportViews(BaseAdmin[ModelPrice]):
-    """The page of the import; whoever may add and change prices may import them."""
+    """Import of prices, for people who may add and change them."""
 
     def import_urls(self) -> list[URLPattern]:
-        """The address of the import."""
         view = self.admin_site.admin_view(self.import_view)
         return [path("import/", view, name="copilot_admin_modelprice_import")]
 
     def import_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Asks for a file; shows what it would change; a POST of that changes it."""
+        """Ask for a file, show its changes, and apply them after a confirmation."""
         if not (self.has_add_permission(request) and self.has_change_permission(request)):
             raise PermissionDenied
         if "text" in request.POST:
-            return self._take(request)
+            return self._import(request)
         form = PriceFileForm(
             request.POST or None,
             request.FILES or None,
@@ -72,16 +71,14 @@ class PriceImportViews(BaseAdmin[ModelPrice]):
             provider=provider,
             day=values["day"],
             form=ChosenPricesForm(initial=hidden),
-            **_figures(plan),
+            **_describe_plan(plan),
         )
 
-    def _take(self, request: HttpRequest) -> HttpResponseBase:
+    def _import(self, request: HttpRequest) -> HttpResponseBase:
         form = ChosenPricesForm(request.POST)
         try:
             if not form.is_valid():
-                raise InvalidPriceFile(
-                    _("What was to be imported did not arrive. Choose the file again.")
-                )
+                raise InvalidPriceFile(_("The prices were not received. Choose the file again."))
             values = form.cleaned_data
             prices, _skipped = select_prices(parse_price_file(values["text"].encode()), listed=None)
         except InvalidPriceFile as error:
@@ -91,8 +88,8 @@ class PriceImportViews(BaseAdmin[ModelPrice]):
         plan = build_plan(provider, prices, day=day)
         made = apply_plan(provider, plan, day=day, by=Actor.of(request))
         said = ngettext(
-            "%(count)d price of “%(name)s” was imported.",
-            "%(count)d prices of “%(name)s” were imported.",
+            "Imported %(count)d price of “%(name)s”.",
+            "Imported %(count)d prices of “%(name)s”.",
             made,
         )
         self.message_user(request, said % {"count": made, "name": provider.name})
@@ -103,17 +100,17 @@ class PriceImportViews(BaseAdmin[ModelPrice]):
         return render(request, f"{FOLDER}/{template}", {**shared, **context})
 
 
-def _figures(plan: ImportPlan) -> dict[str, Any]:
+def _describe_plan(plan: ImportPlan) -> dict[str, Any]:
     new, changed = plan.with_effect(PriceEffect.NEW), plan.with_effect(PriceEffect.CHANGED)
     lines = (*changed, *new)
     return {
         "n_new": len(new),
         "n_changed": len(changed),
         "n_same": len(plan.with_effect(PriceEffect.SAME)),
-        "lines": lines[:MOST_SHOWN],
-        "n_more": max(0, len(lines) - MOST_SHOWN),
+        "lines": lines[:MAX_SHOWN],
+        "n_more": max(0, len(lines) - MAX_SHOWN),
         "reasons": [
-            (reason, len(keys), keys[:NAMED], len(keys) > NAMED)
+            (reason, len(keys), keys[:MAX_SKIPPED], len(keys) > MAX_SKIPPED)
             for reason, keys in group_by_reason(plan.skipped)
         ],
     }

@@ -1,1 +1,0 @@
-"""What models cost: the table of prices, its import, and the models that have no price. Door: `admin`."""

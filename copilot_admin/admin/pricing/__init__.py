@@ -1,0 +1,1 @@
+"""Prices of models, their import, and models without a price."""
