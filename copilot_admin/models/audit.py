@@ -83,14 +83,14 @@ class AuditEntry(models.Model):
     at = models.DateTimeField(_("time"), db_index=True)
     actor_kind = models.CharField(_("kind of actor"), max_length=10, choices=ActorKind.choices)
     actor_id = models.BigIntegerField(null=True)
-    actor_name = models.CharField(_("who"), max_length=MAX_NAME_LENGTH)
-    address = models.CharField(_("address"), max_length=45, blank=True)
+    actor_name = models.CharField(_("user"), max_length=MAX_NAME_LENGTH)
+    address = models.CharField(_("IP address"), max_length=45, blank=True)
     session = models.CharField(_("session"), max_length=16, blank=True)
-    agent = models.CharField(_("program"), max_length=MAX_USER_AGENT_LENGTH, blank=True)
-    action = models.CharField(_("what"), max_length=30)  # an `Action`; a new one is no migration
+    agent = models.CharField(_("user agent"), max_length=MAX_USER_AGENT_LENGTH, blank=True)
+    action = models.CharField(_("action"), max_length=30)  # an `Action`; a new one is no migration
     subject_kind = models.CharField(_("kind"), max_length=50)
     subject_id = models.CharField(_("id"), max_length=64, blank=True)
-    subject_name = models.CharField(_("on what"), max_length=MAX_NAME_LENGTH, blank=True)
+    subject_name = models.CharField(_("subject"), max_length=MAX_NAME_LENGTH, blank=True)
     before = models.TextField(_("before"), default="{}")
     after = models.TextField(_("after"), default="{}")
     key_id = models.CharField(max_length=8)
@@ -100,8 +100,8 @@ class AuditEntry(models.Model):
     objects: ClassVar[AuditEntryQuerySet] = AuditEntryQuerySet.as_manager()  # type: ignore[assignment]  # a manager made from the queryset has its methods
 
     class Meta:
-        verbose_name = _("entry of the audit trail")
-        verbose_name_plural = _("audit trail")
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit log")
         default_permissions = ("view",)
         ordering = ["-sequence"]
         indexes = [

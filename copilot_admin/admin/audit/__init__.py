@@ -1,4 +1,1 @@
-"""The pages of the audit trail: a list with filters, an entry, and what the filters find as a file.
-
-Doors: `admin`, for the site.
-"""
+"""The audit log: list, entry, and download of what the filters find."""

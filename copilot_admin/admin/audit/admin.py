@@ -1,69 +1,139 @@
-"""The audit trail in the admin: it is read, and changed nowhere."""
+"""The audit log, read-only."""
 
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import admin
+from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
-from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.decorators import method_decorator
-from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from copilot_admin.admin.audit.download import MEDIA_TYPES, pieces, pieces_in_loop
-from copilot_admin.admin.audit.entry import address_of, compared, is_right, names
-from copilot_admin.admin.audit.filters import found, page_of, read_audit_filters
-from copilot_admin.admin.audit.words import kind_words, kinds
+from copilot_admin.admin.audit.download import MEDIA_TYPES, stream_file
+from copilot_admin.admin.audit.entry import find_url, has_correct_hash, list_changes
+from copilot_admin.admin.audit.labels import kind_label, list_kinds
 from copilot_admin.admin.common.base import ReadOnlyAdmin
+from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter, ParameterFilter
+from copilot_admin.admin.common.html import chip, format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry
 
 FOLDER = "admin/copilot_admin/auditentry"
+MAX_NAMES = 300
 
-read_only = method_decorator([require_safe, never_cache])
+
+class PersonFilter(ParameterFilter):
+    """User name at the time of the entry."""
+
+    title = gettext_lazy("user")
+    parameter_name = "who"
+    column = "actor_name"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        names = get_user_model()._default_manager.order_by("username")
+        found = [user.get_username() for user in names[:MAX_NAMES]]
+        chosen = self.value()
+        return [(name, name) for name in dict.fromkeys([*found, *([chosen] if chosen else [])])]
+
+    def has_output(self) -> bool:
+        return True
+
+
+class ActionFilter(ParameterFilter):
+    title = gettext_lazy("action")
+    parameter_name = "action"
+    column = "action"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return Action.choices
+
+    def has_output(self) -> bool:
+        return True
+
+
+class KindFilter(ParameterFilter):
+    title = gettext_lazy("type")
+    parameter_name = "kind"
+    column = "subject_kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return list_kinds(self.value() or "")
+
+    def has_output(self) -> bool:
+        return True
+
+
+class SubjectFilter(ParameterFilter):
+    title = gettext_lazy("ID")
+    parameter_name = "subject"
+    column = "subject_id"
+
+
+class TimeFilter(DateRangeFilter):
+    column = "at"
 
 
 @admin.register(AuditEntry, site=site)
 class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
-    """The pages of entries; whoever takes them along is an entry himself."""
+    """Audit entries, newest first."""
 
+    change_list_template = f"{FOLDER}/change_list.html"
+    change_form_template = f"{FOLDER}/change_form.html"
+    list_display = ("sequence", "time", "actor", "action_label", "subject", "address")
+    columns = {"subject": "grow", "address": "wide"}
+    list_filter = (PersonFilter, ActionFilter, KindFilter, SubjectFilter, TimeFilter)
+    show_full_result_count = False
+    paginator = CappedPaginator
+    sortable_by = ()
     actions = None
+    fields = ("time", "actor", "action_label", "subject", "address", "session", "agent", "hashes")
+    readonly_fields = fields
+    empty_icon = "book"
+    empty_state = gettext_lazy("Every change and every read of private data is recorded here.")
 
     def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        file = path("file/", wrap(self.file_view), name="copilot_admin_auditentry_file")
-        return [file, *super().get_urls()]
+        view = self.admin_site.admin_view(self.file_view)
+        own = path("file/", view, name="copilot_admin_auditentry_file")
+        return [own, *super().get_urls()]
 
-    @read_only
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        self._check(request)
-        filters = read_audit_filters(request.GET.dict())
-        page = page_of(found(filters), request.GET.dict(), filters.chosen)
-        for entry in page.entries:
-            entry.words = _words(entry.action)  # type: ignore[attr-defined]  # for the template
-            entry.kind_words = kind_words(entry.subject_kind)  # type: ignore[attr-defined]  # likewise
-        context = {
-            **self.page_context(request, _("Audit trail")),
-            "filters": filters,
-            "page": page,
-            "actions": Action.choices,
-            "kinds": kinds(filters.kind),
-            "names": names(),
-            "query": urlencode(filters.chosen),
-        }
-        return TemplateResponse(request, f"{FOLDER}/list.html", context)
+    @admin.display(description=gettext_lazy("Time"))
+    def time(self, entry: AuditEntry) -> SafeString | str:
+        return format_time(entry.at)
 
-    @read_only
+    @admin.display(description=gettext_lazy("User"))
+    def actor(self, entry: AuditEntry) -> str:
+        kind = entry.actor_kind
+        label = str(ActorKind(kind).label) if kind in ActorKind.values else kind
+        if not entry.actor_name:
+            return label
+        is_person = kind == ActorKind.PERSON
+        return entry.actor_name if is_person else f"{entry.actor_name} ({label})"
+
+    @admin.display(description=gettext_lazy("Action"))
+    def action_label(self, entry: AuditEntry) -> str:
+        known = entry.action in Action.values
+        return str(Action(entry.action).label) if known else entry.action
+
+    @admin.display(description=gettext_lazy("Subject"))
+    def subject(self, entry: AuditEntry) -> str:
+        words = f"{kind_label(entry.subject_kind)} {entry.subject_id}".strip()
+        return f"{entry.subject_name} ({words})" if entry.subject_name else words
+
+    @admin.display(description=gettext_lazy("Hash"))
+    def hashes(self, entry: AuditEntry) -> SafeString:
+        correct = has_correct_hash(entry)
+        state = (
+            chip(gettext_lazy("Correct"), "good") if correct else chip(gettext_lazy("Wrong"), "bad")
+        )
+        return SafeString(f"<code>{entry.hash}</code> {state}")
+
     def change_view(
         self,
         request: HttpRequest,
@@ -71,61 +141,33 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        self._check(request)
-        is_number = object_id.isascii() and object_id.isdecimal() and len(object_id) <= 18
-        entry = AuditEntry.objects.filter(pk=int(object_id)).first() if is_number else None
-        if entry is None:
-            raise Http404
-        context = {
-            **self.page_context(request, _("Entry %(number)d") % {"number": entry.sequence}),
-            "entry": entry,
-            "words": _words(entry.action),
-            "actor_kind": _kind(entry),
-            "kind_words": kind_words(entry.subject_kind),
-            "changes": compared(entry),
-            "is_right": is_right(entry),
-            "address": address_of(request, entry),
-        }
-        return TemplateResponse(request, f"{FOLDER}/entry.html", context)
+        entry = self.get_object(request, object_id)
+        if entry is not None and self.has_view_permission(request, entry):
+            extra_context = {"changes": list_changes(entry), "url": find_url(request, entry)}
+        return super().change_view(request, object_id, form_url, extra_context)
 
-    @read_only
+    @method_decorator(require_safe)
     def file_view(self, request: HttpRequest) -> HttpResponseBase:
-        """What the filters find as a file; that it was taken along is an entry."""
-        self._check(request)
-        form = request.GET.get("format", "")
+        """Stream what the filters find as a file; the download is an entry itself."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        query = request.GET.copy()
+        form = query.pop("format", [""])[-1]
         if form not in MEDIA_TYPES:
             raise Http404
-        filters = read_audit_filters(request.GET.dict())
-        rows = found(filters)
-        facts = {"format": form, "filters": filters.chosen}
+        request.GET = query  # type: ignore[assignment]  # without the format, as the list reads it
+        rows = self.get_changelist_instance(request).get_queryset(request)
+        facts = {"format": form, "filters": query.dict()}
         record(Action.EXPORTED, by=Actor.of(request), on=Subject("auditentry"), after=facts)
-        in_loop = isinstance(request, ASGIRequest)
-        response = StreamingHttpResponse(
-            pieces_in_loop(rows, form) if in_loop else pieces(rows, form),
-            content_type=MEDIA_TYPES[form],
-        )
+        response = StreamingHttpResponse(stream_file(rows, form), content_type=MEDIA_TYPES[form])
         name = f"audit-{datetime.now(UTC):%Y-%m-%d}.{form}"
         response["Content-Disposition"] = f'attachment; filename="{name}"'
-        response["X-Content-Type-Options"] = "nosniff"
         return response
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        """An entry has no history: it is one.
+        """Entries have no history.
 
         Raises:
             PermissionDenied: Always.
         """
         raise PermissionDenied
-
-    def _check(self, request: HttpRequest) -> None:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-
-
-def _words(action: str) -> str:
-    return str(Action(action).label) if action in Action.values else action
-
-
-def _kind(entry: AuditEntry) -> str:
-    kind = entry.actor_kind
-    return str(ActorKind(kind).label) if kind in ActorKind.values else kind

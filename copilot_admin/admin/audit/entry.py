@@ -1,41 +1,40 @@
-"""What the page of an entry shows: what was and what is, compared, and whether its hash is right."""
+"""Page of an audit entry: its changes, its hash, and the row that it is about."""
 
 from collections.abc import Mapping
 import json
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
 
-from copilot_admin.admin.audit.words import field_words
+from copilot_admin.admin.audit.labels import field_label
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.chain import has_valid_hash, verification_keys
 from copilot_admin.evaluation.differences import MarkedChange, differences, shortened
 from copilot_admin.models.audit import AuditEntry
 
 
-def compared(entry: AuditEntry) -> tuple[MarkedChange, ...]:
-    """Each field that an entry tells of, with what went and what came marked."""
+def list_changes(entry: AuditEntry) -> tuple[MarkedChange, ...]:
+    """Return each changed field, with removed and added text marked."""
     before, after = _fields(entry.before), _fields(entry.after)
     names = [*before, *(one for one in after if one not in before)]
     return tuple(
         MarkedChange(
-            label=field_words(entry.subject_kind, name),
+            label=field_label(entry.subject_kind, name),
             parts=shortened(differences(_text(before.get(name, "")), _text(after.get(name, "")))),
         )
         for name in names
     )
 
 
-def is_right(entry: AuditEntry) -> bool:
+def has_correct_hash(entry: AuditEntry) -> bool:
     key = verification_keys().get(entry.key_id)
     return key is not None and has_valid_hash(entry, key)
 
 
-def address_of(request: HttpRequest, entry: AuditEntry) -> str:
-    """The page of what an entry tells of, if it is there and whoever looks may see it; else empty."""
+def find_url(request: HttpRequest, entry: AuditEntry) -> str:
+    """Return the URL of the row, or "" if it is gone or the user may not see it."""
     model = _models().get(entry.subject_kind)
     if model is None or not entry.subject_id.isdecimal() or len(entry.subject_id) > 18:
         return ""
@@ -60,12 +59,3 @@ def _fields(text: str) -> Mapping[str, Any]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def names() -> list[str]:
-    """User names to choose from; those of deleted accounts can be typed."""
-    users = get_user_model()._default_manager.order_by("username")
-    return [user.get_username() for user in users[:MOST_NAMES]]
-
-
-MOST_NAMES = 300

@@ -1,4 +1,4 @@
-"""What an entry tells of, in words: the kinds of its subjects and their fields."""
+"""Labels of the subjects of audit entries and their fields."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,13 +11,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 APP = "copilot_admin"
-# What is no row.
+# Subjects that are no rows
 _PARTS: Mapping[str, str | Promise] = {
     "database": _("database"),
-    "figures": _("figures"),
+    "figures": _("analytics"),
     "stored_secrets": _("stored secrets"),
 }
-# Fields that no row has: what entries of views and commands say.
+# Fields that no row has, in entries of views and commands
 _FACTS: Mapping[str, str | Promise] = {
     "cause": _("cause"),
     "conversation": _("conversation"),
@@ -28,22 +28,22 @@ _FACTS: Mapping[str, str | Promise] = {
     "format": _("format"),
     "limits": _("limits"),
     "live": _("live version"),
-    "locked_out": _("refused unseen, after too many"),
-    "log_ins_ended": _("log-ins that were ended"),
+    "locked_out": _("locked out"),
+    "log_ins_ended": _("sessions ended"),
     "members": _("members"),
     "note": _("note"),
     "owners": _("owners"),
     "principal": _("caller"),
     "turn": _("turn"),
-    "view": _("what was read"),
-    "with_questions": _("with saved questions"),
-    "words": _("words that were searched for"),
-    "work": _("work"),
+    "view": _("page"),
+    "with_questions": _("with tests"),
+    "words": _("search terms"),
+    "work": _("job"),
 }
 
 
-def kinds(chosen: str = "") -> list[tuple[str, str]]:
-    """The kinds of subjects to choose from, by their words; a chosen one of another release too."""
+def list_kinds(chosen: str = "") -> list[tuple[str, str]]:
+    """Return the kinds of subjects with their labels, and the chosen one."""
     known = {name: str(words) for name, words in _PARTS.items()}
     known |= {name: str(model._meta.verbose_name) for name, model in _models().items()}
     if chosen:
@@ -51,14 +51,14 @@ def kinds(chosen: str = "") -> list[tuple[str, str]]:
     return sorted(known.items(), key=lambda one: one[1].casefold())
 
 
-def kind_words(kind: str) -> str:
-    """What a kind of subject is called; one of another release by its own name."""
+def kind_label(kind: str) -> str:
+    """Return the label of a kind of subject; the name itself if it is unknown."""
     model = _models().get(kind)
     return str(_PARTS.get(kind, kind) if model is None else model._meta.verbose_name)
 
 
-def field_words(kind: str, name: str) -> str:
-    """What a field is called; one that nobody knows by its own name, readable."""
+def field_label(kind: str, name: str) -> str:
+    """Return the label of a field; its readable name if it is unknown."""
     model = _models().get(kind)
     try:
         field = model._meta.get_field(name) if model else None
