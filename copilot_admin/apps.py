@@ -23,6 +23,7 @@ class CopilotAdminConfig(AppConfig):
         from django.contrib.auth.models import User
 
         from copilot_admin.accounts.command_audit import record_account_change
+        from copilot_admin.accounts.sessions import end_sessions_of_disabled_user
         from copilot_admin.config.roles import create_roles
         from copilot_admin.copilots import checks  # noqa: F401  # registers them
         from copilot_admin.models import ModelPrice, Provider
@@ -37,6 +38,7 @@ class CopilotAdminConfig(AppConfig):
         LISTENERS.append(log_run)
         post_migrate.connect(create_roles, sender=self)
         post_save.connect(record_account_change, sender=User)
+        post_save.connect(end_sessions_of_disabled_user, sender=User)
         post_save.connect(add_demo_price, sender=Provider)
         for model in (ModelPrice, Provider):
             post_save.connect(clear_price_cache_on_change, sender=model)

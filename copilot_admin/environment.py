@@ -41,7 +41,7 @@ from copilot_admin.config.observability import (
     TraceSettings,
     parse_audit_log,
 )
-from copilot_admin.config.sso import SsoSettings
+from copilot_admin.config.sso import SecondFactorRule, SsoSettings
 from copilot_admin.config.variables import (
     IS_SECRET,
     HeaderNames,
@@ -148,6 +148,9 @@ class Environment(BaseSettings):
     # People who work in the admin
     sso: SsoSettings = SsoSettings()
     copilot_members: bool = False
+    copilot_mfa: SecondFactorRule = SecondFactorRule.ROLES
+    copilot_session_idle_min: int = Field(480, ge=5, le=10_080)
+    copilot_session_max_h: int = Field(168, ge=1, le=8760)
 
     # Observability
     copilot_audit_log: Annotated[SyslogServer | str | None, PlainValidator(parse_audit_log)] = None

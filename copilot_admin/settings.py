@@ -1,6 +1,6 @@
 """All Django settings, made of the environment variables of `environment.py`."""
 
-from datetime import timedelta
+from hashlib import sha256
 import os
 from pathlib import Path
 import secrets
@@ -87,7 +87,7 @@ REDIS_URL = env.redis_url.get_secret_value()
 if REDIS_URL:
     CACHES = {
         "default": {
-            "BACKEND": "django_redis.cache.RedisCache",
+            "BACKEND": "copilot_admin.config.cache.FallbackCache",
             "LOCATION": REDIS_URL,
             "OPTIONS": {
                 "IGNORE_EXCEPTIONS": True,  # an unreachable cache is an empty cache
@@ -164,7 +164,12 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "axes",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "channels",
     "django_tasks",
     "django_tasks_db",
@@ -178,10 +183,11 @@ MIDDLEWARE = [
     "copilot_admin.http.errors.HostCheckMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "copilot_admin.admin.logins.middleware.PageFirmLogIns",
-    "copilot_admin.admin.site.middleware.AdminMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "axes.middleware.AxesMiddleware",  # turns a lockout into its page
+    "allauth.account.middleware.AccountMiddleware",
+    "copilot_admin.admin.sign_in.middleware.SessionMiddleware",
+    "copilot_admin.admin.sign_in.middleware.SecondFactorMiddleware",
+    "copilot_admin.admin.site.middleware.AdminMiddleware",
 ]
 TEMPLATES = [
     {
@@ -221,34 +227,55 @@ PASSWORD_HASHERS = [
     "copilot_admin.accounts.passwords.SingleThreadedArgon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",  # rejects locked-out clients first
-    "django.contrib.auth.backends.ModelBackend",
-    "copilot_admin.admin.logins.backend.FirmBackend",  # loads users of SSO sessions only
-]
-AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]  # either of them
-AXES_FAILURE_LIMIT = 10
-AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_RESET_ON_SUCCESS = True
-# Otherwise a stranger could lock an account forever with one attempt every 15 minutes.
-AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_CLIENT_IP_CALLABLE = "copilot_admin.admin.site.sign_ins.client_address"
-AXES_USERNAME_CALLABLE = "copilot_admin.admin.site.sign_ins.counted_name"
-AXES_LOCKOUT_CALLABLE = "copilot_admin.admin.site.sign_ins.locked_out"
-AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
-AXES_DISABLE_ACCESS_LOG = True
-AXES_ENABLE_ADMIN = False
-AXES_VERBOSE = False
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}Validator"}
-    for name in ("UserAttributeSimilarity", "MinimumLength", "CommonPassword", "NumericPassword")
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "copilot_admin.accounts.passwords.VarietyValidator"},
 ]
+ACCOUNT_ADAPTER = "copilot_admin.admin.sign_in.adapters.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]  # nobody signs up; the sign-in form asks both
+ACCOUNT_FORMS = {
+    "change_password": "copilot_admin.admin.sign_in.forms.ChangePasswordForm",
+    "login": "copilot_admin.admin.sign_in.forms.SignInForm",
+    "reset_password": "copilot_admin.admin.sign_in.forms.ResetPasswordForm",
+}
+# Failures count for an account at an address, so others behind that address aren't locked out.
+# The wider limits stop guesses from many addresses and at many accounts.
+ACCOUNT_RATE_LIMITS = {
+    "change_password": None,
+    "login": None,
+    "login_failed": "10/15m/key",  # also wrong codes of the second step
+    "login_failed_account": "100/h/key",
+    "login_failed_address": "100/m/ip",
+    "login_failed_emergency": "30/m/key",
+    "reauthenticate": None,
+    "reset_password": "10/h/ip,3/h/key",
+    "sso_start": "120/m/ip",
+}
+SOCIALACCOUNT_ADAPTER = "copilot_admin.admin.sign_in.adapters.SsoAdapter"
+MFA_ADAPTER = "copilot_admin.admin.sign_in.adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_ISSUER = "Copilot Admin"
+MFA_TOTP_TOLERANCE = 1  # steps of 30 s, for clocks that are a little off
+SECOND_FACTOR = env.copilot_mfa
+SESSION_MAX_SECONDS = env.copilot_session_max_h * 3600
 # Browsers accept a `__Host-` cookie only over https, from this host, for the whole host.
 _COOKIE_PREFIX = "__Host-" if PRODUCTION else ""
-SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}sessionid"
+# Cookies ignore the port: two servers of a machine would sign each other's users out.
+_COOKIE_SUFFIX = "" if PRODUCTION else f"_{sha256(os.fsencode(DATA_DIR)).hexdigest()[:8]}"
+SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}sessionid{_COOKIE_SUFFIX}"
 SESSION_COOKIE_SECURE = PRODUCTION
-SESSION_COOKIE_AGE = 14 * 24 * 3600
-CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrftoken"
+SESSION_COOKIE_AGE = env.copilot_session_idle_min * 60  # since the last page
+CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrftoken{_COOKIE_SUFFIX}"
 CSRF_COOKIE_SECURE = PRODUCTION
 CSRF_COOKIE_HTTPONLY = True
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
@@ -291,7 +318,6 @@ LOGGING = {
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "uvicorn.access": {"filters": ["access_log"]},
         "httpx2": {"level": "WARNING"},  # a line for each model call
-        "axes": {"level": "ERROR"},  # the sign-in logs lockouts itself
         "psycopg.pool": {"level": "ERROR"},  # warns every second while the database is away
     },
 }

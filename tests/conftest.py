@@ -7,6 +7,7 @@ from math import inf
 import os
 import signal
 
+from django.core.cache import cache
 from django.test import Client, TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 from limits.aio.storage import MemoryStorage
@@ -147,6 +148,7 @@ def _reset_caches() -> None:
         rows.clear()
     REJECTED_RUNS.clear()
     FAILURES.reset()
+    cache.clear()
     STORE._is_failing = False
 
 

@@ -175,7 +175,7 @@ REJECTED: list[tuple[dict[str, str], str]] = [
     ({**OIDC, "COPILOT_OIDC_SCOPES": "profile"}, "COPILOT_OIDC_SCOPES"),
     ({**OIDC, "COPILOT_OIDC_ROLES": "analysts"}, "COPILOT_OIDC_ROLES"),
     ({**OIDC, "COPILOT_OIDC_ROLES": "analysts:Kings"}, "COPILOT_OIDC_ROLES"),
-    ({**OIDC, "COPILOT_OIDC_RENEW_MIN": "0"}, "COPILOT_OIDC_RENEW_MIN"),
+    ({**OIDC, "COPILOT_OIDC_SESSION_MIN": "0"}, "COPILOT_OIDC_SESSION_MIN"),
     *(({**PROXY, name: ""}, name.replace("SUPERUSERS", "ROLES")) for name in PROXY),
     ({**PROXY, "COPILOT_PROXY_USER_HEADER": "X_User"}, "COPILOT_PROXY_USER_HEADER"),
     ({**OIDC, **PROXY}, "COPILOT_PROXY_USER_HEADER"),

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from copilot_admin.admin.logins.sessions import LoginSource, Vouching
 from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec
 from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.copilots.door import credentials_in
@@ -22,7 +21,6 @@ SECRET = "sk-canary-of-somebody"
         ProviderOptions(headers=(("X-Key", SECRET),)),
         MetricsAccess(token=SECRET),
         FirstLogin("admin", SECRET, Path("login")),
-        Vouching(source=LoginSource.OIDC, at=0, id_token=SECRET),
     ],
 )
 def test_a_value_does_not_tell_its_secret(value: object):

@@ -42,6 +42,14 @@ def parse_group_roles(value: Any) -> Mapping[str, frozenset[Role]]:
 GroupRoles = Annotated[Mapping[str, frozenset[Role]], PlainValidator(parse_group_roles)]
 
 
+class SecondFactorRule(StrEnum):
+    """Users who need a second factor, in addition to those whose role requires it."""
+
+    ROLES = "roles"
+    ADMINISTRATORS = "administrators"
+    EVERYONE = "everyone"
+
+
 class RoleMap(Group):
     """The roles of each group of the identity provider, and the groups of superusers."""
 
@@ -66,8 +74,8 @@ class OidcProvider(RoleMap):
     groups_claim: str = Field("groups", validation_alias="COPILOT_OIDC_GROUPS_CLAIM")
     scopes: str = Field("openid profile email", validation_alias="COPILOT_OIDC_SCOPES")
     label: str = Field("", validation_alias="COPILOT_OIDC_LABEL")
-    # Groups are read again after so many minutes at most.
-    minutes: float = Field(15, validation_alias="COPILOT_OIDC_RENEW_MIN", ge=1, le=1440)
+    # Groups are read at each sign-in, so a removed group works for so long at most.
+    session_minutes: int = Field(480, validation_alias="COPILOT_OIDC_SESSION_MIN", ge=5, le=10_080)
 
     @property
     def is_configured(self) -> bool:
@@ -96,6 +104,8 @@ class SsoSettings(Group):
     oidc: OidcProvider = OidcProvider()
     proxy: SsoProxy = SsoProxy()
     passwords: PasswordSignIn = Field(PasswordSignIn.ON, validation_alias="COPILOT_PASSWORDS")
+    # The provider or proxy asks for a second factor itself.
+    has_second_factor: bool = Field(False, validation_alias="COPILOT_SSO_MFA")
 
     @property
     def is_emergency_only(self) -> bool:

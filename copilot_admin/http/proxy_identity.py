@@ -6,6 +6,7 @@ nobody can read such a header of a stranger, because it is gone.
 """
 
 from dataclasses import dataclass
+from hashlib import sha256
 
 from copilot_admin.config.networks import is_in
 from copilot_admin.config.sso import SsoProxy
@@ -23,6 +24,11 @@ class RemoteUser:
 
     user: str
     groups: tuple[str, ...]
+
+    @property
+    def mark(self) -> str:
+        """Hash that a session keeps, to notice another user or other groups."""
+        return sha256(repr((self.user, self.groups)).encode()).hexdigest()
 
 
 class ProxyIdentity:

@@ -14,6 +14,7 @@ import tarfile
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
@@ -24,12 +25,12 @@ from django.utils import timezone
 from copilot_admin.config.encryption import key_id_of
 from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Conversation, Copilot, LogIn, Provider
+from copilot_admin.models import Conversation, Copilot, Provider
 from copilot_admin.storage.schema import known_migrations, replaced_migrations
 
 DATABASE, UPLOADS, SPOOL, MANIFEST = "database", "uploads", "spool", "manifest.json"
 # Session keys would sign in whoever reads the file.
-EXCLUDED_TABLES = (LogIn._meta.db_table, Session._meta.db_table)
+EXCLUDED_TABLES = (UserSession._meta.db_table, Session._meta.db_table)
 # Owners, rights and comments belong to the cluster that was backed up.
 DUMP_OPTIONS = ("--no-owner", "--no-privileges", "--no-comments")
 MAX_ERROR_LENGTH = 2000

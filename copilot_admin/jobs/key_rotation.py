@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from allauth.mfa.models import Authenticator
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
+from copilot_admin.accounts.second_factor import SECRETS
 from copilot_admin.config.encryption import current_key_id, decrypt, encrypt, key_id_of
 from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS, SealedColumn
 from copilot_admin.errors import ConfigurationError
@@ -36,6 +38,7 @@ def rotate_keys() -> RotationResult:
                     _rotate(column, row, text, result)
         texts = _get_secrets(column).values_list(column.column, flat=True)
         result.in_use.update(map(key_id_of, texts))
+    _rotate_second_factors(result)
     return result
 
 
@@ -62,3 +65,21 @@ def _rotate(column: SealedColumn, row: object, text: str, result: RotationResult
 
 def _get_secrets(column: SealedColumn) -> QuerySet[Model]:
     return column.rows._default_manager.exclude(**{column.column: ""})
+
+
+def _rotate_second_factors(result: RotationResult) -> None:
+    """Encrypt secrets of second factors again; they are texts in a JSON column."""
+    for factor in Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN).iterator():
+        name = "secret" if factor.type == Authenticator.Type.TOTP else "seed"
+        text = factor.data[name]
+        if key_id_of(text) != current_key_id():
+            try:
+                text = encrypt(decrypt(text, location=SECRETS), location=SECRETS)
+            except ConfigurationError as error:
+                words = f"second factor of an account ({factor.user_id})"
+                result.errors.append(f"{words}: {error.public}")
+            else:
+                factor.data[name] = text
+                factor.save(update_fields=["data"])
+                result.rotated += 1
+        result.in_use[key_id_of(text)] += 1

@@ -13,8 +13,8 @@ from copilot_admin.models.access import (
     EndUser,
     ExternalAccount,
     HiddenNotice,
-    LogIn,
     Membership,
+    RoleSecurity,
 )
 from copilot_admin.models.alerts import (
     Alert,

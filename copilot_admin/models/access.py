@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from typing import ClassVar, Self
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -18,7 +18,6 @@ SHOWN_KEY_LENGTH = 12
 MAX_ORIGIN_LENGTH = 200  # characters; a host name has 253 at most, and real ones some dozens
 MAX_END_USER_LENGTH = 254  # characters: the longest e-mail address
 MAX_EXTERNAL_SUBJECT_LENGTH = 255  # https://openid.net/specs/openid-connect-core-1_0.html#IDToken
-MAX_DEVICE_LENGTH = 300
 
 
 def hash_key(key: str) -> str:
@@ -162,21 +161,21 @@ class ExternalAccount(models.Model):
         return f"{self.subject} · {self.issuer}"
 
 
-class LogIn(models.Model):
-    user = models.ForeignKey(User, models.CASCADE, related_name="log_ins")
-    session_key = models.CharField(max_length=40, unique=True)
-    session_hash = models.CharField(max_length=128)  # of the password then: a new one ends it
-    device = models.CharField(max_length=MAX_DEVICE_LENGTH, blank=True)
-    address = models.CharField(max_length=64, blank=True)
-    since = models.DateTimeField()
-    last_seen = models.DateTimeField()
+class RoleSecurity(models.Model):
+    """Whether users of a role need a second factor."""
+
+    group = models.OneToOneField(Group, models.CASCADE, related_name="security")
+    requires_second_factor = models.BooleanField(
+        _("require two-factor authentication"),
+        default=False,
+        help_text=_("Users with this role set it up at their next page."),
+    )
 
     class Meta:
         default_permissions = ()
-        ordering = ["-last_seen", "-pk"]
 
     def __str__(self) -> str:
-        return f"{self.user} · {self.since:%Y-%m-%d %H:%M}"
+        return self.group.name
 
 
 class HiddenNotice(models.Model):

@@ -4,25 +4,32 @@ import asyncio
 from enum import StrEnum
 from functools import partial
 import logging
+from time import monotonic
 from typing import Any
 
 from channels.exceptions import ChannelFull
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from channels.layers import InMemoryChannelLayer, get_channel_layer
+from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 from django.urls import path, re_path
 from redis.exceptions import RedisError
 
-from copilot_admin.accounts.sso_session import is_sso_session_valid
+from copilot_admin.accounts.second_factor import Step, missing_step
+from copilot_admin.accounts.sessions import PROXY, SSO, is_session_valid
 from copilot_admin.errors import Unavailable
+from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
 from copilot_admin.storage.writer import READER
 from copilot_admin.telemetry.run_log import ThrottledWarnings
 
 SEND_TIMEOUT_SECONDS = 2.0  # a page that misses one change sees the next
+CHECK_SECONDS = 15.0  # after which an open page notices that its session is over
+# A proxy is asked again by a new connection: it tells nobody of a sign-out.
+MAX_PROXY_SECONDS = 120.0
 VIEW = "copilot_admin.view_conversation"
 # Source: https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number
 TRY_AGAIN_LATER = 1013
@@ -72,6 +79,8 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
     The middleware has rejected other origins. What the client sends is ignored.
     """
 
+    _watch: asyncio.Task[None] | None = None
+
     async def connect(self) -> None:
         conversation_id = self.scope["url_route"]["kwargs"]["conversation_id"]
         try:
@@ -86,6 +95,23 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
             await self.close(TRY_AGAIN_LATER)
         else:
             await self.accept()
+            self._watch = asyncio.create_task(self._watch_session())
+
+    async def disconnect(self, code: int) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+
+    async def _watch_session(self) -> None:
+        """Close the socket when its session ends, also without a change to send."""
+        opened = monotonic()
+        is_open = True
+        while is_open:
+            await asyncio.sleep(CHECK_SECONDS)
+            is_open = await self._check_session()
+            has_proxy = settings.SSO.proxy.is_configured
+            if is_open and has_proxy and monotonic() - opened >= MAX_PROXY_SECONDS:
+                await self.close(TRY_AGAIN_LATER)
+                is_open = False
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any
@@ -94,32 +120,41 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
 
     async def transcript_changed(self, event: dict[str, Any]) -> None:
         """Pass a change on, unless the reader signed out or lost the right to read."""
+        if await self._check_session():
+            await self.send_json({"turn": event["turn"], "kind": event["kind"]})
+
+    async def _check_session(self) -> bool:
+        """Return whether the reader may still read; close the socket otherwise."""
         session = self.scope["session"]
         try:
             may_view = await self._may_view(session.__class__(session.session_key))
         except FAILURES:
             await self.close(TRY_AGAIN_LATER)
-            return
-        if may_view:
-            await self.send_json({"turn": event["turn"], "kind": event["kind"]})
-        else:
+            return False
+        if not may_view:
             await self.close(NO_LONGER_ALLOWED)
+        return may_view
 
     async def _may_view(self, session: SessionBase) -> bool:
         # Not with `database_sync_to_async`: it has one thread for all sockets, on which each would
         # wait for those before while the database is away.
         conversation_id = self.scope["url_route"]["kwargs"]["conversation_id"]
-        return await READER.run(partial(_may_view, session, conversation_id))
+        remote: RemoteUser | None = self.scope.get(REMOTE_USER_KEY)
+        return await READER.run(partial(_may_view, session, conversation_id, remote))
 
 
-def _may_view(session: SessionBase, conversation_id: int) -> bool:
+def _may_view(session: SessionBase, conversation_id: int, remote: RemoteUser | None) -> bool:
+    sso = session.get(SSO) or {}
+    if sso.get("source") == PROXY and (remote is None or remote.mark != sso["mark"]):
+        return False  # the proxy doesn't name this user any more
     request = HttpRequest()
     request.session = session
     user = get_user(request)
     return (
-        is_sso_session_valid(session)
-        and user.is_active
+        user.is_authenticated
+        and is_session_valid(session)
         and user.is_staff
+        and missing_step(request, user) is Step.NONE
         and user.has_perm(VIEW)
         and Conversation.objects.filter(pk=conversation_id).exists()
     )

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.db import (
     InterfaceError,
     OperationalError,
@@ -197,7 +198,7 @@ def page_of_a_session(path: str, *, is_async: bool) -> Any:
     """What somebody is shown whose session has to be looked up."""
     kind: Any = AsyncClient if is_async else Client
     client = kind(raise_request_exception=False)
-    client.cookies.load({"sessionid": "a" * 32})
+    client.cookies.load({settings.SESSION_COOKIE_NAME: "a" * 32})
     return async_to_sync(client.get)(path) if is_async else client.get(path)
 
 

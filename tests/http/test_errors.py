@@ -170,7 +170,7 @@ def test_pages_explain_what_went_wrong(builder):
 
 def test_a_form_without_its_token_says_what_to_do(db):
     client = Client(enforce_csrf_checks=True)
-    response = client.post(reverse("admin:login"), {"username": "a", "password": "b"})
+    response = client.post(reverse("admin:login"), {"login": "a", "password": "b"})
     assert (response.status_code, b"This form was too old" in response.content) == (403, True)
 
 

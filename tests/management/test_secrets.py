@@ -115,7 +115,7 @@ def test_a_secret_that_cannot_be_decrypted_is_reported(old_providers):
 def test_old_signing_keys_are_reported(db, settings):
     settings.SECRET_KEY_FALLBACKS = ["x"]
     settings.ENCRYPTION_KEYS = (NEW,)
-    assert "expire within 14 days" in rotate()
+    assert "expire within 7 days" in rotate()
 
 
 @pytest.mark.parametrize(

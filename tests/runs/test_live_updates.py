@@ -10,15 +10,19 @@ from channels.exceptions import ChannelFull
 from channels.layers import channel_layers, get_channel_layer
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
-from django.contrib.auth.models import AnonymousUser, Permission, User
+from django.contrib.auth.models import AnonymousUser, Group, Permission, User
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.test import Client as Browser
 from django.test import override_settings
 import pytest
 from redis.exceptions import RedisError
 
+from copilot_admin.accounts.sessions import BEGAN, PROXY, SSO
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Conversation
+from copilot_admin.config.sso import SsoProxy, SsoSettings
+from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
+from copilot_admin.models import Conversation, RoleSecurity
 from copilot_admin.runs import live_updates
 from copilot_admin.runs.live_updates import (
     TurnChange,
@@ -182,23 +186,67 @@ def be_switched_off(reviewer: User) -> None:
     User.objects.filter(pk=reviewer.pk).update(is_active=False)
 
 
-@pytest.mark.parametrize("happens", [log_out, lose_the_role, be_switched_off])
+def grow_old(reviewer: User) -> None:
+    session = SessionStore(Session.objects.get().pk)
+    session[BEGAN] = 0.0
+    session.save()
+
+
+def need_a_second_factor(reviewer: User) -> None:
+    group = Group.objects.get(name=Role.REVIEWERS)
+    RoleSecurity.objects.create(group=group, requires_second_factor=True)
+
+
+@pytest.mark.parametrize("changes", [True, False], ids=["update", "timer"])
+@pytest.mark.parametrize(
+    "happens", [log_out, lose_the_role, be_switched_off, grow_old, need_a_second_factor]
+)
 def test_a_reader_who_lost_the_right_gets_no_update_and_the_page_is_closed(
-    conversation: Conversation, happens: Callable[[User], None]
+    conversation: Conversation, happens: Callable[[User], None], changes: bool, monkeypatch: Any
 ):
+    monkeypatch.setattr(live_updates, "CHECK_SECONDS", HANGS_SECONDS if changes else 0.05)
     reviewer = make_user(Role.REVIEWERS)
 
     async def stay() -> Any:
         communicator = await socket(reviewer, path_of(conversation))
         await communicator.connect(timeout=HANGS_SECONDS)
         await sync_to_async(happens)(reviewer)
-        await broadcast(conversation.pk, turn_id=5, kind=TurnChange.PROGRESS)
+        if changes:
+            await broadcast(conversation.pk, turn_id=5, kind=TurnChange.PROGRESS)
         ended = await communicator.receive_output(timeout=HANGS_SECONDS)
         await communicator.disconnect(timeout=HANGS_SECONDS)
         assert not may_have_viewers(conversation.pk)
         return ended
 
     assert async_to_sync(stay)() == {"type": "websocket.close", "code": NO_LONGER_ALLOWED}
+
+
+@pytest.mark.parametrize(
+    ("remote", "is_let_in"),
+    [(RemoteUser("ann", ()), True), (RemoteUser("bob", ()), False), (None, False)],
+)
+def test_a_socket_of_a_proxy_needs_its_header_and_is_opened_again_now_and_then(
+    conversation: Conversation, settings: Any, monkeypatch: Any, remote: Any, is_let_in: bool
+):
+    settings.SSO = SsoSettings(proxy=SsoProxy(user_header="x-user"))
+    monkeypatch.setattr(live_updates, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(live_updates, "MAX_PROXY_SECONDS", 0.0)
+    reviewer = make_user(Role.REVIEWERS)
+
+    async def open_page() -> tuple[bool, Any]:
+        communicator = await socket(reviewer, path_of(conversation))
+        mark = RemoteUser("ann", ()).mark
+        await communicator.scope["session"].aset(SSO, {"source": PROXY, "mark": mark})
+        await communicator.scope["session"].asave()
+        if remote is not None:
+            communicator.scope[REMOTE_USER_KEY] = remote
+        accepted, _ = await communicator.connect(timeout=HANGS_SECONDS)
+        ended = await communicator.receive_output(timeout=HANGS_SECONDS) if accepted else None
+        await communicator.disconnect(timeout=HANGS_SECONDS)
+        return bool(accepted), ended
+
+    closed = {"type": "websocket.close", "code": TRY_AGAIN_LATER}
+    assert async_to_sync(open_page)() == (is_let_in, closed if is_let_in else None)
 
 
 def test_a_socket_to_any_other_address_is_closed():

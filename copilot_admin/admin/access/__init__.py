@@ -1,4 +1,1 @@
-"""Who may do what: keys of endpoints, people and their roles.
-
-Doors: `keys` and `people`, for the site.
-"""
+"""Endpoint keys, users and roles."""

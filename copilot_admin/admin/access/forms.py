@@ -1,85 +1,136 @@
-"""The forms of people and groups, in words for those who look after them."""
+"""Forms of users and roles."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from django.contrib.auth.forms import (
-    ReadOnlyPasswordHashField,
-    ReadOnlyPasswordHashWidget,
-    UserChangeForm,
-)
-from django.contrib.auth.hashers import is_password_usable
+from django import forms
 from django.contrib.auth.models import Group, User
-from django.forms import ModelForm
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.access.lockout import refuse_to_leave_nobody
+from copilot_admin.accounts.external_accounts import is_external
+from copilot_admin.admin.access.grants import (
+    groups_within,
+    last_administrator_text,
+    permissions_within,
+    powers_of,
+    would_leave_no_administrator,
+)
 from copilot_admin.admin.access.rights import RightsField
-from copilot_admin.admin.common.widgets import PageWidget, Text
+from copilot_admin.admin.common.widgets import SwitchesWidget, Text
+from copilot_admin.config.roles import ROLES
+from copilot_admin.models import RoleSecurity
+
+ADMINISTRATOR = "administrator"  # the choice that makes a superuser; other values are ids of roles
 
 
-class PasswordState(PageWidget, ReadOnlyPasswordHashWidget):
-    """Whether there is a password, and the way to another; not how it is stored."""
+class UserForm(forms.ModelForm[User]):
+    """A user with their roles, as far as the editor may grant them."""
 
-    template_name = "admin/widgets/password.html"
+    editor: ClassVar[User]  # set by the admin for each request
+    roles = forms.MultipleChoiceField(label=_("Roles"), required=False, widget=SwitchesWidget({}))
 
-    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        context = super().get_context(name, value, attrs)
-        return {**context, "has_password": bool(value) and is_password_usable(value)}
-
-
-class PersonForm(UserChangeForm[User]):
-    """The page of a person, which takes the last one's power from nobody."""
-
-    password = ReadOnlyPasswordHashField(label=_("Password"), widget=PasswordState)
-
-    class Meta(UserChangeForm.Meta):
+    class Meta:
+        model = User
+        fields = ("username", "first_name", "last_name", "email", "is_active")
         labels: ClassVar[dict[str, Text]] = {
-            "is_active": _("Active"),
-            "is_staff": _("May log in here"),
-            "groups": _("Roles"),
-            "is_superuser": _("May do everything"),
-            "user_permissions": _("Single rights"),
+            "username": _("Username"),
+            "email": _("Email"),
+            "is_active": _("Can sign in"),
         }
         help_texts: ClassVar[dict[str, Text]] = {
-            "username": _("Letters, digits and @ . + - _, at most 150."),
-            "is_active": _(
-                "Take it away instead of deleting somebody: what was done keeps its name."
-            ),
-            "is_staff": "",
-            "groups": "",
-            "is_superuser": _("Needs no role."),
-            "user_permissions": _("Besides those of the roles."),
+            "username": _("Letters, digits and @ . + - _, at most 150 characters."),
+            "email": _("For the invitation and for resetting the password."),
+            "is_active": _("Turn off instead of deleting, to keep the history."),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _offer_rights(self, "user_permissions")
+        if "roles" not in self.fields:
+            return
+        choices, descriptions = self._list_roles()
+        field = cast(forms.MultipleChoiceField, self.fields["roles"])
+        field.widget = SwitchesWidget(descriptions)
+        field.choices = choices
+        if self.instance.pk is not None:
+            held = [str(pk) for pk in self.instance.groups.values_list("pk", flat=True)]
+            self.initial["roles"] = [
+                *held,
+                *([ADMINISTRATOR] if self.instance.is_superuser else []),
+            ]
+
+    def _list_roles(self) -> tuple[list[tuple[str, Text]], dict[str, Text]]:
+        choices: list[tuple[str, Text]] = []
+        descriptions: dict[str, Text] = {}
+        if self.editor.is_superuser:
+            choices.append((ADMINISTRATOR, _("Administrator")))
+            descriptions[ADMINISTRATOR] = _("Can do everything. Needs no other role.")
+        for group in groups_within(powers_of(self.editor)).order_by("name"):
+            choices.append((str(group.pk), group.name))
+            role = {name.value: rights for name, rights in ROLES.items()}.get(group.name)
+            if role is not None:
+                descriptions[str(group.pk)] = role.description
+        return choices, descriptions
 
     def clean(self) -> dict[str, Any] | None:
-        """Refuses to leave nobody who may do everything.
-
-        Raises:
-            ValidationError: This would.
-        """
         typed = super().clean() or self.cleaned_data
-        refuse_to_leave_nobody(self.instance, typed)
+        roles = typed.get("roles", [ADMINISTRATOR])
+        stays = typed.get("is_active", True) and ADMINISTRATOR in roles
+        is_changed = "roles" in self.fields or "is_active" in self.fields
+        if (
+            is_changed
+            and not stays
+            and self.instance.pk
+            and would_leave_no_administrator([self.instance])
+        ):
+            raise ValidationError(last_administrator_text(), code="last")
         return typed
 
+    def save(self, commit: bool = True) -> User:
+        """Save a user who can sign in here; a new one has no password yet."""
+        user = self.instance
+        if user.pk is None:
+            user.set_unusable_password()
+        if not is_external(user):
+            user.is_staff = True
+        if "roles" in self.cleaned_data and self.editor.is_superuser:
+            user.is_superuser = ADMINISTRATOR in self.cleaned_data["roles"]
+        saved: User = super().save(commit)
+        return saved
 
-class GroupForm(ModelForm[Group]):
-    """The form of a group: its name and its rights."""
+    def _save_m2m(self) -> None:
+        super()._save_m2m()
+        if "roles" in self.cleaned_data:
+            chosen = [pk for pk in self.cleaned_data["roles"] if pk != ADMINISTRATOR]
+            self.instance.groups.set(Group.objects.filter(pk__in=chosen))
+
+
+class RoleForm(forms.ModelForm[Group]):
+    """A role: name, permissions, and whether it requires a second factor."""
+
+    editor: ClassVar[User]
+    requires_second_factor = forms.BooleanField(
+        label=RoleSecurity._meta.get_field("requires_second_factor").verbose_name.capitalize(),
+        help_text=RoleSecurity._meta.get_field("requires_second_factor").help_text,
+        required=False,
+    )
+    permissions = RightsField(label=_("Permissions"), queryset=None, required=False)
 
     class Meta:
         model = Group
-        fields = ["name", "permissions"]
-        labels: ClassVar[dict[str, Text]] = {"permissions": _("Who is in it may")}
+        fields = ("name", "permissions")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _offer_rights(self, "permissions")
+        if "permissions" in self.fields:
+            rights = cast(RightsField, self.fields["permissions"])
+            rights.limit_to(permissions_within(powers_of(self.editor)), self.instance)
+        security = RoleSecurity.objects.filter(group=self.instance.pk or 0).first()
+        self.initial["requires_second_factor"] = bool(security and security.requires_second_factor)
 
-
-def _offer_rights(form: ModelForm[Any], name: str) -> None:
-    field = form.fields.get(name)
-    if isinstance(field, RightsField):
-        field.offer(form.instance)
+    def _save_m2m(self) -> None:
+        super()._save_m2m()
+        if "requires_second_factor" in self.cleaned_data:
+            RoleSecurity.objects.update_or_create(
+                group=self.instance,
+                defaults={"requires_second_factor": self.cleaned_data["requires_second_factor"]},
+            )

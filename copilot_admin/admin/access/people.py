@@ -1,152 +1,204 @@
-"""Users and groups in the admin: whoever looks after people does so up to his own rights."""
+"""Users and roles in the admin. Everybody manages others up to their own permissions."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.contrib.auth.admin import GroupAdmin, UserAdmin
-from django.contrib.auth.models import Group, Permission, User
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.external_accounts import is_external
-from copilot_admin.admin.access.forms import GroupForm, PersonForm
-from copilot_admin.admin.access.lockout import obstacles_of
-from copilot_admin.admin.access.powers import (
-    Powers,
-    groups_within,
-    permissions_within,
+from copilot_admin.accounts.second_factor import has_second_factor, reset_second_factor
+from copilot_admin.admin.access.forms import RoleForm, UserForm
+from copilot_admin.admin.access.grants import (
+    last_administrator_text,
     powers_of,
     powers_of_group,
+    would_leave_no_administrator,
 )
-from copilot_admin.admin.access.rights import RightsField
 from copilot_admin.admin.common.base import BaseAdmin
-from copilot_admin.admin.common.widgets import SwitchesWidget, Text
-from copilot_admin.admin.logins.log_in_rows import carried_out, rows_of
+from copilot_admin.admin.sign_in.password_reset import (
+    INVITATION_LIFETIME,
+    build_password_link,
+    send_password_link,
+)
+from copilot_admin.admin.sign_in.views import build_session_rows, end_chosen_sessions
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.changes import Snapshot
-from copilot_admin.config.roles import ROLES
+from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import Action
-
-# What makes a user mightier than any role; only who is that mighty may hand it out.
-SUPERUSER_FIELDS = ("is_superuser", "user_permissions")
-# What says what somebody may do; nobody but a superuser decides that about himself.
-OWN_RIGHTS = ("is_active", "is_staff", "groups")
-# What the firm's log-in says; here it is only shown, to superusers too.
-GIVEN_OUTSIDE = ("is_staff", "groups", "is_superuser")
-_ROLE_WORDS: Mapping[str, Text] = {name: role.description for name, role in ROLES.items()}
 
 
 @admin.register(User, site=site)
-class PersonAdmin(BaseAdmin[User], UserAdmin[User]):
-    """The pages of users."""
+class UserAdmin(BaseAdmin[User]):
+    """Team members."""
 
-    form = PersonForm
-    list_display = ("username", "email", "is_active", "may_log_in", "comes_from", "last_login")
-    search_help_text = _("Username, name or e-mail address")
-    list_select_related = ("external",)
-    change_form_template = "admin/copilot_admin/person/change_form.html"
+    form = UserForm
+    list_display = (
+        "username",
+        "full_name",
+        "role_names",
+        "can_sign_in",
+        "second_factor",
+        "last_login",
+    )
     list_filter = ("is_active", "groups")
-    filter_horizontal = ()
+    search_fields = ("username", "first_name", "last_name", "email")
+    search_help_text = _("Name or email")
+    ordering = ("username",)
     fieldsets = (
-        (None, {"fields": ("username", "password")}),
-        (_("Person"), {"fields": (("first_name", "last_name"), "email", "comes_from")}),
-        (
-            _("Rights"),
-            {
-                "fields": ("is_active", "is_staff", "groups", "is_superuser"),
-                "description": _(
-                    "You can give what you may do yourself; who may do everything can give everything."
-                ),
-            },
-        ),
-        (_("More rights"), {"fields": ("user_permissions",), "classes": ("collapse",)}),
-        (_("Dates"), {"fields": ("last_login", "date_joined")}),
+        (None, {"fields": ("username", ("first_name", "last_name"), "email")}),
+        (_("Access"), {"fields": ("roles", "is_active")}),
     )
 
-    @admin.display(description=_("May log in here"), boolean=True, ordering="is_staff")
-    def may_log_in(self, person: User) -> bool:
-        return person.is_staff
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        groups = Prefetch("groups", Group.objects.order_by("name"))
+        rows = super().get_queryset(request).select_related("external").prefetch_related(groups)
+        return rows.annotate(has_second_factor=has_second_factor())
+
+    @admin.display(description=_("Name"), ordering="first_name")
+    def full_name(self, user: User) -> str:
+        return user.get_full_name() or user.email
+
+    @admin.display(description=_("Roles"))
+    def role_names(self, user: User) -> str:
+        names = [group.name for group in user.groups.all()]
+        names = [gettext("Administrator"), *names] if user.is_superuser else names
+        return ", ".join(names) or gettext("No role")
+
+    @admin.display(description=_("Can sign in"), boolean=True, ordering="is_active")
+    def can_sign_in(self, user: User) -> bool:
+        return user.is_active and user.is_staff
+
+    @admin.display(description=_("Two-factor"))
+    def second_factor(self, user: Any) -> str:
+        return gettext("On") if user.has_second_factor else gettext("Off")
 
     @admin.display(description=_("Account"))
-    def comes_from(self, person: User) -> str:
-        """Who vouches for the account, and so says which roles it has."""
-        if not is_external(person):
-            return gettext("of this server")
-        text = gettext("of %(issuer)s, which says its roles; they are read again at each log-in")
-        return text % {"issuer": person.external.issuer}
-
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        own = path("<id:pk>/log-ins/", wrap(self.log_ins_view), name="auth_user_log_ins")
-        return [own, *super().get_urls()]
-
-    def log_ins_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Where somebody is logged in, and the end of it, for whoever may change him."""
-        person = get_object_or_404(User, pk=pk)
-        if not self.has_change_permission(request, person):
-            raise PermissionDenied
-        if request.method == "POST":
-            self.log_change(request, person, "Ended log-ins.")
-            return carried_out(request, person, back=request.path)
-        context = {
-            **self.page_context(request, gettext("Where %(name)s is logged in") % {"name": person}),
-            "rows": rows_of(request, person),
-            "person": person,
-            "is_own": person.pk == request.user.pk,
-        }
-        return render(request, "admin/copilot_admin/log_ins.html", context)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        facts = ("last_login", "date_joined", "comes_from")
-        if is_external(obj):
-            return (*facts, *GIVEN_OUTSIDE, *(() if _is_superuser(request) else SUPERUSER_FIELDS))
-        if _is_superuser(request):
-            return facts
-        own = OWN_RIGHTS if obj is not None and obj.pk == request.user.pk else ()
-        return (*facts, *SUPERUSER_FIELDS, *own)
+    def source(self, user: User) -> str:
+        """The origin of an account, which also decides its roles."""
+        if not is_external(user):
+            return gettext("Local account")
+        text = gettext("%(issuer)s. Its groups decide the roles at each sign-in.")
+        return text % {"issuer": user.external.issuer}
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         shown = super().get_fieldsets(request, obj)
-        if obj is None or (self.has_change_permission(request, obj) and not is_external(obj)):
+        if obj is None:
             return shown
-        first = (shown[0][0], {**shown[0][1], "fields": ("username",)})
-        return (first, *shown[1:])
+        roles = "roles" if self._may_grant(request, obj) else "role_names"
+        return (
+            shown[0],
+            (_("Access"), {"fields": (roles, "is_active", "source", "last_login")}),
+        )
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        if db_field.name == "groups":
-            groups = groups_within(_own(request)).order_by("name")
-            told = {str(group.pk): _ROLE_WORDS.get(group.name, "") for group in groups}
-            options |= {"queryset": groups, "widget": SwitchesWidget(told)}
-        if db_field.name == "user_permissions":
-            options["form_class"] = RightsField
-        return super().formfield_for_manytomany(db_field, request, **options)
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        is_own = obj is not None and obj.pk == request.user.pk
+        locked = ("is_active",) if is_own and not request.user.is_superuser else ()
+        return ("source", "last_login", "role_names", *locked)
 
-    def user_change_password(
-        self,
-        request: HttpRequest,
-        id: str,
-        form_url: str = "",  # Django calls it so
-    ) -> HttpResponse:
-        """Sets a password, and says so in the trail, in one transaction.
+    def get_form(
+        self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form = super().get_form(request, obj, change, **kwargs)
+        form.editor = request.user
+        if obj is not None and not self._may_grant(request, obj):
+            form.base_fields.pop("roles", None)
+        return form
 
-        A password is for accounts of this server alone.
-        """
-        if is_external(self.get_object(request, unquote(id))):
+    def _may_grant(self, request: HttpRequest, user: User) -> bool:
+        """Return whether the roles of a user are decided here, and by this editor."""
+        is_own = user.pk == request.user.pk and not request.user.is_superuser
+        return not is_external(user) and not is_own and self.has_change_permission(request, user)
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        own = [
+            path("<id:pk>/sessions/", wrap(self.sessions_view), name="auth_user_sessions"),
+            path("<id:pk>/password-link/", wrap(self.link_view), name="auth_user_password_link"),
+            path("<id:pk>/reset-two-factor/", wrap(self.reset_view), name="auth_user_reset_mfa"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        user = context.get("original")
+        if user is not None:
+            is_own = user.pk == request.user.pk
+            context["may_send_link"] = not is_external(user) and not is_own and user.is_active
+            context["may_reset_mfa"] = user.has_second_factor and not is_own
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def response_add(self, request: HttpRequest, obj: User, *args: Any, **kwargs: Any) -> Any:
+        return self._give_link(request, obj, is_new=True)
+
+    @method_decorator([require_POST, never_cache])
+    def link_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Create a link by which a user sets a password."""
+        user = self._get_user(request, pk)
+        if is_external(user) or not user.is_active:
             raise PermissionDenied
-        with transaction.atomic():
-            return super().user_change_password(request, id, form_url)
+        return self._give_link(request, user, is_new=not user.has_usable_password())
 
-    def action_of(self, before: Snapshot, after: Snapshot) -> Action:
-        """A change of the password alone has a name of its own."""
-        changed = {name for name, value in after.items() if before[name] != value}
-        return Action.PASSWORD_CHANGED if changed == {"password"} else Action.CHANGED
+    def _give_link(self, request: HttpRequest, user: User, *, is_new: bool) -> HttpResponse:
+        """Mail the link, or show it once to copy."""
+        link = build_password_link(user, get_base_url(request), INVITATION_LIFETIME)
+        template = "invitation" if is_new else "password_reset"
+        with transaction.atomic():
+            self.audit(request, Action.CHANGED, user, after={"password_link": "created"})
+        if settings.EMAIL_HOST and user.email and send_password_link(user, link, template=template):
+            text = gettext("A link was sent to %(email)s.") % {"email": user.email}
+            messages.success(request, text)
+            return redirect("admin:auth_user_change", user.pk)
+        title = gettext("Link for %(name)s") % {"name": user}
+        context = {
+            **self.page_context(request, title),
+            "person": user,
+            "link": link,
+            "days": INVITATION_LIFETIME.days,
+        }
+        return render(request, "admin/auth/user/link.html", context)
+
+    @method_decorator([require_POST])
+    def reset_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Remove the second factors of a user who has lost them."""
+        user = self._get_user(request, pk)
+        if user.pk == request.user.pk:
+            raise PermissionDenied  # their own page asks for a code first
+        with transaction.atomic():
+            reset_second_factor(user)
+        messages.success(request, gettext("Two-factor authentication was reset."))
+        return redirect("admin:auth_user_change", user.pk)
+
+    def sessions_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """List the sessions of a user, and end some."""
+        user = self._get_user(request, pk)
+        if request.method == "POST":
+            self.log_change(request, user, "Ended sessions.")
+            return end_chosen_sessions(request, user)
+        context = {
+            **self.page_context(request, gettext("Sessions of %(name)s") % {"name": user}),
+            "rows": build_session_rows(request, user),
+            "person": user,
+            "is_own": user.pk == request.user.pk,
+        }
+        return render(request, "usersessions/usersession_list.html", context)
+
+    def _get_user(self, request: HttpRequest, pk: int) -> User:
+        user = get_object_or_404(User, pk=pk)
+        if not self.has_change_permission(request, user):
+            raise PermissionDenied
+        return user
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return super().has_change_permission(request, obj) and _reaches(request, obj)
@@ -155,28 +207,43 @@ class PersonAdmin(BaseAdmin[User], UserAdmin[User]):
         return super().has_delete_permission(request, obj) and _reaches(request, obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Also says why an account has to stay, on its own page and for those of the list."""
-        shown, counts, missing, obstacles = super().get_deleted_objects(objs, request)
-        own = obstacles_of(list(objs), by=request.user.pk)
-        return shown, counts, missing, [*obstacles, *own]
+        """Also return why a user can't be deleted: their own account, or the last administrator."""
+        shown, counts, missing, protected = super().get_deleted_objects(objs, request)
+        users = list(objs)
+        own = [
+            gettext("“%(name)s” is your own account. Ask another administrator.") % {"name": user}
+            for user in users
+            if user.pk == request.user.pk
+        ]
+        last = [last_administrator_text()] if would_leave_no_administrator(users) else []
+        return shown, counts, missing, [*protected, *own, *last]
 
 
 @admin.register(Group, site=site)
-class RoleAdmin(BaseAdmin[Group], GroupAdmin):
-    """The pages of groups."""
+class RoleAdmin(BaseAdmin[Group]):
+    """Roles."""
 
-    form = GroupForm
-    search_help_text = _("Name")
-    change_form_template = "admin/copilot_admin/person/group.html"
-    filter_horizontal = ()
+    form = RoleForm
+    fields = ("name", "requires_second_factor", "permissions")
+    list_display = ("name", "second_factor")
+    search_fields = ("name",)
+    ordering = ("name",)
 
-    def formfield_for_manytomany(
-        self, db_field: Any, request: HttpRequest | None = None, **options: Any
+    @admin.display(description=_("Two-factor"))
+    def second_factor(self, group: Group) -> str:
+        security = getattr(group, "security", None)
+        is_required = security is not None and security.requires_second_factor
+        return gettext("Required") if is_required else gettext("Optional")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
+        return super().get_queryset(request).select_related("security")
+
+    def get_form(
+        self, request: HttpRequest, obj: Group | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        if db_field.name == "permissions" and request is not None:
-            rights = permissions_within(_own(request), Permission.objects.all())
-            options |= {"queryset": rights, "form_class": RightsField}
-        return super().formfield_for_manytomany(db_field, request=request, **options)
+        form = super().get_form(request, obj, change, **kwargs)
+        form.editor = request.user
+        return form
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         return super().has_change_permission(request, obj) and _reaches(request, obj)
@@ -185,16 +252,8 @@ class RoleAdmin(BaseAdmin[Group], GroupAdmin):
         return super().has_delete_permission(request, obj) and _reaches(request, obj)
 
 
-def _is_superuser(request: HttpRequest) -> bool:
-    return isinstance(request.user, User) and request.user.is_superuser
-
-
-def _own(request: HttpRequest) -> Powers:
-    return powers_of(request.user)
-
-
 def _reaches(request: HttpRequest, obj: User | Group | None) -> bool:
     if obj is None:
         return True
     theirs = powers_of_group(obj) if isinstance(obj, Group) else powers_of(obj)
-    return _own(request).cover(theirs)
+    return powers_of(request.user).cover(theirs)

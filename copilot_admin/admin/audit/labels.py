@@ -29,7 +29,7 @@ _FACTS: Mapping[str, str | Promise] = {
     "limits": _("limits"),
     "live": _("live version"),
     "locked_out": _("locked out"),
-    "log_ins_ended": _("sessions ended"),
+    "sessions_ended": _("sessions ended"),
     "members": _("members"),
     "note": _("note"),
     "owners": _("owners"),

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -17,11 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.analytics.views import AnalyticsViews
-from copilot_admin.admin.logins.forms import LoginForm
-from copilot_admin.admin.logins.site_views import LogInViews
+from copilot_admin.admin.sign_in.site_mixin import SignInSite
 from copilot_admin.admin.site import demo_data, pages
 from copilot_admin.admin.site.navigation import build_menu
-from copilot_admin.admin.site.sign_ins import password_changed
 from copilot_admin.admin.site.start_page import start_page
 from copilot_admin.admin.site.waiting import count_waiting
 
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
 _View = TypeVar("_View", bound=Callable[..., HttpResponseBase])
 
 
-class CopilotAdminSite(AnalyticsViews, LogInViews):
+class CopilotAdminSite(AnalyticsViews, SignInSite):
     """The one admin site of the service, with pages that belong to no model."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")
@@ -39,7 +35,6 @@ class CopilotAdminSite(AnalyticsViews, LogInViews):
     index_title: "_StrOrPromise" = _("Home")
     site_url = None
     enable_nav_sidebar = False  # the menu of base.html replaces it
-    login_form = LoginForm
     final_catch_all_view = False  # an unknown path is a 404 for strangers too: nothing to redirect
 
     def __init__(self, name: str = "admin") -> None:
@@ -138,15 +133,6 @@ class CopilotAdminSite(AnalyticsViews, LogInViews):
         self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None
     ) -> TemplateResponse:
         return super().index(request, {**start_page(request), **(extra_context or {})})
-
-    def password_change(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> TemplateResponse:
-        with transaction.atomic():
-            response = super().password_change(request, extra_context)
-            if response.status_code == HTTPStatus.FOUND and request.method == "POST":
-                password_changed(request)
-        return response
 
 
 site = CopilotAdminSite()

@@ -1,6 +1,7 @@
 """`manage.py secrets rotate`: encrypt stored secrets under the newest key."""
 
 from argparse import ArgumentParser
+from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -54,7 +55,7 @@ def _describe_encryption_keys(result: RotationResult) -> list[str]:
 def _describe_signing_keys() -> list[str]:
     if not settings.SECRET_KEY_FALLBACKS:
         return []
-    days = settings.SESSION_COOKIE_AGE // DAY_SECONDS
+    days = ceil(settings.SESSION_MAX_SECONDS / DAY_SECONDS)
     lines = [
         f"Sessions signed with SECRET_KEY_FALLBACKS expire within {days} days. Empty it {days} days after "
         "every server has the new SECRET_KEY."

@@ -27,7 +27,6 @@ from copilot_admin.models import (
     Conversation,
     Criterion,
     LegalHold,
-    LogIn,
     ModelPrice,
     ReviewQueue,
     SavedView,
@@ -52,9 +51,6 @@ SHARED = frozenset(
         "admin:app_list",
         "admin:view_on_site",
         "admin:autocomplete",
-        "admin:log_ins",
-        "admin:logged_in",
-        "admin:emergency",
     }
 )
 OWNERS = {
@@ -265,7 +261,7 @@ WITHIN = [(name, route) for name, route in ADDRESSES if name != "admin:logout"]
 READABLE = ("changelist", "change", "history", "versions", "compare", "tests")
 
 
-ASIDE = (AuditEntry, AuditHead, LogIn, SavedView)
+ASIDE = (AuditEntry, AuditHead, SavedView)
 
 
 def everything() -> list[Any]:

@@ -98,12 +98,12 @@ def test_members_are_told_before_and_after(boss: Client, settings: Any) -> None:
     assert entries() == count
 
 
-def test_log_ins_that_were_ended_are_told(boss: Client) -> None:
+def test_ended_sessions_are_recorded(boss: Client) -> None:
     Client().force_login(User.objects.get(username="boss"))
-    boss.post("/admin/log-ins/", {"end": "others"})
-    assert told() == [("logged_out", "user", {}, {"log_ins_ended": 1})]
+    boss.post("/admin/sessions/", {"end": "others"})
+    assert told() == [("logged_out", "user", {}, {"sessions_ended": 1})]
     count = entries()
-    boss.post("/admin/log-ins/", {"end": "others"})
+    boss.post("/admin/sessions/", {"end": "others"})
     assert entries() == count
 
 

@@ -1,0 +1,67 @@
+"""Forms of sign-in and passwords."""
+
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.account.forms import ChangePasswordForm as BaseChangePasswordForm
+from allauth.account.forms import LoginForm
+from allauth.account.forms import ResetPasswordForm as BaseResetPasswordForm
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.admin.sign_in.audit import describe_attempt
+from copilot_admin.admin.sign_in.password_reset import send_reset
+from copilot_admin.errors import Unavailable
+from copilot_admin.http.origins import get_base_url
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
+    """Username and password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = _("Username")
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
+        self.fields["password"].help_text = ""
+        self.fields["login"].widget.attrs["autofocus"] = True
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            cleaned: dict[str, Any] = super().clean()
+        except Unavailable as error:
+            error.add_note(f"sign-in of {describe_attempt(self.request, self.data['login'])}")
+            raise
+        return cleaned
+
+
+class ChangePasswordForm(BaseChangePasswordForm):  # type: ignore[misc]
+    """Current and new password; wrong guesses count as failed sign-ins."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        labels = {
+            "oldpassword": _("Current password"),
+            "password1": _("New password"),
+            "password2": _("New password again"),
+        }
+        for name, label in labels.items():
+            self.fields[name].label = label
+            self.fields[name].widget.attrs.pop("placeholder", None)
+        self.fields["oldpassword"].help_text = ""
+
+    def clean_oldpassword(self) -> str:
+        password: str = self.cleaned_data["oldpassword"]
+        if not get_adapter().reauthenticate(self.user, password):
+            raise get_adapter().validation_error("enter_current_password")
+        return password
+
+
+class ResetPasswordForm(BaseResetPasswordForm):  # type: ignore[misc]
+    """The e-mail address of an account."""
+
+    def save(self, request: HttpRequest, **_options: Any) -> str:
+        """Send the mail in the background, so that the page takes as long without an account."""
+        email: str = self.cleaned_data["email"]
+        send_reset.enqueue(email, get_base_url(request))
+        return email

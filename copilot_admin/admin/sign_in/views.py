@@ -1,0 +1,170 @@
+"""Pages of sign-in that allauth doesn't have, or has otherwise."""
+
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+
+from allauth.account.views import LoginView
+from allauth.mfa.base.views import IndexView
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib import auth, messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from copilot_admin.accounts.second_factor import Step, missing_step
+from copilot_admin.accounts.sessions import (
+    OIDC,
+    SSO,
+    describe_device,
+    end_sessions,
+    get_sso_source,
+)
+from copilot_admin.admin.sign_in.oidc import build_sign_out_url, get_label
+from copilot_admin.admin.site.site import site
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record
+from copilot_admin.models import Action
+from copilot_admin.server.first_start import LOGIN_FILE
+
+LOCKED_SECONDS = 900
+
+
+class SignInView(LoginView):  # type: ignore[misc]  # allauth has no types
+    """Password sign-in, and the button of single sign-on."""
+
+    template_name = "account/login.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method == "POST" and not self.has_passwords():
+            context = self.get_context_data(form=None)
+            return render(request, self.template_name, context, status=HTTPStatus.FORBIDDEN)
+        response: HttpResponse = super().dispatch(request, *args, **kwargs)
+        return response
+
+    def has_passwords(self) -> bool:
+        return not settings.SSO.is_emergency_only
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        response: HttpResponse = super().form_invalid(form)
+        if form.has_error("__all__", "too_many_login_attempts"):
+            response.status_code = HTTPStatus.TOO_MANY_REQUESTS
+            response["Retry-After"] = str(LOCKED_SECONDS)
+        return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        oidc = settings.SSO.oidc
+        return {
+            **super().get_context_data(**kwargs),
+            "title": _("Sign in"),
+            "has_passwords": self.has_passwords(),
+            "has_proxy": settings.SSO.proxy.is_configured,
+            "sso_label": get_label(oidc) if oidc.is_configured else "",
+            "sends_mail": bool(settings.EMAIL_HOST),
+            "first_password_file": find_first_password(),
+        }
+
+
+def find_first_password() -> str:
+    """Return the file with the first password until somebody has used it."""
+    file = Path(settings.DATA_DIR, LOGIN_FILE)
+    if not file.exists() or User.objects.exclude(last_login=None).exists():
+        return ""
+    return str(file)
+
+
+class EmergencyView(SignInView):
+    """Password sign-in of administrators while single sign-on is down."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.SSO.is_emergency_only:
+            raise Http404
+        return super().dispatch(request, *args, **kwargs)
+
+    def has_passwords(self) -> bool:
+        return True
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {**super().get_context_data(**kwargs), "sso_label": "", "is_emergency": True}
+
+
+@require_POST
+@never_cache
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session here, and lead to the provider if it has one, too.
+
+    The page leads there by a link: under the Content-Security-Policy a form can't.
+    """
+    sso = request.session.get(SSO) or {}
+    is_oidc = get_sso_source(request.session) == OIDC
+    url = build_sign_out_url(request, sso.get("id_token", "")) if is_oidc else ""
+    auth.logout(request)
+    return render(request, "signed_out.html", {"title": _("Signed out"), "onward": url})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def list_sessions(request: HttpRequest) -> HttpResponse:
+    """List the sessions of the user who asks, and end some."""
+    user = cast(User, request.user)  # `admin_view` lets nobody else in
+    if request.method == "POST":
+        return end_chosen_sessions(request, user)
+    context = {
+        **site.each_context(request),
+        "title": _("Sessions"),
+        "rows": build_session_rows(request, user),
+        "is_own": True,
+    }
+    return render(request, "usersessions/usersession_list.html", context)
+
+
+def build_session_rows(request: HttpRequest, user: User) -> list[dict[str, Any]]:
+    """Return the sessions of a user for the page, the current one first."""
+    rows = [
+        {
+            "session": one,
+            "device": describe_device(one.user_agent) or _("Unknown device"),
+            "is_current": one.session_key == request.session.session_key,
+        }
+        for one in UserSession.objects.purge_and_list(user)
+    ]
+    rows.sort(key=lambda row: row["session"].last_seen_at, reverse=True)
+    return sorted(rows, key=lambda row: not row["is_current"])
+
+
+def end_chosen_sessions(request: HttpRequest, user: User) -> HttpResponse:
+    """End one session of a user, or all but the current one, and return to the page."""
+    chosen = request.POST.get("end", "")
+    current = request.session.session_key
+    if chosen == "others":
+        count = end_sessions(user, except_key=current)
+    else:
+        is_number = chosen.isascii() and chosen.isdecimal() and len(chosen) < 16
+        count = end_sessions(user, pk=int(chosen)) if is_number else 0
+    if count:
+        by, on = Actor.of(request), Subject.of(user)
+        record(Action.LOGGED_OUT, by=by, on=on, after={"sessions_ended": count})
+    text = ngettext("Signed out of one session.", "Signed out of %(n)d sessions.", count)
+    messages.success(request, text % {"n": count} if count else _("No session was left to end."))
+    return HttpResponseRedirect(request.path)
+
+
+def handle_too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Return the page of a rate limit."""
+    page = render(request, "429.html", status=HTTPStatus.TOO_MANY_REQUESTS)
+    page["Retry-After"] = "3600"
+    return page
+
+
+class TwoFactorView(IndexView):  # type: ignore[misc]
+    """The second factors of the user who asks."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        user = cast(User, self.request.user)
+        is_missing = missing_step(self.request, user) is Step.SET_UP
+        return {**super().get_context_data(**kwargs), "is_missing": is_missing}
