@@ -10,6 +10,7 @@ import pytest
 from copilot_admin.agent.llm.demo_answers import find_demo_answer
 from copilot_admin.demo.conversations import DEMO_CONVERSATIONS, SLUGS
 from copilot_admin.demo.loading import has_demo_data
+from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.models import (
     Conversation,
     Copilot,
@@ -36,6 +37,15 @@ def loaded(admin_client):
 def test_each_question_has_a_prepared_answer():
     for row in DEMO_CONVERSATIONS:
         assert all(find_demo_answer(one, role=row.copilot) for one in row.questions), row
+
+
+@pytest.mark.parametrize(
+    "slug", [slug for slug, one in templates().items() if one.group is TemplateGroup.JOBS]
+)
+def test_starter_questions_of_ready_made_copilots_have_prepared_answers(slug):
+    copilot = templates()[slug].entry
+    role = copilot["system_prompt"].splitlines()[0]
+    assert [one for one in copilot["starters"] if not find_demo_answer(one, role=role)] == []
 
 
 def test_loading_fills_every_kind_of_page(loaded):

@@ -86,7 +86,10 @@ def _topics(words: str) -> frozenset[str]:
 
 DEMO_ANSWERS: Sequence[DemoAnswer] = (
     DemoAnswer(
-        topics=_topics("open overnight morning premarket today know brief briefs news"),
+        topics=_topics(
+            "open overnight morning premarket today know brief briefs news note markets strategist "
+            "releases matter"
+        ),
         widgets=(data.OVERNIGHT, data.HOLDINGS),
         chart=("bar", "market", ("change %",)),
         opening="""**Risk appetite is firmer before the open; oil is the exception.**
@@ -114,7 +117,25 @@ move in oil.""",
         ),
     ),
     DemoAnswer(
-        topics=_topics("largest positions holdings table top weights portfolio list"),
+        topics=_topics(
+            "helped hurt contributors detractors attribution contribution contributions best worst bar "
+            "performance commentary"
+        ),
+        widgets=(data.HOLDINGS,),
+        chart=("bar", "position", ("contribution bp",)),
+        has_table=True,
+        opening="""**Northwind Semiconductors helped most (+61 bp), Solway Energy hurt most \
+(-27 bp).**
+
+1. Helped: Northwind Semiconductors +61 bp, Kestrel Software +25 bp, Alder Health +18 bp
+2. Hurt: Solway Energy -27 bp, Tern Logistics -18 bp, Meridian Bank -12 bp""",
+        closing="Contribution is weight times return for the month, in basis points.",
+        follow_ups=("Draft this month's commentary", "Show the ten largest positions as a table"),
+    ),
+    DemoAnswer(
+        topics=_topics(
+            "largest positions holdings table top weights portfolio list key figures cards"
+        ),
         widgets=(data.HOLDINGS,),
         has_table=True,
         opening="""**The ten largest positions make up 44.7 % of the portfolio.** Technology is the \
@@ -152,20 +173,10 @@ Software another 25 bp. Solway Energy cost 27 bp as oil fell, Tern Logistics 18 
         ),
     ),
     DemoAnswer(
-        topics=_topics("helped hurt contributors detractors attribution contribution best worst"),
-        widgets=(data.HOLDINGS,),
-        chart=("bar", "position", ("contribution bp",)),
-        has_table=True,
-        opening="""**Northwind Semiconductors helped most (+61 bp), Solway Energy hurt most \
-(-27 bp).**
-
-1. Helped: Northwind Semiconductors +61 bp, Kestrel Software +25 bp, Alder Health +18 bp
-2. Hurt: Solway Energy -27 bp, Tern Logistics -18 bp, Meridian Bank -12 bp""",
-        closing="Contribution is weight times return for the month, in basis points.",
-        follow_ups=("Draft this month's commentary", "Show the ten largest positions as a table"),
-    ),
-    DemoAnswer(
-        topics=_topics("earnings call calls guidance results quarter eps beat transcript analyst"),
+        topics=_topics(
+            "earnings call calls guidance results quarter eps beat transcript analyst management "
+            "questions avoid consensus"
+        ),
         widgets=(data.EARNINGS,),
         has_table=True,
         opening="""**Northwind Semiconductors beat on every line and guided above consensus.**
@@ -178,7 +189,9 @@ quantify orders for 2027. **To follow up:** inventories at customers, capital sp
         follow_ups=("How were results against guidance?", "Write a credit memo on leverage"),
     ),
     DemoAnswer(
-        topics=_topics("credit covenant covenants leverage memo debt ebitda lender rating"),
+        topics=_topics(
+            "credit covenant covenants leverage memo debt ebitda lender rating risks headroom"
+        ),
         widgets=(data.CREDIT,),
         chart=("line", "year", ("net debt / EBITDA",)),
         has_table=True,
@@ -205,7 +218,10 @@ Kind regards""",
         follow_ups=("Draft this month's commentary", "What are the charges of the fund?"),
     ),
     DemoAnswer(
-        topics=_topics("risk risks var exposure exposures limit limits stress factor factors"),
+        topics=_topics(
+            "risk risks var exposure exposures limit limits stress factor factors report change since "
+            "yesterday breached"
+        ),
         widgets=(data.RISK,),
         chart=("bar", "factor", ("share of risk %", "limit %")),
         has_table=True,
@@ -237,7 +253,8 @@ over three years.** Ongoing charges are 0.95 % a year.""",
     ),
     DemoAnswer(
         topics=_topics(
-            "esg screen screening exclusion carbon sustainable sustainability controversy"
+            "esg screen screening exclusion carbon sustainable sustainability controversy holdings data "
+            "breaches weight"
         ),
         widgets=(data.ESG,),
         chart=("bar", "position", ("carbon intensity, t per USD m",)),
@@ -248,7 +265,10 @@ the watch list because of its carbon intensity.""",
         follow_ups=("Which positions fail the ESG screen?", "Where is the risk by factor?"),
     ),
     DemoAnswer(
-        topics=_topics("document documents pdf file files page pages report summarise summarize"),
+        topics=_topics(
+            "document documents pdf file files page pages report summarise summarize prospectuses "
+            "termination rights dates deadlines list"
+        ),
         widgets=(data.EARNINGS,),
         opening="""**Attach a file to your question and a real model reads it, with page numbers.** \
 This is how an answer looks:
@@ -260,7 +280,9 @@ This is how an answer looks:
         follow_ups=("Summarise the earnings call", "Write a credit memo on leverage"),
     ),
     DemoAnswer(
-        topics=_topics("dashboard widget widgets layout tab tabs navigation arrange add"),
+        topics=_topics(
+            "dashboard dashboards widget widgets layout tab tabs navigation arrange add build"
+        ),
         widgets=(data.HOLDINGS,),
         opening="""**A dashboard for a portfolio review, in three tabs:**
 
