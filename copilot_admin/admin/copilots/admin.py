@@ -2,44 +2,41 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
-from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish, reachable
-from copilot_admin.admin.common.base import without
 from copilot_admin.admin.common.reach import behind_the_wall
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
-from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, sections
+from copilot_admin.admin.copilots.build_page import build_page_context
 from copilot_admin.admin.copilots.exports import ExportViews
+from copilot_admin.admin.copilots.filters import StateFilter, TagFilter
 from copilot_admin.admin.copilots.form import CopilotForm
+from copilot_admin.admin.copilots.header import BUILD, build_copilot_header, image_url
 from copilot_admin.admin.copilots.imports import CopilotImportViews
-from copilot_admin.admin.copilots.kept_copy import forget_copy
 from copilot_admin.admin.copilots.members import MemberViews
-from copilot_admin.admin.copilots.model_views import ModelViews
-from copilot_admin.admin.copilots.page import StateFilter, TagFilter, page_context
+from copilot_admin.admin.copilots.model_menu import ModelViews
 from copilot_admin.admin.copilots.settings_page import SettingsViews
 from copilot_admin.admin.copilots.tags import TagViews
 from copilot_admin.admin.copilots.templates import TemplateViews
-from copilot_admin.admin.copilots.version_in_form import VersionInForm, taken_in
 from copilot_admin.admin.copilots.versions import VersionViews
 from copilot_admin.admin.evaluation.views import evaluation_urls
 from copilot_admin.admin.site.site import site
 from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.standing import CopilotState
-from copilot_admin.copilots.uploaded_images import random_name
 from copilot_admin.http.middleware import CSP_WITH_OWN_FRAMES
 from copilot_admin.jobs.deletion import delete_in_background
 from copilot_admin.models import Access, Copilot
@@ -47,11 +44,10 @@ from copilot_admin.models import Access, Copilot
 if TYPE_CHECKING:
     from copilot_admin.models.copilots import CopilotQuerySet
 
-FIELDSETS = sections()
+AUTOSAVE = "_autosave"  # in the form data of a save by the page itself
 # What may be done with copilots of the archive; deletion besides.
 OF_THE_ARCHIVE = ("restore_chosen", "duplicate_chosen", "export_chosen")
-# Who may look but not change reads the draft in words (`page.py`): Django shows values as they are
-# stored, and links to pages that he may not open.
+# Users without the permission to change read the draft as text, not as read-only fields.
 VIEW_ONLY = ["name"]
 
 
@@ -73,7 +69,6 @@ class CopilotAdmin(
     ExportViews,
     TemplateViews,
     ModelViews,
-    VersionInForm,
     VersionViews,
 ):
     """The pages of copilots."""
@@ -157,10 +152,8 @@ class CopilotAdmin(
         may_edit = (
             self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         )
-        if not may_edit:
-            return [(None, {"fields": VIEW_ONLY})]
-        absent = {"remove_image"} if obj is None or not obj.image else set()
-        return without(FIELDSETS, *absent, *(AT_ONCE if obj else ()))
+        # The template places the fields of the editor itself.
+        return [(None, {"fields": CopilotForm.Meta.fields if may_edit else VIEW_ONLY})]
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[CopilotList]:
         return CopilotList
@@ -185,33 +178,59 @@ class CopilotAdmin(
         form.editor_id = request.user.pk
         return form
 
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        response = super().changeform_view(request, object_id, form_url, extra_context)
+        if AUTOSAVE in request.POST and isinstance(response, TemplateResponse):
+            context = response.context_data or {}
+            return self._autosave_failed(request, context["adminform"].form)
+        return response
+
     def save_model(
         self, request: HttpRequest, obj: Copilot, form: CopilotForm, change: bool
     ) -> None:
-        if form.png is not None:
-            obj.image.save(random_name(), ContentFile(form.png), save=False)
         super().save_model(request, obj, form, change)
         self.fetch_images(request, [obj])
 
     def response_add(
         self, request: HttpRequest, obj: Copilot, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return forget_copy(request, self._after_saving(request, obj))
+        return self._after_saving(request, obj)
 
     def response_change(self, request: HttpRequest, obj: Copilot) -> HttpResponse:
-        return forget_copy(request, self._after_saving(request, obj))
+        if AUTOSAVE in request.POST:
+            obj.refresh_from_db()
+            return self._autosaved(request, obj)
+        return self._after_saving(request, obj)
+
+    def _autosaved(self, request: HttpRequest, copilot: Copilot) -> HttpResponse:
+        context = {
+            "copilot_header": build_copilot_header(request, copilot, BUILD),
+            "form": CopilotForm(instance=copilot),
+            "image": image_url(copilot),
+            "had_image": bool(request.FILES),
+        }
+        return render(request, "admin/copilot_admin/copilot/autosaved.html", context)
+
+    def _autosave_failed(self, request: HttpRequest, form: CopilotForm) -> HttpResponse:
+        name, sentences = next(iter(form.errors.items()))
+        label = form.fields[name].label if name in form.fields else ""
+        context = {"error": sentences[0], "label": label}
+        return render(request, "admin/copilot_admin/copilot/autosaved.html", context)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        copilot = context["original"]
-        context |= page_context(self, context["adminform"], copilot, request.user)
-        context["may_restore"] = (
-            copilot is not None and copilot.is_archived and self.has_change_permission(request)
-        )
-        context["taken"] = taken_in(request)
+        form = context["adminform"].form
+        if isinstance(form, CopilotForm) and form.is_bound:
+            form.keep_upload()
+        context |= build_page_context(request, context["adminform"], context["original"])
         context["may_publish"] = self.has_publish_permission(request)
-        context["has_members"] = settings.MEMBERS and copilot is not None
         response = super().render_change_form(request, context, *args, **kwargs)
         response["Content-Security-Policy"] = (
             CSP_WITH_OWN_FRAMES  # HTML of an answer, in the playground
@@ -249,22 +268,16 @@ class CopilotAdmin(
     def _after_saving(self, request: HttpRequest, copilot: Copilot) -> HttpResponse:
         if "_publish" in request.POST:
             return HttpResponseRedirect(self.publish_url([copilot.pk]))
-        open_points = len(problems(copilot))
-        if open_points:
+        count = len(problems(copilot))
+        if count:
             text = ngettext(
-                "Draft saved. One thing must be mended before it can be published.",
-                "Draft saved. %(count)d things must be mended before it can be published.",
-                open_points,
-            ) % {"count": open_points}
+                "Draft saved. Fix %(count)d problem before publishing.",
+                "Draft saved. Fix %(count)d problems before publishing.",
+                count,
+            ) % {"count": count}
             self.message_user(request, text, level="warning")
         else:
-            self.message_user(request, _saved_words(copilot))
-        if "_continue" in request.POST:
-            return HttpResponseRedirect(self.change_url(copilot))
-        return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
-
-
-def _saved_words(copilot: Copilot) -> str:
-    if copilot.live is None:
-        return _("Draft saved. Nobody sees it before you publish it.")
-    return _("Draft saved. What is live has not changed.")
+            self.message_user(request, _("Draft saved."))
+        if "_save" in request.POST:
+            return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
+        return HttpResponseRedirect(self.change_url(copilot))

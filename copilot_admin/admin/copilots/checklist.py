@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from copilot_admin.admin.copilots.draft_inputs import AT_ONCE, anchor_of
+from copilot_admin.admin.copilots.inputs import LIVE_COLUMNS, anchor_of
 from copilot_admin.copilots.checklist.finding import Finding
 from copilot_admin.copilots.comparison import label_of
 
@@ -42,7 +42,7 @@ def checklist_of(findings: Iterable[Finding]) -> Checklist:
 
 
 def _item(finding: Finding) -> Item:
-    page = "settings" if finding.input in AT_ONCE else "change"
+    page = "settings" if finding.input in LIVE_COLUMNS else "change"
     return Item(
         sentence=finding.sentence,
         label=label_of(finding.field),

@@ -1,11 +1,10 @@
-"""The rows of a copilot's data notes: written as JSON, or as a form once there is a schema."""
+"""Rows of a copilot's context data, as JSON."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.core.validators import RegexValidator
-from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -15,93 +14,84 @@ from copilot_admin.import_export.loading import json_fault
 from protocol.data import KIND, MISSING, Missing
 from protocol.json import Json, clean_json
 from protocol.json_layout import layout
-from protocol.json_schema import schema_fault, schema_from
+from protocol.json_schema import schema_fault
 from protocol.strict_json import MalformedJson, loads
 
 KIND_RULE = RegexValidator(
     rf"^{KIND.pattern}\Z",
-    _("Begin with a letter, then letters, digits, '.', '-' and '_': house-rules."),
+    _("Start with a letter. Use letters, digits, '.', '-' and '_', for example house-rules."),
 )
-SCHEMA_BUTTON = "_schema_from"  # its value is the prefix of a row
 MOST_CHARACTERS = 200_000  # of one note: half of what a model is given in all
 
 
 class DataNoteRow(RowForm):
-    """A note of data that the model always sees."""
+    """Data that the model sees with every question."""
 
-    noun = _("data note")
+    noun = _("entry")
     takes_turned_texts = True
     kind = forms.CharField(
         label=_("Kind"),
         max_length=64,
         validators=[KIND_RULE],
-        help_text=_("What it is about. Notes of one kind become one; later ones win."),
+        help_text=_(
+            "Topic. Entries of the same kind are merged; later values override earlier ones."
+        ),
     )
     instance = forms.CharField(
         label=_("Instance"),
         max_length=100,
         required=False,
-        help_text=_("Keeps data of one kind apart. Usually empty."),
+        help_text=_("Keeps entries of one kind separate. Usually blank."),
     )
     description = forms.CharField(label=_("Description"), max_length=1000, required=False)
     data = forms.CharField(  # type: ignore[assignment]  # a field, not what was sent
         label=_("Data"),
         required=False,
         max_length=MOST_CHARACTERS,
-        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false", "data-ca-note": "data"}),
-        help_text=_("As JSON; text stands in quotes."),
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        help_text=_("JSON. Text needs quotes."),
     )
     schema = forms.CharField(
         label=_("Schema"),
         required=False,
         max_length=MOST_CHARACTERS,
-        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false", "data-ca-note": "schema"}),
-        help_text=_("JSON Schema: says what each field means. The data then becomes a form."),
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        help_text=_("JSON Schema that describes the fields."),
     )
-    off = forms.BooleanField(label=_("Switched off"), required=False)
+    off = forms.BooleanField(label=_("Disabled"), required=False)
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The stored note, its data and schema as JSON text."""
         texts = {key: layout(row[key]) for key in ("data", "schema") if key in row}
         return {**row, "off": row.get("enabled") is False, **texts}
 
     def clean_data(self) -> str:
-        """Refuses what is no JSON."""
         return self._checked("data")
 
     def clean_schema(self) -> str:
-        """Refuses what is no JSON Schema, with the place of the fault."""
         text = self._checked("schema")
         found = schema_fault(loads(text.encode())) if text else ""
         if found:
             raise forms.ValidationError(
-                _("This is no JSON Schema. %(fault)s"), params={"fault": found}
+                _("Not a valid JSON Schema. %(fault)s"), params={"fault": found}
             )
         return text
 
     @property
     def warnings(self) -> list[str | Promise]:
-        """Where the data does not fit the schema.
-
-        That is no fault: a note may be a part of what the notes of its kind say together.
-        """
+        """Mismatches between data and schema; entries of one kind may only fit together."""
         data, schema = (self._value_of(name) for name in ("data", "schema"))
         if isinstance(data, Missing) or isinstance(schema, Missing) or schema_fault(schema):
             return []
         try:
             faults = fit_faults(data, schema)
         except FitNotTold:
-            return [
-                _(
-                    "Whether the data fits the schema was not found out: to look took too long. "
-                    "Repeat less in its patterns and references, or open the page again in a minute."
-                )
-            ]
-        return [_("The data does not fit the schema. %(fault)s") % {"fault": one} for one in faults]
+            return [_("Schema validation timed out.")]
+        return [
+            _("The data does not match the schema. %(fault)s") % {"fault": one} for one in faults
+        ]
 
     def row(self) -> dict[str, Any]:
-        """The note to store: data and schema only where they are given."""
         values = self.cleaned_data
         row: dict[str, Any] = {"kind": values["kind"]}
         if values["description"]:
@@ -127,21 +117,6 @@ class DataNoteRow(RowForm):
             value = loads(text.encode())
         except (MalformedJson, UnicodeEncodeError) as error:
             raise forms.ValidationError(
-                _("This is no JSON. %(fault)s"), params={"fault": json_fault(error)}
+                _("Not valid JSON. %(fault)s"), params={"fault": json_fault(error)}
             ) from error
         return layout(clean_json(value))
-
-
-def with_schema(sent: QueryDict) -> QueryDict:
-    """The form as it was sent, with a schema made from the data of the row whose button was pressed.
-
-    Data that is no JSON gives none; its field says what is wrong with it.
-    """
-    prefix = sent[SCHEMA_BUTTON]
-    try:
-        example = loads(sent.get(f"{prefix}-data", "").encode())
-    except (MalformedJson, UnicodeEncodeError):
-        return sent
-    filled = sent.copy()
-    filled[f"{prefix}-schema"] = layout(clean_json(schema_from(example)))
-    return filled

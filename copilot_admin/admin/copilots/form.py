@@ -1,9 +1,15 @@
-"""The form in which a builder makes a copilot."""
+"""Form of the Build page: the whole draft of a copilot."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, cast
 
 from django import forms
-from django.core.files.base import File
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import default_storage
+from django.core.signing import BadSignature, Signer
 from django.forms import ModelForm
 from django.http import QueryDict
 from django.utils.functional import Promise
@@ -13,22 +19,18 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.form_fields import unturned, with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
-from copilot_admin.admin.common.widgets import DatalistInput, SwitchesWidget
 from copilot_admin.admin.components.descriptions import first_sentence
-from copilot_admin.admin.copilots.components_field import ComponentsField
-from copilot_admin.admin.copilots.data_rows import SCHEMA_BUTTON, with_schema
-from copilot_admin.admin.copilots.draft_inputs import (
-    AT_ONCE,
-    help_texts,
-    inputs_of_the_table,
-    labels,
-    plain_columns,
-    shown,
-    widgets,
+from copilot_admin.admin.copilots.inputs import (
+    LIVE_COLUMNS,
+    ComponentsField,
+    build_inputs,
+    build_widgets,
+    get_help_texts,
+    get_labels,
+    get_plain_columns,
+    to_input,
 )
-from copilot_admin.admin.copilots.edit_lock import EditLock
 from copilot_admin.admin.copilots.rows import ParameterRow
-from copilot_admin.admin.copilots.version_image import VersionImage
 from copilot_admin.agent.files.pictures import MAX_ICON_PIXELS
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import find_tools, tool_names
@@ -37,63 +39,75 @@ from copilot_admin.copilots.config_types import (
     MAX_PROMPT_LENGTH,
     length_fault,
 )
-from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.other_providers import find_missing, names_in_rows
 from copilot_admin.copilots.slugs import free_slug, slug_of
-from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
+from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png, random_name
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 
-LOOK = "_look"  # sent with what a browser kept of somebody's typing: it is shown, not saved
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 # Parameters with a field of their own, in the order of the form.
 OWN_PARAMETERS = ("temperature", "max_tokens", "top_p", "reasoning_effort")
-
-
-NO_SUCH_PROVIDER = _("This provider is not there any more. Choose another.")
+# Switched on in a new copilot; the features can be told apart by their keys.
+NEW_FEATURES = (
+    "widget-dashboard-select",
+    "widget-dashboard-search",
+    "prompt-suggestions",
+    "feedback",
+)
+NEW_TOOLS = ("chart", "table")
+_SIGNER = Signer(salt="pending-image")
+_PENDING = "pending_image"
 
 
 class TableInputs:
-    """What the table of draft fields adds to the form: Django takes a mixin's fields over."""
+    """Inputs from the configuration model: Django takes over the fields of a mixin."""
 
-    declared_fields: ClassVar[dict[str, forms.Field]] = inputs_of_the_table()
+    declared_fields: ClassVar[dict[str, forms.Field]] = build_inputs()
 
 
-class CopilotForm(TableInputs, EditLock, VersionImage, ModelForm[Copilot]):
-    """Every field of a copilot's draft; of a new one also the switches that act at once.
+class CopilotForm(TableInputs, ModelForm[Copilot]):
+    """The draft of a copilot.
 
-    Written out here are the inputs of which several make one field of the draft.
+    Attributes:
+        editor_id: The user who opened the page.
+        png: The uploaded image, once it was decoded.
     """
 
+    editor_id: ClassVar[int | None] = None
+
     upload = forms.FileField(
-        label=_("Upload an image"),
+        label=_("Picture"),
         required=False,
         widget=forms.FileInput(
             attrs={
+                "class": "ca-sr",
                 "accept": "image/png,image/jpeg,image/webp",
-                # Said by the page before anything is sent (`image-check.js`).
-                "data-most": MOST_BYTES,
-                "data-most-pixels": MAX_ICON_PIXELS,
-                "data-too-large": _("This image has more than 1 MB. Choose a smaller one."),
-                "data-too-many": _(
-                    "This image has more than 4 million pixels. Choose a smaller one."
-                ),
-                "data-other-kind": _("This is no PNG, JPEG or WebP file. Choose another."),
+                "data-max-bytes": MOST_BYTES,
+                "data-max-pixels": MAX_ICON_PIXELS,
+                "data-too-large": _("The image is larger than 1 MB. Choose a smaller one."),
+                "data-too-many": _("The image has more than 4 million pixels. Scale it down."),
+                "data-other-kind": _("The file is not a PNG, JPEG or WebP image."),
             }
         ),
-        help_text=_("PNG, JPEG or WebP, 1 MB at most. Square looks best."),
+        help_text=_("PNG, JPEG or WebP, square, up to 1 MB"),
     )
-    remove_image = forms.BooleanField(label=_("Remove the uploaded image"), required=False)
+    pending_image = forms.CharField(required=False, widget=forms.HiddenInput)
+    remove_image = forms.BooleanField(label=_("Remove the picture"), required=False)
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
     temperature = forms.FloatField(
         label=_("Temperature"),
         required=False,
         min_value=0,
         max_value=2,
-        help_text=_("0 is strict, 1 lively."),
+        help_text=_("0 = precise, 1 = creative."),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     max_tokens = forms.IntegerField(
-        label=_("Longest answer"), required=False, min_value=1, help_text=_("In tokens.")
+        label=_("Max output tokens"),
+        required=False,
+        min_value=1,
+        help_text=_("Longer answers are cut off."),
     )
     top_p = forms.FloatField(
         label=_("Top p"),
@@ -106,87 +120,80 @@ class CopilotForm(TableInputs, EditLock, VersionImage, ModelForm[Copilot]):
     reasoning_effort = forms.ChoiceField(
         label=_("Reasoning effort"),
         required=False,
-        choices=[("", _("As the model likes")), *((value, value) for value in EFFORTS)],
-        help_text=_("Only for models that reason."),
+        choices=[("", _("Default")), *((value, value) for value in EFFORTS)],
+        help_text=_("For reasoning models only."),
     )
     more_parameters = RowsField(
         ParameterRow,
         label=_("More parameters"),
-        help_text=_("Sent to the provider as they are."),
-        add_label=_("Add a parameter"),
+        help_text=_("Sent to the provider unchanged."),
+        add_label=_("Add parameter"),
         unique="name",
     )
 
     class Meta:
         model = Copilot
-        fields: ClassVar[list[str]] = plain_columns()
-        widgets: ClassVar[dict[str, forms.Widget]] = widgets()
-        help_texts: ClassVar[dict[str, str | Promise]] = help_texts()
-        labels: ClassVar[dict[str, str | Promise]] = labels()
+        fields: ClassVar[list[str]] = get_plain_columns()
+        widgets: ClassVar[dict[str, forms.Widget]] = build_widgets()
+        help_texts: ClassVar[dict[str, str | Promise]] = get_help_texts()
+        labels: ClassVar[dict[str, str | Promise]] = get_labels()
 
     def __init__(self, data: QueryDict | None = None, *args: Any, **kwargs: Any) -> None:
-        data = None if data is None else with_plain_newlines(data)
-        makes_schema = data is not None and SCHEMA_BUTTON in data
-        self.is_only_shown = makes_schema or (data is not None and LOOK in data)
-        sent = with_schema(data) if data is not None and makes_schema else data
-        super().__init__(sent, *args, **kwargs)
+        super().__init__(None if data is None else with_plain_newlines(data), *args, **kwargs)
+        self.png: bytes | None = None
+        self.stored_address = self.instance.image_url  # validation overwrites the instance
+        is_new = not self.instance.pk
         if not self.instance.image:
             del self.fields["remove_image"]
-        for name in AT_ONCE if self.instance.pk else ():
-            self.fields.pop(name, None)  # they have a panel of their own, and act at once
-        self.initial = {**self.initial, **_initial_of(self.instance)}
-        self.png: bytes | None = None
-        self.stored_address = self.instance.image_url  # validation puts the typed one there
-        self._offer_tools()
-        self._offer_components()
-        self._offer_effort()
+        for name in LIVE_COLUMNS:
+            self.fields.pop(name, None)  # they are on the Settings tab
+        given = self.initial if is_new else {}
+        self.initial = {**self.initial, **_build_initial(self.instance), **_only(given)}
+        self.initial["seen"] = self._stored_stamp()
+        self._offer_choices()
+        for name in ("citations", "widget_data"):
+            choices = self.fields[name].choices  # type: ignore[attr-defined]  # a ChoiceField
+            self.fields[name].widget = forms.Select({"class": "ca-input"}, choices)
+        for name in ("system_prompt", "description"):
+            if name in self.fields:
+                cast(forms.CharField, self.fields[name]).strip = False
         if "slug" in self.fields:
             self.fields["slug"].disabled = bool(self.instance.live_id)
-            self.fields["slug"].required = bool(self.instance.pk)
-        self._offer_models()
-        if "provider" in self.fields:  # somebody deleted it while it was chosen here
-            self.fields["provider"].error_messages["invalid_choice"] = NO_SUCH_PROVIDER
-
-    def is_valid(self) -> bool:
-        return super().is_valid() and not self.is_only_shown
+            self.fields["slug"].required = False
+        if "provider" in self.fields:
+            text = _("This provider was deleted. Choose another one.")
+            self.fields["provider"].error_messages["invalid_choice"] = text
+            self.fields["provider"].error_messages["required"] = _("Choose a model.")
 
     def clean_name(self) -> str:
-        """Refuses a name that another copilot has; Workspace refuses two of one name."""
+        """Reject the name of another copilot; Workspace rejects duplicates."""
         name: str = self.cleaned_data["name"].strip()
         if Copilot.objects.exclude(pk=self.instance.pk).filter(name__iexact=name).exists():
-            raise forms.ValidationError(_("Another copilot has this name. Choose another."))
+            raise forms.ValidationError(_("Another copilot has this name. Choose another one."))
         return unturned(name)
 
     def clean_slug(self) -> str:
-        """Makes the slug of the name where nobody wrote one."""
+        """Create the slug from the name if none was entered."""
         name = self.cleaned_data.get("name", "")
         return self.cleaned_data["slug"] or (free_slug(slug_of(name)) if name else "")
 
     def clean_description(self) -> str:
-        """Refuses what shows another text than it is, and what nobody reads as a whole."""
-        text: str = self.cleaned_data["description"]
-        if wrong := length_fault(text, MAX_DESCRIPTION_LENGTH):
-            raise forms.ValidationError(capfirst(wrong))
-        return unturned(text)
+        return _checked(self.cleaned_data["description"], MAX_DESCRIPTION_LENGTH)
 
     def clean_system_prompt(self) -> str:
-        """Refuses what no model reads as a whole."""
-        text: str = self.cleaned_data["system_prompt"]
-        if wrong := length_fault(text, MAX_PROMPT_LENGTH):
-            raise forms.ValidationError(capfirst(wrong))
-        return unturned(text)
+        return _checked(self.cleaned_data["system_prompt"], MAX_PROMPT_LENGTH)
 
     def clean_image_url(self) -> str:
-        """Accepts what a browser can load from Workspace's pages."""
+        """Accept what a browser can load from Workspace's pages."""
         url: str = self.cleaned_data["image_url"].strip()
         if url and not url.startswith(("https://", "http://")):
             raise forms.ValidationError(
-                _("Write the whole address, beginning with https:// — or upload the image.")
+                _("Enter the full URL, starting with https://, or upload the image.")
             )
         return url
 
     def clean_upload(self) -> "File[bytes] | None":
-        """Decodes the picture and writes it anew; `png` then holds it."""
+        """Decode the picture; `png` is the result."""
         upload: File[bytes] | None = self.cleaned_data["upload"]
         if upload is not None:
             try:
@@ -207,38 +214,20 @@ class CopilotForm(TableInputs, EditLock, VersionImage, ModelForm[Copilot]):
     def clean_fallbacks(self) -> list[dict[str, Any]]:
         return self._with_known_providers("fallbacks")
 
-    def _with_known_providers(self, name: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.cleaned_data[name]
-        for missing in find_missing(names_in_rows(rows)):
-            raise forms.ValidationError(
-                _("There is no provider named “%(name)s”."), params={"name": missing}
-            )
-        return rows
-
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
         for row in values.get("more_parameters", []):
             if row["name"] in OWN_PARAMETERS:
-                self.add_error(
-                    "more_parameters",
-                    _("“%(name)s” has a field of its own above.") % {"name": row["name"]},
-                )
+                text = _("“%(name)s” has a field of its own above.")
+                self.add_error("more_parameters", text % {"name": row["name"]})
             if row["name"] in RESERVED_PARAMETERS:
-                self.add_error(
-                    "more_parameters",
-                    _("“%(name)s” is set by the server. Take it out.") % {"name": row["name"]},
-                )
-        return {name: self._as_before(name, value) for name, value in values.items()}
-
-    def _as_before(self, name: str, value: Any) -> Any:
-        """A text that nobody changed, with the blanks around it that fields of forms take off.
-
-        A prompt from a file ends with a line's end: saved without it, it would count as changed,
-        with nothing to see.
-        """
-        before = self.initial.get(name)
-        is_same = isinstance(value, str) and isinstance(before, str) and value == before.strip()
-        return before if is_same else value
+                text = _("“%(name)s” is set by the server. Remove it.")
+                self.add_error("more_parameters", text % {"name": row["name"]})
+        seen, stored = values.get("seen", ""), self._stored_stamp(lock=True)
+        if self.instance.pk and seen and stored and seen != stored:
+            self._set_data("seen", stored)
+            raise forms.ValidationError(self._describe_conflict(), code="edited")
+        return values
 
     def save(self, commit: bool = True) -> Copilot:
         values, copilot = self.cleaned_data, self.instance
@@ -248,48 +237,105 @@ class CopilotForm(TableInputs, EditLock, VersionImage, ModelForm[Copilot]):
         }
         for name in TableInputs.declared_fields.keys() & values.keys():
             setattr(copilot, name, values[name])
-        self.take_image()
         if values.get("remove_image"):
             copilot.image = ""
+        if self.png is not None:
+            copilot.image.save(random_name(), ContentFile(self.png), save=False)
+        elif name := self.pending_name:
+            copilot.image = name
         return super().save(commit=commit)
 
-    def _offer_tools(self) -> None:
+    def keep_upload(self) -> None:
+        """Store an uploaded image whose form was rejected, so that the next save has it.
+
+        The sweep of unused images deletes it if there is none.
+        """
+        if self.png is not None:
+            field = Copilot._meta.get_field("image")
+            name = field.generate_filename(self.instance, random_name())
+            stored = default_storage.save(name, ContentFile(self.png))
+            self._set_data(_PENDING, _SIGNER.sign(stored))
+
+    @property
+    def pending_name(self) -> str:
+        """Name in the storage of an image that was uploaded with a rejected form."""
+        with suppress(BadSignature):
+            return _SIGNER.unsign(str(self[_PENDING].value() or ""))
+        return ""
+
+    def _with_known_providers(self, name: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.cleaned_data[name]
+        for missing in find_missing(names_in_rows(rows)):
+            text = _("No provider is named “%(name)s”.")
+            raise forms.ValidationError(text, params={"name": missing})
+        return rows
+
+    def _stored_stamp(self, *, lock: bool = False) -> str:
+        """Return the time of the last save, by which the form notices another editor."""
+        if not self.instance.pk:
+            return ""
+        rows = Copilot.objects.filter(pk=self.instance.pk)
+        if lock:
+            rows = rows.select_for_update(no_key=True)
+        moment = rows.values_list("updated_at", flat=True).first()
+        return moment.isoformat() if moment else ""
+
+    def _set_data(self, name: str, value: str) -> None:
+        self.data = self.data.copy()  # type: ignore[attr-defined]  # a QueryDict
+        self.data[self.add_prefix(name)] = value  # type: ignore[index]  # as above
+
+    def _describe_conflict(self) -> str:
+        content_type = ContentType.objects.get_for_model(self.instance)
+        entries = LogEntry.objects.filter(content_type=content_type, object_id=self.instance.pk)
+        entry = entries.select_related("user").order_by("-action_time").first()
+        if entry and entry.user_id == self.editor_id:
+            return gettext(
+                "You saved this copilot in another tab. Your changes here are not saved. Save again "
+                "to overwrite it."
+            )
+        return gettext(
+            "%(user)s saved this copilot while you were editing. Your changes are not saved. Open "
+            "the page in another tab to see theirs, or save again to overwrite them."
+        ) % {"user": entry.user.get_username() if entry else gettext("Someone else")}
+
+    def _offer_choices(self) -> None:
         tools = find_tools(tool_names())
-        field = self.fields["tools"]
-        # The first sentence says what it does; those after it are for the model.
-        helps = {tool.schema.name: first_sentence(tool.schema.description) for tool in tools}
-        field.widget = SwitchesWidget(helps)
-        field.choices = [  # type: ignore[attr-defined]  # it is a MultipleChoiceField
-            (name, gettext(name.capitalize())) for name in helps
+        self.fields["tools"].choices = [  # type: ignore[attr-defined]  # a MultipleChoiceField
+            (tool.schema.name, gettext(tool.schema.name.capitalize())) for tool in tools
         ]
-
-    def _offer_effort(self) -> None:
-        """Offer the draft's own value: a file may have any."""
+        # The first sentence is for people, those after it are for the model.
+        self.tool_help = {
+            tool.schema.name: first_sentence(tool.schema.description) for tool in tools
+        }
+        components = self.fields["components"]
+        if isinstance(components, ComponentsField):
+            components.offer(self.instance.components)
+        effort = cast(forms.ChoiceField, self.fields["reasoning_effort"])
         stored = str(self.instance.parameters.get("reasoning_effort", ""))
-        field = cast(forms.ChoiceField, self.fields["reasoning_effort"])
-        if stored not in ("", *EFFORTS):
-            field.choices = [*cast("list[tuple[str, str]]", field.choices), (stored, stored)]
-
-    def _offer_components(self) -> None:
-        field = self.fields["components"]
-        if isinstance(field, ComponentsField):
-            field.offer(self.instance.components)
-
-    def _offer_models(self) -> None:
-        provider = self["provider"].value() if "provider" in self.fields else None
-        widget = self.fields["model"].widget if "model" in self.fields else None
-        if isinstance(widget, DatalistInput):
-            widget.suggestions = known_models(provider)
+        if stored not in ("", *EFFORTS):  # an imported file may have any
+            effort.choices = [*cast("list[tuple[str, str]]", effort.choices), (stored, stored)]
 
 
-def _initial_of(copilot: Copilot) -> dict[str, Any]:
+def _checked(text: str, limit: int) -> str:
+    if wrong := length_fault(text, limit):
+        raise forms.ValidationError(capfirst(wrong))
+    return unturned(text)
+
+
+def _only(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that a link to the page may set."""
+    return {name: given[name] for name in ("provider", "model") if given.get(name)}
+
+
+def _build_initial(copilot: Copilot) -> dict[str, Any]:
     own = {key: copilot.parameters[key] for key in OWN_PARAMETERS if key in copilot.parameters}
     rest = {key: value for key, value in copilot.parameters.items() if key not in own}
+    inputs = TableInputs.declared_fields
+    initial = {name: to_input(field, getattr(copilot, name)) for name, field in inputs.items()}
+    if not copilot.pk and not copilot.features and not copilot.tools:
+        initial |= {"features": list(NEW_FEATURES), "tools": list(NEW_TOOLS)}
     return {
         **own,
         "more_parameters": [{"name": key, "value": value} for key, value in rest.items()],
-        **{
-            name: shown(input, getattr(copilot, name))
-            for name, input in TableInputs.declared_fields.items()
-        },
+        **initial,
     }

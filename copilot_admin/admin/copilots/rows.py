@@ -1,4 +1,4 @@
-"""The rows of a copilot's lists: models, parameters, custom features, steps."""
+"""Rows of a copilot's lists: models, parameters, custom options, steps."""
 
 from collections.abc import Mapping
 import json
@@ -26,33 +26,33 @@ from protocol.features import CustomFeatureType
 
 PARAMETER_NAME = RegexValidator(
     r"^[A-Za-z][A-Za-z0-9_]*\Z",
-    _("Use letters, digits and underscores, as the provider's manual does: frequency_penalty."),
+    _("Use letters, digits and underscores, for example frequency_penalty."),
 )
 
 
 class ModelChoiceRow(RecordRow):
-    """A model that people may pick in Workspace."""
+    """A model that users can choose in Workspace."""
 
     noun = _("model")
     record = ModelEntry
 
 
 class FallbackRow(RecordRow):
-    """A model that is tried when those before it failed."""
+    """A model that is tried if those before it failed."""
 
     noun = _("fallback")
     record = FallbackEntry
 
 
 class ParameterRow(RowForm):
-    """A parameter of the provider that has no field of its own."""
+    """A parameter without a field of its own."""
 
     TEXT, NUMBER, SWITCH, STRUCTURE = "text", "number", "switch", "structure"
     KINDS: ClassVar[list[tuple[str, str | Promise]]] = [
         (TEXT, _("Text")),
         (NUMBER, _("Number")),
         (SWITCH, _("Yes or no")),
-        (STRUCTURE, _("List or group, as imported")),
+        (STRUCTURE, _("JSON, as imported")),
     ]
 
     noun = _("parameter")
@@ -62,7 +62,6 @@ class ParameterRow(RowForm):
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The name, and the value as text beside its kind."""
         value = row["value"]
         match value:
             case bool():
@@ -77,7 +76,7 @@ class ParameterRow(RowForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self["kind"].value() != self.STRUCTURE:  # nobody is asked to write one
+        if self["kind"].value() != self.STRUCTURE:  # only imported files have one
             kind = self.fields["kind"]
             kind.widget.choices = self.KINDS[:-1]
 
@@ -91,7 +90,6 @@ class ParameterRow(RowForm):
         return values
 
     def row(self) -> dict[str, Any]:
-        """Name and value; the kind is in the value."""
         return {"name": self.cleaned_data["name"], "value": self.cleaned_data["value"]}
 
     def _read(self, kind: str, text: str) -> object:
@@ -107,15 +105,14 @@ class ParameterRow(RowForm):
 
 
 class CustomFeatureRow(RecordRow):
-    """A control of the builder's own in Workspace's settings of a chat."""
+    """An option in the chat settings of Workspace."""
 
-    noun = _("control")
+    noun = _("option")
     record = CustomFeatureEntry
     field_order = ("label",)  # then the others, as in a file
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The stored control, its choices as lines."""
         states = row.get("states") or {}
         default = row.get("default")
         return {
@@ -133,17 +130,14 @@ class CustomFeatureRow(RecordRow):
         if "label" in values and not values.get("key") and "key" not in self.errors:
             values["key"] = slugify(anyascii(values["label"])) or self._key_by_place()
         if values.get("key") in RESERVED_OPTION_KEYS:
-            self.add_error(
-                "key", _("Workspace has a feature of its own with this key. Choose another.")
-            )
+            self.add_error("key", _("Workspace uses this key itself. Choose another one."))
         if values.get("provider", "").strip() and not values.get("model", "").strip():
-            self.add_error("model", _("Name the model of this provider that answers."))
+            self.add_error("model", _("Enter a model of this provider."))
         if values.get("type") == CustomFeatureType.SELECT and "options" not in self.errors:
             self._check_options(values)
         return values
 
     def values(self) -> dict[str, Any]:
-        """The values of the control; where several inputs make one, put together."""
         values = super().values()
         states = {"on": values.pop("state_on"), "off": values.pop("state_off")}
         if any(states.values()):
@@ -164,20 +158,20 @@ class CustomFeatureRow(RecordRow):
     def _check_options(self, values: Mapping[str, Any]) -> None:
         options = _options(values["options"])
         if not options:
-            self.add_error("options", _("Write at least one choice, each on a line of its own."))
+            self.add_error("options", _("Enter at least one choice, one per line."))
             return
         known = [option["value"] for option in options]
         if len(set(known)) < len(known):
-            self.add_error("options", _("Two choices have the same value. Make them differ."))
+            self.add_error("options", _("Two choices have the same value. Change one."))
         if values["default"] and values["default"] not in known:
             self.add_error(
                 "default",
-                _("No choice has this value. Use one of: %(known)s.") % {"known": ", ".join(known)},
+                _("Not one of the choices. Use one of: %(known)s.") % {"known": ", ".join(known)},
             )
 
 
 class CallLimitRow(RecordRow):
-    """A limit of how often Workspace is asked for something."""
+    """A limit for the calls of one function."""
 
     noun = _("limit")
     record = CallLimitEntry
@@ -191,19 +185,17 @@ class StepRow(RecordRow):
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The stored step, its details as lines."""
         details = row.get("details") or {}
         lines = (f"{name}: {_detail_text(value)}" for name, value in details.items())
         return {**row, "details": "\n".join(lines)}
 
     def clean_details(self) -> dict[str, Any]:
-        """The details as a record."""
         details: dict[str, Any] = {}
         for line in filter(None, map(str.strip, self.cleaned_data["details"].splitlines())):
             name, colon, text = line.partition(":")
             if not colon or not name.strip():
                 raise forms.ValidationError(
-                    _("Write “name: value”; this line has no colon: %(line)s"),
+                    _("Enter “name: value”. This line has no colon: %(line)s"),
                     params={"line": line},
                 )
             details[name.strip()] = _detail(text.strip())
@@ -214,9 +206,9 @@ def _number(text: str) -> int | float:
     try:
         number = float(text.replace(",", "."))
     except ValueError as error:
-        raise forms.ValidationError(_("This is no number. Write 0.5 or 200.")) from error
+        raise forms.ValidationError(_("Enter a number, for example 0.5.")) from error
     if number != number or number in (float("inf"), float("-inf")):
-        raise forms.ValidationError(_("This number has no end. Write 0.5 or 200."))
+        raise forms.ValidationError(_("Enter a finite number, for example 0.5."))
     try:
         return int(text)
     except ValueError:
@@ -230,7 +222,7 @@ def _switch(text: str) -> bool:
         case "no" | "off" | "false":
             return False
         case _:
-            raise forms.ValidationError(_("Write yes or no."))
+            raise forms.ValidationError(_("Enter yes or no."))
 
 
 def _structure(text: str) -> object:
@@ -238,15 +230,15 @@ def _structure(text: str) -> object:
         return _plain_json(text)
     except ValueError as error:
         raise forms.ValidationError(
-            _("This list or group cannot be read. Take it over as it was, or choose another kind.")
+            _("Not valid JSON. Restore the original value or choose another type.")
         ) from error
 
 
 def _plain_json(text: str) -> object:
-    """Reads JSON that every database can store: no NUL, no half characters, no endless numbers.
+    """Parse JSON that every database can store: no NUL, surrogates or infinite numbers.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The text is not such JSON.
     """
     if "\\u" in text:  # text has its characters as they are; escapes are how the bad ones come in
         raise ValueError(text)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.copilots.draft_inputs import anchor_of
+from copilot_admin.admin.copilots.inputs import anchor_of
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots import model_lists, remote_images
 from copilot_admin.copilots.config import FORM_FIELDS
@@ -106,18 +106,15 @@ def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client
     assert [one for one in sorted(inputs) if page.count(f'id="{anchor_of(one)}"') != 1] == []
 
 
-def test_the_page_of_a_copilot_shows_warnings_muted_and_counts_errors_alone(
-    builder: Client,
-) -> None:
+def test_the_page_of_a_copilot_shows_its_checklist_in_a_fold(builder: Client) -> None:
     copilot = make_copilot(**CLEAN, parameters={**BOTH, "stream": True})
     response = builder.get(change_url(copilot))
-    page = " ".join(response.content.decode().split())
-    assert "One thing to look at before publishing" in page
-    assert TOLD in page
-    assert response.context["open_problems"] == 1
-    assert [tab.faults for tab in response.context["tabs"]] == [1, 0, 0, 0]
+    found = response.context["checklist"]
+    assert (len(found.errors), len(found.warnings)) == (1, 1)
+    assert "data-checklist" in response.content.decode()
+    assert next(fold.is_open for fold in response.context["folds"])
     clean = builder.get(change_url(make_copilot(**CLEAN))).content.decode()
-    assert "to look at before publishing" not in clean
+    assert "data-checklist" not in clean
 
 
 def test_a_page_asks_nobody(builder: Client, monkeypatch: pytest.MonkeyPatch) -> None:

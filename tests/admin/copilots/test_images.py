@@ -15,7 +15,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
-from tests.admin.pages import read_form
+from tests.admin.pages import read_form, values_in
 from tests.factories import make_copilot, make_user
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -166,3 +166,19 @@ def test_an_image_is_removed_by_its_box(builder: Client) -> None:
     builder.post(url, {**values, "remove_image": "on", "_continue": "x"})
     copilot.refresh_from_db()
     assert not copilot.image
+
+
+@pytest.mark.django_db
+def test_a_chosen_picture_survives_a_rejected_form(builder: Client) -> None:
+    copilot = make_copilot()
+    rejected = upload(builder, copilot, picture(), name="")
+    copilot.refresh_from_db()
+    assert not copilot.image
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    values = values_in(rejected.content.decode(), form_id="copilot_form")
+    for pending, is_kept in (("copilots/other.png:forged", False), (None, True)):
+        changes = {} if pending is None else {"pending_image": pending}
+        sent = {**values, "name": "Named", "_continue": "x", "seen": "", **changes}
+        builder.post(url, sent)
+        copilot.refresh_from_db()
+        assert bool(copilot.image) is is_kept

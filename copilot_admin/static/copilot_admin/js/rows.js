@@ -1,8 +1,6 @@
 // Adds, removes and moves rows of a formset. The server reads ORDER and DELETE, so nothing depends
 // on where a row stands in the page.
 
-const MOST_OF_WINDOW = 4; // a row higher than a quarter of it hides the others
-
 for (const rows of document.querySelectorAll("[data-ca-rows]")) {
   enhance(rows);
 }
@@ -40,56 +38,12 @@ function enhance(rows) {
     firstField(row)?.focus();
   });
 
-  // Dragging does what the buttons do; the place shows while the row is over it.
-  let dragged = null;
-  list.addEventListener("dragover", (event) => {
-    const over = event.target.closest("[data-ca-row]");
-    if (!dragged || !over || over.parentElement !== list) {
-      return;
-    }
-    event.preventDefault();
-    if (over !== dragged) {
-      const box = over.getBoundingClientRect();
-      const below = event.clientY > box.top + box.height / 2;
-      over[below ? "after" : "before"](dragged);
-    }
-  });
-  list.addEventListener("drop", (event) => {
-    if (dragged) {
-      event.preventDefault();
-    }
-  });
-  list.addEventListener("dragend", () => {
-    if (dragged) {
-      renumber();
-      say(rows.dataset.moved.replace("{number}", String(visible().indexOf(dragged) + 1)));
-      changed();
-      list.classList.remove("is-moving");
-      dragged.scrollIntoView({ block: "nearest" });
-    }
-    dragged = null;
-  });
-
   function prepare(row) {
     row.querySelector(".ca-rows-buttons").hidden = false;
     row.querySelector(".ca-rows-plain").hidden = true;
     row.querySelector("[data-ca-remove]").addEventListener("click", () => remove(row));
     row.querySelector("[data-ca-up]").addEventListener("click", (event) => move(row, -1, event));
     row.querySelector("[data-ca-down]").addEventListener("click", (event) => move(row, 1, event));
-    row.querySelector("[data-ca-handle]")?.addEventListener("dragstart", (event) => {
-      dragged = row;
-      event.dataTransfer.effectAllowed = "move";
-      event.dataTransfer.setData("text/plain", ""); // without data some browsers do not drag
-      event.dataTransfer.setDragImage(row, 0, 0);
-      // High rows are folded meanwhile, so that there is a place in sight to drag to. A row that
-      // changes before the browser has taken its picture is not dragged at all.
-      setTimeout(() => {
-        if (dragged === row && row.offsetHeight > innerHeight / MOST_OF_WINDOW) {
-          list.classList.add("is-moving");
-          row.scrollIntoView({ block: "center" });
-        }
-      });
-    });
     const type = row.querySelector('select[name$="-type"]');
     if (type) {
       row.dataset.type = type.value;

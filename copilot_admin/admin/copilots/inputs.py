@@ -1,4 +1,4 @@
-"""The inputs of the form that the table of draft fields describes."""
+"""Inputs of the Build page that the configuration model describes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
@@ -6,18 +6,14 @@ from typing import Any, assert_never
 from django import forms
 from django.utils.functional import Promise
 from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.base import Fieldsets
 from copilot_admin.admin.common.rows import RowForm, RowsField
 from copilot_admin.admin.common.widgets import (
-    BoundedText,
-    DatalistInput,
     DescribedRadio,
     SwitchesWidget,
 )
-from copilot_admin.admin.copilots.components_field import ComponentsField
 from copilot_admin.admin.copilots.data_rows import DataNoteRow
-from copilot_admin.admin.copilots.prompt import PromptWidget
 from copilot_admin.admin.copilots.rows import (
     CallLimitRow,
     CustomFeatureRow,
@@ -25,10 +21,12 @@ from copilot_admin.admin.copilots.rows import (
     ModelChoiceRow,
     StepRow,
 )
+from copilot_admin.agent.components.registry import LATEST, registry
+from copilot_admin.agent.server_tools import title_of
 from copilot_admin.copilots import config_form, config_records
-from copilot_admin.copilots.config import FORM_FIELDS, ConfigField, Line, fields_in
-from copilot_admin.copilots.config_form import ACCESS_AND_LOGGING, SECTIONS, Choice, Input, Option
-from copilot_admin.copilots.config_types import MAX_DESCRIPTION_LENGTH, StoredRecord
+from copilot_admin.copilots.config import FORM_FIELDS, ConfigField, fields_in
+from copilot_admin.copilots.config_form import ACCESS_AND_LOGGING, Choice, Input, Option
+from copilot_admin.copilots.config_types import StoredRecord
 
 ROW_FORMS: Mapping[type[StoredRecord], type[RowForm]] = {
     config_records.ModelEntry: ModelChoiceRow,
@@ -38,9 +36,9 @@ ROW_FORMS: Mapping[type[StoredRecord], type[RowForm]] = {
     config_records.StepEntry: StepRow,
     config_records.DataNoteEntry: DataNoteRow,
 }
-# What has a panel of its own once there is a copilot: no version holds it.
-AT_ONCE = tuple(field.column for field in fields_in(ACCESS_AND_LOGGING))
-AT_ONCE_PREFIX = "now"
+# On the Settings tab once the copilot exists.
+LIVE_COLUMNS = tuple(field.column for field in fields_in(ACCESS_AND_LOGGING))
+SETTINGS_PREFIX = "now"
 
 
 class SwitchesField(forms.MultipleChoiceField):
@@ -63,48 +61,93 @@ class SwitchesField(forms.MultipleChoiceField):
             if (one.value in on) is not one.default
         }
 
-    def shown(self, stored: Mapping[str, bool]) -> list[str]:
-        """What is on in a stored draft."""
+    def to_input(self, stored: Mapping[str, bool]) -> list[str]:
         return [one.value for one in self.switches if stored.get(one.value, one.default)]
 
 
+class ComponentsField(forms.MultipleChoiceField):
+    """Built-in tools that are on, as `name@version`; the value is the rows of a draft."""
+
+    stored: Sequence[Mapping[str, Any]] = ()
+
+    def offer(self, stored: Sequence[Mapping[str, Any]]) -> None:
+        """Offer every known version, and those of the draft, which aren't lost by a save."""
+        self.stored = stored
+        self.help = {f"{one.name}@{one.version}": one.summary() for one in registry().all()}
+        for pin in self.to_input(stored):
+            self.help.setdefault(pin, _describe_other(pin))
+        self.choices = [(pin, _label_component(pin)) for pin in self.help]
+
+    def clean(self, value: Any) -> list[dict[str, Any]]:
+        """Return the rows with their settings.
+
+        Raises:
+            ValidationError: Two versions of one tool are on.
+        """
+        rows: dict[str, dict[str, Any]] = {}
+        settings = {row["name"]: row["config"] for row in self.stored if row.get("config")}
+        for pin in super().clean(value):
+            name, _at, version = pin.partition("@")
+            if name in rows:
+                text = _("Choose one version of “%(name)s”.")
+                raise forms.ValidationError(text, params={"name": title_of(name)})
+            config = {"config": settings[name]} if name in settings else {}
+            rows[name] = {"name": name, "version": version, **config}
+        return list(rows.values())
+
+    def to_input(self, stored: Sequence[Mapping[str, Any]]) -> list[str]:
+        return [f"{row['name']}@{row['version']}" for row in stored]
+
+
+def _describe_other(pin: str) -> str:
+    name, _at, version = pin.partition("@")
+    if version == LATEST and name in registry().names():
+        return str(_("Always the newest version"))
+    return str(_("Unknown on this server. Turn it off."))
+
+
+def _label_component(pin: str) -> str:
+    name, _at, version = pin.partition("@")
+    is_only = len(registry().versions(name)) == 1 and version != LATEST
+    return title_of(name) if is_only else f"{title_of(name)} {version}"
+
+
 class TextsField(RowsField):
-    """A list of short texts, edited as rows of one input."""
+    """List of short texts, edited as rows of one input."""
 
     def clean(self, value: Any) -> list[str]:  # type: ignore[override]  # texts, not records
         return [row["text"] for row in super().clean(value)]
 
-    def shown(self, stored: Sequence[str]) -> list[dict[str, str]]:
-        """The rows that show stored texts."""
+    def to_input(self, stored: Sequence[str]) -> list[dict[str, str]]:
         return [{"text": text} for text in stored]
 
 
-def inputs_of_the_table() -> dict[str, forms.Field]:
-    """The inputs that are more than what Django draws for a column, by name."""
+def build_inputs() -> dict[str, forms.Field]:
+    """Return the inputs that aren't Django's default for a column, by name."""
     found = {field.column: _input_of(field) for field in FORM_FIELDS}
     return {name: input for name, input in found.items() if input is not None}
 
 
 def anchor_of(name: str) -> str:
-    """The part of the address of a copilot's page that leads to an input."""
-    return f"id_{AT_ONCE_PREFIX}-{name}" if name in AT_ONCE else f"id_{name}"
+    """Return the id of an input on the Build or Settings page."""
+    return f"id_{SETTINGS_PREFIX}-{name}" if name in LIVE_COLUMNS else f"id_{name}"
 
 
-def shown(input: forms.Field, stored: Any) -> Any:
-    """What an input shows of a stored value."""
+def to_input(input: forms.Field, stored: Any) -> Any:
+    """Return the value of an input for a stored value."""
     if isinstance(input, SwitchesField | TextsField | ComponentsField):
-        return input.shown(stored)
+        return input.to_input(stored)
     return stored
 
 
-def widgets() -> dict[str, forms.Widget]:
-    """The widgets of those columns that Django would draw otherwise."""
+def build_widgets() -> dict[str, forms.Widget]:
+    """Return the widgets that differ from Django's defaults."""
     found = {field.column: _widget_of(field) for field in FORM_FIELDS}
     return {name: widget for name, widget in found.items() if widget is not None}
 
 
-def plain_columns() -> list[str]:
-    """The columns of which Django makes inputs or at least stores the value."""
+def get_plain_columns() -> list[str]:
+    """Return the columns whose values Django stores."""
     return [field.column for field in FORM_FIELDS if _is_plain(field) or _widget_of(field)]
 
 
@@ -112,41 +155,13 @@ def _is_plain(field: ConfigField) -> bool:
     return isinstance(field.editor, Choice) or field.editor is Input.COLUMN
 
 
-def labels() -> dict[str, str | Promise]:
-    """The labels of the columns' own inputs."""
+def get_labels() -> dict[str, str | Promise]:
     return {field.column: field.label for field in FORM_FIELDS if _input_of(field) is None}
 
 
-def help_texts() -> dict[str, str | Promise]:
-    """The help of the columns' own inputs."""
+def get_help_texts() -> dict[str, str | Promise]:
     found = {field.column: field.help for field in FORM_FIELDS if _input_of(field) is None}
     return {name: text for name, text in found.items() if text}
-
-
-def sections() -> Fieldsets:
-    """The sections of the form, each with its lines of inputs."""
-    return [
-        (
-            section.title,
-            {
-                "fields": _lines(fields_in(section)),
-                **({"description": section.description} if section.description else {}),
-            },
-        )
-        for section in SECTIONS
-    ]
-
-
-def _lines(fields: Sequence[ConfigField]) -> list[Line]:
-    lines: list[Line] = []
-    for field in fields:
-        if field.is_beside:
-            before = lines.pop()
-            before = (before,) if isinstance(before, str) else before
-            lines.append((*before, field.column))
-        else:
-            lines.extend(field.lines)
-    return lines
 
 
 def _input_of(field: ConfigField) -> forms.Field | None:
@@ -179,12 +194,12 @@ def _input_of(field: ConfigField) -> forms.Field | None:
 def _row_of(texts: config_form.Texts) -> type[RowForm]:
     described: dict[str, Any] = {"label": texts.label, "max_length": texts.max_length}
     if texts.find_fault is not None:
-        described["validators"] = [_refusing(texts.find_fault)]
+        described["validators"] = [_build_validator(texts.find_fault)]
     text = forms.CharField(**described)
     return type("TextRow", (RowForm,), {"noun": texts.noun, "text": text})
 
 
-def _refusing(fault_of: Callable[[str], str | Promise]) -> Callable[[str], None]:
+def _build_validator(fault_of: Callable[[str], str | Promise]) -> Callable[[str], None]:
     def check(text: str) -> None:
         wrong = fault_of(text)
         if wrong:
@@ -196,12 +211,14 @@ def _refusing(fault_of: Callable[[str], str | Promise]) -> Callable[[str], None]
 def _widget_of(field: ConfigField) -> forms.Widget | None:
     match field.editor:
         case Input.PARAGRAPH:
-            return BoundedText(rows=3, most=MAX_DESCRIPTION_LENGTH)
+            return forms.Textarea({"rows": 2, "class": "ca-input", "dir": "auto"})
         case Input.PROMPT:
-            return PromptWidget()
+            return forms.Textarea({"rows": 12, "spellcheck": "true", "class": "ca-prompt__text"})
         case Input.SUGGESTIONS:
-            return DatalistInput()
+            return forms.TextInput(
+                {"class": "ca-input", "autocomplete": "off", "spellcheck": "false"}
+            )
         case Input.ADDRESS:
-            return forms.TextInput(attrs={"inputmode": "url"})
+            return forms.TextInput({"class": "ca-input", "inputmode": "url"})
         case _:
             return None
