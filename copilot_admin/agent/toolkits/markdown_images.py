@@ -2,7 +2,8 @@
 
 A client loads an image by itself and so sends its address to a server; a model writes addresses as
 the data that it reads tells it to. `![` becomes `[`, unless the image is allowed or stands in code.
-HTML tags that load become text by a blank. Comparisons such as `a<b` and types such as `Map<String>`
+HTML tags that load become text: by an entity in an answer, which a client renders, and by a blank
+in other texts, which it may show as they are. Comparisons such as `a<b` and types such as `Map<String>`
 stay as they are: of what follows a `<`, only attributes that load or run lose their `=`.
 """
 
@@ -74,12 +75,14 @@ _TAIL = 60  # characters in which the name of an attribute stands
 class MarkdownImages:
     """The text of one answer on its way to the client."""
 
-    def __init__(self, sources: Collection[str] = ()) -> None:
+    def __init__(self, sources: Collection[str] = (), *, less_than: str = "&lt;") -> None:
         """Begin a text.
 
         Args:
             sources: Origins from which images may be loaded, such as "https://charts.example.com".
+            less_than: Replaces the first sign of a tag that loads.
         """
+        self._less_than = less_than
         self._allowed = (_DATA_PREFIX, *(f"{source}/" for source in sources))
         self._held = ""
         self._next_look = 0  # length of the held text from which it is worth another look
@@ -114,6 +117,8 @@ class MarkdownImages:
                 return "".join(sent)
             if not kept:
                 self._pass(self._replacement(found[0]), sent)
+                if found[0].startswith("<"):
+                    self._passed.append("<")  # as doubtful as before
             self._pass(text[start : start + kept], sent)
             start += kept or 1
         is_cut = not is_end and text.endswith(("!", "<"), start)
@@ -123,7 +128,7 @@ class MarkdownImages:
 
     def _replacement(self, mark: str) -> str:
         if mark != "![":
-            return "&#61;" if mark == "=" else "< "
+            return "&#61;" if mark == "=" else self._less_than
         return "\\!" if self._code.last == "!" else ""  # else the one before would make the image
 
     def _pass(self, text: str, sent: list[str]) -> None:
@@ -307,5 +312,5 @@ def without_remote_images(text: str, *, sources: Collection[str]) -> str:
     """Return a whole text without remote images."""
     if "!" not in text and "<" not in text:
         return text
-    images = MarkdownImages(sources)
+    images = MarkdownImages(sources, less_than="< ")
     return images.feed(text) + images.end()
