@@ -3,6 +3,7 @@
 from copilot_admin.admin.access import keys, people
 from copilot_admin.admin.alerts import digests, history, rules, webhooks
 from copilot_admin.admin.audit import admin as audit
+from copilot_admin.admin.components import calls
 from copilot_admin.admin.components import views as components
 from copilot_admin.admin.copilots import admin as copilots
 from copilot_admin.admin.limits import views as limits
@@ -12,11 +13,10 @@ from copilot_admin.admin.providers import admin as providers
 from copilot_admin.admin.review import criteria, exports, queues
 from copilot_admin.admin.site import jobs
 from copilot_admin.admin.transcripts import admin as transcripts
-from copilot_admin.admin.transcripts import component_calls
 
 __all__ = [
     "audit",
-    "component_calls",
+    "calls",
     "components",
     "copilots",
     "criteria",

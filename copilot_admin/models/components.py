@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 class CallStatus(models.TextChoices):
     DONE = "done", _("Done")
-    REFUSED = "refused", _("Arguments refused")
+    REFUSED = "refused", _("Arguments rejected")
     FAILED = "failed", _("Failed")
-    CANCELLED = "cancelled", _("Caller left")
+    CANCELLED = "cancelled", _("Cancelled")
 
 
 class ComponentCall(models.Model):
@@ -26,7 +26,7 @@ class ComponentCall(models.Model):
     key = models.ForeignKey(
         EndpointKey,
         models.SET_NULL,
-        verbose_name=_("key"),
+        verbose_name=_("API key"),
         null=True,
         related_name="component_calls",
     )
@@ -45,22 +45,22 @@ class ComponentCall(models.Model):
         related_name="component_calls",
         db_index=False,
     )
-    component = models.CharField(_("component"), max_length=64)
+    component = models.CharField(_("tool"), max_length=64)
     version = models.CharField(_("version"), max_length=40)
     action = models.CharField(_("action"), max_length=10)
-    trace_id = models.CharField(_("trace id"), max_length=128)
-    request_id = models.CharField(_("request id"), max_length=128)
+    trace_id = models.CharField(_("trace ID"), max_length=128)
+    request_id = models.CharField(_("request ID"), max_length=128)
     arguments: "models.Field[Json, Json]" = OrderedJsonField(_("arguments"), null=True)
     status = models.CharField(_("status"), max_length=10, choices=CallStatus.choices)
     events = models.PositiveIntegerField(_("events"), default=0)
     usage = models.JSONField(_("usage"), default=list)
     ms = models.PositiveIntegerField(_("milliseconds"))
     error = models.TextField(_("error"), blank=True)
-    created_at = models.DateTimeField(_("called"))
+    created_at = models.DateTimeField(_("time"))
 
     class Meta:
-        verbose_name = _("component call")
-        verbose_name_plural = _("component calls")
+        verbose_name = _("tool call")
+        verbose_name_plural = _("tool calls")
         ordering = ["-created_at", "-id"]
         indexes = [
             models.Index(fields=["-created_at", "-id"], name="call_newest"),

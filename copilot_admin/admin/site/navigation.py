@@ -65,7 +65,6 @@ SECTIONS: Sequence[Section] = (
             "Provider": _("Models"),
             "ModelPrice": _("Pricing"),
             "EndpointKey": _("API keys"),
-            "Connect": _("Connect"),
             "Limits": _("Limits"),
             "Privacy": _("Privacy"),
             "User": _("Team"),
