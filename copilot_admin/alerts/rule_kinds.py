@@ -151,7 +151,7 @@ def measure_silence(scope: AlertScope, span: Span) -> Measurement:
     if not usual or not answering.exists():
         return Measurement(value=None, sentence=_("There is no usual number of questions yet"))
     asked = int(sum_hours(scope, span, "questions")["questions"])
-    sentence = _("%(asked)d questions were asked; usually there are %(usual)d")
+    sentence = _("%(asked)d questions; the usual number is %(usual)d")
     return Measurement(
         value=Decimal(100 * asked) / usual,
         basis=usual,
@@ -225,10 +225,10 @@ _KINDS = (
     ),
     RuleKind(
         name="silence",
-        label=gettext_lazy("Silence"),
+        label=gettext_lazy("Unusually low usage"),
         help=gettext_lazy(
-            "Questions in percent of the usual number: the median of the same hours of the last four "
-            "weeks. 0 means no questions at all."
+            "Questions compared with the median of the same hours of the last four weeks, in percent. 0 "
+            "means no questions at all."
         ),
         unit=Unit.PERCENT,
         measure=measure_silence,

@@ -254,7 +254,7 @@ def _withdraw_exports(ids: list[int]) -> None:
     for pk in ids:
         TranscriptExport.objects.filter(bottom__lte=pk, top__gte=pk).update(
             state=ExportState.FAILED,
-            error=_("Transcripts in this export were erased. Export again."),
+            error=_("Conversations in this export were erased. Export again."),
             query="",
             words="",
         )

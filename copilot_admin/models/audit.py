@@ -19,11 +19,11 @@ class Action(models.TextChoices):
     DELETED = "deleted", _("Deleted")
     DELETION_ENDED = "deletion_ended", _("Deletion ended")
     PUBLISHED = "published", _("Published")
-    PUBLISHED_AGAIN = "published_again", _("Published again")
-    RESTORED = "restored", _("Version restored into the draft")
-    SWITCHED = "switched", _("Switched")
-    ARCHIVED = "archived", _("Put into the archive")
-    BROUGHT_BACK = "brought_back", _("Brought back from the archive")
+    PUBLISHED_AGAIN = "published_again", _("Rolled back")
+    RESTORED = "restored", _("Version restored to the draft")
+    SWITCHED = "switched", _("Enabled or disabled")
+    ARCHIVED = "archived", _("Archived")
+    BROUGHT_BACK = "brought_back", _("Restored from the archive")
     IMPORTED = "imported", _("Imported")
     EXPORTED = "exported", _("Exported")
     DOWNLOADED = "downloaded", _("Downloaded")
@@ -39,10 +39,10 @@ class Action(models.TextChoices):
     SENT = "sent", _("Sent")
     BACKED_UP = "backed_up", _("Backed up")
     PUT_BACK = "put_back", _("Backup restored")
-    ROTATED = "rotated", _("Secrets encrypted again")
-    LOGGED_IN = "logged_in", _("Logged in")
-    LOGIN_FAILED = "login_failed", _("Log-in failed")
-    LOGGED_OUT = "logged_out", _("Logged out")
+    ROTATED = "rotated", _("Secrets re-encrypted")
+    LOGGED_IN = "logged_in", _("Signed in")
+    LOGIN_FAILED = "login_failed", _("Sign-in failed")
+    LOGGED_OUT = "logged_out", _("Signed out")
     PASSWORD_CHANGED = "password_changed", _("Password changed")
 
 
@@ -50,7 +50,7 @@ class ActorKind(models.TextChoices):
     PERSON = "person", _("Person")
     COMMAND = "command", _("Command")
     SERVER = "server", _("Server")
-    STRANGER = "stranger", _("Nobody who is logged in")
+    STRANGER = "stranger", _("Not signed in")
 
 
 class AuditCursorName(StrEnum):
@@ -81,14 +81,14 @@ class AuditEntry(models.Model):
 
     sequence = models.BigIntegerField(_("number"), primary_key=True)
     at = models.DateTimeField(_("time"), db_index=True)
-    actor_kind = models.CharField(_("kind of actor"), max_length=10, choices=ActorKind.choices)
+    actor_kind = models.CharField(_("actor type"), max_length=10, choices=ActorKind.choices)
     actor_id = models.BigIntegerField(null=True)
     actor_name = models.CharField(_("user"), max_length=MAX_NAME_LENGTH)
     address = models.CharField(_("IP address"), max_length=45, blank=True)
     session = models.CharField(_("session"), max_length=16, blank=True)
     agent = models.CharField(_("user agent"), max_length=MAX_USER_AGENT_LENGTH, blank=True)
     action = models.CharField(_("action"), max_length=30)  # an `Action`; a new one is no migration
-    subject_kind = models.CharField(_("kind"), max_length=50)
+    subject_kind = models.CharField(_("type"), max_length=50)
     subject_id = models.CharField(_("id"), max_length=64, blank=True)
     subject_name = models.CharField(_("subject"), max_length=MAX_NAME_LENGTH, blank=True)
     before = models.TextField(_("before"), default="{}")

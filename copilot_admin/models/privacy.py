@@ -19,14 +19,14 @@ ERASED = "erased:"
 
 
 class Cause(models.TextChoices):
-    RETENTION = "retention", _("Time is up")
+    RETENTION = "retention", _("Retention")
     ERASURE = "erasure", _("Erasure")
 
 
 class RemovalState(models.TextChoices):
-    ROWS = "rows", _("Deleting transcripts")
+    ROWS = "rows", _("Deleting conversations")
     BLOBS = "blobs", _("Deleting contents")
-    SCRUB = "scrub", _("Clearing the database's files")
+    SCRUB = "scrub", _("Compacting the database")
     DONE = "done", _("Done")
 
 
@@ -66,7 +66,7 @@ class Removal(ScopeColumns):
     total = models.PositiveBigIntegerField(default=0)  # conversations, when it began
     counts = models.JSONField(default=dict)  # rows that went, by the name of their model
     swept_to = models.CharField(max_length=64, blank=True)  # hash of a blob
-    begun_at = models.DateTimeField(_("begun"), auto_now_add=True)
+    begun_at = models.DateTimeField(_("started"), auto_now_add=True)
     moved_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(_("done"), null=True)
 

@@ -29,7 +29,7 @@ def get_pruning_time(now: datetime) -> datetime | None:
 def describe_retention(copilot: Copilot) -> str:
     days = copilot.retention_days
     if not days:
-        return _("Transcripts are kept indefinitely.")
+        return _("Conversations are stored without a time limit.")
     text = ngettext(
         "Transcripts are deleted after %(n)d day without activity.",
         "Transcripts are deleted after %(n)d days without activity.",

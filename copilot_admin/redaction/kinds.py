@@ -27,7 +27,7 @@ class DataKind(StrEnum):
 LABELS: Mapping[DataKind, str | Promise] = {
     DataKind.ACCOUNT: _("Account numbers: IBANs with a valid checksum, numbers after “account”"),
     DataKind.CARD: _("Card numbers: 13 to 19 digits with a valid checksum"),
-    DataKind.EMAIL: _("E-mail addresses"),
+    DataKind.EMAIL: _("Email addresses"),
     DataKind.PHONE: _("Phone numbers"),
 }
 

@@ -189,7 +189,7 @@ def test_silence_is_measured_by_the_same_hours_of_the_weeks_before():
     usual(copilot, 12, 10, 20, 30)
     found = measured("silence")
     assert (found.value, found.basis) == (Decimal(0), 12)
-    assert found.sentence == "0 questions were asked; usually there are 12"
+    assert found.sentence == "0 questions; the usual number is 12"
     assert found.query == {"since": "2026-11-13", "until": "2026-11-13"}
     count(copilot, NOON, questions=6)
     assert measured("silence").value == Decimal(50)

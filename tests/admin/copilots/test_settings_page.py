@@ -103,7 +103,7 @@ def test_the_list_confirms_before_live_copilots_are_disabled(builder: Client) ->
         ({"retention_days": 1}, ["1 day"]),
         (
             {"retention_days": 30, "redaction": ["phone"], "redacted_expressions": ["A-1", "B-2"]},
-            ["30 days", "E-mail addresses", "Phone numbers", "2 expressions"],
+            ["30 days", "Email addresses", "Phone numbers", "2 expressions"],
         ),
     ],
 )
