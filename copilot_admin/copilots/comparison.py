@@ -59,6 +59,8 @@ def format_value(key: str, value: Any) -> str:
     if key == "limits":
         numbers = {one: number_format(value[one], force_grouping=True) for one in value}
         return "\n".join(f"{LIMITS.get(one, one)}: {number}" for one, number in numbers.items())
+    if field.to_file:
+        return format_plain(field.to_file(value))
     match field.editor:
         case Choice(options):
             return _label_of(value, ((one.value, one.label) for one in options))

@@ -156,13 +156,23 @@ def publish_again(
     """
     with transaction.atomic():
         copilot = _locked(version.copilot_id)
-        check_known(version)
-        again = copy(copilot)
-        apply_document(again, document_today(version), provider=version.provider)
+        again = draft_like(version, copilot)
         if not has_changes(again):
             return None
         note = _("Version %(number)d again") % {"number": version.number}
         return _release(copilot, again, user=user, note=note)
+
+
+def draft_like(version: CopilotVersion, copilot: Copilot | None = None) -> Copilot:
+    """Return a copy of the draft with the content of a version, not saved.
+
+    Raises:
+        ConfigurationError: Another release made the version, and this one can't read it.
+    """
+    check_known(version)
+    draft = copy(copilot or version.copilot)
+    apply_document(draft, document_today(version), provider=version.provider)
+    return draft
 
 
 def restore(version: CopilotVersion) -> None:

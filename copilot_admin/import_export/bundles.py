@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from copilot_admin.import_export.changes import ImportedChange
-from copilot_admin.import_export.faults import MOST_TOLD, BadCopilotFile, FileFault
+from copilot_admin.import_export.faults import MAX_FAULTS, BadCopilotFile, FileFault
 from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.importing import begun, carry_out
 from copilot_admin.import_export.loading import MOST_BYTES, load
@@ -80,7 +80,7 @@ def read_files(sent: Iterable[NamedFile]) -> list[ReadFile]:
                 validate(values)
         except BadCopilotFile as error:
             faults += [_within(file.name, fault) for fault in error.faults]
-            if len(faults) > MOST_TOLD:
+            if len(faults) > MAX_FAULTS:
                 break
         else:
             found.append(ReadFile(file.name, values))

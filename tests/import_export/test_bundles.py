@@ -12,7 +12,7 @@ import pytest
 from copilot_admin.import_export import bundles, importing
 from copilot_admin.import_export.bundles import NamedFile, import_files, read_files
 from copilot_admin.import_export.changes import Effect
-from copilot_admin.import_export.faults import MOST_TOLD, BadCopilotFile
+from copilot_admin.import_export.faults import MAX_FAULTS, BadCopilotFile
 from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.loading import MOST_BYTES, as_json
 from copilot_admin.models import Copilot, Provider
@@ -238,7 +238,7 @@ def test_of_very_many_faults_the_first_are_told():
     values = {"format": 1, "copilots": [wrong] * (bundles.MOST_COPILOTS // 2)}
     sent = NamedFile("many.json", json.dumps(values).encode())
     *told, last = faults_of(sent, sent)
-    assert len(told) == MOST_TOLD
+    assert len(told) == MAX_FAULTS
     assert last == "There are more faults than these. Mend these first."
 
 

@@ -141,5 +141,6 @@ def _ask(
         "copilots": changed,
         "sentences": sorted(told),
         "action": request.POST["action"],
+        "label": _("Enable") if enabled else _("Disable"),
     }
     return render(request, "admin/copilot_admin/copilot/switch.html", context)

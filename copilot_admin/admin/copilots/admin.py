@@ -1,22 +1,27 @@
 """Copilots in the admin: the list, and the page in which one is made."""
 
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet, Sum
 from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish, reachable
+from copilot_admin.admin.common.html import format_time, icon
 from copilot_admin.admin.common.reach import behind_the_wall
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
@@ -39,7 +44,8 @@ from copilot_admin.copilots.publishing import problems
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.http.middleware import CSP_WITH_OWN_FRAMES
 from copilot_admin.jobs.deletion import delete_in_background
-from copilot_admin.models import Access, Copilot
+from copilot_admin.models import Access, Conversation, Copilot, DailyTotal
+from copilot_admin.models.conversations import PLAYGROUND
 
 if TYPE_CHECKING:
     from copilot_admin.models.copilots import CopilotQuerySet
@@ -51,12 +57,53 @@ OF_THE_ARCHIVE = ("restore_chosen", "duplicate_chosen", "export_chosen")
 VIEW_ONLY = ["name"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopilotRow:
+    """Use of a copilot and rights of the user, for one row of the list."""
+
+    last_question: datetime | None = None
+    up: int = 0
+    down: int = 0
+    may_add: bool = False
+    may_change: bool = False
+
+
+def _row_of(copilot: Copilot) -> CopilotRow:
+    found: CopilotRow = getattr(copilot, "list_row", CopilotRow())
+    return found
+
+
 class CopilotList(ChangeList):
     """The list of copilots, by their names unless somebody chose another column."""
 
     def get_ordering_field_columns(self) -> Any:
         """Which columns sort the list; Django does not recognise an expression that does."""
         return super().get_ordering_field_columns() or {self.list_display.index("card"): "asc"}
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Read the use of the page's copilots in two queries."""
+        super().get_results(request)
+        rows = list(self.result_list)
+        ids = [row.pk for row in rows]
+        asked = Conversation.objects.filter(copilot__in=ids).exclude(
+            principal__startswith=PLAYGROUND
+        )
+        last = dict(asked.order_by().values_list("copilot").annotate(Max("last_at")))
+        since = timezone.now().date() - timedelta(days=29)
+        used = DailyTotal.objects.filter(copilot__in=ids, day__gte=since).values_list("copilot")
+        thumbs = {pk: (up, down) for pk, up, down in used.annotate(Sum("up"), Sum("down"))}
+        may_add = self.model_admin.has_add_permission(request)
+        may_change = self.model_admin.has_change_permission(request)
+        for row in rows:
+            up, down = thumbs.get(row.pk, (0, 0))
+            row.list_row = CopilotRow(
+                last_question=last.get(row.pk),
+                up=up,
+                down=down,
+                may_add=may_add,
+                may_change=may_change,
+            )
+        self.result_list = rows
 
 
 @admin.register(Copilot, site=site)
@@ -76,7 +123,7 @@ class CopilotAdmin(
     form: type[CopilotForm] = CopilotForm
     change_form_template = "admin/copilot_admin/copilot/change_form.html"
     change_list_template = "admin/copilot_admin/copilot/change_list.html"
-    list_display = ("card", "state", "model", "who_may_ask", "last_published")
+    list_display = ("card", "state", "model", "who_may_ask", "last_question", "thumbs", "menu")
     list_display_links = None
     list_filter = (StateFilter, TagFilter, "access", "provider")
     list_select_related = ("provider", "live", "live__provider")
@@ -85,10 +132,7 @@ class CopilotAdmin(
     search_help_text = gettext_lazy("Name, slug, description or model")
     show_facets = admin.ShowFacets.NEVER  # counting states would ask each copilot once more
     ordering = (Lower("name"),)
-    empty_state = gettext_lazy(
-        "There is no copilot yet. It takes a name, a prompt and a model; the demo model needs "
-        "no key."
-    )
+    empty_state = gettext_lazy("No copilots yet. Start from a template or create one.")
     actions = [
         actions.publish_chosen,
         actions.duplicate_chosen,
@@ -117,17 +161,24 @@ class CopilotAdmin(
 
     @admin.display(description=gettext_lazy("Access"), ordering="access")
     def who_may_ask(self, copilot: Copilot) -> str:
-        """Who may ask the copilot: anybody, or holders of a key."""
-        return _("Open") if copilot.access == Access.OPEN else _("With a key")
+        return _("Open") if copilot.access == Access.OPEN else _("API key")
 
-    @admin.display(description=gettext_lazy("Last published"), ordering="live__published_at")
-    def last_published(self, copilot: Copilot) -> SafeString | str:
-        """Version and day of what is live."""
-        if copilot.live is None:
-            return _("never")
-        return render_to_string(
-            "admin/copilot_admin/copilot/published.html", {"version": copilot.live}
-        )
+    @admin.display(description=gettext_lazy("Last question"))
+    def last_question(self, copilot: Copilot) -> SafeString | str:
+        return format_time(_row_of(copilot).last_question, "short")
+
+    @admin.display(description=gettext_lazy("Thumbs (30 days)"))
+    def thumbs(self, copilot: Copilot) -> SafeString | str:
+        row = _row_of(copilot)
+        if not row.up and not row.down:
+            return ""
+        return format_html("{} {} {} {}", icon("thumb-up"), row.up, icon("thumb-down"), row.down)
+
+    @admin.display(description="")
+    def menu(self, copilot: Copilot) -> SafeString:
+        """Return the menu of a row; its buttons belong to the form at the end of the page."""
+        context = {"copilot": copilot, "row": _row_of(copilot)}
+        return render_to_string("admin/copilot_admin/copilot/row_menu.html", context)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view

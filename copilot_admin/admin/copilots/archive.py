@@ -25,11 +25,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.use import WeekUse, use_of_the_week
-from copilot_admin.admin.copilots.views import CopilotViews, page_of
+from copilot_admin.admin.copilots.views import CopilotViews, header_of, page_of
 from copilot_admin.copilots.archive import bring_back, put_away
 from copilot_admin.copilots.slugs import LONGEST, free_slug
 from copilot_admin.copilots.test_cases import copy_cases
 from copilot_admin.models import (
+    Access,
     Action,
     Conversation,
     Copilot,
@@ -84,6 +85,7 @@ class ArchiveViews(CopilotViews):
         use = use_of_the_week([copilot.pk for copilot in copilots])
         context = {
             **self.page_context(request, _("Archive")),
+            **header_of(request, copilots),
             "leaving": [Leaving(copilot=one, use=use.get(one.pk, WeekUse())) for one in copilots],
         }
         return render(request, f"{FOLDER}/archive.html", context)
@@ -102,7 +104,7 @@ class ArchiveViews(CopilotViews):
     ) -> HttpResponse:
         copilot = self.get_object(request, object_id)
         if copilot and self.has_delete_permission(request, copilot) and not copilot.is_archived:
-            text = _("Copilots are deleted from the archive. Put this one there first.")
+            text = _("Archive this copilot before you delete it.")
             messages.info(request, text)
             return HttpResponseRedirect(self.archive_url([copilot.pk]))
         return super().delete_view(request, object_id, extra_context)
@@ -115,10 +117,10 @@ class ArchiveViews(CopilotViews):
                 self.log_change(request, copilot, "Put into the archive.")
                 self.audit(request, Action.ARCHIVED, copilot)
         text = ngettext(
-            "“%(name)s” is in the archive.", "%(count)d copilots are in the archive.", len(gone)
+            "“%(name)s” was archived.", "%(count)d copilots were archived.", len(gone)
         ) % {"count": len(gone), "name": gone[0].name if gone else ""}
         address = f"{reverse('admin:copilot_admin_copilot_changelist')}?state=archived"
-        link = format_html('<a href="{}">{}</a>', address, _("Show the archive"))
+        link = format_html('<a href="{}">{}</a>', address, _("Show archive"))
         messages.success(request, format_html("{} {}", text, link))
 
     def bring_back(self, request: HttpRequest, ids: Iterable[int]) -> None:
@@ -129,12 +131,11 @@ class ArchiveViews(CopilotViews):
                 self.log_change(request, copilot, "Restored from the archive.")
                 self.audit(request, Action.BROUGHT_BACK, copilot)
         if not back:
-            messages.info(request, _("Nothing was in the archive any more."))
+            messages.info(request, _("These copilots aren't in the archive."))
             return
         text = ngettext(
-            "“%(name)s” is back, switched off. Switch it on when people may ask it again.",
-            "%(count)d copilots are back, switched off. Switch them on when people may ask them "
-            "again.",
+            "“%(name)s” was restored and is disabled. Enable it when you're ready.",
+            "%(count)d copilots were restored and are disabled. Enable them when you're ready.",
             len(back),
         )
         messages.success(request, text % {"count": len(back), "name": back[0].name})
@@ -150,6 +151,7 @@ def duplicate(copilot: Copilot) -> Copilot:
     copy.pk = None
     copy._state.adding = True
     copy.live = None
+    copy.access = Access.KEY  # open access is granted to one copilot, not to its copies
     copy.archived_at = copy.deletion_requested_at = copy.deletion_moved_at = None
     copy.name = _free_name(copilot.name)
     copy.slug = free_slug(copilot.slug[:LONGEST_ORIGINAL].rstrip("-") + "-copy")

@@ -28,7 +28,7 @@ from copilot_admin.import_export.bundles import (
     read_files,
 )
 from copilot_admin.import_export.changes import Effect, record_import
-from copilot_admin.import_export.faults import BadCopilotFile, FileFault, in_words
+from copilot_admin.import_export.faults import BadCopilotFile, FileFault
 from copilot_admin.import_export.import_rights import ImportWish
 from copilot_admin.import_export.importing import usual_access
 from copilot_admin.models import Copilot, PendingImport
@@ -36,7 +36,7 @@ from copilot_admin.models.copilots import new_token
 
 FOLDER = "admin/copilot_admin/copilot"
 KEPT_FOR = timedelta(days=1)
-MOST_FAULTS = 200  # told on a page; whoever has more mends these first
+MOST_FAULTS = 200  # shown on a page
 _COPILOT = "copilot "
 
 
@@ -202,12 +202,7 @@ def _plan_url(token: str) -> str:
 
 
 def _told(faults: tuple[FileFault, ...]) -> dict[str, Any]:
-    told = [(in_words(one), one.path) for one in faults[:MOST_FAULTS]]
-    # A path that the words begin with, such as the name of a file, would be told twice.
-    rows = [
-        {"words": words, "path": "" if words.startswith(path) else path} for words, path in told
-    ]
-    return {"faults": rows, "more_faults": max(len(faults) - MOST_FAULTS, 0)}
+    return {"faults": faults[:MOST_FAULTS], "more_faults": max(len(faults) - MOST_FAULTS, 0)}
 
 
 def _copilots_of(changes: tuple[FileChange, ...]) -> list[Copilot]:

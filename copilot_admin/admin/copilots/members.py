@@ -12,15 +12,27 @@ from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import may_say_who
+from copilot_admin.admin.copilots.header import SETTINGS, build_copilot_header
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.copilots.archive import lock
 from copilot_admin.models import Action, Copilot, Membership
 
 FOLDER = "admin/copilot_admin/copilot"
 NAME = "copilot_admin_copilot_members"
 MOST_OFFERED = 500  # names in the list of proposals; any other can be typed
+
+
+_NEEDS_OWNER = gettext_lazy("A copilot needs an owner. Make another member an owner first.")
+
+
+def _is_last_owner(copilot: Copilot, user_id: int) -> bool:
+    owners = copilot.memberships.filter(is_owner=True).values_list("user_id", flat=True)
+    return list(owners) == [user_id]
 
 
 class MemberViews(CopilotViews):
@@ -46,6 +58,7 @@ class MemberViews(CopilotViews):
         context: dict[str, Any] = {
             **self.page_context(request, _("Members")),
             "copilot": copilot,
+            "copilot_header": build_copilot_header(request, copilot, SETTINGS),
             "members": copilot.memberships.select_related("user"),
             "may_change": may_change,
             "offered": builders().values_list("username", flat=True)[:MOST_OFFERED]
@@ -56,7 +69,9 @@ class MemberViews(CopilotViews):
 
     def _carried_out(self, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
         with transaction.atomic():
+            lock([copilot.pk])
             before = work_on(copilot)
+            said: str | Promise
             if "add" in request.POST:
                 said, is_done = self._add(request, copilot)
             elif "remove" in request.POST:
@@ -66,38 +81,40 @@ class MemberViews(CopilotViews):
             after = work_on(copilot)
             if before != after:
                 self.audit(request, Action.CHANGED, copilot, before=before, after=after)
-        (messages.success if is_done else messages.error)(request, said)
+        (messages.success if is_done else messages.error)(request, str(said))
         return HttpResponseRedirect(reverse(f"admin:{NAME}", args=[copilot.pk]))
 
-    def _add(self, request: HttpRequest, copilot: Copilot) -> tuple[str, bool]:
+    def _add(self, request: HttpRequest, copilot: Copilot) -> tuple[str | Promise, bool]:
         name = request.POST.get("user", "").strip()
         found = builders().filter(username=name).first()
         if found is None:
-            return _("Nobody who works on copilots has this user name. Write it in full."), False
+            return _("No builder has this user name."), False
         is_owner = "owner" in request.POST
+        if not is_owner and _is_last_owner(copilot, found.pk):
+            return _NEEDS_OWNER, False
         Membership.objects.update_or_create(
             copilot=copilot, user=found, defaults={"is_owner": is_owner}
         )
         self.log_change(request, copilot, f"Made {found} {'an owner' if is_owner else 'a member'}.")
-        return _("“%(name)s” works on it from now on.") % {"name": found}, True
+        return _("“%(name)s” was added.") % {"name": found}, True
 
-    def _remove(self, request: HttpRequest, copilot: Copilot) -> tuple[str, bool]:
+    def _remove(self, request: HttpRequest, copilot: Copilot) -> tuple[str | Promise, bool]:
         number = number_in(request.POST.get("remove"))
         found = get_object_or_404(copilot.memberships.select_related("user"), pk=number)
-        if found.is_owner and copilot.memberships.filter(is_owner=True).count() == 1:
-            return _("Somebody has to own it. Make somebody else an owner first."), False
+        if _is_last_owner(copilot, found.user_id):
+            return _NEEDS_OWNER, False
         found.delete()
         self.log_change(request, copilot, f"Took {found.user} from the members.")
-        return _("“%(name)s” is no member any more.") % {"name": found.user}, True
+        return _("“%(name)s” was removed.") % {"name": found.user}, True
 
     def _open(self, request: HttpRequest, copilot: Copilot) -> str:
         is_open = "everybody" in request.POST
         Copilot.objects.filter(pk=copilot.pk).update(is_for_all_builders=is_open)
         if is_open:
             self.log_change(request, copilot, "Opened to all builders.")
-            return _("All builders work on it from now on.")
+            return _("All builders can edit this copilot now.")
         self.log_change(request, copilot, "Closed to all but its members.")
-        return _("Only its members work on it from now on.")
+        return _("Only members can edit this copilot now.")
 
 
 def work_on(copilot: Copilot) -> dict[str, object]:

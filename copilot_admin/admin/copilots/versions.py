@@ -1,4 +1,4 @@
-"""The pages of a copilot's versions: the list, two side by side, and the ways back."""
+"""Pages of a copilot's versions: list, comparison, restore and roll back."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,6 @@ from django.db import transaction
 from django.http import (
     Http404,
     HttpRequest,
-    HttpResponseNotAllowed,
     HttpResponseRedirect,
 )
 from django.http.response import HttpResponseBase
@@ -23,13 +22,17 @@ from copilot_admin.accounts.members import may_publish
 from copilot_admin.admin.common.base import stored
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.archive import duplicate
+from copilot_admin.admin.copilots.checklist import checklist_of
+from copilot_admin.admin.copilots.header import BUILD, VERSIONS, build_copilot_header
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
 from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.drafts import digest_of
 from copilot_admin.copilots.publishing import (
     check_known,
+    checklist,
     document_of,
     document_today,
+    draft_like,
     has_changes,
     publish_again,
     restore,
@@ -65,7 +68,7 @@ class VersionViews(CopilotViews):
             path(f"{base}/", wrap(self.versions_view), name=f"{name}_versions"),
             path(f"{base}/compare/", wrap(self.compare_view), name=f"{name}_compare"),
             path(f"{base}/<id:number>/restore/", wrap(self.restore_view), name=f"{name}_restore"),
-            path(f"{base}/<id:number>/publish/", wrap(self.again_view), name=f"{name}_again"),
+            path(f"{base}/<id:number>/publish/", wrap(self.roll_back_view), name=f"{name}_again"),
         ]
 
     def versions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -92,12 +95,12 @@ class VersionViews(CopilotViews):
             "before": before,
             "after": after,
             "changes": marked_changes(before.document, after.document),
-            "choices": [(DRAFT, _("The draft")), *((str(one), _name(one)) for one in numbers)],
+            "choices": [(DRAFT, _("Draft")), *((str(one), _name(one)) for one in numbers)],
         }
-        return self._version_page(request, "compare", copilot, _("Compare versions"), context)
+        return self._version_page(request, "compare", copilot, _("Compare"), context)
 
     def restore_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
-        """Asks before the draft becomes what a version says; a POST makes it so."""
+        """Show what the draft would lose and gain; a POST replaces it by a version."""
         copilot = self.looked_at(request, pk, changing=True)
         version = _version(copilot, number)
         try:
@@ -109,52 +112,72 @@ class VersionViews(CopilotViews):
             with transaction.atomic():
                 lock([copilot.pk])
                 return self._restore(request, self.looked_at(request, pk, changing=True), version)
-        changes = marked_changes(document_of(copilot), document_today(version))
         context = {
             "version": version,
-            "changes": changes,
+            "changes": marked_changes(document_of(copilot), document_today(version)),
             "seen": digest_of(copilot),
             "would_lose": has_changes(copilot),
             "may_keep": self.has_add_permission(request),
+            "explanation": _("The draft changes as follows. The live version is unchanged."),
+            "same": _("The draft already matches this version."),
+            "action": _("Restore"),
         }
-        title = _("Back to version %(number)d?") % {"number": number}
+        title = _("Restore version %(number)d to the draft?") % {"number": number}
         return self._version_page(request, "restore", copilot, title, context)
 
-    def again_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
-        """Publishes an earlier version as a new one."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
+    def roll_back_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+        """Show checks and differences; a POST publishes an earlier version as a new one."""
         copilot = self.looked_at(request, pk)
         if not may_publish(request.user) or copilot.is_being_deleted or copilot.is_archived:
             raise PermissionDenied
+        version = _version(copilot, number)
+        if request.method == "POST":
+            self._roll_back(request, copilot, version)
+            return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
         try:
-            with transaction.atomic():
-                made = publish_again(_version(copilot, number), user=person_of(request))
-                if made is not None:
-                    self.log_change(request, copilot, f"Published version {made.number}.")
-                    was = {"live": copilot.live.number if copilot.live else None}
-                    now = {"live": made.number, "again": number}
-                    self.audit(request, Action.PUBLISHED_AGAIN, copilot, before=was, after=now)
+            checks = checklist_of(checklist(draft_like(version)))
         except ConfigurationError as error:
             messages.error(request, error.public)
             return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
+        live = document_today(copilot.live) if copilot.live else {}
+        context = {
+            "version": version,
+            "changes": marked_changes(live, document_today(version)),
+            "checklist": checks,
+            "explanation": _(
+                "The live version changes as follows, immediately. The draft is unchanged."
+            ),
+            "same": _("The live version already matches this version."),
+            "action": _("Roll back"),
+        }
+        title = _("Roll back to version %(number)d?") % {"number": number}
+        return self._version_page(request, "restore", copilot, title, context)
+
+    def _roll_back(self, request: HttpRequest, copilot: Copilot, version: CopilotVersion) -> None:
+        number = {"number": version.number}
+        try:
+            with transaction.atomic():
+                made = publish_again(version, user=person_of(request))
+                if made is not None:
+                    self.log_change(request, copilot, f"Published version {made.number}.")
+                    was = {"live": copilot.live.number if copilot.live else None}
+                    now = {"live": made.number, "again": version.number}
+                    self.audit(request, Action.PUBLISHED_AGAIN, copilot, before=was, after=now)
+        except ConfigurationError as error:
+            messages.error(request, error.public)
+            return
         if made is None:
-            messages.info(request, _("Version %(number)d is live already.") % {"number": number})
-        else:
-            text = _(
-                "Version %(made)d is live and says what version %(number)d said. The draft has not "
-                "changed."
-            )
-            sentence = text % {"made": made.number, "number": number}
-            tell_published(request, copilot.pk)
-            messages.success(request, with_next(sentence, copilot))
-        return HttpResponseRedirect(reverse(f"{NAME}_versions", args=[pk]))
+            messages.info(request, _("Version %(number)d is already live.") % number)
+            return
+        text = _("Rolled back: version %(made)d (same as version %(number)d) is live.")
+        tell_published(request, copilot.pk)
+        messages.success(request, with_next(text % {**number, "made": made.number}, copilot))
 
     def _restore(
         self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
     ) -> HttpResponseBase:
         if request.POST.get("seen") != digest_of(copilot):
-            text = _("“%(name)s” was changed after you looked. Look again before you replace it.")
+            text = _("“%(name)s” changed since you reviewed it. Review it again.")
             messages.warning(request, text % {"name": copilot})
             return HttpResponseRedirect(
                 reverse(f"{NAME}_restore", args=[copilot.pk, version.number])
@@ -162,7 +185,7 @@ class VersionViews(CopilotViews):
         kept: Copilot | None = None
         if "keep" in request.POST and self.has_add_permission(request):
             kept = duplicate(copilot)
-            text = _("The draft as it was is kept as “%(name)s”.") % {"name": kept.name}
+            text = _("The previous draft was saved as “%(name)s”.") % {"name": kept.name}
             messages.info(request, text)
         before = stored(copilot)
         restore(version)
@@ -172,7 +195,7 @@ class VersionViews(CopilotViews):
         now = {**stored(copilot), "version": version.number}
         self.audit(request, Action.RESTORED, copilot, before=before, after=now)
         number = {"number": version.number}
-        text = _("The draft says what version %(number)d says. What is live has not changed.")
+        text = _("Version %(number)d was restored to the draft. The live version is unchanged.")
         messages.success(request, text % number)
         return HttpResponseRedirect(self.change_url(copilot))
 
@@ -182,13 +205,16 @@ class VersionViews(CopilotViews):
         common = {
             **self.page_context(request, title),
             "copilot": copilot,
+            "copilot_header": build_copilot_header(
+                request, copilot, BUILD if name == "compare" else VERSIONS
+            ),
         }
         return render(request, f"{FOLDER}/{name}.html", common | context)
 
 
 def _side(copilot: Copilot, wanted: str) -> ComparedSide:
     if wanted == DRAFT:
-        label: str | Promise = gettext_lazy("The draft")
+        label: str | Promise = gettext_lazy("Draft")
         return ComparedSide(value=DRAFT, label=label, document=document_of(copilot))
     version = _version(copilot, number_in(wanted))
     return ComparedSide(value=wanted, label=_name(version.number), document=document_today(version))

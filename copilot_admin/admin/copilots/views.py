@@ -1,4 +1,4 @@
-"""The pages of copilots that Django's admin does not have: publishing, preview, images."""
+"""Pages of copilots that Django's admin doesn't have: publishing, preview, images."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.common.published import tell_published
 from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
-from copilot_admin.admin.copilots.header import image_url
+from copilot_admin.admin.copilots.header import BUILD, build_copilot_header, image_url
 from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.config_types import remove_bidi_controls
@@ -121,6 +121,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         drafts = drafts_of(copilots)
         context = {
             **self.page_context(request, _("Publish")),
+            **header_of(request, copilots),
             "drafts": drafts,
             "cards": [
                 PublishCard(draft, read_column(draft.copilot, TargetKind.DRAFT)) for draft in drafts
@@ -217,15 +218,15 @@ class CopilotViews(BaseAdmin[Copilot]):
     def _publish_one(self, request: HttpRequest, draft: Draft, *, shown: str) -> None:
         name = {"name": draft.copilot}
         if shown != draft.digest:
-            text = _("“%(name)s” was changed after you looked. Look again, then publish.") % name
+            text = _("“%(name)s” changed since you reviewed it. Review it again.") % name
             messages.warning(request, text)
         elif draft.errors:
-            text = _("“%(name)s” was not published: see the marked fields.") % name
+            text = _("“%(name)s” was not published. Fix the errors first.") % name
             messages.error(request, text)
         elif (version := _published(request, draft.copilot)) is not None:
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
             self._audit_publishing(request, draft.copilot, version)
-            text = _("“%(name)s” is live: version %(number)d answers from the next question on.")
+            text = _("Version %(number)d of “%(name)s” is live.")
             tell_published(request, draft.copilot.pk)
             messages.success(
                 request, with_next(text % {**name, "number": version.number}, draft.copilot)
@@ -248,8 +249,18 @@ def _published(request: HttpRequest, copilot: Copilot) -> CopilotVersion | None:
         messages.error(request, error.public)
         return None
     if version is None:
-        messages.info(request, _("“%(name)s” is live exactly as it is.") % {"name": copilot})
+        messages.info(request, _("“%(name)s” has no unpublished changes.") % {"name": copilot})
     return version
+
+
+def header_of(request: HttpRequest, copilots: Sequence[Copilot]) -> dict[str, Any]:
+    """Return the header of a page about one copilot, or the base of a page about several."""
+    if len(copilots) != 1:
+        return {"base_template": "admin/base_site.html"}
+    return {
+        "base_template": "admin/copilot_admin/copilot/base.html",
+        "copilot_header": build_copilot_header(request, copilots[0], BUILD),
+    }
 
 
 def with_next(sentence: str, copilot: Copilot) -> SafeString:
@@ -258,7 +269,7 @@ def with_next(sentence: str, copilot: Copilot) -> SafeString:
         '{} <a href="{}">{}</a>',
         sentence,
         reverse("connect:page", args=[copilot.pk]),
-        _("Next: connect it to Workspace"),
+        _("Connect to Workspace"),
     )
 
 
