@@ -16,7 +16,7 @@ X_LABEL_LENGTH = 12
 MIDNIGHT = "T00:00:00"
 WANTED_TICKS = 5
 ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-EDGE = 8.0  # a label so near to an edge is aligned with it, or it would be cut off
+LABEL_REACH = 0.6  # percent of the width that a character of a label takes to either side
 
 Point = tuple[float, float]
 
@@ -57,10 +57,11 @@ class XLabel:
 
     @property
     def anchor(self) -> str:
-        """The SVG `text-anchor`."""
-        if EDGE <= self.at <= SIZE - EDGE:
-            return "middle"
-        return "start" if self.at < EDGE else "end"
+        """The SVG `text-anchor`: near an edge, the label is aligned with it."""
+        reach = len(self.text) * LABEL_REACH
+        if self.at < reach:
+            return "start"
+        return "end" if self.at > SIZE - reach else "middle"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

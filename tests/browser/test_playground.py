@@ -77,7 +77,6 @@ def test_a_draft_is_tested_before_it_is_saved_and_its_charts_have_colours(
 ) -> None:
     builder = open_page(browser, base_url, copilot, color_scheme=scheme)
     page = builder.page
-    page.locator("[name=description]").fill("Typed and not saved")
     attach(page, "Price table")
     ask(page, "Show a chart of the prices, please.", answers=1)
     answer = page.locator(".ca-turn .ca-msg").last
@@ -95,8 +94,7 @@ def test_a_draft_is_tested_before_it_is_saved_and_its_charts_have_colours(
     page.locator("[data-play-retry]").click()
     answered(page, 1)
     assert builder.grave_findings(page.locator("#playground")) == []
-    saved = Copilot.objects.get()
-    assert (saved.description, saved.live) == ("", None)
+    assert Copilot.objects.get().live is None
     assert list(Conversation.objects.of_callers()) == []
     assert builder.mishaps == []
 
@@ -175,6 +173,20 @@ def test_an_answer_has_sources_that_open_and_questions_to_ask_next(
     page.locator("[value=thumbs_up]").last.click()
     expect(page.locator("[value=thumbs_up]").last).to_have_attribute("aria-pressed", "true")
     assert builder.mishaps == []
+
+
+def test_the_reader_stays_at_the_start_of_a_long_answer(
+    browser: Browser, base_url: str, copilot: Copilot, model: ModelServer
+) -> None:
+    copilot.provider = make_provider(kind="openai_compatible", base_url=model.url)
+    copilot.save()
+    model.plays(says(*["A line.\n\n"] * 60), says(*["Another line.\n\n"] * 60))
+    builder = open_page(browser, base_url, copilot)
+    page = builder.page
+    for number in (1, 2):
+        ask(page, "Tell me more.", answers=number)
+        room, question = page.locator("[data-play-scroll]"), page.locator(".ca-msg--user").last
+        assert 0 <= box_of(question)["y"] - box_of(room)["y"] < 40
 
 
 def test_answers_of_targets_are_aligned_row_by_row(
