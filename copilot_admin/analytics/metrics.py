@@ -52,6 +52,7 @@ class Metric:
     Attributes:
         aggregate: Returns the value, or None if there is nothing to measure.
         direction: 1 if more is good, -1 if less is good, 0 if neither.
+        short: Label in tables, where there is little room.
         limit: Values on its wrong side are shown as bad.
         filters: Filters of the list of conversations behind it.
     """
@@ -61,6 +62,7 @@ class Metric:
     unit: Unit = Unit.NUMBER
     aggregate: Callable[[Counts], float | None]
     direction: int = 0
+    short: str | Promise = ""
     limit: float | None = None
     filters: Mapping[str, str] | None = None
 
@@ -146,6 +148,7 @@ ERRORS = Metric(
 P50 = Metric(
     key="p50",
     label=_("First words, p50"),
+    short="p50",
     unit=Unit.SECONDS,
     aggregate=_first_words(0.5),
     direction=-1,
@@ -153,6 +156,7 @@ P50 = Metric(
 P95 = Metric(
     key="p95",
     label=_("First words, p95"),
+    short="p95",
     unit=Unit.SECONDS,
     aggregate=_first_words(0.95),
     direction=-1,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.utils.formats import date_format
@@ -243,7 +244,8 @@ def draw(card: ChartCard, report: Report) -> Chart:
         series,
         label=f"{card.title}: {', '.join(one.label for one in series)}",
         column=columns[period.resolution],
-        format_value=format_axis(card.unit),
+        format_value=partial(format_value, card.unit),
+        format_axis=partial(format_axis, card.unit),
         short_slots=[date_format(at, short) for at in spans],
         is_whole=card.unit is Unit.NUMBER,
     )

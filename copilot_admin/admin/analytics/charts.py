@@ -80,6 +80,7 @@ def draw_chart(
     label: str,
     column: str,
     format_value: Callable[[float], str],
+    format_axis: Callable[[float, float], str] | None = None,
     short_slots: Sequence[str] | None = None,
     is_whole: bool = False,
 ) -> Chart:
@@ -91,7 +92,8 @@ def draw_chart(
         series: At most six without a color of their own.
         label: Accessible description.
         column: Name of the slots ("Day").
-        format_value: Text of a value with its unit, for axis, tooltip and table.
+        format_value: Text of a value with its unit, for tooltip and table.
+        format_axis: Text of a value on the axis, given the top of the axis too.
         short_slots: Names for the axis.
         is_whole: Values are whole numbers, and so are the labels of the axis.
     """
@@ -106,7 +108,10 @@ def draw_chart(
         column=column,
         series=colored,
         marks=draw(kind, colored, top=N_STEPS * step),
-        y_labels=[format_value(place * step) for place in range(N_STEPS, -1, -1)],
+        y_labels=[
+            format_axis(place * step, N_STEPS * step) if format_axis else format_value(place * step)
+            for place in range(N_STEPS, -1, -1)
+        ],
         x_labels=_thin_out(short_slots or slots),
         rows=[
             (slot, [_format(one.values[place], format_value) for one in colored])
@@ -201,17 +206,16 @@ def _draw_bars(
 
 
 def sparkline(values: Values, color: str = "ca-s1") -> SafeString:
-    """Return a small line with the area below it; it has no axis and no words."""
+    """Return a small line with the area below it, without axis, words and gaps."""
     known = [value for value in values if value is not None]
     high = max(known, default=0)
     low = max(0, 2 * min(known, default=0) - high)  # small changes of a high share stay visible
     span = high - low or 1
     across = SPARK_WIDTH / max(1, len(values) - 1)
     points = [
-        None
-        if value is None
-        else (place * across, SPARK_HEIGHT - 2 - (value - low) / span * (SPARK_HEIGHT - 5))
+        (place * across, SPARK_HEIGHT - 2 - (value - low) / span * (SPARK_HEIGHT - 5))
         for place, value in enumerate(values)
+        if value is not None
     ]
     return format_html(
         '<svg class="ca-spark {}" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">'

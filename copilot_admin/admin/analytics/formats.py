@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.analytics.metrics import Metric, Unit
 
 NONE = "–"  # noqa: RUF001  # a dash
+MIN_COMPACT = 3000  # of the top of an axis
 MIN_WHOLE_PERCENT = 0.1  # smaller shares have a decimal
 
 
@@ -24,9 +25,14 @@ def split_value(unit: Unit, value: float | None) -> tuple[str, str]:
     return (NONE, "") if value is None else _FORMATS[unit](value)
 
 
-def format_axis(unit: Unit) -> Callable[[float], str]:
-    """Return the format of values and axis of a chart."""
-    return lambda value: format_value(unit, value)
+def format_axis(unit: Unit, value: float, top: float) -> str:
+    """Return a value on an axis, all values up to the top with the same precision."""
+    if unit is Unit.NUMBER and top >= MIN_COMPACT:
+        size, suffix = (1_000_000, "M") if top >= 3_000_000 else (1000, "k")
+        return f"{_number(value / size, 1).removesuffix('.0')}{suffix}"
+    if unit is Unit.DOLLARS:
+        return f"${_number(value, 2 if top >= 0.03 else 4)}"
+    return format_value(unit, value)
 
 
 @lru_cache(maxsize=4096)  # most numbers of a page are small

@@ -120,7 +120,7 @@ def by_copilot(report: Report, metrics: Sequence[Metric]) -> Table:
                     image=image_url(copilot),
                 )
             )
-    return Table(columns=[one.label for one in metrics], rows=rows)
+    return Table(columns=[one.short or one.label for one in metrics], rows=rows)
 
 
 def by_version(report: Report, metrics: Sequence[Metric]) -> Table:
@@ -141,7 +141,7 @@ def by_version(report: Report, metrics: Sequence[Metric]) -> Table:
                 cells=_cells(report, counts, metrics, filters),
             )
         )
-    return Table(columns=[one.label for one in metrics], rows=rows)
+    return Table(columns=[one.short or one.label for one in metrics], rows=rows)
 
 
 def by_model(report: Report, metrics: Sequence[Metric]) -> Table:
@@ -159,7 +159,7 @@ def by_model(report: Report, metrics: Sequence[Metric]) -> Table:
         )
         for place, (model, counts) in enumerate(_ranked(found))
     ]
-    return Table(columns=[one.label for one in metrics], rows=rows, has_share=True)
+    return Table(columns=[one.short or one.label for one in metrics], rows=rows, has_share=True)
 
 
 def by_user(report: Report, metrics: Sequence[Metric]) -> Table:
@@ -188,7 +188,7 @@ def by_user(report: Report, metrics: Sequence[Metric]) -> Table:
                 cells=_cells(report, counts, metrics, filters),
             )
         )
-    return Table(columns=[one.label for one in metrics], rows=rows)
+    return Table(columns=[one.short or one.label for one in metrics], rows=rows)
 
 
 def _by_tool(*kinds: ToolKind) -> Callable[[Report, Sequence[Metric]], Table]:

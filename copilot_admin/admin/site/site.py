@@ -12,13 +12,13 @@ from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.analytics.views import AnalyticsViews
+from copilot_admin.admin.home.page import build_home, hide
 from copilot_admin.admin.sign_in.site_mixin import SignInSite
 from copilot_admin.admin.site import demo_data, pages
 from copilot_admin.admin.site.navigation import build_menu
-from copilot_admin.admin.site.start_page import start_page
 from copilot_admin.admin.site.waiting import count_waiting
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class CopilotAdminSite(AnalyticsViews, SignInSite):
         own: list[URLPattern | URLResolver] = [
             path("find/", self.admin_view(self.find_view), name="find"),
             path("settings/", self.admin_view(self.settings_view), name="settings"),
+            path("hide-checklist/", self.admin_view(require_POST(hide)), name="hide_checklist"),
             path("demo/load/", self.admin_view(demo_data.load_view), name="demo_load"),
             path("demo/remove/", self.admin_view(demo_data.remove_view), name="demo_remove"),
         ]
@@ -132,7 +133,7 @@ class CopilotAdminSite(AnalyticsViews, SignInSite):
     def index(
         self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None
     ) -> TemplateResponse:
-        return super().index(request, {**start_page(request), **(extra_context or {})})
+        return super().index(request, {**build_home(request), **(extra_context or {})})
 
 
 site = CopilotAdminSite()

@@ -1,0 +1,158 @@
+"""First-run checklist: the steps from an empty server to a copilot in Workspace."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from copilot_admin.admin.analytics.charts import meter
+from copilot_admin.agent.providers.demo import DemoModel
+from copilot_admin.copilots.publishing import has_changes
+from copilot_admin.models import Conversation, Copilot, HiddenNotice, Provider, Run
+from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.server.first_start import read_samples
+from protocol.json import object_of, text_of
+
+NOTICE = "checklist"
+MAX_PEOPLE = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step; an open one has a button for those who may do it."""
+
+    key: str
+    title: str
+    detail: str
+    is_done: bool
+    url: str = ""
+    button: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    steps: Sequence[Step]
+
+    @property
+    def n_done(self) -> int:
+        return sum(step.is_done for step in self.steps)
+
+    @property
+    def meter(self) -> SafeString:
+        return meter(self.n_done / len(self.steps), "ca-meter--s")
+
+
+def build_checklist(user: User) -> Checklist | None:
+    """Return the checklist; None if everything is done, or the user hid it or can't do the steps."""
+    if not user.has_perm("copilot_admin.add_copilot"):
+        return None
+    if HiddenNotice.objects.filter(user=user, name=NOTICE).exists():
+        return None
+    own = Copilot.objects.filter(is_demo=False).exclude(slug__in=_sample_slugs())
+    copilots = list(own.select_related("live").order_by("-live_id", "pk")[:10])
+    newest = copilots[0] if copilots else None
+    steps = (
+        _connect_model(user),
+        _create(newest),
+        _try(newest, copilots),
+        _publish(newest),
+        _connect_workspace(newest),
+    )
+    return None if all(step.is_done for step in steps) else Checklist(steps)
+
+
+def hide_checklist(user_id: int) -> None:
+    HiddenNotice.objects.get_or_create(user_id=user_id, name=NOTICE)
+
+
+@cache
+def _sample_slugs() -> frozenset[str]:
+    rows = object_of(read_samples()).get("copilots")
+    found = rows if isinstance(rows, list) else []
+    return frozenset(text_of(object_of(row).get("slug")) for row in found)
+
+
+def _connect_model(user: User) -> Step:
+    provider = Provider.objects.exclude(kind=DemoModel.kind).order_by("pk").first()
+    may_connect = user.has_perm("copilot_admin.add_provider")
+    detail = _("OpenAI, Azure, Ollama and others") if may_connect else _("Ask an administrator")
+    if provider:
+        number = len(provider.model_ids)
+        models = ngettext("%(n)d model", "%(n)d models", number) % {"n": number}
+        detail = f"{provider.name}, {models}" if number else provider.name
+    return Step(
+        key="model",
+        title=_("Connect a model"),
+        detail=detail,
+        is_done=provider is not None,
+        url=reverse("admin:copilot_admin_provider_connect") if may_connect else "",
+        button=_("Connect a model"),
+    )
+
+
+def _create(copilot: Copilot | None) -> Step:
+    return Step(
+        key="create",
+        title=_("Create a copilot"),
+        detail=copilot.name if copilot else _("From a template or from scratch"),
+        is_done=copilot is not None,
+        url=reverse("admin:copilot_admin_copilot_templates"),
+        button=_("Choose a template"),
+    )
+
+
+def _try(copilot: Copilot | None, copilots: Sequence[Copilot]) -> Step:
+    people = User.objects.filter(is_staff=True).values_list("pk", flat=True)[:MAX_PEOPLE]
+    callers = [f"{PLAYGROUND}{pk}" for pk in people]
+    runs = Run.objects.filter(principal__in=callers, copilot__in=copilots)
+    is_done = runs.exclude(principal="anonymous").exists()  # the condition of the index
+    return Step(
+        key="try",
+        title=_("Try it"),
+        detail=_("Questions were answered") if is_done else _("Ask a question next to the form"),
+        is_done=is_done,
+        url=_change_url(copilot),
+        button=_open(copilot),
+    )
+
+
+def _publish(copilot: Copilot | None) -> Step:
+    is_live = copilot is not None and copilot.live is not None
+    detail = _("Make it available to users")
+    if copilot and is_live:
+        detail = _("Changes are waiting") if has_changes(copilot) else copilot.name
+    publish = reverse("admin:copilot_admin_copilot_publish")
+    return Step(
+        key="publish",
+        title=_("Publish it"),
+        detail=detail,
+        is_done=is_live,
+        url=f"{publish}?id={copilot.pk}" if copilot else "",
+        button=_("Publish"),
+    )
+
+
+def _connect_workspace(copilot: Copilot | None) -> Step:
+    calls = Conversation.objects.of_callers().exclude(copilot__is_demo=True)
+    is_done = calls.order_by("-last_at", "-id").exists()
+    return Step(
+        key="workspace",
+        title=_("Connect Workspace"),
+        detail=_("Questions arrive") if is_done else _("About 2 minutes"),
+        is_done=is_done,
+        url=reverse("connect:page", args=[copilot.pk]) if copilot and copilot.live else "",
+        button=_("Show me how"),
+    )
+
+
+def _change_url(copilot: Copilot | None) -> str:
+    return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]) if copilot else ""
+
+
+def _open(copilot: Copilot | None) -> str:
+    return _("Open %(name)s") % {"name": copilot.name} if copilot else ""

@@ -1,0 +1,125 @@
+"""Cards of copilots on the home page, with their use of the last seven days."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db.models import Sum
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from copilot_admin.accounts.members import reachable
+from copilot_admin.admin.analytics.charts import N_COLORS, spark_bars
+from copilot_admin.admin.copilots.header import image_url
+from copilot_admin.analytics.metrics import SATISFACTION, Counts
+from copilot_admin.copilots.drafts import standing_of
+from copilot_admin.copilots.standing import CopilotState, Standing
+from copilot_admin.models import Copilot, DailyTotal
+
+MAX_CARDS = 6
+DAYS = 7  # today included
+COUNTED = ("questions", "runs", "errors", "up", "down")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Week:
+    """Use of a copilot on each of seven days, the last one today."""
+
+    days: Sequence[Counts] = field(default_factory=lambda: [Counts()] * DAYS)
+
+    def sum(self, name: str, *, last: int = DAYS) -> int:
+        return sum(int(day[name]) for day in self.days[-last:])
+
+    @property
+    def satisfaction(self) -> float | None:
+        return SATISFACTION.aggregate(Counts({name: self.sum(name) for name in ("up", "down")}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopilotCard:
+    copilot: Copilot
+    standing: Standing
+    week: Week
+    image: str
+    color: str
+    spark: SafeString
+
+    @property
+    def questions(self) -> int:
+        return self.week.sum("questions")
+
+    @property
+    def percent_up(self) -> int | None:
+        share = self.week.satisfaction
+        return None if share is None else round(100 * share)
+
+    @property
+    def is_bad(self) -> bool:
+        return SATISFACTION.is_bad(self.week.satisfaction)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copilots:
+    """All copilots in use that a user may see.
+
+    Attributes:
+        cards: Of the most important ones.
+        standings: Each copilot with its state.
+        weeks: Use of those that were asked.
+    """
+
+    cards: Sequence[CopilotCard]
+    standings: Sequence[tuple[Copilot, Standing]]
+    weeks: Mapping[int, Week]
+
+    def in_state(self, state: CopilotState) -> list[tuple[Copilot, Standing]]:
+        return [row for row in self.standings if row[1].state is state]
+
+
+def load_copilots(user: User) -> Copilots:
+    """Load the copilots of a user in two queries, however many there are."""
+    rows = reachable(user).in_use().select_related("provider", "live", "live__provider").by_name()
+    standings = [(copilot, standing_of(copilot)) for copilot in rows]
+    weeks = _load_weeks()
+    ranked = sorted(standings, key=lambda row: _rank(row[0], row[1], weeks.get(row[0].pk)))
+    shown = ranked[:MAX_CARDS]
+    highest = max(
+        (int(day["questions"]) for row in shown for day in weeks.get(row[0].pk, Week()).days),
+        default=0,
+    )
+    cards = [_build_card(*row, weeks.get(row[0].pk, Week()), highest) for row in shown]
+    return Copilots(cards=cards, standings=standings, weeks=weeks)
+
+
+def _rank(copilot: Copilot, standing: Standing, week: Week | None) -> tuple[bool, int, float]:
+    """Put broken copilots first, then those that are asked most, then the newest drafts."""
+    is_healthy = standing.state is not CopilotState.BROKEN
+    questions = week.sum("questions") if week else 0
+    return is_healthy, -questions, -copilot.updated_at.timestamp()
+
+
+def _build_card(copilot: Copilot, standing: Standing, week: Week, highest: int) -> CopilotCard:
+    color = f"ca-s{copilot.pk % N_COLORS + 1}"
+    days = [int(day["questions"]) for day in week.days]
+    return CopilotCard(
+        copilot=copilot,
+        standing=standing,
+        week=week,
+        image=image_url(copilot),
+        color=color,
+        spark=spark_bars(days, "ca-s1" if any(days) else "ca-s6", highest=highest),
+    )
+
+
+def _load_weeks() -> dict[int, Week]:
+    today = timezone.now().date()
+    first = today - timedelta(days=DAYS - 1)
+    rows = DailyTotal.objects.filter(day__gte=first, day__lte=today).order_by()
+    days: dict[int, list[Counts]] = defaultdict(lambda: [Counts()] * DAYS)
+    sums = rows.values_list("copilot", "day").annotate(*(Sum(name) for name in COUNTED))
+    for copilot, day, *numbers in sums:
+        counts = Counts(dict(zip(COUNTED, numbers, strict=True)))
+        days[copilot][(day - first).days] = counts
+    return {pk: Week(days=found) for pk, found in days.items()}

@@ -1,0 +1,56 @@
+"""Contents of the home page; each part only for those who may see it."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from copilot_admin.admin.analytics.cards import Report
+from copilot_admin.admin.analytics.scope import AnalyticsScope
+from copilot_admin.admin.home.attention import find_tasks
+from copilot_admin.admin.home.checklist import build_checklist, hide_checklist
+from copilot_admin.admin.home.copilots import DAYS, load_copilots
+from copilot_admin.analytics.periods import read_period
+from copilot_admin.analytics.rollups import Scope
+from copilot_admin.models import Conversation
+
+MAX_CONVERSATIONS = 8
+
+
+def build_home(request: HttpRequest) -> dict[str, Any]:
+    """Return the context of the home page."""
+    user = request.user
+    if not isinstance(user, User):
+        return {}
+    may_read = user.has_perm("copilot_admin.view_conversation")
+    sees_copilots = user.has_perm("copilot_admin.view_copilot")
+    copilots = load_copilots(user) if sees_copilots else None
+    return {
+        "checklist": build_checklist(user),
+        "sees_copilots": sees_copilots,
+        "may_add": user.has_perm("copilot_admin.add_copilot"),
+        "may_read": may_read,
+        "copilots": copilots,
+        "tasks": find_tasks(user, copilots),
+        "report": _load_week() if may_read else None,
+        "recent": _load_recent() if may_read else (),
+    }
+
+
+def hide(request: HttpRequest) -> HttpResponse:
+    """Hide the checklist for the signed-in user."""
+    if request.user.pk:
+        hide_checklist(request.user.pk)
+    return HttpResponse() if "HX-Request" in request.headers else redirect("admin:index")
+
+
+def _load_week() -> Report:
+    period = read_period({"days": str(DAYS)}, at=timezone.now())
+    return Report(AnalyticsScope(period=period, traffic=Scope()))
+
+
+def _load_recent() -> list[Conversation]:
+    rows = Conversation.objects.of_callers().select_related("copilot", "user")
+    return list(rows.order_by("-last_at", "-id")[:MAX_CONVERSATIONS])
