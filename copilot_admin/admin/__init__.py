@@ -2,6 +2,7 @@
 
 from copilot_admin.admin.access import keys, people
 from copilot_admin.admin.alerts import digests, history, rules, webhooks
+from copilot_admin.admin.analytics import views as analytics
 from copilot_admin.admin.audit import admin as audit
 from copilot_admin.admin.components import calls
 from copilot_admin.admin.components import views as components
@@ -15,6 +16,7 @@ from copilot_admin.admin.site import jobs
 from copilot_admin.admin.transcripts import admin as transcripts
 
 __all__ = [
+    "analytics",
     "audit",
     "calls",
     "components",

@@ -3,15 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from django.contrib.admin import AdminSite
-from django.core.exceptions import PermissionDenied
 from django.db.models import F, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils import timezone
-from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -19,6 +14,7 @@ from copilot_admin.admin.analytics.cards import CHARTS, Report, chart_rows, draw
 from copilot_admin.admin.analytics.scope import AnalyticsScope, read_scope
 from copilot_admin.admin.analytics.tables import PAGE_METRICS, TABLES, TableCard
 from copilot_admin.admin.copilots.header import ANALYTICS, build_copilot_header
+from copilot_admin.admin.site.site import site
 from copilot_admin.analytics.metrics import FILE_METRICS
 from copilot_admin.analytics.periods import WEEK, Resolution
 from copilot_admin.audit.parties import Actor, Subject
@@ -37,80 +33,52 @@ MAX_RUNNING = 20
 _CSV_MARK = "\ufeff"  # so that spreadsheets read it as UTF-8
 
 
-class AnalyticsViews(AdminSite):
-    """Analytics of all copilots, for those who may see conversations."""
-
-    def get_urls(self) -> list[URLPattern | URLResolver]:
-        own: list[URLPattern | URLResolver] = [
-            path("analytics/", self.admin_view(self.analytics_view), name="analytics"),
-            path(
-                "analytics/<slug:key>/",
-                self.admin_view(self.analytics_card_view),
-                name="analytics_card",
-            ),
-        ]
-        return own + super().get_urls()
-
-    def places(self, request: HttpRequest) -> list[dict[str, str]]:
-        """Return the menu's links that lead to no model."""
-        places: list[dict[str, str]] = []
-        if request.user.has_perm(VIEW):
-            url = reverse(f"{self.name}:analytics")
-            places.append({"object_name": "Analytics", "name": _("Analytics"), "admin_url": url})
-        return places
-
-    @method_decorator(require_safe)
-    def analytics_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the page."""
-        scope = _read_scope(request)
-        report = Report(scope)
-        has_header = scope.copilot is not None and request.GET.get("from") == "copilot"
-        context = {
-            **self.each_context(request),
-            "title": _("Analytics"),
-            "copilot_header": build_copilot_header(request, scope.copilot, ANALYTICS)
-            if has_header and scope.copilot
-            else None,
-            "scope": scope,
-            "key_figures": report.key_figures(),
-            "charts": [(card, draw(card, report)) for card in CHARTS],
-            "tables": [
-                (card, None if card.is_lazy else card.build(report, PAGE_METRICS))
-                for card in _tables(scope)
-            ],
-            "is_empty": not (report.now["runs"] or report.before["runs"]),
-            **_choices(scope),
-            "running": find_running(scope, at=timezone.now()),
-        }
-        return render(request, f"{FOLDER}/page.html", context)
-
-    @method_decorator(require_safe)
-    def analytics_card_view(self, request: HttpRequest, key: str) -> HttpResponseBase:
-        """Return one table, the answers under way, or a chart or table as a file."""
-        scope = _read_scope(request)
-        if key == "running":
-            context = {"running": find_running(scope, at=timezone.now()), "scope": scope}
-            return render(request, f"{FOLDER}/running.html", context)
-        table = next((card for card in _tables(scope) if card.key == key), None)
-        if request.GET.get("format") == "csv":
-            chart = next((card for card in CHARTS if card.key == key), None)
-            if chart:
-                return _send_file(
-                    request, scope, f"{key}-by-time", chart_rows(chart, Report(scope))
-                )
-            if table:
-                rows = table.build(Report(scope), FILE_METRICS).file()
-                return _send_file(request, scope, key, rows)
-        if table is None:
-            raise Http404
-        context = {"card": table, "table": table.build(Report(scope), PAGE_METRICS), "scope": scope}
-        return render(request, f"{FOLDER}/table.html", context)
+@site.page("analytics/", name="analytics", permissions=(VIEW,), menu="Analytics")
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """Return the page."""
+    scope = read_scope(request.GET, at=timezone.now())
+    report = Report(scope)
+    is_of_copilot = scope.copilot is not None and request.GET.get("from") == "copilot"
+    context = {
+        **site.each_context(request),
+        "title": _("Analytics"),
+        "copilot_header": build_copilot_header(request, scope.copilot, ANALYTICS)
+        if is_of_copilot and scope.copilot
+        else None,
+        "scope": scope,
+        "key_figures": report.key_figures(),
+        "charts": [(card, draw(card, report)) for card in CHARTS],
+        "tables": [
+            (card, None if card.is_lazy else card.build(report, PAGE_METRICS))
+            for card in _tables(scope)
+        ],
+        "is_empty": not (report.now["runs"] or report.before["runs"]),
+        **_choices(scope),
+        "running": find_running(scope, at=timezone.now()),
+    }
+    return render(request, f"{FOLDER}/page.html", context)
 
 
-def _read_scope(request: HttpRequest) -> AnalyticsScope:
-    if not request.user.has_perm(VIEW):
-        raise PermissionDenied
-    return read_scope(request.GET, at=timezone.now())
+@site.page("analytics/<slug:key>/", name="analytics_card", permissions=(VIEW,))
+@require_safe
+def card(request: HttpRequest, key: str) -> HttpResponse:
+    """Return one table, the answers under way, or a chart or table as a file."""
+    scope = read_scope(request.GET, at=timezone.now())
+    if key == "running":
+        context = {"running": find_running(scope, at=timezone.now()), "scope": scope}
+        return render(request, f"{FOLDER}/running.html", context)
+    table = next((one for one in _tables(scope) if one.key == key), None)
+    if request.GET.get("format") == "csv":
+        chart = next((one for one in CHARTS if one.key == key), None)
+        if chart:
+            return _send_file(request, scope, f"{key}-by-time", chart_rows(chart, Report(scope)))
+        if table:
+            return _send_file(request, scope, key, table.build(Report(scope), FILE_METRICS).file())
+    if table is None:
+        raise Http404
+    found = table.build(Report(scope), PAGE_METRICS)
+    return render(request, f"{FOLDER}/table.html", {"card": table, "table": found, "scope": scope})
 
 
 def _tables(scope: AnalyticsScope) -> list[TableCard]:

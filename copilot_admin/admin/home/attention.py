@@ -235,12 +235,12 @@ def _changed(copilots: Copilots) -> Iterator[Task]:
 
 def _unpriced() -> Iterator[Task]:
     if found := find_unpriced_models():
-        names = [one.model for one in found]
-        title = ngettext("%(name)s has no price", "%(n)d models have no price", len(found))
+        names = list(dict.fromkeys(one.model for one in found))
+        title = ngettext("%(name)s has no price", "%(n)d models have no price", len(names))
         yield Task(
             key="prices",
-            title=title % {"n": len(found), "name": Truncator(names[0]).chars(40)},
-            detail=_("Its answers have no cost") if len(found) == 1 else _names(names),
+            title=title % {"n": len(names), "name": Truncator(names[0]).chars(40)},
+            detail=_("Its answers have no cost") if len(names) == 1 else _names(names),
             url=reverse(f"{APP}_modelprice_changelist"),
             button=_("Add price"),
             icon="dollar",

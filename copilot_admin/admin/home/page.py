@@ -12,6 +12,7 @@ from copilot_admin.admin.analytics.scope import AnalyticsScope
 from copilot_admin.admin.home.attention import find_tasks
 from copilot_admin.admin.home.checklist import build_checklist, hide_checklist
 from copilot_admin.admin.home.copilots import DAYS, load_copilots
+from copilot_admin.admin.site.demo_data import describe_demo_data
 from copilot_admin.analytics.periods import read_period
 from copilot_admin.analytics.rollups import Scope
 from copilot_admin.models import Conversation
@@ -36,6 +37,7 @@ def build_home(request: HttpRequest) -> dict[str, Any]:
         "tasks": find_tasks(user, copilots),
         "report": _load_week() if may_read else None,
         "recent": _load_recent() if may_read else (),
+        **describe_demo_data(user),
     }
 
 

@@ -14,7 +14,6 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
-from copilot_admin.admin.analytics.views import AnalyticsViews
 from copilot_admin.admin.home.page import build_home, hide
 from copilot_admin.admin.sign_in.site_mixin import SignInSite
 from copilot_admin.admin.site import demo_data, pages
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 _View = TypeVar("_View", bound=Callable[..., HttpResponseBase])
 
 
-class CopilotAdminSite(AnalyticsViews, SignInSite):
+class CopilotAdminSite(SignInSite):
     """The one admin site of the service, with pages that belong to no model."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")
@@ -106,7 +105,6 @@ class CopilotAdminSite(AnalyticsViews, SignInSite):
 
     def _pages(self, request: HttpRequest) -> Iterator[dict[str, str]]:
         yield from self._lists(request)
-        yield from self.places(request)
         for name, (url_name, permissions) in self._menu_pages.items():
             if any(map(request.user.has_perm, permissions)):
                 url = reverse(f"{self.name}:{url_name}")

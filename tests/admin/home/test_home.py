@@ -34,7 +34,7 @@ HOME = "/admin/"
 XSS = "<script>alert(1)</script>"
 OTHER_ROLES = {
     Role.BUILDERS: Role.REVIEWERS,
-    Role.OPERATORS: Role.AUDITORS,
+    Role.OPERATORS: Role.PUBLISHERS,
     Role.REVIEWERS: Role.BUILDERS,
 }
 
@@ -166,7 +166,7 @@ def change_draft() -> None:
     copilot.save()
 
 
-TASKS: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
+TASKS: dict[str, tuple[Callable[[], object], tuple[Role, ...]]] = {
     "alerts": (
         lambda: Alert.objects.create(rule=make_rule(), opened_at=timezone.now(), sentence=XSS),
         (Role.OPERATORS,),
