@@ -51,6 +51,8 @@ SHARED = frozenset(
         "admin:app_list",
         "admin:view_on_site",
         "admin:autocomplete",
+        "admin:find",
+        "admin:settings",
     }
 )
 OWNERS = {
@@ -68,7 +70,8 @@ OWNERS = {
     "components": Role.BUILDERS,
     "limits": Role.OPERATORS,
     "copilot_admin_auditentry": Role.AUDITORS,
-    "running": Role.OPERATORS,
+    "jobs": Role.OPERATORS,
+    "demo": Role.BUILDERS,
     "copilot_admin_alertrule": Role.OPERATORS,
     "copilot_admin_alertwebhook": Role.OPERATORS,
     "copilot_admin_alertdigest": Role.OPERATORS,
