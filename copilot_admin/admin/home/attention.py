@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import Sum
+from django.db.models import Count, Max, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -20,7 +20,17 @@ from copilot_admin.admin.limits.usage import find_near_limits
 from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.copilots.standing import CopilotState
-from copilot_admin.models import Alert, Conversation, EndpointKey, ErrorUsage, ReviewState
+from copilot_admin.models import (
+    Alert,
+    Conversation,
+    EndpointKey,
+    ErrorUsage,
+    EvaluationResult,
+    EvaluationRun,
+    ResultVerdict,
+    ReviewState,
+    RunState,
+)
 from copilot_admin.pricing.prices import find_unpriced_models
 
 MAX_NAMES = 3
@@ -50,6 +60,7 @@ def find_tasks(user: User, copilots: Copilots | None) -> list[Task]:
         tasks += _alerts(user)
     if copilots and user.has_perm("copilot_admin.change_copilot"):
         tasks += _broken(copilots)
+        tasks += _failing_tests(copilots)
     if user.has_perm("copilot_admin.change_provider"):
         tasks += _missing_keys()
     if user.has_perm("copilot_admin.view_conversation"):
@@ -101,6 +112,32 @@ def _broken(copilots: Copilots) -> Iterator[Task]:
             url=reverse(f"{APP}_copilot_change", args=[copilot.pk]),
             button=_("Fix"),
             icon="alert",
+            tone="ca-bad",
+        )
+
+
+def _failing_tests(copilots: Copilots) -> Iterator[Task]:
+    """Yield the copilots whose newest whole test run has failures."""
+    names = {copilot.pk: copilot.name for copilot, _standing in copilots.standings}
+    newest = (
+        EvaluationRun.objects.filter(copilot__in=names, is_partial=False, state=RunState.DONE)
+        .order_by()
+        .values_list("copilot")
+        .annotate(newest=Max("pk"))
+    )
+    runs = {run: copilot for copilot, run in newest}
+    results = EvaluationResult.objects.filter(run__in=runs).order_by("run").values_list("run")
+    is_failed = Q(verdict__in=(ResultVerdict.FAILED, ResultVerdict.ERROR))
+    sums = results.annotate(total=Count("pk"), failed=Count("pk", filter=is_failed))
+    for run, total, failed in sums.filter(failed__gt=0)[:MAX_FAILING]:
+        title = ngettext("%(n)d of %(total)d test fails", "%(n)d of %(total)d tests fail", total)
+        yield Task(
+            key="tests",
+            title=title % {"n": failed, "total": total},
+            detail=names[runs[run]],
+            url=reverse(f"{APP}_copilot_tests", args=[runs[run]]),
+            button=_("View"),
+            icon="flask",
             tone="ca-bad",
         )
 

@@ -19,10 +19,14 @@ from copilot_admin.models import (
     Copilot,
     DailyTotal,
     ErrorUsage,
+    EvaluationResult,
+    EvaluationRun,
     ModelPrice,
     Outcome,
     Run,
+    RunState,
     SubjectLimits,
+    TestCase,
 )
 from copilot_admin.models.limits import LimitScope
 from tests.alerts.alerting import make_rule
@@ -166,6 +170,20 @@ def change_draft() -> None:
     copilot.save()
 
 
+def fail_test() -> None:
+    copilot, now = make_published(), timezone.now()
+    case = TestCase.objects.create(copilot=copilot, position=1, question="Why?")
+    for state, verdict in (
+        (RunState.DONE, "passed"),
+        (RunState.DONE, "failed"),
+        (RunState.RUNNING, "passed"),
+    ):
+        run = EvaluationRun.objects.create(
+            copilot=copilot, target="draft", state=state, heartbeat_at=now
+        )
+        EvaluationResult.objects.create(run=run, case=case, state="done", verdict=verdict)
+
+
 TASKS: dict[str, tuple[Callable[[], object], tuple[Role, ...]]] = {
     "alerts": (
         lambda: Alert.objects.create(rule=make_rule(), opened_at=timezone.now(), sentence=XSS),
@@ -185,6 +203,7 @@ TASKS: dict[str, tuple[Callable[[], object], tuple[Role, ...]]] = {
         lambda: make_key("Desk", expires_at=timezone.now() + timedelta(days=13)),
         (Role.OPERATORS,),
     ),
+    "tests": (fail_test, (Role.BUILDERS,)),
     "changes": (change_draft, (Role.BUILDERS,)),
     "prices": (lambda: (make_published(), ModelPrice.objects.all().delete()), (Role.OPERATORS,)),
 }
