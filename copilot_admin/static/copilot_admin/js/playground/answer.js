@@ -36,7 +36,8 @@ export class Answer {
   }
 
   addResult(call, data) {
-    this.events.push(`${this.#elapsed} ms ${call.function} ${JSON.stringify(data).slice(0, 20000)}`);
+    const text = JSON.stringify(data).slice(0, 20000);
+    this.events.push(`${this.#elapsed} ms ${call.function} ${text}`);
     this.#addBelow(step("widget", `${this.hub.words.call} ${call.function}`));
   }
 

@@ -2,14 +2,13 @@
 
 import { post } from "../post.js";
 import { Answer } from "./answer.js";
+import { makeFollower, sendOnEnter } from "./composer.js";
 import { element, iconButton } from "./elements.js";
 import { Target } from "./target.js";
-import { connectOptions, connectTestData } from "./test-data.js";
+import { connectOptions, connectTestData, loadAgain } from "./test-data.js";
 import { Workspace } from "./workspace.js";
 
 const MAX_TARGETS = 4;
-const COMPOSITION_MS = 300;
-const AGAIN = /^(\d+)\/(\d+)$/; // conversation/turn, in ?again=
 
 const pane = document.getElementById("playground");
 if (pane?.dataset.askUrl) {
@@ -23,22 +22,19 @@ async function open() {
   const box = part("question");
   const log = part("log");
   const workspace = new Workspace(await (await fetch(pane.dataset.samplesUrl)).json());
-  const again = await loadAgain();
+  const again = await loadAgain(pane, workspace);
   const { askUrl, answerUrl } = pane.dataset;
   const hub = { words, form, workspace, askUrl, answerUrl, readForm, makeToken, notify };
+  const { start, follow } = makeFollower(part("scroll"));
   Object.assign(hub, { follow, remove, useInDraft, under, focusComposer });
   const targets = [];
-  let followed = null; // where the script scrolled last; null: the reader scrolls
 
-  for (const kind of ["input", "change"]) {
-    pane.addEventListener(kind, (event) => event.stopPropagation()); // no edits of the draft
-  }
   addTarget();
   connectTestData(pane, { workspace, words });
   connectOptions(pane, { workspace });
   form.addEventListener("change", () => targets.forEach((target) => target.showName()));
   pane.addEventListener("click", click);
-  connectComposer();
+  sendOnEnter(box, () => ask(box.value));
   if (again) {
     targets[0].restart(again.earlier);
     box.value = again.question;
@@ -47,25 +43,7 @@ async function open() {
   }
   update();
 
-  // ---- Composer ----
-
-  function connectComposer() {
-    let composed = -Infinity;
-    box.addEventListener("compositionend", ({ timeStamp }) => (composed = timeStamp));
-    box.addEventListener("keyup", () => (composed = -Infinity));
-    box.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) {
-        return;
-      }
-      // The Enter that ends a composition: browsers mark it in one of two ways, and Safari ends the
-      // composition before it.
-      const isComposing = event.isComposing || event.keyCode === 229;
-      if (!isComposing && event.timeStamp - composed > COMPOSITION_MS) {
-        event.preventDefault();
-        ask(box.value);
-      }
-    });
-  }
+  // ---- Questions ----
 
   async function ask(question) {
     if (question.trim() && !isRunning()) {
@@ -88,7 +66,7 @@ async function open() {
     const cells = answers.map(({ cell }) => cell);
     row.append(element("div", "ca-turn__question", edit, text), ...cells);
     log.append(row);
-    followed = scroller().scrollTop;
+    start();
     follow(answers[0]);
     const running = targets.map((target, place) => target.run(answers[place], question));
     update();
@@ -125,29 +103,6 @@ async function open() {
       }
     }
     update();
-  }
-
-  // Scrolls with the answer until its question is at the top, unless the reader scrolls.
-  function follow({ cell }) {
-    const room = scroller();
-    if (followed === null || Math.abs(room.scrollTop - followed) > 4) {
-      followed = null;
-      return;
-    }
-    const isPane = room === part("scroll");
-    const head = document.querySelector(".ca-bar");
-    const edge = isPane ? room.getBoundingClientRect().top : head.offsetHeight;
-    const top = room.scrollTop + cell.closest(".ca-turn").getBoundingClientRect().top - edge - 8;
-    const end = room.scrollHeight - room.clientHeight;
-    room.scrollTop = Math.max(room.scrollTop, Math.min(top, end));
-    followed = room.scrollTop;
-  }
-
-  // On a narrow page the document scrolls, not the pane.
-  function scroller() {
-    const room = part("scroll");
-    const isOwn = room.scrollHeight > room.clientHeight + 1 || innerWidth >= 760;
-    return isOwn ? room : document.scrollingElement;
   }
 
   // ---- Targets ----
@@ -288,34 +243,6 @@ async function open() {
   }
 
   // ---- Shared parts ----
-
-  async function loadAgain() {
-    const named = new URLSearchParams(location.search).get("again");
-    const [, conversation, turn] = AGAIN.exec(named) ?? [];
-    const { againUrl } = pane.dataset;
-    if (!turn || !againUrl) {
-      return null;
-    }
-    const url = againUrl.replace("/0/turns/0/", `/${conversation}/turns/${turn}/`);
-    const response = await fetch(url, { redirect: "error" }).catch(() => null);
-    const asked = response?.ok ? await response.json() : null;
-    for (const { widget, place, items } of asked?.widgets ?? []) {
-      const id = widget.widget_id;
-      const others = workspace.samples.filter((sample) => sample.widget.widget_id !== id);
-      workspace.samples = [...others, { widget, data: { items } }];
-      workspace.places.set(id, place);
-    }
-    if (asked) {
-      workspace.options = new Map(Object.entries(asked.options));
-      workspace.tools = asked.tools.length ? JSON.stringify(asked.tools) : "";
-      workspace.skills = asked.skills.length ? JSON.stringify(asked.skills) : "";
-      Object.assign(workspace, { timezone: asked.timezone, model: asked.model });
-      for (const name of ["tools", "skills", "timezone"]) {
-        part(name).value = workspace[name];
-      }
-    }
-    return asked;
-  }
 
   function readForm() {
     const body = new FormData(form);

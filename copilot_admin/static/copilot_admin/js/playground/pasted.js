@@ -1,5 +1,5 @@
-// Lists as people type or paste them: rows of a spreadsheet, tools and skills one per line. Text that
-// starts with a bracket is JSON. Each parser returns null for text that it can't read.
+// Lists as people type or paste them: rows of a spreadsheet, tools and skills one per line. Text
+// that starts with a bracket is JSON. Each parser returns null for text that it can't read.
 
 const SEPARATORS = ["\t", ";", ","]; // the first that the header line has
 const NUMBER = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?(e[-+]?\d+)?$/i;

@@ -65,10 +65,10 @@ export class Target {
 
   #click({ target }) {
     const pressed = target.closest("button");
-    const { playVersion: version, playModel, provider, name, model, number } = pressed?.dataset ?? {};
     if (!pressed) {
       return;
     }
+    const { playVersion: version, playModel, provider, name, model, number } = pressed.dataset;
     if (version) {
       this.choose({ version, name, model, number });
     } else if (playModel) {

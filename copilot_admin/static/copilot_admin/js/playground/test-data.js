@@ -3,6 +3,8 @@
 import { element, icon, iconButton } from "./elements.js";
 import { PLACES, readFile } from "./workspace.js";
 
+const AGAIN = /^(\d+)\/(\d+)$/; // conversation/turn, in ?again=
+
 export function connectTestData(pane, { workspace, words }) {
   const part = (name) => pane.querySelector(`[data-play-${name}]`);
   const rows = new Map(); // the <select> of each widget, by id
@@ -140,4 +142,33 @@ export function connectOptions(pane, { workspace }) {
 
 function readValue(control) {
   return control.type === "checkbox" ? control.checked : control.value;
+}
+
+// Loads the question that ?again= names with its test data; null if there is none.
+export async function loadAgain(pane, workspace) {
+  const named = new URLSearchParams(location.search).get("again");
+  const [, conversation, turn] = AGAIN.exec(named) ?? [];
+  const { againUrl } = pane.dataset;
+  if (!turn || !againUrl) {
+    return null;
+  }
+  const url = againUrl.replace("/0/turns/0/", `/${conversation}/turns/${turn}/`);
+  const response = await fetch(url, { redirect: "error" }).catch(() => null);
+  const asked = response?.ok ? await response.json() : null;
+  for (const { widget, place, items } of asked?.widgets ?? []) {
+    const id = widget.widget_id;
+    const others = workspace.samples.filter((sample) => sample.widget.widget_id !== id);
+    workspace.samples = [...others, { widget, data: { items } }];
+    workspace.places.set(id, place);
+  }
+  if (asked) {
+    workspace.options = new Map(Object.entries(asked.options));
+    workspace.tools = asked.tools.length ? JSON.stringify(asked.tools) : "";
+    workspace.skills = asked.skills.length ? JSON.stringify(asked.skills) : "";
+    Object.assign(workspace, { timezone: asked.timezone, model: asked.model });
+    for (const name of ["tools", "skills", "timezone"]) {
+      pane.querySelector(`[data-play-${name}]`).value = workspace[name];
+    }
+  }
+  return asked;
 }

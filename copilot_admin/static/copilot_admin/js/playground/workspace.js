@@ -81,7 +81,8 @@ export class Workspace {
   }
 
   #dataOf({ widget_uuid: uuid, id }) {
-    const sample = this.samples.find(({ widget }) => widget.uuid === uuid || widget.widget_id === id);
+    const isAsked = ({ widget }) => widget.uuid === uuid || widget.widget_id === id;
+    const sample = this.samples.find(isAsked);
     const file = this.files.find((one) => one.id === id);
     if (sample) {
       return sampleData(sample.data);
