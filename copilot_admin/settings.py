@@ -247,6 +247,7 @@ ACCOUNT_FORMS = {
     "change_password": "copilot_admin.admin.sign_in.forms.ChangePasswordForm",
     "login": "copilot_admin.admin.sign_in.forms.SignInForm",
     "reset_password": "copilot_admin.admin.sign_in.forms.ResetPasswordForm",
+    "reset_password_from_key": "copilot_admin.admin.sign_in.forms.SetPasswordForm",
 }
 # Failures count for an account at an address, so others behind that address aren't locked out.
 # The wider limits stop guesses from many addresses and at many accounts.

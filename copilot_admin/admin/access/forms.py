@@ -17,10 +17,15 @@ from copilot_admin.admin.access.grants import (
 )
 from copilot_admin.admin.access.rights import RightsField
 from copilot_admin.admin.common.widgets import SwitchesWidget, Text
-from copilot_admin.config.roles import ROLES
+from copilot_admin.config.roles import ROLES, Role
 from copilot_admin.models import RoleSecurity
 
 ADMINISTRATOR = "administrator"  # the choice that makes a superuser; other values are ids of roles
+
+
+def describe_role(name: str) -> Text:
+    """Return what users of a role of the product do; empty for other roles."""
+    return ROLES[Role(name)].description if name in set(Role) else ""
 
 
 class UserForm(forms.ModelForm[User]):
@@ -66,9 +71,7 @@ class UserForm(forms.ModelForm[User]):
             descriptions[ADMINISTRATOR] = _("Can do everything. Needs no other role.")
         for group in groups_within(powers_of(self.editor)).order_by("name"):
             choices.append((str(group.pk), group.name))
-            role = {name.value: rights for name, rights in ROLES.items()}.get(group.name)
-            if role is not None:
-                descriptions[str(group.pk)] = role.description
+            descriptions[str(group.pk)] = describe_role(group.name)
         return choices, descriptions
 
     def clean(self) -> dict[str, Any] | None:

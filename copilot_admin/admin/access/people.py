@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.external_accounts import is_external
 from copilot_admin.accounts.second_factor import has_second_factor, reset_second_factor
-from copilot_admin.admin.access.forms import RoleForm, UserForm
+from copilot_admin.admin.access.forms import RoleForm, UserForm, describe_role
 from copilot_admin.admin.access.grants import (
     last_administrator_text,
     powers_of,
@@ -225,9 +225,13 @@ class RoleAdmin(BaseAdmin[Group]):
 
     form = RoleForm
     fields = ("name", "requires_second_factor", "permissions")
-    list_display = ("name", "second_factor")
+    list_display = ("name", "description", "second_factor")
     search_fields = ("name",)
     ordering = ("name",)
+
+    @admin.display(description=_("Description"))
+    def description(self, group: Group) -> str:
+        return str(describe_role(group.name))
 
     @admin.display(description=_("Two-factor"))
     def second_factor(self, group: Group) -> str:

@@ -4,8 +4,9 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm as BaseChangePasswordForm
-from allauth.account.forms import LoginForm
+from allauth.account.forms import LoginForm, ResetPasswordKeyForm
 from allauth.account.forms import ResetPasswordForm as BaseResetPasswordForm
+from django.forms import Form
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -40,21 +41,36 @@ class ChangePasswordForm(BaseChangePasswordForm):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        labels = {
-            "oldpassword": _("Current password"),
-            "password1": _("New password"),
-            "password2": _("New password again"),
-        }
-        for name, label in labels.items():
-            self.fields[name].label = label
-            self.fields[name].widget.attrs.pop("placeholder", None)
-        self.fields["oldpassword"].help_text = ""
+        _label_passwords(self)
 
     def clean_oldpassword(self) -> str:
         password: str = self.cleaned_data["oldpassword"]
         if not get_adapter().reauthenticate(self.user, password):
             raise get_adapter().validation_error("enter_current_password")
         return password
+
+
+class SetPasswordForm(ResetPasswordKeyForm):  # type: ignore[misc]
+    """The new password of an invitation or a reset."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _label_passwords(self)
+
+
+def _label_passwords(form: Form) -> None:
+    labels = {
+        "oldpassword": _("Current password"),
+        "password1": _("New password"),
+        "password2": _("New password again"),
+    }
+    for name in labels.keys() & form.fields.keys():
+        form.fields[name].label = labels[name]
+        form.fields[name].help_text = ""
+        form.fields[name].widget.attrs.pop("placeholder", None)
+    form.fields["password1"].help_text = _(
+        "At least 12 characters, not common, not a repetition and not like your name."
+    )
 
 
 class ResetPasswordForm(BaseResetPasswordForm):  # type: ignore[misc]
