@@ -41,6 +41,28 @@ def find_changes(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[Fie
     )
 
 
+def is_equivalent(key: str, before: Any, after: Any) -> bool:
+    """Return whether two values of a field differ only in what a form can't preserve.
+
+    Forms strip blanks, unify line ends and list tools in an order of their own.
+    """
+    if key == "tools":
+        return sorted(map(str, before)) == sorted(map(str, after))
+    return bool(_normalise(before) == _normalise(after))
+
+
+def _normalise(value: Any) -> Any:
+    match value:
+        case str():
+            return "\n".join(value.splitlines()).strip()
+        case Mapping():
+            return {key: _normalise(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_normalise(item) for item in value]
+        case _:
+            return value
+
+
 def label_of(key: str) -> str:
     """Return the label of a field of a document."""
     field = FIELDS_BY_KEY.get(key)

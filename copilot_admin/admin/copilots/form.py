@@ -34,6 +34,8 @@ from copilot_admin.admin.copilots.rows import ParameterRow
 from copilot_admin.agent.files.pictures import MAX_ICON_PIXELS
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import find_tools, tool_names
+from copilot_admin.copilots.comparison import is_equivalent
+from copilot_admin.copilots.config import VERSIONED_FIELDS
 from copilot_admin.copilots.config_types import (
     MAX_DESCRIPTION_LENGTH,
     MAX_PROMPT_LENGTH,
@@ -237,6 +239,7 @@ class CopilotForm(TableInputs, ModelForm[Copilot]):
         }
         for name in TableInputs.declared_fields.keys() & values.keys():
             setattr(copilot, name, values[name])
+        self._restore_untouched()
         if values.get("remove_image"):
             copilot.image = ""
         if self.png is not None:
@@ -244,6 +247,16 @@ class CopilotForm(TableInputs, ModelForm[Copilot]):
         elif name := self.pending_name:
             copilot.image = name
         return super().save(commit=commit)
+
+    def _restore_untouched(self) -> None:
+        """Put back stored values that differ from the sent ones only by what a form can't show."""
+        if self.instance.pk is None:
+            return
+        stored = Copilot.objects.select_related("provider").get(pk=self.instance.pk)
+        for field in VERSIONED_FIELDS:
+            before, after = field.value_of(stored), field.value_of(self.instance)
+            if field.key not in ("provider", "image") and is_equivalent(field.key, before, after):
+                field.set_value(self.instance, before)
 
     def keep_upload(self) -> None:
         """Store an uploaded image whose form was rejected, so that the next save has it.

@@ -58,7 +58,7 @@ class ParameterRow(RowForm):
     noun = _("parameter")
     name = forms.CharField(label=_("Name"), max_length=60, validators=[PARAMETER_NAME])
     kind = forms.ChoiceField(label=_("Kind"), choices=KINDS, initial=NUMBER)
-    value = forms.CharField(label=_("Value"), max_length=4000)
+    value = forms.CharField(label=_("Value"), max_length=4000, required=False)
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,6 +83,9 @@ class ParameterRow(RowForm):
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "value" in values and "kind" in values:
+            if not values["value"] and values["kind"] != self.TEXT:
+                self.add_error("value", _("Enter a value."))
+                return values
             try:
                 values["value"] = self._read(values["kind"], values["value"].strip())
             except forms.ValidationError as error:
@@ -263,7 +266,8 @@ def _options(text: str) -> list[dict[str, str]]:
 
 
 def _detail_text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    is_plain = isinstance(value, str) and _detail(value) == value
+    return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
 
 
 def _detail(text: str) -> object:
