@@ -104,7 +104,8 @@ document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => {
   if (xhr.status === 401) {
     showSignedOut();
   } else {
-    showError((isText && xhr.responseText) || toast.dataset.failed);
+    const known = xhr.status === 403 ? toast.dataset.forbidden : toast.dataset.failed;
+    showError((isText && xhr.responseText) || known);
   }
 });
 document.addEventListener("htmx:sendError", () => showError(toast.dataset.offline));
