@@ -10,9 +10,9 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.evaluation.differences import TextPart, differences, shortened
 from copilot_admin.evaluation.queue import find_previous_answer
-from copilot_admin.evaluation.targets import digest_of_draft
 from copilot_admin.models import (
     Copilot,
     EvaluationResult,

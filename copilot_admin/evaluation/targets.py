@@ -1,9 +1,6 @@
 """Targets of evaluation runs: the draft, the live version, a version, the draft with another model."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-import hashlib
-import json
 
 from django.utils.translation import gettext as _
 
@@ -11,6 +8,7 @@ from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.other_providers import find_missing, names_in_draft
 from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.copilots.publishing import apply_document, document_of
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.evaluation.judge import Judge
@@ -95,12 +93,6 @@ def prepare_target(run: EvaluationRun) -> PreparedTarget:
     return _with_judge(run, draft_in_trial(draft, tell=lambda call: None, is_model_fixed=is_other))
 
 
-def digest_of_draft(copilot: Copilot) -> str:
-    """Return a hash that changes whenever the draft would answer differently."""
-    whole = [document_of(copilot), copilot.provider_id]
-    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=_plain).encode()).hexdigest()
-
-
 def _with_judge(run: EvaluationRun, live: LiveCopilot) -> PreparedTarget:
     answerer = live.answerer
     if answerer is None:
@@ -124,7 +116,3 @@ def _with_judge(run: EvaluationRun, live: LiveCopilot) -> PreparedTarget:
 
 def _find_version(copilot: Copilot, number: int) -> CopilotVersion | None:
     return copilot.versions.select_related("provider", "copilot").filter(number=number).first()
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else str(value)

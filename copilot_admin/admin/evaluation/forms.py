@@ -38,6 +38,7 @@ from copilot_admin.models.pricing import COST
 MAX_MODEL_CHOICES = 300
 ALL = "all"
 LABEL = "label:"
+CHECK = {"class": "ca-check"}
 Choices = list[tuple[str, str]]
 
 
@@ -229,15 +230,19 @@ class RunForm(forms.Form):
         widget=forms.Select(attrs={"class": "ca-input"}),
     )
     targets = forms.MultipleChoiceField(
-        label=gettext_lazy("Run on"), required=False, widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("Run on"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs=CHECK),
     )
     versions = forms.MultipleChoiceField(
-        label=gettext_lazy("Earlier versions"), required=False, widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("Earlier versions"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs=CHECK),
     )
     models = forms.MultipleChoiceField(
         label=gettext_lazy("Draft with other models"),
         required=False,
-        widget=forms.CheckboxSelectMultiple,
+        widget=forms.CheckboxSelectMultiple(attrs=CHECK),
     )
     other_provider = forms.ModelChoiceField(
         label=gettext_lazy("Provider"),

@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from copilot_admin.copilots.config import FIELDS_BY_KEY, FORM_FIELDS
 
+TESTS = "tests"  # code of the check of test results
+
 
 class Severity(StrEnum):
     """What a finding means for publishing."""
@@ -27,6 +29,7 @@ class Finding:
         at: The input of the form where it is mended, if it is not the last one of the field.
         only_for_people: A command publishes nevertheless: it lies in the environment of this
             process, which need not be the server's, or files that have it were published before.
+        code: Name of the check, where something depends on it.
     """
 
     severity: Severity
@@ -34,6 +37,7 @@ class Finding:
     sentence: str
     at: str = ""
     only_for_people: bool = False
+    code: str = ""
 
     @property
     def is_error(self) -> bool:
@@ -50,7 +54,9 @@ class Finding:
         return _GRAVEST_FIRST.index(self.severity), _PLACES[self.field]
 
 
-def error(field: str, sentence: str, *, at: str = "", only_for_people: bool = False) -> Finding:
+def error(
+    field: str, sentence: str, *, at: str = "", only_for_people: bool = False, code: str = ""
+) -> Finding:
     """A finding that stops publishing."""
     return Finding(
         severity=Severity.ERROR,
@@ -58,9 +64,10 @@ def error(field: str, sentence: str, *, at: str = "", only_for_people: bool = Fa
         sentence=sentence,
         at=at,
         only_for_people=only_for_people,
+        code=code,
     )
 
 
-def warning(field: str, sentence: str, *, at: str = "") -> Finding:
+def warning(field: str, sentence: str, *, at: str = "", code: str = "") -> Finding:
     """What is told, and stops nothing."""
-    return Finding(severity=Severity.WARNING, field=field, sentence=sentence, at=at)
+    return Finding(severity=Severity.WARNING, field=field, sentence=sentence, at=at, code=code)

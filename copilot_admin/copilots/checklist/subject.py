@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from copilot_admin.agent.values.spec import CopilotSpec
+from copilot_admin.copilots.publish_gate import TestFacts
 from copilot_admin.models import Access
 
 
@@ -29,6 +30,7 @@ class DraftFacts:
         unasked: Names of its providers that are absent from `models`: nobody asked them lately.
         missing_providers: Names in its controls that no provider has.
         has_image: This server has the file of its image.
+        tests: Results of its tests, if a pass rate is required.
     """
 
     enabled: bool = True
@@ -38,3 +40,4 @@ class DraftFacts:
     unasked: tuple[str, ...] = ()
     missing_providers: frozenset[str] = frozenset()
     has_image: bool = True
+    tests: TestFacts | None = None
