@@ -1,4 +1,4 @@
-"""The steps about the address and the documents in which Workspace finds copilots."""
+"""Steps about availability, key, server URL and discovery documents."""
 
 from urllib.parse import urlsplit
 
@@ -28,8 +28,40 @@ _ALIVE = b'{"status": "alive"}'
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
+async def live(setup: Setup, ask: Ask) -> StepResult:
+    """Check that the copilot is published, enabled and able to answer."""
+    if setup.problem:
+        return StepResult(
+            verdict=StepVerdict.BAD,
+            sentence=_("This copilot isn't available yet. %(why)s") % {"why": setup.problem},
+            fix=_("Publish and enable it, or fix the problem shown on its page. Then test again."),
+        )
+    return good(_("Published and enabled."))
+
+
+async def key(setup: Setup, ask: Ask) -> StepResult:
+    """Check that a key exists, if one is required."""
+    if not setup.needs_key:
+        return good(_("No API key is required."))
+    if not setup.keys:
+        return StepResult(
+            verdict=StepVerdict.BAD,
+            sentence=_("An API key is required, but no valid key exists."),
+            fix=_("Create a key above, or ask an operator for one."),
+        )
+    text = ngettext(
+        "An API key is required; %(count)d valid key exists.",
+        "An API key is required; %(count)d valid keys exist.",
+        setup.keys,
+    )
+    return good(
+        text % {"count": setup.keys},
+        _("This test uses a temporary pass. Enter a key in Workspace to test the key itself."),
+    )
+
+
 async def address(setup: Setup, ask: Ask) -> StepResult:
-    """Whether this server answers under its address, and pages over https may ask it."""
+    """Check that this server answers at its URL, and that pages over https can use it."""
     try:
         answer = await ask("GET", f"{setup.base}/healthz")
         check_status(answer)
@@ -40,27 +72,27 @@ async def address(setup: Setup, ask: Ask) -> StepResult:
     if answer.body != _ALIVE:
         return StepResult(
             verdict=StepVerdict.BAD,
-            sentence=_("Another server answers under this address."),
-            mend=_("Set PUBLIC_URL to the address of this one."),
+            sentence=_("Another server answers at this URL."),
+            fix=_("Set PUBLIC_URL to the URL of this server."),
             details=seen_in(answer),
         )
     return _in_the_clear(setup) or good(
-        _("%(base)s reaches this server, in %(ms)d ms.") % {"base": setup.base, "ms": answer.ms}
+        _("%(base)s is reachable (%(ms)d ms).") % {"base": setup.base, "ms": answer.ms}
     )
 
 
 async def agents(setup: Setup, ask: Ask) -> StepResult:
-    """Whether `/agents.json` can be had and read, and holds the copilot."""
-    return await _listed(setup, ask, DocumentPlace.AGENTS)
+    """Check that `/agents.json` is readable and lists the copilot."""
+    return await _check_listed(setup, ask, DocumentPlace.AGENTS)
 
 
 async def copilots(setup: Setup, ask: Ask) -> StepResult:
-    """The same for `/copilots.json`, which older versions ask for, and others where it fails."""
-    return await _listed(setup, ask, DocumentPlace.COPILOTS)
+    """Check the same for `/copilots.json`, which older versions request."""
+    return await _check_listed(setup, ask, DocumentPlace.COPILOTS)
 
 
 async def names(setup: Setup, ask: Ask) -> StepResult:
-    """Whether Workspace can tell all copilots of the server apart."""
+    """Check that all copilots of the server have different ids and names."""
     try:
         found = [(await document(setup, ask, place))[0] for place in DocumentPlace]
     except RefusedDocument as refused:
@@ -69,18 +101,20 @@ async def names(setup: Setup, ask: Ask) -> StepResult:
     if alike:
         return StepResult(
             verdict=StepVerdict.BAD,
-            sentence=_("Two copilots have one id or one name; Workspace takes only the first."),
+            sentence=_("Two copilots have the same ID or name. Workspace accepts only the first."),
             workspace=workspace_words.CONFLICT,
-            mend=_("Give each a name of its own, whatever its capitals, and publish."),
+            fix=_(
+                "Give each copilot a unique name (upper and lower case count as equal) and publish."
+            ),
             details=alike,
         )
     return good(
-        _("No two copilots of this server have the same id or name."),
-        _("Workspace also refuses one that has the name of an agent of another server."),
+        _("All copilots of this server have different IDs and names."),
+        _("Workspace also rejects the name of an agent from another server."),
     )
 
 
-async def _listed(setup: Setup, ask: Ask, place: DocumentPlace) -> StepResult:
+async def _check_listed(setup: Setup, ask: Ask, place: DocumentPlace) -> StepResult:
     try:
         found, answer = await document(setup, ask, place)
         await entry(setup, ask, place)
@@ -91,22 +125,22 @@ async def _listed(setup: Setup, ask: Ask, place: DocumentPlace) -> StepResult:
     if answer.kind != "application/json":
         return StepResult(
             verdict=StepVerdict.WARN,
-            sentence=_("It came as “%(kind)s”, not as JSON.") % {"kind": answer.kind[:100]},
-            mend=_("Let the proxy pass on the Content-Type of this server."),
+            sentence=_("Served as “%(kind)s”, not as JSON.") % {"kind": answer.kind[:100]},
+            fix=_("Configure your proxy to keep the Content-Type header."),
             details=(said,),
         )
-    return good(_("It is there, is JSON, and holds this copilot."), said)
+    return good(_("Valid JSON that lists this copilot."), said)
 
 
 def _away(setup: Setup, error: Unreached) -> StepResult:
-    text = _("%(base)s is not reached from this machine. %(why)s")
+    text = _("%(base)s can't be reached from this machine. %(why)s")
     return StepResult(
         verdict=StepVerdict.BAD,
         sentence=text % {"base": setup.base, "why": error.public},
         workspace=workspace_words.NETWORK,
-        mend=_(
-            "Set PUBLIC_URL to the address that people use. If browsers reach it and this machine "
-            "does not, test from Workspace itself."
+        fix=_(
+            "Set PUBLIC_URL to the URL that users enter. If browsers reach it but this machine "
+            "doesn't, test from Workspace itself."
         ),
     )
 
@@ -118,18 +152,17 @@ def _in_the_clear(setup: Setup) -> StepResult | None:
     if parts.hostname in _HERE:
         return StepResult(
             verdict=StepVerdict.WARN,
-            sentence=_("Only a browser on this very machine reaches %(base)s.")
-            % {"base": setup.base},
-            mend=_(
-                "Good enough to try it with Chrome or Edge. Safari and Brave refuse plain http; for "
-                "other people, serve over https and set PUBLIC_URL."
+            sentence=_("%(base)s can only be reached from this machine.") % {"base": setup.base},
+            fix=_(
+                "Sufficient for testing with Chrome or Edge. Safari and Brave reject plain http. For "
+                "other users, serve over https and set PUBLIC_URL."
             ),
         )
     if not any(origin.startswith("https:") for origin in setup.origins):
         return None
     return StepResult(
         verdict=StepVerdict.BAD,
-        sentence=_("Pages over https, as Workspace is, may not ask a server over plain http."),
+        sentence=_("Workspace uses https and can't call a server over plain http."),
         workspace=workspace_words.NETWORK,
-        mend=_("Serve over https, and set PUBLIC_URL to that address."),
+        fix=_("Serve over https and set PUBLIC_URL to that URL."),
     )

@@ -1,4 +1,4 @@
-"""Reads the two discovery documents as Workspace does, and says what it would refuse."""
+"""The two discovery documents, validated as Workspace does."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from protocol.strict_json import MalformedJson, loads
 
 _TEXT = {"type": "string"}
 _NAME = {"type": "string", "minLength": 1}
-# One wrong entry makes Workspace refuse the whole document: a feature that is text, for one.
+# One invalid entry makes Workspace reject the whole document, such as a feature that is text.
 _FEATURE = {
     "anyOf": [
         {"type": "boolean"},
@@ -58,14 +58,14 @@ SCHEMA: Mapping[str, Any] = {"type": "object", "additionalProperties": _ENTRY}
 
 
 class DocumentPlace(StrEnum):
-    """Where a document is: Workspace asks for the first, older ones for the second."""
+    """Paths of the documents; older versions of Workspace request the second."""
 
     AGENTS = "/agents.json"
     COPILOTS = "/copilots.json"
 
 
 class RefusedDocument(Exception):
-    """A document that Workspace would not take."""
+    """A document that Workspace would reject."""
 
     def __init__(self, result: StepResult) -> None:
         super().__init__(result.sentence)
@@ -73,10 +73,10 @@ class RefusedDocument(Exception):
 
 
 async def document(setup: Setup, ask: Ask, place: DocumentPlace) -> tuple[dict[str, Any], Answer]:
-    """A document of the server, and the answer in which it came.
+    """Load a document; return it with its response.
 
     Raises:
-        Refused: Workspace would not take it.
+        RefusedDocument: Workspace would reject it.
     """
     try:
         answer = await ask("GET", setup.base + place, headers={"X-API-Key": setup.key})
@@ -87,10 +87,10 @@ async def document(setup: Setup, ask: Ask, place: DocumentPlace) -> tuple[dict[s
 
 
 async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> dict[str, Any]:
-    """What a document says of the copilot; its addresses are whole.
+    """Load the entry of the copilot, with absolute URLs.
 
     Raises:
-        Refused: There is no document, or it does not hold the copilot.
+        RefusedDocument: There is no document, or it doesn't list the copilot.
     """
     found, _answer = await document(setup, ask, place)
     if setup.slug not in found:
@@ -99,24 +99,24 @@ async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> dict[str, Any]:
 
 
 def check_status(answer: Answer) -> None:
-    """Lets an answer through whose status is good.
+    """Check the status of a response.
 
     Raises:
-        Refused: It is not.
+        RefusedDocument: It isn't 200.
     """
     if 300 <= answer.status < 400:
         raise RefusedDocument(_redirected(answer))
     if answer.status == 200:
         return
-    text = _("The server answered %(status)d, not 200.")
+    text = _("The server returned status %(status)d.")
     raise RefusedDocument(
         StepResult(
             verdict=StepVerdict.BAD,
             sentence=text % {"status": answer.status},
             workspace=workspace_words.of_status(answer.status),
-            mend=_(
-                "Something between browser and server answers in its place, or the server has a "
-                "fault: look at what it said here, and into the logs of both."
+            fix=_(
+                "Something between browser and server answers instead, or the server failed. Check "
+                "the response below and the logs of proxy and server."
             ),
             details=seen_in(answer),
         )
@@ -124,10 +124,10 @@ def check_status(answer: Answer) -> None:
 
 
 def read(answer: Answer, *, base: str) -> dict[str, Any]:
-    """The document in an answer, its addresses resolved as Workspace resolves them.
+    """Parse a document and make its URLs absolute, as Workspace does.
 
     Raises:
-        Refused: It is no JSON, or not of the shape that Workspace wants.
+        RefusedDocument: It isn't valid JSON, or doesn't match the schema.
     """
     try:
         found = loads(answer.body)
@@ -135,9 +135,11 @@ def read(answer: Answer, *, base: str) -> dict[str, Any]:
         raise RefusedDocument(
             StepResult(
                 verdict=StepVerdict.BAD,
-                sentence=_("What came is no JSON."),
+                sentence=_("The response is not valid JSON."),
                 workspace=workspace_words.NO_JSON,
-                mend=_("Something answers in place of this server: a log-in page of a proxy?"),
+                fix=_(
+                    "Something answers instead of this server, such as a sign-in page of a proxy."
+                ),
                 details=(error.public, *seen_in(answer)),
             )
         ) from error
@@ -146,10 +148,10 @@ def read(answer: Answer, *, base: str) -> dict[str, Any]:
         raise RefusedDocument(
             StepResult(
                 verdict=StepVerdict.BAD,
-                sentence=_("The document has not the shape that Workspace wants."),
+                sentence=_("The document doesn't match the schema of Workspace."),
                 workspace=workspace_words.SCHEMA,
-                mend=_(
-                    "One wrong entry takes all others along. Mend, then publish, what is named."
+                fix=_(
+                    "One invalid entry makes Workspace reject all. Fix and publish the copilots below."
                 ),
                 details=tuple(faults),
             )
@@ -158,7 +160,7 @@ def read(answer: Answer, *, base: str) -> dict[str, Any]:
 
 
 def conflicts(found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ids and names in a document that Workspace would not tell apart: it looks away from case."""
+    """Return entries whose id or name differs from another only in upper and lower case."""
     ids = Counter(slug.casefold() for slug in found)
     names = Counter(str(one["name"]).casefold() for one in found.values())
     return tuple(
@@ -169,7 +171,7 @@ def conflicts(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def seen_in(answer: Answer) -> tuple[str, ...]:
-    """What this server says of a refusal, else the beginning of an answer's body as text."""
+    """Return the error text of a response, else the start of its body."""
     text = _detail(answer) or answer.body.decode("utf-8", "replace").strip()
     return (text[:MOST_SHOWN],) if text else ()
 
@@ -195,7 +197,7 @@ def _resolved(one: Mapping[str, Any], base: str) -> dict[str, Any]:
 
 def _address_faults(found: Any, base: str) -> tuple[str, ...]:
     return tuple(
-        _("%(slug)s: %(address)s is no web address.") % {"slug": slug, "address": address}
+        _("%(slug)s: %(address)s is not a URL.") % {"slug": slug, "address": address}
         for slug, one in _entries(found)
         for address in (*one["endpoints"].values(), *filter(None, [one.get("image")]))
         if not _is_web_address(address, base)
@@ -213,11 +215,11 @@ def _is_web_address(address: str, base: str) -> bool:
 def _unreached(error: Unreached) -> StepResult:
     return StepResult(
         verdict=StepVerdict.BAD,
-        sentence=_("The server did not reach itself. %(why)s") % {"why": error.public},
+        sentence=_("The server can't reach itself. %(why)s") % {"why": error.public},
         workspace=workspace_words.NETWORK,
-        mend=_(
-            "Set PUBLIC_URL to the address that people use. If this machine cannot reach itself "
-            "under it although browsers can, this test cannot say more."
+        fix=_(
+            "Set PUBLIC_URL to the URL that users enter. If browsers reach it but this machine "
+            "doesn't, this test can't say more."
         ),
     )
 
@@ -226,12 +228,11 @@ def _redirected(answer: Answer) -> StepResult:
     where = answer.headers.get("location", "")
     return StepResult(
         verdict=StepVerdict.BAD,
-        sentence=_("The server sends browsers on to another address: %(where)s")
-        % {"where": where[:300]},
+        sentence=_("The server redirects to another URL: %(where)s") % {"where": where[:300]},
         workspace=workspace_words.CORS,
-        mend=_(
-            "Set PUBLIC_URL to the address to which it leads, and enter that in Workspace: browsers "
-            "follow no redirect when they ask first whether they may."
+        fix=_(
+            "Set PUBLIC_URL to the target of the redirect and enter that in Workspace. Browsers "
+            "don't follow redirects of CORS preflight requests."
         ),
     )
 
@@ -239,16 +240,16 @@ def _redirected(answer: Answer) -> StepResult:
 def _not_listed(setup: Setup, found: Mapping[str, Any]) -> StepResult:
     return StepResult(
         verdict=StepVerdict.BAD,
-        sentence=_("The document does not hold this copilot: Workspace would not show it."),
-        mend=setup.problem or _why_not_listed(setup),
-        details=(_("It holds: %(ids)s") % {"ids": ", ".join(found)[:300] or "-"},),
+        sentence=_("The document doesn't list this copilot, so Workspace won't show it."),
+        fix=setup.problem or _why_not_listed(setup),
+        details=(_("It lists: %(ids)s") % {"ids": ", ".join(found)[:300] or "-"},),
     )
 
 
 def _why_not_listed(setup: Setup) -> str:
     if setup.needs_key:
         return _(
-            "Let the proxy pass X-API-Key on, and keep no document: who sends no key is not shown "
-            "this copilot."
+            "Configure your proxy to forward X-API-Key and not to cache the document. Without a key "
+            "this copilot isn't listed."
         )
-    return _("Another server answers here, or a proxy keeps an older document.")
+    return _("Another server answers here, or a proxy has cached an older document.")

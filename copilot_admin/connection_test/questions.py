@@ -1,4 +1,4 @@
-"""The steps in which the copilot is asked a first question, in each generation of the protocol."""
+"""Steps that ask the copilot a question, in each generation of the protocol."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -31,8 +31,8 @@ from protocol.sse import EventTooLarge, decode
 from protocol.strict_json import MalformedJson, loads
 
 QUESTION = "What can you do? Answer in one sentence."
-SECONDS = 60.0  # somebody watches; an answer to so short a question takes a model less
-# An answer that took longer than this and came in its last tenth was held back on its way.
+SECONDS = 60.0  # a user waits; a model answers so short a question in less
+# A slower answer whose first byte came in its last tenth was buffered on its way.
 SLOW_MS = 2000
 _ONE = frozenset({"copilotMessageChunk", "copilotFunctionCall"})
 _TWO = _ONE | {"copilotStatusUpdate", "copilotMessageArtifact", "copilotCitationCollection"}
@@ -44,7 +44,7 @@ EVENTS = {
 
 
 def question(generation: Generation) -> ConnectionStep:
-    """The step that asks in a generation."""
+    """Return the step for a generation."""
 
     async def step(setup: Setup, ask: Ask) -> StepResult:
         try:
@@ -53,8 +53,8 @@ def question(generation: Generation) -> ConnectionStep:
             return refused.result
         except Unreached as error:
             return _bad(
-                _("No whole answer came. %(why)s") % {"why": error.public},
-                mend=_("Look whether its provider answers, and how long the proxy waits."),
+                _("No complete answer. %(why)s") % {"why": error.public},
+                fix=_("Check its provider and the timeouts of your proxy."),
             )
         return (
             _no_stream(answer, setup)
@@ -66,7 +66,7 @@ def question(generation: Generation) -> ConnectionStep:
 
 
 def body_of(generation: Generation) -> bytes:
-    """A first question as Workspace of a generation sends it, with an empty dashboard."""
+    """Return a question as Workspace of a generation sends it, with an empty dashboard."""
     body: dict[str, Json] = {"messages": [{"role": "human", "content": QUESTION}]}
     if generation is Generation.ONE:
         body |= {"context": [], "use_docs": False, "widgets": []}
@@ -103,18 +103,15 @@ async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
 def _no_stream(answer: Answer, setup: Setup) -> StepResult | None:
     if answer.status != HTTPStatus.OK:
         return _bad(
-            _("The question was refused with %(status)d.") % {"status": answer.status},
-            mend=setup.problem
-            or _(
-                "What the server said stands here; if it is not from this server, mend the proxy."
-            ),
+            _("The question was rejected with status %(status)d.") % {"status": answer.status},
+            fix=setup.problem
+            or _("Server response below. If it isn't from this server, check your proxy."),
             details=seen_in(answer),
         )
     if answer.kind != "text/event-stream":
         return _bad(
-            _("The answer came as “%(kind)s”, not as a stream of events.")
-            % {"kind": answer.kind[:100]},
-            mend=_("Let the proxy pass answers on as they are."),
+            _("The answer is “%(kind)s”, not an event stream.") % {"kind": answer.kind[:100]},
+            fix=_("Configure your proxy to forward responses unchanged."),
             details=seen_in(answer),
         )
     return None
@@ -126,26 +123,26 @@ def _unreadable(answer: Answer, generation: Generation) -> StepResult | None:
         data = [loads(text.encode()) for _name, text in events]
     except (EventTooLarge, MalformedJson) as error:
         return _bad(
-            _("An event of the stream cannot be read; Workspace ends the answer there."),
-            mend=_("Let the proxy change nothing in answers, and compress none."),
+            _("An event of the stream is not valid. Workspace stops reading there."),
+            fix=_("Configure your proxy not to change or compress responses."),
             details=(str(error),),
         )
     if answer.body and not answer.body.endswith(b"\n\n"):
         return _bad(
-            _("The stream ends in the middle of an event, which Workspace throws away."),
-            mend=_("Let the proxy wait for as long as an answer takes."),
+            _("The stream was cut off mid-event."),
+            fix=_("Increase the read timeout of your proxy."),
         )
     unknown = sorted({name for name, _text in events} - EVENTS[generation])
     if unknown:
         return _bad(
-            _("The stream has events that this generation does not know."),
-            mend=_("Another server answers here, or another version of it."),
+            _("The stream has events that this version of Workspace doesn't know."),
+            fix=_("Another server, or another version of this one, answers at this URL."),
             details=tuple(name[:100] for name in unknown),
         )
     if not data:
         return _bad(
-            _("The stream ended without an event."),
-            mend=_("Read the transcript: the filter “playground” of the list shows it."),
+            _("The stream is empty."),
+            fix=_("Read the conversation: set the filter “Playground” in the list."),
         )
     return None
 
@@ -156,32 +153,30 @@ async def _ended(answer: Answer, generation: Generation, setup: Setup) -> StepRe
     kept = await setup.kept(answer.headers.get("x-completion-id", ""))
     if kept is None:
         return _bad(
-            _("An answer came, but this server has no transcript of it."),
-            mend=_("Another server answers under this address: set PUBLIC_URL."),
+            _("An answer came, but not from this server."),
+            fix=_("Another server answers at this URL. Set PUBLIC_URL."),
             details=details,
         )
     if kept.error or kept.outcome != "completed":
         return _bad(
-            _("The copilot could not answer. %(why)s") % {"why": kept.error or kept.outcome},
-            mend=_("Test its provider, or read the transcript of this question."),
+            _("The copilot couldn't answer. %(why)s") % {"why": kept.error or kept.outcome},
+            fix=_("Test its provider, or read the conversation of this question."),
             details=details,
         )
     if kept.generation != generation:
         return _bad(
-            _("The question was read as one of generation %(read)d.") % {"read": kept.generation},
-            mend=_("Let the proxy leave addresses and bodies as they are."),
+            _("The question was read as generation %(read)d.") % {"read": kept.generation},
+            fix=_("Configure your proxy not to change URLs and bodies."),
             details=details,
         )
     if _was_held_back(answer):
         return StepResult(
             verdict=StepVerdict.WARN,
-            sentence=_("The answer came all at once, when it was complete."),
-            mend=_(
-                "Switch off buffering and compression in the proxy: people see words as they come."
-            ),
+            sentence=_("The answer was delivered all at once instead of word by word."),
+            fix=_("Turn off buffering and compression in your proxy."),
             details=details,
         )
-    return good(_("It answered, and the stream was read to its end."), *details)
+    return good(_("Answered; the stream was read completely."), *details)
 
 
 def _was_held_back(answer: Answer) -> bool:
@@ -190,7 +185,7 @@ def _was_held_back(answer: Answer) -> bool:
 
 
 def _measured(answer: Answer, names: Sequence[str]) -> str:
-    text = _("First event after %(first)d ms, the last after %(ms)d ms; %(count)d events.")
+    text = _("First event after %(first)d ms, last after %(ms)d ms, %(count)d events.")
     return text % {"first": answer.first_ms or 0, "ms": answer.ms, "count": len(names)}
 
 
@@ -209,7 +204,7 @@ def _field(value: Any, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _bad(sentence: str, *, mend: str, details: tuple[str, ...] = ()) -> StepResult:
+def _bad(sentence: str, *, fix: str, details: tuple[str, ...] = ()) -> StepResult:
     return StepResult(
-        verdict=StepVerdict.BAD, sentence=sentence, mend=mend, details=tuple(filter(None, details))
+        verdict=StepVerdict.BAD, sentence=sentence, fix=fix, details=tuple(filter(None, details))
     )

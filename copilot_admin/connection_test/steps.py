@@ -1,4 +1,4 @@
-"""The steps of the test in their order, each with what it is called."""
+"""Steps of the connection test, in order."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,15 +6,14 @@ from enum import StrEnum
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.connection_test import discovery, image, origins
-from copilot_admin.connection_test import values as standing
+from copilot_admin.connection_test import browser, discovery
 from copilot_admin.connection_test.questions import question
 from copilot_admin.connection_test.values import Ask, ConnectionStep, Setup, StepResult
 from protocol.models import Generation
 
 
 class StepName(StrEnum):
-    """A step, as addresses and pages call it."""
+    """Names of the steps in pages and tests."""
 
     LIVE = "live"
     KEY = "key"
@@ -30,27 +29,27 @@ class StepName(StrEnum):
 
 
 TITLES: Mapping[StepName, str | Promise] = {
-    StepName.LIVE: _("The copilot is live"),
-    StepName.KEY: _("Somebody has a key"),
-    StepName.ADDRESS: _("The address leads to this server"),
-    StepName.AGENTS: _("Workspace finds it in /agents.json"),
-    StepName.COPILOTS: _("Older versions find it in /copilots.json"),
-    StepName.NAMES: _("Its id and its name are its own"),
-    StepName.IMAGE: _("Its image loads"),
-    StepName.ORIGINS: _("Browsers let Workspace ask"),
-    StepName.THREE: _("A first question, as Workspace asks today"),
-    StepName.TWO: _("A first question, as Workspace asked in early 2025"),
-    StepName.ONE: _("A first question, as Terminal Pro asked"),
+    StepName.LIVE: _("The copilot is available"),
+    StepName.KEY: _("API key available"),
+    StepName.ADDRESS: _("Server URL is reachable"),
+    StepName.AGENTS: _("Listed in /agents.json"),
+    StepName.COPILOTS: _("Listed in /copilots.json (older versions)"),
+    StepName.NAMES: _("ID and name are unique"),
+    StepName.IMAGE: _("Image loads"),
+    StepName.ORIGINS: _("CORS allows Workspace"),
+    StepName.THREE: _("Answers a question (current Workspace)"),
+    StepName.TWO: _("Answers a question (Workspace of early 2025)"),
+    StepName.ONE: _("Answers a question (Terminal Pro)"),
 }
 _STEPS: Mapping[StepName, ConnectionStep] = {
-    StepName.LIVE: standing.live,
-    StepName.KEY: standing.key,
+    StepName.LIVE: discovery.live,
+    StepName.KEY: discovery.key,
     StepName.ADDRESS: discovery.address,
     StepName.AGENTS: discovery.agents,
     StepName.COPILOTS: discovery.copilots,
     StepName.NAMES: discovery.names,
-    StepName.IMAGE: image.image,
-    StepName.ORIGINS: origins.origins,
+    StepName.IMAGE: browser.image,
+    StepName.ORIGINS: browser.origins,
     StepName.THREE: question(Generation.THREE),
     StepName.TWO: question(Generation.TWO),
     StepName.ONE: question(Generation.ONE),
@@ -58,5 +57,5 @@ _STEPS: Mapping[StepName, ConnectionStep] = {
 
 
 async def run_step(name: StepName, setup: Setup, ask: Ask) -> StepResult:
-    """Does one step of the test of a connection."""
+    """Run one step."""
     return await _STEPS[name](setup, ask)

@@ -1,4 +1,4 @@
-"""Values that the steps of the connection test share."""
+"""Values shared by the steps of the connection test."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,6 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from copilot_admin.copilots.callers import new_trial_pass
 from copilot_admin.copilots.drafts import standing_of
@@ -22,43 +20,43 @@ from copilot_admin.models.conversations import PLAYGROUND
 
 
 class StepVerdict(StrEnum):
-    """How a step of the test ended."""
+    """Verdicts of a step."""
 
     GOOD = "good"
-    WARN = "warn"  # it works, but not for everybody or not as well as it could
+    WARN = "warn"  # it works, but not for everyone or not well
     BAD = "bad"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """How a step ended, in words.
+    """Result of a step.
 
     Attributes:
-        workspace: What Workspace itself would say, word for word; "" where that is not known.
-        mend: What to do about it.
-        details: What was seen: texts of servers, files and models among them.
+        workspace: Error message of Workspace; "" if unknown.
+        fix: Instruction for the user.
+        details: Observations; untrusted texts of servers, files and models among them.
     """
 
     verdict: StepVerdict
     sentence: str
     workspace: str = ""
-    mend: str = ""
+    fix: str = ""
     details: tuple[str, ...] = ()
 
 
 def good(sentence: str, *details: str) -> StepResult:
-    """A result without a fault."""
+    """Return a result without a problem."""
     return StepResult(verdict=StepVerdict.GOOD, sentence=sentence, details=details)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a server answered.
+    """Response of a server.
 
     Attributes:
-        headers: By their names in lower case.
-        first_ms: Until the first byte of the body; None when it has none.
-        ms: Until the last.
+        headers: By lower-case names.
+        first_ms: Time to the first byte of the body; None without a body.
+        ms: Time to the last byte.
     """
 
     status: int
@@ -69,16 +67,16 @@ class Answer:
 
     @property
     def kind(self) -> str:
-        """The content type without its parameters."""
+        """Return the content type without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class Unreached(CopilotError):
-    """A server gave no answer; the text says why."""
+    """There is no response; the text gives the reason."""
 
 
 class Ask(Protocol):
-    """Asks the server; an address of any other is refused."""
+    """Client of the server; URLs of others are refused."""
 
     async def __call__(
         self,
@@ -89,16 +87,16 @@ class Ask(Protocol):
         body: bytes = b"",
         seconds: float = 10.0,
     ) -> Answer:
-        """Sends one request, and follows no redirect.
+        """Send one request, without following redirects.
 
         Raises:
-            Unreached: There is no answer.
+            Unreached: There is no response.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptQuestion:
-    """What the journal has of a question: how it ended, and the generation it was read in."""
+class StoredRun:
+    """Outcome of a test question, as this server stored it."""
 
     outcome: str
     error: str
@@ -107,17 +105,17 @@ class KeptQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What is known of the copilot and the server before anything is asked.
+    """Facts about the copilot and the server.
 
     Attributes:
-        base: Address of the server as people reach it, without a slash at the end.
-        problem: Why nobody gets the copilot; "" when it is live.
-        keys: Valid endpoint keys that open it.
-        key: A trial pass, sent where a client sends its endpoint key.
-        origins: The pages that the server lets call it.
-        extra_origin: One more that somebody asked about; "".
-        headers: Names of request headers that clients may send besides the usual ones.
-        kept: Looks a question up by its completion id.
+        base: Public URL of the server, without a trailing slash.
+        problem: Why the copilot isn't available; "" if it is.
+        keys: Number of valid API keys for it.
+        key: A temporary pass, sent instead of an API key.
+        origins: Allowed origins.
+        extra_origin: One more origin to test; "".
+        headers: Further request headers that clients may send.
+        kept: Loads a run by its completion id.
     """
 
     base: str
@@ -129,7 +127,7 @@ class Setup:
     origins: tuple[str, ...]
     extra_origin: str
     headers: tuple[str, ...]
-    kept: "Callable[[str], Awaitable[KeptQuestion | None]]"
+    kept: "Callable[[str], Awaitable[StoredRun | None]]"
 
 
 ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[StepResult]]
@@ -152,53 +150,21 @@ _OTHER_STATUS = "Unknown error occurred while validating URL."
 
 
 def of_status(status: int) -> str:
-    """What is said of an HTTP status that is not good."""
+    """Return the error message of Workspace for an HTTP status."""
     return _STATUS.get(status, _OTHER_STATUS)
 
 
-async def live(setup: Setup, ask: Ask) -> StepResult:
-    """Whether the copilot is published, on and able to answer."""
-    if setup.problem:
-        return StepResult(
-            verdict=StepVerdict.BAD,
-            sentence=_("Nobody gets this copilot now. %(why)s") % {"why": setup.problem},
-            mend=_("Publish it, switch it on, or mend what its page names. Then test again."),
-        )
-    return good(_("It is published and switched on."))
-
-
-async def key(setup: Setup, ask: Ask) -> StepResult:
-    """Whether there is a key that opens it, if it wants one."""
-    if not setup.needs_key:
-        return good(_("It answers everybody: no key is needed."))
-    if not setup.keys:
-        return StepResult(
-            verdict=StepVerdict.BAD,
-            sentence=_("It wants a key, and there is none that opens it."),
-            mend=_("Make a key above, or ask an operator for one."),
-        )
-    text = ngettext(
-        "It wants a key; one valid key opens it.",
-        "It wants a key; %(count)d valid keys open it.",
-        setup.keys,
-    )
-    return good(
-        text % {"count": setup.keys},
-        _("The steps below use a pass of their own: enter a key in Workspace to test that one."),
-    )
-
-
-_GOT = (CopilotState.PUBLISHED, CopilotState.CHANGED)
+AVAILABLE = (CopilotState.PUBLISHED, CopilotState.CHANGED)
 
 
 def setup_of(copilot: Copilot, *, base: str, user_id: int, extra_origin: str = "") -> Setup:
-    """The facts of a copilot; reads the database.
+    """Load the facts of a copilot.
 
     Args:
-        copilot: With what is live of it.
-        base: Address under which people reach the server.
-        user_id: Of whoever tests; his questions are journaled as trials.
-        extra_origin: Of a page that the test is to look at besides those that are allowed.
+        copilot: With its live version.
+        base: Public URL of the server.
+        user_id: Of the tester; the runs are stored as runs of the playground.
+        extra_origin: One more origin to test.
     """
     return Setup(
         base=base,
@@ -215,12 +181,12 @@ def setup_of(copilot: Copilot, *, base: str, user_id: int, extra_origin: str = "
 
 
 def problem_of(copilot: Copilot) -> str:
-    """Why nobody gets a copilot, in a sentence; "" when it is live."""
+    """Return why a copilot isn't available; "" if it is."""
     standing = standing_of(copilot)
-    return "" if standing.state in _GOT else standing.sentence
+    return "" if standing.state in AVAILABLE else standing.sentence
 
 
-def _kept(completion_id: str) -> KeptQuestion | None:
+def _kept(completion_id: str) -> StoredRun | None:
     try:
         key = UUID(completion_id)
     except ValueError:
@@ -228,4 +194,4 @@ def _kept(completion_id: str) -> KeptQuestion | None:
     run = Run.objects.filter(pk=key, principal__startswith=PLAYGROUND).first()
     if run is None:
         return None
-    return KeptQuestion(outcome=run.outcome, error=run.error, generation=run.generation)
+    return StoredRun(outcome=run.outcome, error=run.error, generation=run.generation)

@@ -1,4 +1,4 @@
-"""A server that answers what a test says, and what is known of a copilot on it."""
+"""A scripted server, and the facts of a copilot on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,9 +10,9 @@ from asgiref.sync import async_to_sync
 from copilot_admin.connection_test.values import (
     Answer,
     ConnectionStep,
-    KeptQuestion,
     Setup,
     StepResult,
+    StoredRun,
     Unreached,
 )
 
@@ -93,9 +93,9 @@ class Server:
                 return ANSWER
 
 
-async def completed(completion_id: str) -> KeptQuestion | None:
+async def completed(completion_id: str) -> StoredRun | None:
     """A question that went well."""
-    return KeptQuestion(outcome="completed", error="", generation=3)
+    return StoredRun(outcome="completed", error="", generation=3)
 
 
 SETUP = Setup(

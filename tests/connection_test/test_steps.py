@@ -1,4 +1,4 @@
-"""Each step of the test: when it is good, and what it says of each thing that can go wrong."""
+"""Each step: when it passes, warns or fails, and which message of Workspace it shows."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,12 +8,11 @@ from typing import Any
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.connection_test import discovery, image, origins
-from copilot_admin.connection_test import values as standing
+from copilot_admin.connection_test import browser, discovery
 from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.questions import QUESTION, body_of, question
 from copilot_admin.connection_test.steps import TITLES, StepName, run_step
-from copilot_admin.connection_test.values import Answer, KeptQuestion, StepVerdict, Unreached
+from copilot_admin.connection_test.values import Answer, StepVerdict, StoredRun, Unreached
 from protocol.models import Generation
 from protocol.parsing import parse_query
 from tests.connection_test.asked import (
@@ -29,6 +28,7 @@ from tests.connection_test.asked import (
     stream,
 )
 
+GOOD, WARN, BAD = StepVerdict
 AWAY = Unreached("Nothing takes connections there.")
 PAGE = Answer(status=200, headers={"content-type": "text/html"}, body=b"<h1>Log in</h1>")
 ask_three = question(Generation.THREE)
@@ -39,9 +39,9 @@ def moved(status: int = 301) -> Answer:
 
 
 def kept(**facts: Any) -> Any:
-    async def look(completion_id: str) -> KeptQuestion | None:
+    async def look(completion_id: str) -> StoredRun | None:
         assert completion_id == "c-1"
-        return KeptQuestion(**{"outcome": "completed", "error": "", "generation": 3, **facts})
+        return StoredRun(**{"outcome": "completed", "error": "", "generation": 3, **facts})
 
     return look
 
@@ -52,89 +52,48 @@ def test_every_step_has_a_title_and_ends_well_where_all_is_well(name: StepName):
     setup = replace(SETUP, kept=kept(generation=generation))
     result = async_to_sync(run_step)(name, setup, Server())
     assert TITLES[name]
-    assert (result.verdict, result.workspace, result.mend) == (StepVerdict.GOOD, "", "")
+    assert (result.verdict, result.workspace, result.fix) == (GOOD, "", "")
 
 
 @pytest.mark.parametrize(
-    ("facts", "verdict", "sentence"),
+    ("facts", "verdict"),
     [
-        ({}, StepVerdict.GOOD, "It answers everybody: no key is needed."),
-        ({"needs_key": True}, StepVerdict.BAD, "It wants a key, and there is none that opens it."),
-        (
-            {"needs_key": True, "keys": 1},
-            StepVerdict.GOOD,
-            "It wants a key; one valid key opens it.",
-        ),
-        ({"needs_key": True, "keys": 3}, StepVerdict.GOOD, "It wants a key; 3 valid keys open it."),
+        ({}, GOOD),
+        ({"needs_key": True}, BAD),
+        ({"needs_key": True, "keys": 1}, GOOD),
+        ({"needs_key": True, "keys": 3}, GOOD),
     ],
 )
-def test_a_key_is_wanted_where_the_copilot_wants_one(facts, verdict, sentence):
-    result = done(standing.key, **facts)
-    assert (result.verdict, result.sentence) == (verdict, sentence)
+def test_a_key_must_exist_if_one_is_required(facts, verdict):
+    assert done(discovery.key, **facts).verdict is verdict
 
 
-def test_a_copilot_that_is_off_is_not_live():
-    result = done(standing.live, problem="Switched off.")
-    assert (result.verdict, result.sentence) == (
-        StepVerdict.BAD,
-        "Nobody gets this copilot now. Switched off.",
-    )
+def test_a_disabled_copilot_is_not_available():
+    result = done(discovery.live, problem="Switched off.")
+    assert result.verdict is BAD and "Switched off." in result.sentence
 
 
 @pytest.mark.parametrize(
-    ("answers", "facts", "verdict", "sentence", "workspace"),
+    ("answers", "facts", "verdict", "workspace"),
     [
-        (
-            {"GET /healthz": AWAY},
-            {},
-            StepVerdict.BAD,
-            f"{BASE} is not reached from this machine. Nothing takes connections there.",
-            workspace_words.NETWORK,
-        ),
-        (
-            {"GET /healthz": PAGE},
-            {},
-            StepVerdict.BAD,
-            "Another server answers under this address.",
-            "",
-        ),
-        (
-            {"GET /healthz": moved()},
-            {},
-            StepVerdict.BAD,
-            "The server sends browsers on to another address: https://elsewhere.example/x",
-            workspace_words.CORS,
-        ),
-        (
-            {},
-            {"base": "http://copilots.example.com"},
-            StepVerdict.BAD,
-            "Pages over https, as Workspace is, may not ask a server over plain http.",
-            workspace_words.NETWORK,
-        ),
-        (
-            {},
-            {"base": "http://127.0.0.1:7777"},
-            StepVerdict.WARN,
-            "Only a browser on this very machine reaches http://127.0.0.1:7777.",
-            "",
-        ),
+        ({"GET /healthz": AWAY}, {}, BAD, workspace_words.NETWORK),
+        ({"GET /healthz": PAGE}, {}, BAD, ""),
+        ({"GET /healthz": moved()}, {}, BAD, workspace_words.CORS),
+        ({}, {"base": "http://copilots.example.com"}, BAD, workspace_words.NETWORK),
+        ({}, {"base": "http://127.0.0.1:7777"}, WARN, ""),
         (
             {},
             {"base": "http://copilots.example.com", "origins": ("http://workspace.local",)},
-            StepVerdict.GOOD,
-            "http://copilots.example.com reaches this server, in 0 ms.",
+            GOOD,
             "",
         ),
     ],
 )
-def test_the_address_is_this_servers_and_browsers_may_use_it(
-    answers, facts, verdict, sentence, workspace
-):
+def test_the_url_reaches_this_server_and_browsers_can_use_it(answers, facts, verdict, workspace):
     alive = Answer(status=200, body=b'{"status": "alive"}')
     others = {f"GET {facts['base']}/healthz": alive} if "base" in facts else {}
     result = done(discovery.address, {**others, **answers}, **facts)
-    assert (result.verdict, result.sentence, result.workspace) == (verdict, sentence, workspace)
+    assert (result.verdict, result.workspace) == (verdict, workspace)
 
 
 @pytest.mark.parametrize(
@@ -149,73 +108,45 @@ def test_the_address_is_this_servers_and_browsers_may_use_it(
 def test_a_status_is_said_in_workspaces_words(status: int, said: str):
     answer = Answer(status=status, body=b"<b>Bad gateway</b>")
     result = done(discovery.agents, {"GET /agents.json": answer})
-    assert (result.verdict, result.sentence, result.workspace, result.details) == (
-        StepVerdict.BAD,
-        f"The server answered {status}, not 200.",
+    assert (result.verdict, result.workspace, result.details) == (
+        BAD,
         said,
         ("<b>Bad gateway</b>",),
     )
+    assert str(status) in result.sentence
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence", "workspace"),
+    ("answer", "workspace"),
     [
-        (AWAY, f"The server did not reach itself. {AWAY.public}", workspace_words.NETWORK),
-        (PAGE, "What came is no JSON.", workspace_words.NO_JSON),
+        (AWAY, workspace_words.NETWORK),
+        (PAGE, workspace_words.NO_JSON),
+        (moved(308), workspace_words.CORS),
+        (document({"other": ENTRY}), ""),
+        (document([]), workspace_words.SCHEMA),
+        (document({"news": {**ENTRY, "features": {"tone": "short"}}}), workspace_words.SCHEMA),
         (
-            moved(308),
-            "The server sends browsers on to another address: https://elsewhere.example/x",
-            workspace_words.CORS,
+            document({"news": ENTRY, "other": {"name": "No endpoint", "description": ""}}),
+            workspace_words.SCHEMA,
         ),
-        (
-            document({"other": ENTRY}),
-            "The document does not hold this copilot: Workspace would not show it.",
-            "",
-        ),
-        (document([]), "The document has not the shape that Workspace wants.", None),
-        (
-            document({"news": {**ENTRY, "features": {"tone": "short"}}}),
-            "The document has not the shape that Workspace wants.",
-            None,
-        ),
-        (
-            document({"news": ENTRY, "other": {"name": "Without an address", "description": ""}}),
-            "The document has not the shape that Workspace wants.",
-            None,
-        ),
-        (
-            document({"news": {**ENTRY, "image": "javascript:alert(1)"}}),
-            "The document has not the shape that Workspace wants.",
-            None,
-        ),
+        (document({"news": {**ENTRY, "image": "javascript:alert(1)"}}), workspace_words.SCHEMA),
     ],
 )
 @pytest.mark.parametrize("path", ["/agents.json", "/copilots.json"])
-def test_what_workspace_would_refuse_of_a_document_is_said(path, answer, sentence, workspace):
+def test_a_document_that_workspace_would_reject_fails(path, answer, workspace):
     step = discovery.agents if path == "/agents.json" else discovery.copilots
     result = done(step, {f"GET {path}": answer})
-    wanted = workspace_words.SCHEMA if workspace is None else workspace
-    assert (result.verdict, result.sentence, result.workspace) == (
-        StepVerdict.BAD,
-        sentence,
-        wanted,
-    )
-    assert result.mend
+    assert (result.verdict, result.workspace, bool(result.fix)) == (BAD, workspace, True)
 
 
-def test_a_document_with_another_type_is_read_all_the_same():
+def test_a_document_with_another_content_type_is_a_warning():
     answer = document({"news": ENTRY}, **{"content-type": "text/plain; charset=utf-8"})
-    result = done(discovery.agents, {"GET /agents.json": answer})
-    assert (result.verdict, result.sentence, result.details) == (
-        StepVerdict.WARN,
-        "It came as “text/plain”, not as JSON.",
-        ("1 agent found",),
-    )
+    assert done(discovery.agents, {"GET /agents.json": answer}).verdict is WARN
 
 
-def test_a_copilot_that_is_not_listed_because_it_is_off_is_mended_there():
+def test_a_disabled_copilot_that_is_not_listed_names_the_reason():
     result = done(discovery.agents, {"GET /agents.json": document({})}, problem="Switched off.")
-    assert (result.mend, result.details) == ("Switched off.", ("It holds: -",))
+    assert result.fix == "Switched off."
 
 
 @pytest.mark.parametrize(
@@ -228,52 +159,35 @@ def test_a_copilot_that_is_not_listed_because_it_is_off_is_mended_there():
 @pytest.mark.parametrize("path", ["/agents.json", "/copilots.json"])
 def test_two_of_one_id_or_name_are_named(path: str, entries: Mapping[str, Any]):
     result = done(discovery.names, {f"GET {path}": document(entries)})
-    assert (result.verdict, result.workspace) == (StepVerdict.BAD, workspace_words.CONFLICT)
+    assert (result.verdict, result.workspace) == (BAD, workspace_words.CONFLICT)
     assert result.details == tuple(f"{slug}: {one['name']}" for slug, one in entries.items())
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"),
+    "answer",
     [
-        (Answer(status=404), "The server answered 404 with “”."),
-        (PAGE, "The server answered 200 with “text/html”."),
-        (AWAY, AWAY.public),
+        Answer(status=404),
+        PAGE,
+        AWAY,
+        Answer(status=200, headers={"content-type": "image/png"}, body=b"GIF?"),
     ],
 )
-def test_an_image_that_does_not_load_is_said(answer, why):
+def test_an_image_that_does_not_load_is_a_warning(answer):
     entry = {**ENTRY, "image": "/v1/copilots/news/image"}
     answers = {
         "GET /agents.json": document({"news": entry}),
         "GET /v1/copilots/news/image": answer,
     }
-    result = done(image.image, answers)
-    assert (result.verdict, result.sentence, result.details) == (
-        StepVerdict.WARN,
-        f"The image does not load. {why}",
-        (f"{BASE}/v1/copilots/news/image",),
-    )
-
-
-def test_what_is_called_an_image_and_is_none_does_not_load():
-    answers = {
-        "GET /agents.json": document({"news": {**ENTRY, "image": "/i"}}),
-        "GET /i": Answer(status=200, headers={"content-type": "image/png"}, body=b"GIF?"),
-    }
-    result = done(image.image, answers)
-    assert result.verdict is StepVerdict.WARN
-    assert "This file is no image that can be used." in result.sentence
+    result = done(browser.image, answers)
+    assert (result.verdict, result.details) == (WARN, (f"{BASE}/v1/copilots/news/image",))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "169.254.169.254", "10.1.2.3"])
 def test_an_image_elsewhere_is_fetched_as_everything_of_strangers_is(host: str):
     entry = {**ENTRY, "image": f"http://{host}/logo.png"}
     server = Server({"GET /agents.json": document({"news": entry})})
-    result = async_to_sync(image.image)(SETUP, server)
-    assert (
-        result.sentence
-        == "The image does not load. The link leads into a private network, from which nothing is "
-        "fetched."
-    )
+    result = async_to_sync(browser.image)(SETUP, server)
+    assert result.verdict is WARN
     assert [address for _, address, _, _ in server.asked] == [f"{BASE}/agents.json"]
 
 
@@ -283,38 +197,36 @@ def test_an_image_elsewhere_is_fetched_as_everything_of_strangers_is(host: str):
         (
             {},
             {"extra_origin": "https://mine.example"},
-            ("https://mine.example: it is not an allowed origin.",),
+            ("https://mine.example:",),
         ),
         (
             {},
             {"headers": ("X-Desk",)},
-            (f"{ORIGIN}: may not send x-desk.",),
+            (f"{ORIGIN}:",),
         ),
         (
             {"OPTIONS /v1/copilots/news/query": Answer(status=405)},
             {},
-            (f"{ORIGIN}: OPTIONS is answered with 405.",),
+            (f"{ORIGIN}:",),
         ),
         (
             {f"GET /agents.json {ORIGIN}": document({})},
             {},
-            (f"{ORIGIN}: the answer itself comes without leave to be read.",),
+            (f"{ORIGIN}:",),
         ),
         (
             {f"GET /agents.json {ORIGIN}": document({}, **{"access-control-allow-origin": ORIGIN})},
             {},
-            (f"{ORIGIN}: may not read X-Trace-Id and X-Completion-Id.",),
+            (f"{ORIGIN}:",),
         ),
-        ({"OPTIONS /agents.json": AWAY}, {}, (f"{ORIGIN}: {AWAY.public}",)),
+        ({"OPTIONS /agents.json": AWAY}, {}, (f"{ORIGIN}:",)),
     ],
 )
 def test_a_page_that_may_not_ask_is_named(answers, facts, details):
-    result = done(origins.origins, answers, **facts)
-    assert (result.verdict, result.workspace, result.details) == (
-        StepVerdict.BAD,
-        workspace_words.CORS,
-        details,
-    )
+    result = done(browser.origins, answers, **facts)
+    assert (result.verdict, result.workspace) == (BAD, workspace_words.CORS)
+    (detail,) = result.details
+    assert detail.startswith(details)
 
 
 def test_a_proxy_that_lets_everybody_ask_is_said():
@@ -329,16 +241,13 @@ def test_a_proxy_that_lets_everybody_ask_is_said():
         "OPTIONS /v1/copilots/news/query": allowed,
         "GET /agents.json": document({"news": ENTRY}, **open_door),
     }
-    result = done(origins.origins, answers)
-    assert (result.verdict, result.sentence) == (
-        StepVerdict.WARN,
-        "Pages of any origin may ask this server.",
-    )
+    result = done(browser.origins, answers)
+    assert result.verdict is WARN
 
 
 def test_a_page_asks_first_with_all_that_it_will_send():
     server = Server()
-    async_to_sync(origins.origins)(SETUP, server)
+    async_to_sync(browser.origins)(SETUP, server)
     asked = [
         (address.removeprefix(BASE), headers["Access-Control-Request-Method"])
         for method, address, headers, _ in server.asked
@@ -370,11 +279,8 @@ def test_a_question_goes_where_the_document_says_with_an_id_of_its_own():
 
 def test_an_answer_is_measured_and_shown_as_text():
     result = done(ask_three)
-    assert (result.verdict, result.sentence, result.details) == (
-        StepVerdict.GOOD,
-        "It answered, and the stream was read to its end.",
-        ("First event after 5 ms, the last after 20 ms; 2 events.", "I know news."),
-    )
+    assert (result.verdict, result.details[1]) == (GOOD, "I know news.")
+    assert "5 ms" in result.details[0] and "20 ms" in result.details[0]
 
 
 REFUSED = Answer(status=403, body=b'{"detail": "Not for you.", "code": "forbidden"}')
@@ -383,74 +289,55 @@ CUT = Answer(
     headers={"content-type": "text/event-stream"},
     body=ANSWER.body + b'event: copilotMessageChunk\ndata: {"del',
 )
+NO_JSON = Answer(
+    status=200,
+    headers={"content-type": "text/event-stream"},
+    body=b"event: copilotMessageChunk\ndata: {\n\n",
+)
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence", "details"),
+    ("answer", "details"),
     [
-        (AWAY, f"No whole answer came. {AWAY.public}", ()),
-        (REFUSED, "The question was refused with 403.", ("Not for you.",)),
-        (
-            PAGE,
-            "The answer came as “text/html”, not as a stream of events.",
-            ("<h1>Log in</h1>",),
-        ),
-        (CUT, "The stream ends in the middle of an event, which Workspace throws away.", ()),
-        (stream(), "The stream ended without an event.", ()),
-        (
-            stream(("message", {})),
-            "The stream has events that this generation does not know.",
-            ("message",),
-        ),
-        (moved(307), "The question was refused with 307.", ()),
+        (AWAY, ()),
+        (REFUSED, ("Not for you.",)),
+        (PAGE, ("<h1>Log in</h1>",)),
+        (CUT, ()),
+        (NO_JSON, None),
+        (stream(), ()),
+        (stream(("message", {})), ("message",)),
+        (moved(307), ()),
     ],
 )
-def test_what_workspace_would_choke_on_is_said(answer, sentence, details):
+def test_an_answer_that_workspace_could_not_read_fails(answer, details):
     result = done(ask_three, {"POST /v1/copilots/news/query": answer})
-    assert (result.verdict, result.sentence, result.details) == (StepVerdict.BAD, sentence, details)
-    assert result.mend
-
-
-def test_an_event_that_is_no_json_ends_the_answer():
-    broken = Answer(
-        status=200,
-        headers={"content-type": "text/event-stream"},
-        body=b"event: copilotMessageChunk\ndata: {\n\n",
-    )
-    result = done(ask_three, {"POST /v1/copilots/news/query": broken})
-    assert result.sentence == (
-        "An event of the stream cannot be read; Workspace ends the answer there."
-    )
+    assert (result.verdict, bool(result.fix)) == (BAD, True)
+    assert details is None or result.details == details
 
 
 @pytest.mark.parametrize(
-    ("facts", "sentence"),
+    "facts",
     [
-        (
-            {"outcome": "failed", "error": "The provider is away."},
-            "The copilot could not answer. The provider is away.",
-        ),
-        ({"outcome": "truncated"}, "The copilot could not answer. truncated"),
-        ({"generation": 1}, "The question was read as one of generation 1."),
+        {"outcome": "failed", "error": "The provider is away."},
+        {"outcome": "truncated"},
+        {"generation": 1},
     ],
 )
-def test_an_answer_that_only_says_why_there_is_none_is_none(facts, sentence):
+def test_an_answer_of_a_run_that_failed_fails(facts):
     result = done(ask_three, kept=kept(**facts))
-    assert (result.verdict, result.sentence) == (StepVerdict.BAD, sentence)
+    assert result.verdict is BAD and facts.get("error", "") in result.sentence
 
 
-def test_an_answer_of_another_server_is_found_out():
-    async def nothing(completion_id: str) -> KeptQuestion | None:
+def test_an_answer_of_another_server_fails():
+    async def nothing(completion_id: str) -> StoredRun | None:
         return None
 
-    result = done(ask_three, kept=nothing)
-    assert result.sentence == "An answer came, but this server has no transcript of it."
+    assert done(ask_three, kept=nothing).verdict is BAD
 
 
-def test_an_answer_that_came_all_at_once_was_held_back():
+def test_a_buffered_answer_is_a_warning():
     words = ("copilotMessageChunk", {"delta": "Hi."})
     held = stream(words, ms=3000, first_ms=2990)
     flowing = stream(words, ms=3000, first_ms=400)
-    slow = {"POST /v1/copilots/news/query": held}
-    assert done(ask_three, slow).sentence == ("The answer came all at once, when it was complete.")
-    assert done(ask_three, {"POST /v1/copilots/news/query": flowing}).verdict is StepVerdict.GOOD
+    assert done(ask_three, {"POST /v1/copilots/news/query": held}).verdict is WARN
+    assert done(ask_three, {"POST /v1/copilots/news/query": flowing}).verdict is GOOD

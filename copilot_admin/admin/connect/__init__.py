@@ -1,4 +1,1 @@
-"""How Workspace is told of a copilot: address, key, origins, and a test of all of it.
-
-Doors: `urls`.
-"""
+"""Connect page of a copilot: URL, key, allowed origins, and a test of the connection."""

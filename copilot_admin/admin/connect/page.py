@@ -1,4 +1,4 @@
-"""What the page of connecting shows of a copilot, and who may do what on it."""
+"""Values of the Connect page, and its permissions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,43 +28,43 @@ MAKE_KEY = "copilot_admin.add_endpointkey"
 FOLDER = "admin/copilot_admin/connect"
 EXAMPLE_ORIGIN = "https://workspace.example.com"
 LABELS: Mapping[StepVerdict, str | Promise] = {
-    StepVerdict.GOOD: gettext_lazy("Good"),
-    StepVerdict.WARN: gettext_lazy("To know"),
-    StepVerdict.BAD: gettext_lazy("To mend"),
+    StepVerdict.GOOD: gettext_lazy("Passed"),
+    StepVerdict.WARN: gettext_lazy("Warning"),
+    StepVerdict.BAD: gettext_lazy("Failed"),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionStepRow:
-    """A step on the page; without a result before it was done."""
+    """A step on the page; without a result before the test."""
 
     name: StepName
     result: StepResult | None = None
 
     @property
     def title(self) -> str | Promise:
-        """The name of the step, for its heading."""
+        """Return the heading of the step."""
         return TITLES[self.name]
 
     @property
     def label(self) -> str | Promise:
-        """How it ended, as its badge says it."""
+        """Return the verdict in words."""
         return LABELS[self.result.verdict] if self.result else ""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedOrigin:
-    """The origin that somebody typed in, and what is wrong with it."""
+    """A typed origin, and its error."""
 
     text: str = ""
     fault: str = ""
 
 
 def copilot_for(request: HttpRequest, pk: int, *, permission: str) -> Copilot:
-    """The copilot of a page; who makes keys may see every copilot's, as the form of keys shows them.
+    """Return the copilot; users who can create keys see every copilot, as in the form of keys.
 
     Raises:
-        PermissionDenied: The person may not do this.
+        PermissionDenied: The user lacks the permission.
     """
     if not request.user.has_perm(permission) and not (
         permission == VIEW and request.user.has_perm(MAKE_KEY)
@@ -77,14 +77,14 @@ def copilot_for(request: HttpRequest, pk: int, *, permission: str) -> Copilot:
 
 
 def asked_origin(text: str) -> AskedOrigin:
-    """Reads an origin as somebody types it: an address of a page will do."""
+    """Parse a typed origin."""
     wanted = text.strip().rstrip("/")
     if not wanted:
         return AskedOrigin()
     try:
         check_origin(wanted)
     except ValueError:
-        fault = _("Write scheme and host, and the port if there is one: %(example)s")
+        fault = _("Enter scheme, host and optional port, for example %(example)s")
         return AskedOrigin(wanted, fault % {"example": EXAMPLE_ORIGIN})
     return AskedOrigin(wanted)
 
@@ -97,14 +97,14 @@ def page_context(
     wanted: AskedOrigin = AskedOrigin(),
     results: Mapping[StepName, StepResult] | None = None,
 ) -> dict[str, Any]:
-    """What the template of the page needs.
+    """Return the context of the page.
 
     Args:
-        request: Of the page.
-        copilot: Whose page it is.
-        origin: The page that the test was asked to look at besides.
-        wanted: The page that somebody wanted to allow.
-        results: Of the test, where it was done.
+        request: The request.
+        copilot: The copilot.
+        origin: A further origin to test.
+        wanted: An origin that was to be allowed.
+        results: Results of the test, if it was run.
     """
     user = request.user
     origins = ALLOWED_ORIGINS.given
@@ -135,7 +135,7 @@ def page_context(
 
 
 def cors_line(origins: tuple[str, ...], origin: AskedOrigin) -> str:
-    """The line of the environment that allows one more origin; the variable replaces the default."""
+    """Return the environment variable that allows one more origin."""
     wanted = EXAMPLE_ORIGIN if origin.fault or not origin.text else origin.text
     return f"CORS_ORIGINS={','.join(dict.fromkeys((*origins, wanted)))}"
 

@@ -1,9 +1,8 @@
-"""The addresses of connecting."""
+"""Routes of the Connect page."""
 
 from django.urls import path
 
-from copilot_admin.admin.connect.origins import allow, forbid
-from copilot_admin.admin.connect.views import make_key, page, test
+from copilot_admin.admin.connect.views import allow, forbid, make_key, page, test
 from copilot_admin.admin.site.site import site
 
 app_name = "connect"

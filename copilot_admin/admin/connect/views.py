@@ -1,14 +1,17 @@
-"""The views of connecting: the page, a key made on the spot, and the test, a step at a time."""
+"""Views of the Connect page: the page, API keys, allowed origins, the test."""
 
 import asyncio
-from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.contrib import messages
+from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -18,52 +21,55 @@ from copilot_admin.admin.common.published import (
     tell_key_made,
 )
 from copilot_admin.admin.connect.page import (
+    ALLOW_ORIGIN,
     CHANGE,
     FOLDER,
+    FORBID_ORIGIN,
     MAKE_KEY,
     VIEW,
-    ConnectionStepRow,
+    AskedOrigin,
     asked_origin,
     copilot_for,
     page_context,
 )
 from copilot_admin.admin.site.site import site
-from copilot_admin.connection_test.asking import asking, may_be_asked
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record
+from copilot_admin.connection_test.client import asking, may_be_asked
 from copilot_admin.connection_test.steps import StepName, run_step
 from copilot_admin.connection_test.values import Setup, StepResult, setup_of
-from copilot_admin.http.origins import get_base_url
-from copilot_admin.models import EndpointKey
+from copilot_admin.http.origins import ALLOWED_ORIGINS, MAX_ORIGINS, get_base_url
+from copilot_admin.models import Action, AllowedOrigin, Copilot, EndpointKey
 
-LONGEST_NAME = 100  # of a key
+MAX_KEY_NAME_LENGTH = 100  # of a key
 
 
 @require_safe
 def page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Address, header, origins and the test of a copilot."""
+    """Show URL, key, allowed origins and the test."""
     copilot = copilot_for(request, pk, permission=VIEW)
-    return render(request, f"{FOLDER}/page.html", _told(request, page_context(request, copilot)))
+    return render(
+        request, f"{FOLDER}/page.html", _with_test(request, page_context(request, copilot))
+    )
 
 
 @require_POST
 def make_key(request: HttpRequest, pk: int) -> HttpResponse:
-    """Makes a key for this copilot alone and shows it, this once: it is in no session and no log.
-
-    Nobody keeps the answer: like every page of the admin it comes with `no-store`.
-    """
+    """Create a key for this copilot and show it once; it is in no session and no log."""
     copilot = copilot_for(request, pk, permission=MAKE_KEY)
     name = _("Workspace: %(name)s") % {"name": copilot.name}
     with transaction.atomic():
-        key, text = EndpointKey.issue(name[:LONGEST_NAME])
+        key, text = EndpointKey.issue(name[:MAX_KEY_NAME_LENGTH])
         key.limit_to([copilot])
         site.get_model_admin(EndpointKey).log_addition(request, key, [{"added": {}}])
     tell_key_made(request, copilot.pk)
     context = page_context(request, copilot) | {"made": key, "made_text": text}
-    return render(request, f"{FOLDER}/page.html", _told(request, context))
+    return render(request, f"{FOLDER}/page.html", _with_test(request, context))
 
 
 @require_POST
 def test(request: HttpRequest, pk: int) -> HttpResponse:
-    """Does all steps at once, or with `?part=1` the one that is named, for the page to put in."""
+    """Run all steps; htmx gets the results alone."""
     copilot = copilot_for(request, pk, permission=CHANGE)
     origin = asked_origin(request.POST.get("origin", ""))
     setup = setup_of(
@@ -77,15 +83,76 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
         public_url=settings.PUBLIC_URL,
         server_port=request.META.get("SERVER_PORT", ""),
     )
-    if "part" in request.GET:
-        row = _row(request.POST.get("step", ""), setup, is_own=is_own)
-        return render(request, f"{FOLDER}/step.html", {"row": row})
-    results = async_to_sync(_run)(tuple(StepName), setup, is_own=is_own)
+    results = async_to_sync(_run_steps)(setup, is_own=is_own)
     context = page_context(request, copilot, origin=origin, results=results)
-    return render(request, f"{FOLDER}/page.html", context)
+    part = "test" if "HX-Request" in request.headers else "page"
+    return render(request, f"{FOLDER}/{part}.html", context)
 
 
-def _told(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+@require_POST
+def allow(request: HttpRequest, pk: int) -> HttpResponse:
+    """Allow one more origin, for all copilots; takes effect immediately."""
+    copilot = copilot_for(request, pk, permission=ALLOW_ORIGIN)
+    wanted = _checked(asked_origin(request.POST.get("allowed", "")))
+    if wanted.fault:
+        context = page_context(request, copilot, wanted=wanted)
+        return render(request, f"{FOLDER}/page.html", context, status=400)
+    with transaction.atomic():
+        row, is_new = AllowedOrigin.objects.get_or_create(
+            origin=wanted.text, defaults={"allowed_by_id": request.user.pk}
+        )
+        if is_new:
+            _log(request, row, ADDITION, Action.ADDED)
+        transaction.on_commit(ALLOWED_ORIGINS.refresh)
+    messages.success(
+        request, _("%(origin)s was added to the allowed origins.") % {"origin": row.origin}
+    )
+    return _back(copilot)
+
+
+@require_POST
+def forbid(request: HttpRequest, pk: int) -> HttpResponse:
+    """Remove an allowed origin; those of the deployment stay."""
+    copilot = copilot_for(request, pk, permission=FORBID_ORIGIN)
+    with transaction.atomic():
+        row = AllowedOrigin.objects.filter(origin=request.POST.get("origin", "")).first()
+        if row is not None:
+            deleted = AllowedOrigin(pk=row.pk, origin=row.origin)
+            row.delete()
+            _log(request, deleted, DELETION, Action.DELETED)
+            text = _("%(origin)s was removed from the allowed origins.")
+            messages.success(request, text % {"origin": row.origin})
+        transaction.on_commit(ALLOWED_ORIGINS.refresh)
+    return _back(copilot)
+
+
+def _checked(wanted: AskedOrigin) -> AskedOrigin:
+    if wanted.fault:
+        return wanted
+    refuse = partial(AskedOrigin, wanted.text)
+    if not wanted.text:
+        return refuse(_("Enter an origin."))
+    if ALLOWED_ORIGINS.is_pinned:
+        return refuse(_("All origins are set by CORS_ORIGINS in the environment of this server."))
+    if wanted.text in ALLOWED_ORIGINS.given:
+        return refuse(_("This origin is already allowed."))
+    if AllowedOrigin.objects.count() >= MAX_ORIGINS:
+        text = _("At most %(count)d origins can be added. Remove one first.")
+        return refuse(text % {"count": MAX_ORIGINS})
+    return wanted
+
+
+def _log(request: HttpRequest, row: AllowedOrigin, flag: int, action: Action) -> None:
+    LogEntry.objects.log_actions(request.user.pk or 0, [row], flag)
+    record(action, by=Actor.of(request), on=Subject.of(row))
+
+
+def _back(copilot: Copilot) -> HttpResponse:
+    address = reverse("connect:page", args=[copilot.pk])
+    return HttpResponseRedirect(f"{address}#origins-heading")
+
+
+def _with_test(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     has_its_key = not context["needs_key"] or context["keys"] or not context["may_make_key"]
     is_due = is_just_published(request, context["copilot"].pk) and context["may_test"]
     if is_due and has_its_key and not context["problem"]:
@@ -94,19 +161,7 @@ def _told(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     return context
 
 
-def _row(wanted: str, setup: Setup, *, is_own: bool) -> ConnectionStepRow:
-    try:
-        name = StepName(wanted)
-    except ValueError as error:
-        raise Http404 from error
-    results = async_to_sync(_run)((name,), setup, is_own=is_own)
-    return ConnectionStepRow(name=name, result=results[name])
-
-
-async def _run(
-    names: Iterable[StepName], setup: Setup, *, is_own: bool
-) -> dict[StepName, StepResult]:
-    wanted = tuple(names)
+async def _run_steps(setup: Setup, *, is_own: bool) -> dict[StepName, StepResult]:
     async with asking(setup.base, is_own=is_own) as ask:
-        results = await asyncio.gather(*(run_step(name, setup, ask) for name in wanted))
-    return dict(zip(wanted, results, strict=True))
+        results = await asyncio.gather(*(run_step(name, setup, ask) for name in StepName))
+    return dict(zip(StepName, results, strict=True))

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from copilot_admin.admin.copilots.inputs import LIVE_COLUMNS, anchor_of
-from copilot_admin.copilots.checklist.finding import Finding
+from copilot_admin.copilots.checklist.finding import TESTS, Finding
 from copilot_admin.copilots.comparison import label_of
 
 
@@ -42,6 +44,13 @@ def checklist_of(findings: Iterable[Finding]) -> Checklist:
 
 
 def _item(finding: Finding) -> Item:
+    if finding.code == TESTS:
+        return Item(
+            sentence=finding.sentence,
+            label=_("Test"),
+            anchor="tests",
+            url_name="admin:copilot_admin_copilot_tests",
+        )
     page = "settings" if finding.input in LIVE_COLUMNS else "change"
     return Item(
         sentence=finding.sentence,

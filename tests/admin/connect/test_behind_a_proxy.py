@@ -47,7 +47,6 @@ def test_origins_that_the_proxy_names_once_more_are_found(tmp_path, service_url,
     twice = "add_header Access-Control-Allow-Origin $http_origin always;"
     found = through(tmp_path, builder, copilot, upstream=service_url, added=twice)
     assert faults(found) == {**HERE, StepName.ORIGINS: StepVerdict.BAD}
-    assert "it must add none of its own" in found[StepName.ORIGINS].mend
 
 
 def test_a_document_that_the_proxy_hides_is_found(tmp_path, service_url, builder, copilot):
@@ -66,7 +65,5 @@ def test_a_header_that_the_proxy_does_not_pass_on_is_found(tmp_path, service_url
         f'location = /agents.json {{ proxy_pass {service_url}; proxy_set_header X-API-Key ""; }}'
     )
     found = through(tmp_path, builder, copilot, upstream=service_url, added=without_key)
-    assert found[StepName.AGENTS].sentence == (
-        "The document does not hold this copilot: Workspace would not show it."
-    )
-    assert found[StepName.AGENTS].mend.startswith("Let the proxy pass X-API-Key on")
+    assert found[StepName.AGENTS].verdict is StepVerdict.BAD
+    assert "X-API-Key" in found[StepName.AGENTS].fix

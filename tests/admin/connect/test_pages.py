@@ -34,10 +34,10 @@ def text_of(client: Client, copilot: Copilot) -> str:
 @override_settings(PUBLIC_URL=PUBLIC)
 def test_the_page_says_the_address_and_the_origins():
     html = text_of(browser(Role.BUILDERS), make_published(access=Access.OPEN))
-    assert f'id="connect-address" class="ca-mono" value="{PUBLIC}"' in html
-    assert "no key is needed" in html
-    assert '<li class="ca-mono">https://pro.openbb.co</li>' in html
-    assert "An operator can allow another page" in html
+    assert f'id="connect-address" class="ca-input" value="{PUBLIC}"' in html
+    assert 'data-key="none"' in html
+    assert "<li><code>https://pro.openbb.co</code></li>" in html
+    assert "data-ask-operator" in html
 
 
 def test_where_the_environment_names_the_origins_its_line_is_shown(monkeypatch):
@@ -51,10 +51,7 @@ def test_where_the_environment_names_the_origins_its_line_is_shown(monkeypatch):
     assert "forgotten.example" not in html
     assert 'id="allow-form"' not in html
     answer = client.post(url("allow", copilot), {"allowed": "https://mine.example"})
-    assert (answer.status_code, answer.context["wanted"].fault) == (
-        400,
-        "The environment of this server names all origins with CORS_ORIGINS.",
-    )
+    assert (answer.status_code, bool(answer.context["wanted"].fault)) == (400, True)
 
 
 def test_the_address_is_that_of_the_request_without_a_setting():
@@ -67,18 +64,16 @@ def test_the_page_says_which_header_to_enter_and_how_many_keys_there_are():
     builder = browser(Role.BUILDERS)
     html = text_of(builder, copilot)
     assert 'value="X-API-Key"' in html
-    assert "There is none that opens it yet." in html
-    assert "You may not make keys." in html
+    assert 'data-key="0"' in html and 'id="key-form"' not in html
     make_key(copilots=(copilot,))
-    assert "One valid key opens it." in text_of(builder, copilot)
+    assert 'data-key="1"' in text_of(builder, copilot)
 
 
 def test_what_is_not_live_is_said():
     builder = browser(Role.BUILDERS)
-    assert "Never published: nobody sees it yet." in text_of(builder, make_copilot())
-    off = make_published(enabled=False)
-    assert "Switched off: it answers nobody" in text_of(builder, off)
-    assert "Nobody gets this copilot now." not in text_of(builder, make_published())
+    assert "data-problem" in text_of(builder, make_copilot())
+    assert "data-problem" in text_of(builder, make_published(enabled=False))
+    assert "data-problem" not in text_of(builder, make_published())
 
 
 def test_a_key_is_made_on_the_spot_for_this_copilot_alone_and_shown_once():
@@ -94,7 +89,7 @@ def test_a_key_is_made_on_the_spot_for_this_copilot_alone_and_shown_once():
         [copilot],
     )
     assert identify(made).copilot_ids == frozenset({copilot.pk})
-    assert f'id="new-key" class="ca-mono" value="{made}"' in html
+    assert f'id="new-key" class="ca-input" value="{made}"' in html
     assert "<b>News" not in html
     assert "no-store" in response["Cache-Control"]
     assert made not in text_of(client, copilot)
@@ -116,9 +111,5 @@ def test_after_publishing_the_way_leads_here():
     client = browser(Role.BUILDERS)
     publish = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
     response = submit(client, publish, {}, form_id="publish-form")
-    assert messages_of(response) == [
-        "“&lt;News&gt;” is live: version 1 answers from the next question on. "
-        f'<a href="{url("page", copilot)}">Next: connect it to Workspace</a>'
-    ]
-    html = response.content.decode()
-    assert f'<a class="button" href="{url("page", copilot)}">Connect to Workspace</a>' in html
+    assert url("page", copilot) in messages_of(response)[0]
+    assert f'href="{url("page", copilot)}"' in response.content.decode()

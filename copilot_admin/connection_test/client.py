@@ -1,4 +1,4 @@
-"""Asks this server under the address at which people reach it: through its proxy, name and TLS."""
+"""HTTP client that reaches this server at its public URL: through its proxy, name and TLS."""
 
 from asyncio import Semaphore
 from collections.abc import AsyncGenerator, Mapping
@@ -25,40 +25,37 @@ from copilot_admin.agent.fetching.tls_faults import TlsFault, tls_fault
 from copilot_admin.connection_test.values import Answer, Unreached
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
-# Of one test. All of its steps at once would be a crowd that has to wait for itself: with hundreds of
-# copilots a small server then gives up, and the test would tell of nothing but itself.
+# Requests of one test at a time; more would overload a small server with hundreds of copilots.
 _AT_ONCE = 3
 _TLS_WORDS = MappingProxyType(
     {
-        TlsFault.EXPIRED: gettext_lazy("Its certificate has expired: browsers refuse it as well."),
+        TlsFault.EXPIRED: gettext_lazy("The certificate has expired. Browsers reject it, too."),
         TlsFault.TOO_EARLY: gettext_lazy(
-            "Its certificate is not valid yet. Set the clocks of both machines."
+            "The certificate is not valid yet. Check the clocks of both machines."
         ),
         TlsFault.OTHER_HOST: gettext_lazy(
-            "Its certificate is for another host: browsers refuse it as well."
+            "The certificate is for another host. Browsers reject it, too."
         ),
         TlsFault.UNKNOWN_ISSUER: gettext_lazy(
-            "Its certificate is signed by nobody whom this server trusts. Browsers refuse it as well, "
-            "unless their machines know who signed it and this one does not."
+            "This server doesn't trust the issuer of the certificate. Browsers reject it, too, unless "
+            "their machines trust the issuer."
         ),
-        TlsFault.OTHER: gettext_lazy(
-            "Its certificate is not one that is trusted: browsers refuse it as well."
-        ),
-        TlsFault.NO_TLS: gettext_lazy("No encrypted connection could be made with it."),
+        TlsFault.OTHER: gettext_lazy("The certificate is not trusted. Browsers reject it, too."),
+        TlsFault.NO_TLS: gettext_lazy("No encrypted connection could be made."),
     }
 )
 
 
 def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
-    """Whether an address is this server's own: the setting's, or one on a port that it has.
+    """Return whether a URL is this server's own: the configured one, or one on its port.
 
-    Of an address that came with a request its host was checked against ALLOWED_HOSTS, but its port
-    is whatever the sender wrote: nobody is to look through the ports of this machine with it.
+    The host of a request was checked against ALLOWED_HOSTS, but its port is up to the sender, who
+    must not scan the ports of this machine.
 
     Args:
-        base: Address under which people reach the server.
+        base: URL of the server.
         public_url: The setting of that name.
-        server_port: On which the server listens.
+        server_port: Port on which the server listens.
     """
     if public_url:
         return True
@@ -68,7 +65,7 @@ def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionAsker:
-    """Asks one server with a session that keeps no cookies and follows no redirects."""
+    """Client for one server; keeps no cookies and follows no redirects."""
 
     base: str
     session: ClientSession = field(repr=False)
@@ -83,13 +80,13 @@ class ConnectionAsker:
         body: bytes = b"",
         seconds: float = 10.0,
     ) -> Answer:
-        """Sends one request.
+        """Send one request.
 
         Raises:
-            Unreached: There is no answer, it does not end, or the address is not the server's.
+            Unreached: There is no complete answer, or the URL isn't on this server.
         """
         if not is_within(address, self.base):
-            text = _("%(address)s is not an address of this server, so it is not asked.")
+            text = _("%(address)s is not on this server, so it was not requested.")
             raise Unreached(text % {"address": address})
         async with self.turn:
             return await self._sent(method, address, headers, body, seconds)
@@ -114,7 +111,7 @@ class ConnectionAsker:
             ) as response:
                 return await _answer(response, began)
         except TimeoutError as error:
-            text = _("It did not answer to the end within %(seconds)d seconds.")
+            text = _("No complete answer within %(seconds)d seconds.")
             raise Unreached(text % {"seconds": seconds}) from error
         except (ClientError, OSError, ValueError) as error:
             raise Unreached(_why(error)) from error
@@ -122,11 +119,11 @@ class ConnectionAsker:
 
 @asynccontextmanager
 async def asking(base: str, *, is_own: bool) -> AsyncGenerator[ConnectionAsker, None]:
-    """A way to ask the server at an address.
+    """Open a client.
 
     Args:
-        base: The address.
-        is_own: What `may_be_asked` says of it; if not, every request is refused.
+        base: URL of the server.
+        is_own: Result of `may_be_asked`; if false, every request is refused.
     """
     async with ClientSession(cookie_jar=DummyCookieJar(), trust_env=False) as session:
         yield ConnectionAsker(base if is_own else "", session)
@@ -142,7 +139,7 @@ async def _answer(response: ClientResponse, began: float) -> Answer:
         first = first if first is not None else _ms_since(began)
         body += part
         if len(body) > MOST_BYTES:
-            text = _("Its answer is longer than %(size)d MB.")
+            text = _("The answer is larger than %(size)d MB.")
             raise Unreached(text % {"size": MOST_BYTES // 2**20})
     return Answer(
         status=response.status,
@@ -167,10 +164,10 @@ def _why(error: Exception) -> str:
         return str(_TLS_WORDS[fault])
     match error:
         case ClientConnectorDNSError():
-            return _("Its name is not known to this machine.")
+            return _("The host name can't be resolved.")
         case ClientConnectorError():
-            return _("Nothing takes connections there.")
+            return _("The connection was refused.")
         case ValueError():
-            return _("Its address cannot be used.")
+            return _("The URL is not valid.")
         case _:
-            return _("The connection broke.")
+            return _("The connection was closed.")
