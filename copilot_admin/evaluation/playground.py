@@ -1,4 +1,4 @@
-"""A draft that nobody published, or a version, made ready to answer whoever makes the copilot."""
+"""A draft or a version prepared to answer its builder, whose requests to models can be watched."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -7,12 +7,7 @@ from typing import cast
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from copilot_admin.agent.values.model_call import (
-    Alive,
-    Delta,
-    ModelCall,
-    ModelProvider,
-)
+from copilot_admin.agent.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot, answerer_of
 from copilot_admin.copilots.other_providers import (
@@ -27,72 +22,75 @@ from copilot_admin.models import Copilot, CopilotVersion, Logging
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.redaction.rules import rules_of
 
-Witness = Callable[[ModelCall], None]
+CallObserver = Callable[[ModelCall], None]
 
 
-class Witnessed:
-    """A provider around another one, of which somebody is told what it is asked."""
+class ObservedProvider:
+    """Provider that reports each request before it passes it on."""
 
-    def __init__(self, provider: ModelProvider, tell: Witness) -> None:
+    def __init__(self, provider: ModelProvider, observe: CallObserver) -> None:
         self._provider = provider
-        self._tell = tell
+        self._observe = observe
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
-        """Tells of the call and streams the answer of the provider."""
-        self._tell(call)
+        self._observe(call)
         async with aclosing(self._provider.stream(call)) as deltas:
             async for delta in deltas:
                 yield delta
 
     async def models(self) -> tuple[str, ...]:
-        """The models of the provider."""
         return await self._provider.models()
 
 
-def builder(user: AbstractBaseUser | AnonymousUser) -> Caller:
-    """Who tries a draft, as transcripts name him; no trial joins the chat of anybody else."""
+def make_caller(user: AbstractBaseUser | AnonymousUser) -> Caller:
+    """Return a builder as the caller; no test joins the chat of another one."""
     return Caller(principal=f"{PLAYGROUND}{user.pk}", user=user_of_admin(user))
 
 
-def draft_in_trial(copilot: Copilot, *, tell: Witness, is_model_fixed: bool = False) -> LiveCopilot:
-    """A draft as it would answer if it were published; reads the database, changes nothing.
+def prepare_draft(
+    copilot: Copilot, *, observe: CallObserver, is_model_fixed: bool = False
+) -> LiveCopilot:
+    """Return a draft as it would answer if it were published; reads the database, changes nothing.
 
     Args:
         copilot: The draft, saved or not; its row exists.
-        tell: Told of each request to the model. It is called in the event loop.
-        is_model_fixed: Whether its own model answers, whatever its users may pick or switch on.
+        observe: Called in the event loop with each request to the model.
+        is_model_fixed: Its own model answers, whatever its users may pick or switch on.
     """
 
-    def ready() -> Answerer:
+    def make_answerer() -> Answerer:
         others = find_providers(names_in_draft(copilot))
         made = answerer_of(copilot.slug, document_of(copilot), copilot.provider, others=others)
         return _with_one_model(made) if is_model_fixed else made
 
-    return _in_trial(copilot, None, ready, tell)
+    return _prepare(copilot, None, make_answerer, observe)
 
 
-def version_in_trial(version: CopilotVersion, *, tell: Witness) -> LiveCopilot:
-    """A version of any age as it answers, or would; reads the database, changes nothing.
+def prepare_version(version: CopilotVersion, *, observe: CallObserver) -> LiveCopilot:
+    """Return a version of any age as it answers, or would; reads the database, changes nothing.
 
     Args:
         version: With its copilot and its provider.
-        tell: As of a draft.
+        observe: Called in the event loop with each request to the model.
     """
-    slug = version.copilot.slug
 
-    def ready() -> Answerer:
+    def make_answerer() -> Answerer:
         others = providers_of_version(version.pk)
+        slug = version.copilot.slug
         return answerer_of(slug, version.document, version.provider, others=others)
 
-    return _in_trial(version.copilot, version, ready, tell)
+    return _prepare(version.copilot, version, make_answerer, observe)
 
 
-def _in_trial(
-    copilot: Copilot, version: CopilotVersion | None, ready: Callable[[], Answerer], tell: Witness
+def _prepare(
+    copilot: Copilot,
+    version: CopilotVersion | None,
+    make_answerer: Callable[[], Answerer],
+    observe: CallObserver,
 ) -> LiveCopilot:
     answerer, problem = None, ""
     try:
-        answerer = _told(ready(), tell)
+        answerer = _observe_providers(make_answerer(), observe)
     except (ConfigurationError, RunError) as error:
         problem = error.public
     return LiveCopilot(
@@ -100,7 +98,7 @@ def _in_trial(
         slug=copilot.slug,
         version_id=version.pk if version else None,
         version_number=version.number if version else 0,
-        logging=Logging.EVERYTHING,  # it is the builder's own question, and he wants to read it
+        logging=Logging.EVERYTHING,  # builders want to read their own questions
         redaction=rules_of(copilot),
         answerer=answerer,
         problem=problem,
@@ -115,14 +113,16 @@ def _with_one_model(answerer: Answerer) -> Answerer:
     return replace(answerer, spec=spec, others={}, fallbacks=())
 
 
-def _told(answerer: Answerer, tell: Witness) -> Answerer:
+def _observe_providers(answerer: Answerer, observe: CallObserver) -> Answerer:
+    def wrap(provider: ModelProvider) -> ModelProvider:
+        # Of a provider's class only the methods are needed.
+        return cast("ModelProvider", ObservedProvider(provider, observe))
+
     return Answerer(
         spec=answerer.spec,
-        # Of a kind's class it needs only the methods.
-        provider=cast("ModelProvider", Witnessed(answerer.provider, tell)),
-        others={name: _told(other, tell) for name, other in answerer.others.items()},
+        provider=wrap(answerer.provider),
+        others={name: _observe_providers(one, observe) for name, one in answerer.others.items()},
         fallbacks=tuple(
-            replace(target, provider=cast("ModelProvider", Witnessed(target.provider, tell)))
-            for target in answerer.fallbacks
+            replace(target, provider=wrap(target.provider)) for target in answerer.fallbacks
         ),
     )

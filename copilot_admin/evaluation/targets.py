@@ -12,7 +12,7 @@ from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.copilots.publishing import apply_document, document_of
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.evaluation.judge import Judge
-from copilot_admin.evaluation.playground import draft_in_trial, version_in_trial
+from copilot_admin.evaluation.playground import prepare_draft, prepare_version
 from copilot_admin.models import Copilot, CopilotVersion, EvaluationRun, Provider, TargetKind
 
 MAX_VERSION_CHOICES = 20  # the newest
@@ -79,7 +79,7 @@ def prepare_target(run: EvaluationRun) -> PreparedTarget:
         version = _find_version(run.copilot, run.version_number)
         if version is None:
             return PreparedTarget(problem=_("The version was deleted."))
-        live = version_in_trial(version, tell=lambda call: None)
+        live = prepare_version(version, observe=lambda call: None)
         return _with_judge(run, live)
     if run.provider is None:
         return PreparedTarget(problem=_("The provider was deleted."))
@@ -90,7 +90,9 @@ def prepare_target(run: EvaluationRun) -> PreparedTarget:
         problem = _("There is no provider named '%(name)s'. Choose another.")
         return PreparedTarget(problem=problem % {"name": name})
     is_other = run.target == TargetKind.MODEL
-    return _with_judge(run, draft_in_trial(draft, tell=lambda call: None, is_model_fixed=is_other))
+    return _with_judge(
+        run, prepare_draft(draft, observe=lambda call: None, is_model_fixed=is_other)
+    )
 
 
 def _with_judge(run: EvaluationRun, live: LiveCopilot) -> PreparedTarget:

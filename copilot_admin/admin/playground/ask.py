@@ -31,7 +31,7 @@ from copilot_admin.errors import (
     Unauthorized,
     UnusableRequest,
 )
-from copilot_admin.evaluation.playground import Witness, builder
+from copilot_admin.evaluation.playground import CallObserver, make_caller
 from copilot_admin.http.errors import build_error_body, build_retry_headers
 from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.ids import new_ids
@@ -54,7 +54,7 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
     try:
         user = await _load_builder(request)
         body = await sync_to_async(read_file)(request, QUERY)
-        admit = partial(_admit_query, request, pk, body, user=user, tell=calls.append)
+        admit = partial(_admit_query, request, pk, body, user=user, observe=calls.append)
         run = await open_run(await sync_to_async(admit)())
     except RequestError as error:
         content = build_error_body(error)
@@ -75,13 +75,13 @@ async def _load_builder(request: HttpRequest) -> AbstractUser:
 
 
 def _admit_query(
-    request: HttpRequest, pk: int, body: bytes, *, user: AbstractBaseUser, tell: Witness
+    request: HttpRequest, pk: int, body: bytes, *, user: AbstractBaseUser, observe: CallObserver
 ) -> AdmittedQuery:
     if not is_reachable(user, pk):
         raise NotFound(_("This copilot was deleted."))
-    caller = builder(user)
+    caller = make_caller(user)
     return AdmittedQuery(
-        live=build_target(pk, request.POST, tell=tell),
+        live=build_target(pk, request.POST, observe=observe),
         caller=caller,
         user=caller.user,
         query=_parse_query(body),

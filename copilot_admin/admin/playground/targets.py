@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.errors import NotFound, UnusableRequest
-from copilot_admin.evaluation.playground import Witness, draft_in_trial, version_in_trial
+from copilot_admin.evaluation.playground import CallObserver, prepare_draft, prepare_version
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 
 CHANGE = "copilot_admin.change_copilot"
@@ -41,13 +41,13 @@ def read_id(sent: QueryDict, name: str) -> int | None:
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 16 else None
 
 
-def build_target(pk: int, sent: QueryDict, *, tell: Witness) -> LiveCopilot:
+def build_target(pk: int, sent: QueryDict, *, observe: CallObserver) -> LiveCopilot:
     """Prepare the target of a question; reads the database, and saves nothing.
 
     Args:
         pk: Of the copilot.
         sent: The copilot's form as it stands, or the chosen version.
-        tell: Called with each request to the model.
+        observe: Called with each request to the model.
 
     Raises:
         NotFound: The copilot, its version or the provider was deleted.
@@ -57,7 +57,7 @@ def build_target(pk: int, sent: QueryDict, *, tell: Witness) -> LiveCopilot:
     if copilot is None:
         raise NotFound(_("This copilot was deleted."))
     if wanted := sent.get(VERSION, ""):
-        return version_in_trial(_load_version(copilot, wanted), tell=tell)
+        return prepare_version(_load_version(copilot, wanted), observe=observe)
     form_data = sent.copy()
     for name in (*OWN_FIELDS, *UNNAMED_FORM_FIELDS):
         form_data.pop(name, None)
@@ -66,7 +66,9 @@ def build_target(pk: int, sent: QueryDict, *, tell: Witness) -> LiveCopilot:
         # Also a draft whose provider was deleted can be tried with another.
         form_data["provider"] = str(_load_provider(sent).pk)
         form_data["model"] = _read_model(sent)
-    return draft_in_trial(_read_draft(copilot, form_data), tell=tell, is_model_fixed=has_own_model)
+    return prepare_draft(
+        _read_draft(copilot, form_data), observe=observe, is_model_fixed=has_own_model
+    )
 
 
 def _load_version(copilot: Copilot, wanted: str) -> CopilotVersion:

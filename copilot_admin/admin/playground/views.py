@@ -24,7 +24,7 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import known_models_of
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.evaluation.playground import builder
+from copilot_admin.evaluation.playground import make_caller
 from copilot_admin.import_export.questions import add_case, parse_case
 from copilot_admin.models import (
     Action,
@@ -56,7 +56,7 @@ SANDBOX = (
 def _load_own_chat(request: HttpRequest, pk: int) -> Conversation:
     if not may_build(request.user):
         raise PermissionDenied
-    rows = Conversation.objects.filter(copilot_id=pk, principal=builder(request.user).principal)
+    rows = Conversation.objects.filter(copilot_id=pk, principal=make_caller(request.user).principal)
     return get_object_or_404(rows.select_related("copilot"), trace_id=request.GET.get("chat", ""))
 
 
@@ -147,7 +147,7 @@ def rate_answer(request: HttpRequest, pk: int) -> HttpResponse:
     vote = request.POST.get("vote", "")
     if vote not in VOTES:
         return HttpResponse(_("Choose thumbs up or down."), status=422, content_type="text/plain")
-    principal = builder(request.user).principal
+    principal = make_caller(request.user).principal
     rows = Turn.objects.filter(conversation__copilot_id=pk, conversation__principal=principal)
     turn = get_object_or_404(rows, pk=read_id(request.POST, "turn") or 0)
     store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
