@@ -1,5 +1,6 @@
 """Counts of single users from their requests: rollups have no rows for each user, hour and model."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,30 +28,25 @@ class RunSource:
         return add_counts(self._count(run) for run in self._runs(span))
 
     def series(self, period: Period) -> Mapping[datetime, Counts]:
-        return self._group(period.now, lambda run: period.slot_of(run.started_at.astimezone(UTC)))
+        return self._group(period.now, lambda run: _slot(period, run))
 
     def groups(self, span: Span, *names: str) -> Groups:
         columns = ["copilot_version__number" if name == "version" else name for name in names]
         return self._group(span, lambda run: tuple(getattr(run, one) or 0 for one in columns))
 
     def costs_by_model(self, period: Period) -> Mapping[tuple[datetime, str], float]:
-        found = self._group(
-            period.now, lambda run: (period.slot_of(run.started_at.astimezone(UTC)), run.model)
-        )
+        found = self._group(period.now, lambda run: (_slot(period, run), run.model))
         return {key: float(counts["cost"]) for key, counts in found.items()}
 
     def errors(self, period: Period) -> Mapping[tuple[datetime, str], int]:
-        found = self._group(
-            period.now, lambda run: (period.slot_of(run.started_at.astimezone(UTC)), run.error_code)
-        )
+        found = self._group(period.now, lambda run: (_slot(period, run), run.error_code))
         return {key: int(counts["runs"]) for key, counts in found.items() if key[1]}
 
     def users(self, period: Period) -> tuple[int | None, Mapping[datetime, int]]:
         users: dict[datetime, set[int]] = {}
         for run in self._runs(period.now):
             if run.outcome != Outcome.REFUSED:
-                slot = period.slot_of(run.started_at.astimezone(UTC))
-                users.setdefault(slot, set()).add(run.user_id)
+                users.setdefault(_slot(period, run), set()).add(run.user_id)
         return len(set().union(*users.values())), {at: len(one) for at, one in users.items()}
 
     def users_before(self, span: Span) -> int | None:
@@ -59,10 +55,7 @@ class RunSource:
 
     def users_by_copilot(self, span: Span) -> Mapping[int, int]:
         pairs = {(run.copilot_id, run.user_id) for run in self._runs(span)}
-        found: dict[int, int] = {}
-        for copilot, _user in pairs:
-            found[copilot] = found.get(copilot, 0) + 1
-        return found
+        return Counter(copilot for copilot, _user in pairs)
 
     def _group(self, span: Span, key: Any) -> dict[Any, Counts]:
         found: dict[Any, list[Counts]] = {}
@@ -93,3 +86,7 @@ class RunSource:
             )
             self._votes.update(votes.values_list("turn_id", "value"))
         return self._read[span]
+
+
+def _slot(period: Period, run: Any) -> datetime:
+    return period.slot_of(run.started_at.astimezone(UTC))

@@ -210,6 +210,8 @@ def sparkline(values: Values, color: str = "ca-s1") -> SafeString:
     known = [value for value in values if value is not None]
     high = max(known, default=0)
     low = max(0, 2 * min(known, default=0) - high)  # small changes of a high share stay visible
+    if low == high:  # no change: a line in the middle, or at the bottom for zeros
+        low, high = 0, 2 * high
     span = high - low or 1
     across = SPARK_WIDTH / max(1, len(values) - 1)
     points = [

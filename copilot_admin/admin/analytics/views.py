@@ -112,6 +112,9 @@ def _choices(scope: AnalyticsScope) -> dict[str, Any]:
     by = {Resolution.DAY: _("Days"), Resolution.WEEK: _("Weeks")}
     is_long = scope.period.now.end - scope.period.now.first > WEEK
     none = {"tag": "", "version": "", "from": ""}
+    is_of_copilot = scope.given["from"] == "copilot"  # that copilot is no filter then
+    kept = {} if is_of_copilot else {**none, "copilot": ""}
+    others = () if is_of_copilot else (scope.copilot, scope.tag)
     copilots = Copilot.objects.in_use().by_name()[:MAX_CHOICES]
     return {
         "periods": [(label, scope.query(days=name), name) for name, label in PERIODS.items()],
@@ -135,9 +138,9 @@ def _choices(scope: AnalyticsScope) -> dict[str, Any]:
             "version": scope.query(version=""),
             "model": scope.query(model=""),
             "compare": scope.query(compare="no" if scope.is_compared else ""),
-            "all": scope.query(**none, copilot="", model="", user=""),
+            "all": scope.query(**{**kept, "version": "", "model": "", "user": ""}),
         },
-        "has_filters": any((scope.copilot, scope.tag, scope.traffic.model, scope.user)),
+        "has_filters": any((*others, scope.traffic.model, scope.user, scope.given["version"])),
     }
 
 
