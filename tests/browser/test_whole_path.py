@@ -73,26 +73,21 @@ def picture(page: Page, name: str) -> None:
 def make_copilot_in_admin(person: Visit) -> None:
     page = person.page
     person.go("/admin/copilot_admin/copilot/add/")
-    page.get_by_label("Name", exact=False).first.fill("Price Reader")
-    page.get_by_label("Description").first.fill("Reads the price widgets and says what matters.")
-    page.get_by_label("System prompt").fill("You are a careful equity analyst.")
-    page.get_by_role("tabpanel", name="Basics").get_by_label("Provider").select_option(
-        label="Rehearsal"
-    )
-    page.locator("#id_model").fill("rehearsal")
-    person.tab("Features")
-    page.get_by_label("Selected widgets").check()
-    person.tab("Data and tools")
-    page.locator("input[name=widget_data][value=fetch]").check()
-    page.get_by_label("Table", exact=False).first.check()
-    page.get_by_label("Chart", exact=False).first.check()
-    person.tab("Access")
-    page.locator("input[name=access][value=open]").check()
+    page.fill("#id_name", "Price Reader")
+    page.fill("#id_system_prompt", "You are a careful equity analyst.")
+    page.locator('[data-menu="model"] > summary').click()
+    page.locator("[data-use-model]").first.click()
+    page.locator("#id_widget_data").select_option("fetch")
+    page.locator('.ca-bar button[name="_continue"]').click()
     expect(page.locator("#preview")).to_contain_text("Price Reader")
     picture(page, "copilot")
-    page.get_by_role("button", name="Save and publish…").click()
-    page.get_by_role("button", name="Publish", exact=True).click()
-    expect(page.get_by_text("Live: version 1,")).to_be_visible()
+    page.goto(page.url.replace("change", "settings"))
+    page.locator("[name=now-access][value=open]").check()
+    page.locator("#settings-form button").click()
+    expect(page.locator("[data-message]")).to_be_visible()
+    page.locator("#publish").click()
+    page.locator("main form button[type=submit], main form input[type=submit]").first.click()
+    expect(page.locator('[data-status="good"]')).to_be_visible()
 
 
 def ask_from_workspace(browser: Browser, base_url: str, question: str) -> Any:

@@ -135,6 +135,7 @@ class ModelServer:
         script: What is answered, in order.
         requests: The bodies of the requests so far.
         faults: What went wrong, such as a request beyond the script.
+        refusal: Message with which every request is answered 401, if there is one.
     """
 
     url: str
@@ -142,6 +143,7 @@ class ModelServer:
     script: list[Reply] = field(default_factory=list)
     requests: list[Any] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    refusal: str = ""
 
     def plays(self, *replies: Reply) -> None:
         """Adds to the script."""
@@ -185,6 +187,17 @@ def model_server() -> Iterator[ModelServer]:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        played: ModelServer = self.server.played  # type: ignore[attr-defined]
+        listed = {"object": "list", "data": [{"id": MODEL, "object": "model"}]}
+        refused = {"error": {"message": played.refusal}}
+        body = json.dumps(refused if played.refusal else listed).encode()
+        self.send_response(401 if played.refusal else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         played: ModelServer = self.server.played  # type: ignore[attr-defined]
