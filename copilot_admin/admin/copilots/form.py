@@ -250,7 +250,7 @@ class CopilotForm(TableInputs, ModelForm[Copilot]):
 
     def _restore_untouched(self) -> None:
         """Put back stored values that differ from the sent ones only by what a form can't show."""
-        if self.instance.pk is None:
+        if not self.instance.pk:
             return
         stored = Copilot.objects.select_related("provider").get(pk=self.instance.pk)
         for field in VERSIONED_FIELDS:
