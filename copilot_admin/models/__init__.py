@@ -60,6 +60,7 @@ from copilot_admin.models.limits import LimitRejection, LimitScope, SubjectLimit
 from copilot_admin.models.pricing import ModelPrice
 from copilot_admin.models.privacy import Cause, ErasedRun, LegalHold, Removal, RemovalState
 from copilot_admin.models.review import (
+    Assignment,
     Criterion,
     CriterionKind,
     Feedback,
@@ -68,7 +69,6 @@ from copilot_admin.models.review import (
     Rating,
     ReviewQueue,
     SavedView,
-    Seat,
     SeenKind,
     SeenValue,
     TurnNote,

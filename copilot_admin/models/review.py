@@ -62,8 +62,8 @@ class Rating(models.TextChoices):
 
 
 class CriterionKind(models.TextChoices):
-    LABEL = "label", _("Label: it applies or not")
-    SCORE = "score", _("Score: a number")
+    LABEL = "label", _("Label")
+    SCORE = "score", _("Score")
 
 
 class Criterion(models.Model):
@@ -77,15 +77,15 @@ class Criterion(models.Model):
         _("explanation"),
         max_length=200,
         blank=True,
-        help_text=_("When it applies; what the ends of a score mean."),
+        help_text=_("When to use it. For a score, what the lowest and highest values mean."),
     )
     lowest = models.SmallIntegerField(_("lowest score"), default=1)
     highest = models.SmallIntegerField(_("highest score"), default=5)
     position = models.PositiveSmallIntegerField(_("position"), default=0)
     is_retired = models.BooleanField(
-        _("retired"),
+        _("archived"),
         default=False,
-        help_text=_("It is not asked for any more. What was judged with it stays."),
+        help_text=_("No longer offered to reviewers. Earlier reviews keep it."),
     )
 
     class Meta:
@@ -110,7 +110,9 @@ class Verdict(models.Model):
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="verdicts")
     turn = models.ForeignKey(Turn, models.CASCADE, null=True, related_name="verdicts")
     author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
-    rating = models.CharField(_("rating"), max_length=5, choices=Rating.choices)
+    rating = models.CharField(  # "" where a list only gave a label
+        _("rating"), max_length=5, choices=Rating.choices, blank=True
+    )
     comment = models.TextField(_("comment"), blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -172,18 +174,25 @@ class ReviewQueue(models.Model):
     """A fixed set of conversations assigned to reviewers one by one."""
 
     name = models.CharField(_("name"), max_length=100)
-    filters = models.TextField(blank=True)  # of the list of transcripts, as its address has them
-    n_matching = models.PositiveIntegerField(default=0)  # when it was made
-    # The part that was drawn, in per cent, and with which number; None: all was taken.
+    filters = models.TextField(blank=True)  # query string of the list
+    n_matching = models.PositiveIntegerField(default=0)  # when it was created
+    # Sample size in percent and the random seed; None: everything was taken.
     share = models.PositiveSmallIntegerField(null=True)
     seed = models.PositiveIntegerField(null=True)
-    judges = models.PositiveSmallIntegerField(_("people who judge each"), default=1)
+    judges = models.PositiveSmallIntegerField(_("reviewers per conversation"), default=1)
+    reviewers = models.ManyToManyField(
+        User,
+        verbose_name=_("assigned to"),
+        blank=True,
+        related_name="+",
+        help_text=_("Leave empty to let every reviewer take the next conversation."),
+    )
     is_closed = models.BooleanField(_("closed"), default=False)
     created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        verbose_name = _("queue")
+        verbose_name = _("review queue")
         verbose_name_plural = _("review queues")
         ordering = ["-id"]
 
@@ -191,17 +200,18 @@ class ReviewQueue(models.Model):
         return self.name
 
 
-class Seat(models.Model):
-    """An assignment of a conversation of a queue: free, claimed or done. Claims expire."""
+class Assignment(models.Model):
+    """A conversation of a queue that one person is to review: free, claimed, or done."""
 
-    queue = models.ForeignKey(ReviewQueue, models.CASCADE, related_name="seats", db_index=False)
-    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="seats")
-    place = models.PositiveSmallIntegerField()  # from 1 to the queue's number of judges
+    queue = models.ForeignKey(
+        ReviewQueue, models.CASCADE, related_name="assignments", db_index=False
+    )
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="assignments")
+    place = models.PositiveSmallIntegerField()  # from 1 to the queue's number of reviewers
     reviewer = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    # None where the queue names its reviewers: what they were given doesn't expire.
     claimed_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
-    # Restores the review state "new" when everybody who claimed it skips it.
-    was_new = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["queue", "id"]
@@ -229,7 +239,7 @@ class SavedView(models.Model):
 
     owner = models.ForeignKey(User, models.CASCADE, related_name="+", db_index=False)
     name = models.CharField(_("name"), max_length=MAX_VIEW_NAME_LENGTH)
-    query = models.TextField()  # of the address, without the place in the list
+    query = models.TextField()  # query string of the list, without the page
     is_shared = models.BooleanField(_("shared"), default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

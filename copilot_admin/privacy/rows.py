@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from copilot_admin.models import (
+    Assignment,
     Checkpoint,
     ComponentCall,
     Conversation,
@@ -22,7 +23,6 @@ from copilot_admin.models import (
     Node,
     Outcome,
     Run,
-    Seat,
     SubjectLimits,
     Turn,
     TurnNote,
@@ -61,7 +61,7 @@ def get_conversation_rows(ids: Sequence[int]) -> Iterable[QuerySet[Any]]:
     yield TurnText.objects.filter(conversation_id__in=ids).order_by()
     yield Mark.objects.filter(verdict__conversation_id__in=ids).order_by()
     yield Verdict.objects.filter(conversation_id__in=ids).order_by()
-    yield Seat.objects.filter(conversation_id__in=ids).order_by()
+    yield Assignment.objects.filter(conversation_id__in=ids).order_by()
     yield TurnNote.objects.filter(turn__conversation_id__in=ids).order_by()
     yield Turn.objects.filter(conversation_id__in=ids).order_by()
     yield Node.objects.filter(conversation_id__in=ids).order_by("-depth", "-id")

@@ -1,4 +1,1 @@
-"""What reviewers do with transcripts: they search, judge, learn from them, count and export them.
-
-All its modules are doors.
-"""
+"""Reviews of conversations: queues, assignments, and their results."""

@@ -1,4 +1,4 @@
-"""What reviewers have said of a conversation, for its page: six queries, however long it is."""
+"""Verdicts and notes on a conversation for its page, in a constant number of queries."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from copilot_admin.transcripts.verdicts import Person
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteView:
-    """A note; `author` is empty when the person is gone."""
+    """A note; `author` is "" if the account was deleted."""
 
     id: int
     author: str
@@ -23,7 +23,7 @@ class NoteView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictView:
-    """What one reviewer thinks; `labels` those that apply, `scores` with their numbers."""
+    """Verdict of one reviewer."""
 
     author: str
     is_own: bool
@@ -37,14 +37,14 @@ class VerdictView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReview:
-    """What reviewers said of a turn."""
+    """Notes and verdicts on a turn."""
 
     notes: tuple[NoteView, ...] = ()
     verdicts: tuple[VerdictView, ...] = ()
 
     @property
     def number(self) -> int:
-        """How many notes and verdicts the turn has."""
+        """Number of notes and verdicts."""
         return len(self.notes) + len(self.verdicts)
 
 

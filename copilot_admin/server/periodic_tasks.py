@@ -28,7 +28,6 @@ from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.privacy.erased_data import CACHE_CLEANER, clean_spool, delete_old_digests
 from copilot_admin.privacy.retention import begin_pruning
-from copilot_admin.review.queues import take_back_left
 from copilot_admin.runs.open_run import (
     end_deleted,
     end_of_disabled_users,
@@ -140,9 +139,6 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("resume evaluations", _on_writer(resume_evaluations)),
     PeriodicTask("resume exports", _on_writer(resume_exports)),
     PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),
-    PeriodicTask(
-        "release review items", _on_writer(lambda: take_back_left(now=timezone.now())), MINUTE
-    ),
     PeriodicTask("delete expired sessions", _on_writer(delete_expired_sessions), MINUTE),
     PeriodicTask("end lost background tasks", _on_writer(end_lost_tasks), MINUTE),
     PeriodicTask("delete unreferenced blobs", _on_writer(enqueue_blob_sweep), HOUR),

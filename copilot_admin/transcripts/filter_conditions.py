@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import (
+    Assignment,
     Copilot,
     EndpointKey,
     EndUser,
@@ -21,6 +22,7 @@ from copilot_admin.models import (
     Mark,
     Provider,
     Rating,
+    ReviewQueue,
     Run,
     SeenKind,
     SeenValue,
@@ -44,10 +46,15 @@ PERIODS: Mapping[str, Label] = {
 
 
 def match_copilots(text: str) -> Q | None:
+    return _any_of("copilot_id", find_copilots(text))
+
+
+def find_copilots(text: str) -> list[int]:
+    """Return the ids of copilots with this name or id, or with one of these slugs."""
     name, slugs = text.casefold(), {text, *text.split(",")[:MAX_CHOICES]}
     rows = list(Copilot.objects.order_by("pk").values_list("pk", "slug", "name"))
     found = [pk for pk, slug, known in rows if slug in slugs or known.casefold() == name]
-    return _any_of("copilot_id", found or [pk for pk, _, _ in rows if str(pk) == text])
+    return found or [pk for pk, _, _ in rows if str(pk) == text]
 
 
 def match_user(text: str) -> Q | None:
@@ -85,7 +92,7 @@ def match_versions(text: str) -> Q | None:
 
 
 def match_runs(run: Q) -> Q:
-    """Match conversations with such a run: by id if these runs are few, else one by one."""
+    """Match conversations with such a run: by id if there are few, else one by one."""
     runs: QuerySet[Run, Any] = Run.objects.filter(run).order_by()
     ids = list(runs.values_list("conversation", flat=True)[: MAX_LISTED_RUNS + 1])
     if len(ids) <= MAX_LISTED_RUNS:
@@ -128,6 +135,26 @@ def match_verdicts(text: str) -> Q | None:
     return Q(pk__in=rated.order_by().values("conversation"))
 
 
+def match_ids(text: str) -> Q | None:
+    numbers = [_parse_integer(one) for one in text.split(",")[:MAX_CHOICES]]
+    return Q(pk__in=[number for number in numbers if number is not None])
+
+
+def match_queues(text: str) -> Q | None:
+    number = _parse_integer(text)
+    if number is None:
+        return None
+    return Q(pk__in=Assignment.objects.filter(queue=number).order_by().values("conversation"))
+
+
+def match_assigned(text: str) -> Q | None:
+    """Match what a reviewer still has to review, by their user name."""
+    waiting = Assignment.objects.filter(
+        reviewer__username=text, done_at=None, queue__is_closed=False
+    )
+    return Q(pk__in=waiting.order_by().values("conversation"))
+
+
 def _parse_integer(text: str) -> int | None:
     if not (text.isascii() and text.isdecimal() and len(text) <= 10):
         return None
@@ -159,6 +186,17 @@ def list_providers() -> Choices:
 def list_callers() -> Choices:
     keys = EndpointKey.objects.order_by("name").values_list("pk", "name")[:MAX_CHOICES]
     return [("anonymous", _("Without a key")), *((f"key:{pk}", name) for pk, name in keys)]
+
+
+def list_queues() -> Choices:
+    queues = ReviewQueue.objects.order_by("is_closed", "-id").values_list("pk", "name")
+    return [(str(pk), name) for pk, name in queues[:MAX_CHOICES]]
+
+
+def list_reviewers() -> Choices:
+    waiting = Assignment.objects.filter(done_at=None, reviewer__isnull=False)
+    names = waiting.order_by("reviewer__username").values_list("reviewer__username", flat=True)
+    return [(name, name) for name in names.distinct()[:MAX_CHOICES]]
 
 
 def list_users() -> Choices:

@@ -121,37 +121,32 @@ FILTERS: dict[str, Filter] = {
         label=_("Copilot"),
         find=conditions.match_copilots,
         choices=conditions.list_copilots,
-        hint=_("Any; type a name"),
+        hint=_("Name"),
     ),
     "tag": TypedFilter(
         label=_("Tag"),
         find=conditions.match_tags,
         choices=conditions.list_tags,
-        hint=_("Any"),
     ),
-    "version": TypedFilter(
-        label=_("Version"), find=conditions.match_versions, choices=list, hint=_("Any")
-    ),
+    "version": TypedFilter(label=_("Version"), find=conditions.match_versions, choices=list),
     "model": TypedFilter(
         label=_("Model"),
         find=lambda model: conditions.match_runs(Q(model=model)),
         choices=conditions.list_seen(SeenKind.MODEL),
-        hint=_("Any"),
     ),
     "provider": TypedFilter(
         label=_("Provider"),
         find=lambda provider: conditions.match_runs(Q(provider=provider)),
         choices=conditions.list_providers,
-        hint=_("Any"),
     ),
     "caller": SelectFilter(
-        label=_("Key"), find=conditions.match_callers, choices=conditions.list_callers
+        label=_("API key"), find=conditions.match_callers, choices=conditions.list_callers
     ),
     "user": TypedFilter(
         label=_("User"),
         find=conditions.match_user,
         choices=conditions.list_users,
-        hint=_("Any; an id, address or name"),
+        hint=_("ID, e-mail or name"),
     ),
     "days": SelectFilter(
         label=_("Period"), find=conditions.match_days, choices=conditions.PERIODS.items
@@ -161,30 +156,28 @@ FILTERS: dict[str, Filter] = {
     "outcome": SelectFilter(
         {
             **{one.value: (one.label, Q(last_outcome=one.value)) for one in Outcome},
-            "any-failed": (_("Any answer failed"), Q(has_error=True)),
+            "any-failed": (_("Any error"), Q(has_error=True)),
         },
         label=_("Outcome"),
     ),
     "error": TypedFilter(
-        label=_("Kind of error"),
+        label=_("Error type"),
         # The first condition is that of the index.
         find=lambda code: conditions.match_runs(~Q(error_code="") & Q(error_code=code)),
         choices=conditions.list_seen(SeenKind.ERROR),
-        hint=_("Any"),
     ),
     "judged": SelectFilter(
         {
-            "down": (_("Down"), Q(n_down__gt=0)),
-            "up": (_("Up"), Q(n_up__gt=0)),
+            "down": (_("Thumbs down"), Q(n_down__gt=0)),
+            "up": (_("Thumbs up"), Q(n_up__gt=0)),
             "none": (_("None"), Q(n_down=0, n_up=0)),
         },
-        label=_("Thumbs"),
+        label=_("Feedback"),
     ),
     "reason": TypedFilter(
         label=_("Reason"),
         find=conditions.match_reasons,
         choices=conditions.list_seen(SeenKind.REASON),
-        hint=_("Any"),
     ),
     "tokens-from": IntegerFilter(
         label=_("Tokens from"), field_name="tokens", lookup_expr="gte", min_value=0
@@ -208,10 +201,10 @@ FILTERS: dict[str, Filter] = {
         method=lambda rows, _, s: rows.filter(ttft_ms__lte=floor(s * MS_PER_SECOND)),
         min_value=0,
     ),
-    "call": _yes_or_no(_("Calls of the client"), has_call=True),
-    "branch": _yes_or_no(_("Branches"), has_branch=True),
+    "call": _yes_or_no(_("Widget calls"), has_call=True),
+    "branch": _yes_or_no(_("Edited questions"), has_branch=True),
     "file": _yes_or_no(_("Files"), has_file=True),
-    "unpriced": _yes_or_no(_("Unknown cost"), n_unpriced__gt=0),
+    "unpriced": _yes_or_no(_("Cost unknown"), n_unpriced__gt=0),
     "state": SelectFilter(
         {one.value: (one.label, Q(review_state=one.value)) for one in ReviewState},
         label=_("Review"),
@@ -224,10 +217,22 @@ FILTERS: dict[str, Filter] = {
         find=conditions.match_labels,
         choices=lambda: [(str(label.pk), label.name) for label in labels()],
     ),
+    "assigned": TypedFilter(
+        label=_("Assigned to"),
+        find=conditions.match_assigned,
+        choices=conditions.list_reviewers,
+        hint=_("User name"),
+    ),
+    "queue": SelectFilter(
+        label=_("Review queue"), find=conditions.match_queues, choices=conditions.list_queues
+    ),
+    "ids": TypedFilter(
+        label=_("Selected"), find=conditions.match_ids, choices=list, hint=_("Numbers")
+    ),
     "playground": SelectFilter(
         {
-            "with": (_("Shown as well"), Q()),
-            "only": (_("Alone"), Q(principal__startswith=PLAYGROUND)),
+            "with": (_("Include"), Q()),
+            "only": (_("Only"), Q(principal__startswith=PLAYGROUND)),
         },
         label=_("Playground"),
     ),

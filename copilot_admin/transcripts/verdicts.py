@@ -1,6 +1,6 @@
-"""Verdicts of reviewers, one for each person and conversation or turn, and the state of reviews."""
+"""Verdicts of reviewers: one for each person and conversation or turn."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -21,12 +21,11 @@ Person = AbstractBaseUser | AnonymousUser
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenVerdict:
-    """A verdict as somebody gave it.
+    """A submitted verdict.
 
     Attributes:
         rating: A `Rating` value.
-        marks: The value of each label that applies (1) and of each score that was given, by the
-            id of its criterion.
+        marks: Values by criterion id: 1 for a label that applies, the number of a score.
     """
 
     rating: str
@@ -35,14 +34,14 @@ class GivenVerdict:
 
 
 def active_criteria() -> list[Criterion]:
-    """Criteria in use, in the team's order."""
+    """Return the criteria in use, in the team's order."""
     return list(Criterion.objects.filter(is_retired=False))
 
 
 def verdict_of(
     conversation: Conversation, author: Person, *, turn: int | None = None
 ) -> Verdict | None:
-    """Earlier verdict of a person on a conversation or one of its turns."""
+    """Return the verdict of a person on a conversation or one of its turns."""
     rows = Verdict.objects.filter(conversation=conversation, author_id=author.pk, turn=turn)
     return rows.prefetch_related("marks").first()
 
@@ -50,9 +49,9 @@ def verdict_of(
 def save_verdict(
     conversation: Conversation, author: Person, judged: GivenVerdict, *, turn: int | None = None
 ) -> Verdict:
-    """Keeps a verdict in place of the one that its author gave before.
+    """Save a verdict in place of the author's earlier one.
 
-    Marks of criteria that are retired stay as they are: nobody was asked for them.
+    Marks of archived criteria stay, since the form didn't show them.
     """
     given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
     with transaction.atomic():
@@ -76,21 +75,12 @@ def save_verdict(
 
 
 def labels() -> list[Criterion]:
-    """All labels, also retired ones, by which verdicts are found."""
+    """Return all labels, including archived ones."""
     return list(Criterion.objects.filter(kind=CriterionKind.LABEL))
 
 
-def state_after_verdict(readings: Iterable[bool]) -> ReviewState:
-    """Return the state of a conversation that has just been judged.
-
-    Args:
-        readings: For each reading that queues want, if it is done; none if it is in no queue.
-    """
-    return ReviewState.DONE if all(readings) else ReviewState.IN_REVIEW
-
-
 def lock_conversation(conversation_id: int) -> None:
-    """Make others who claim, skip or judge a conversation wait until the transaction ends."""
+    """Lock a conversation for reviewing until the transaction ends."""
     rows = Conversation.objects.select_for_update().filter(pk=conversation_id)
     rows.values_list("pk", flat=True).first()
 
@@ -99,13 +89,13 @@ def set_review_state(conversation_id: int, state: ReviewState) -> None:
     Conversation.objects.filter(pk=conversation_id).update(review_state=state)
 
 
-def begin_review(conversation_id: int) -> bool:
-    """Set a new conversation to "in review"; return False if its state was another one."""
-    new = Conversation.objects.filter(pk=conversation_id, review_state=ReviewState.NEW)
-    return bool(new.update(review_state=ReviewState.IN_REVIEW))
-
-
-def reset_review(conversation_id: int) -> None:
-    """Set a conversation that is in review to "new" again."""
-    read = Conversation.objects.filter(pk=conversation_id, review_state=ReviewState.IN_REVIEW)
-    read.update(review_state=ReviewState.NEW)
+def add_label(conversation: Conversation, author: Person, label: Criterion) -> None:
+    """Add a label to a person's verdict; the verdict has no rating if there was none."""
+    verdict = verdict_of(conversation, author)
+    marks = {} if verdict is None else {one.criterion_id: one.value for one in verdict.marks.all()}
+    given = GivenVerdict(
+        rating=verdict.rating if verdict else "",
+        comment=verdict.comment if verdict else "",
+        marks={**marks, label.pk: 1},
+    )
+    save_verdict(conversation, author, given)

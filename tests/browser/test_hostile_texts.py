@@ -35,7 +35,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.models.audit import ActorKind
-from copilot_admin.review.queues import make_queue
+from copilot_admin.review.queues import add_to_queue
 from tests.alerts.alerting import make_rule, thumb
 from tests.browser.visits import Visit, visit
 from tests.factories import make_case, make_copilot, make_result, make_user, make_version
@@ -84,7 +84,7 @@ def team(texts: Sequence[str], owner: User) -> None:
     for place, text in enumerate(texts):
         name = f"{place} {text}"
         SavedView.objects.create(owner=owner, name=name[:60], query="outcome=completed")
-        make_queue(ReviewQueue(name=name[:100], filters=f"q={text}"), ids)
+        add_to_queue(ReviewQueue.objects.create(name=name[:100], filters=f"q={text}"), ids)
         copilot = make_copilot(name=name[:80])
         usage = {"copilot": copilot, "hour": hour - timedelta(hours=1)}
         HourlyUsage.objects.create(**usage, model=name[:200], runs=3 + place, completed=1)

@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.admin.transcripts.admin import ConversationAdmin
+from copilot_admin.admin.transcripts.columns import COLUMNS
 from copilot_admin.agent.client_functions import registry as client_functions
 from copilot_admin.agent.components import registry as components
 from copilot_admin.agent.documents import registry as documents
@@ -235,12 +235,10 @@ def test_a_filter_is_asked_and_finds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_column_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = execute("copilot_admin/admin/transcripts/admin.py")["started"]
-    columns = (*ConversationAdmin.list_display, "started")
-    monkeypatch.setattr(ConversationAdmin, "started", started, raising=False)
-    monkeypatch.setattr(ConversationAdmin, "list_display", columns)
+    column = execute("copilot_admin/admin/transcripts/columns.py")["STARTED"]
+    replace_everywhere(monkeypatch, COLUMNS, (*COLUMNS, column))
     Caller().ask("When?").answer("-")
-    assert "column-started" in page("conversation/", Role.REVIEWERS)
+    assert 'name="column" value="started"' in page("conversation/", Role.REVIEWERS)
 
 
 def test_a_check_is_reported_before_publishing(install: Install) -> None:

@@ -62,7 +62,7 @@ def judged(asked):
     models.Mark.objects.create(verdict=verdict, criterion=criterion, value=1)
     models.TurnNote.objects.create(turn=turn, text="A note")
     queue, _ = models.ReviewQueue.objects.get_or_create(name="Week")
-    models.Seat.objects.create(**of, queue=queue, place=1)
+    models.Assignment.objects.create(**of, queue=queue, place=1)
 
 
 def delete(copilot_id):
@@ -84,7 +84,7 @@ def sweep():
 def everything():
     """Count the rows of each transcript table."""
     names = ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "Feedback", "Blob")
-    names += ("Verdict", "Mark", "TurnNote", "Seat")
+    names += ("Verdict", "Mark", "TurnNote", "Assignment")
     names = (*names, "DailyUsage", "ComponentCall", "CopilotVersion", "Copilot")
     names = (*names, "TestCase", "EvaluationRun", "EvaluationResult", "TurnText")
     names = (*names, "DailyTotal", "HourlyUsage", "ErrorUsage", "CriterionUsage", "CallerDay")

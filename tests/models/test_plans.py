@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 import pytest
 
 from copilot_admin.jobs.blob_sweep import get_unreferenced_blobs
-from copilot_admin.models import Conversation, Node, NodeRole, Outcome, ReviewState, Run, Seat
+from copilot_admin.models import Assignment, Conversation, Node, NodeRole, Outcome, ReviewState, Run
 from copilot_admin.transcripts.matching import matching
 from tests.databases import IS_POSTGRESQL
 
@@ -54,7 +54,7 @@ def scans(text: str) -> bool:
             "conversation_reviewed",
         ),
         (
-            lambda: Seat.objects.filter(queue_id=1, done_at=None).order_by("id"),
+            lambda: Assignment.objects.filter(queue_id=1, done_at=None).order_by("id"),
             "seat_not_done",
         ),
         (lambda: Run.objects.filter(copilot_id=1).order_by(), "run_of_copilot"),

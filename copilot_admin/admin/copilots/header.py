@@ -18,6 +18,7 @@ from copilot_admin.copilots.publishing import document_of, document_today
 from copilot_admin.copilots.remote_images import stored_image
 from copilot_admin.copilots.standing import CopilotState
 from copilot_admin.models import Copilot
+from copilot_admin.transcripts.access import may_read_conversations
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -133,9 +134,10 @@ def _build_tabs(
         (BUILD, gettext_lazy("Build"), reverse(f"{NAME}_change", args=[copilot.pk]), 0),
         (TEST, gettext_lazy("Test"), _tests_url(copilot), copilot.test_cases.count()),
     ]
-    if may_read:
+    if may_read_conversations(user):
         conversations = reverse("admin:copilot_admin_conversation_changelist")
         rows.append((CONVERSATIONS, gettext_lazy("Conversations"), f"{conversations}?{of_one}", 0))
+    if may_read:
         rows.append(
             (ANALYTICS, gettext_lazy("Analytics"), f"{reverse('admin:analytics')}?{of_one}", 0)
         )

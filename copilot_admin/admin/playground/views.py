@@ -18,8 +18,8 @@ from copilot_admin.admin.blocks.blocks import build_blocks
 from copilot_admin.admin.blocks.contents import FULL_LIMITS
 from copilot_admin.admin.blocks.kinds import ArtifactBlock
 from copilot_admin.admin.playground.targets import ORIGIN, may_build, read_file, read_id
-from copilot_admin.admin.transcripts.facts import facts_of, latest_turn
-from copilot_admin.admin.transcripts.page import AttemptFacts, parts_of
+from copilot_admin.admin.transcripts.conversation_page import AnswerPart, build_parts
+from copilot_admin.admin.transcripts.facts import latest_turn, load_facts
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import known_models_of
@@ -68,7 +68,7 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     turn = latest_turn(conversation)
     tree = read_tree(conversation)
     turns = read_turns(conversation, tree, {turn}) if turn else {}
-    parts = parts_of(read_outline(conversation, tree), turns)
+    parts = build_parts(read_outline(conversation, tree), turns)
     if not parts or not parts[0].answers:
         raise Http404
     answer = parts[0].answers[-1]
@@ -76,11 +76,11 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "copilot": conversation.copilot,
         "conversation": conversation,
-        "facts": facts_of(conversation),
+        "facts": load_facts(conversation),
         "answer": answer,
         "totals": _sum_up(answer),
         "turn": turn,
-        "rating": _load_rating(turn, since=answer.legs[0].run.row.started_at),
+        "rating": _load_rating(turn, since=answer.runs[0].run.row.started_at),
         "html_frames": f"{reverse('playground:html', args=[pk])}?{chat}",
         "may_read": request.user.has_perm("copilot_admin.view_conversation"),
     }
@@ -114,8 +114,8 @@ class AnswerTotals:
         return self.input_tokens + self.output_tokens
 
 
-def _sum_up(answer: AttemptFacts) -> AnswerTotals:
-    rows = [leg.run.row for leg in answer.legs]
+def _sum_up(answer: AnswerPart) -> AnswerTotals:
+    rows = [part.run.row for part in answer.runs]
     last = answer.last
     return AnswerTotals(
         model=last.row.model,

@@ -1,4 +1,4 @@
-"""Labels and scores in the admin: a team defines them, and retires what it no longer asks for."""
+"""Labels and scores in the admin: a team defines them, and archives those it no longer uses."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -12,7 +12,7 @@ from copilot_admin.models import Criterion
 
 @admin.register(Criterion, site=site)
 class CriterionAdmin(BaseAdmin[Criterion]):
-    """What was judged with a criterion stays readable: it is retired, not deleted."""
+    """Labels and scores; a used one is archived instead of deleted, so that reviews keep it."""
 
     list_display = ("name", "kind", "help", "position", "is_retired")
     list_filter = ("kind", "is_retired")
@@ -21,13 +21,13 @@ class CriterionAdmin(BaseAdmin[Criterion]):
     actions = None
     fields = ("name", "kind", "help", "lowest", "highest", "position", "is_retired")
     empty_state: str | Promise = _(
-        "Nothing is judged but good, mixed and bad. Add a label such as “wrong number”, or a score."
+        "No labels yet. Add a label such as “wrong number”, or a score from 1 to 5."
     )
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Criterion | None = None
     ) -> tuple[str, ...]:
-        """Once it is judged with, its kind and its ends would make earlier marks mean something else."""
+        """Lock what would change the meaning of earlier reviews."""
         is_used = obj is not None and obj.marks.exists()
         return ("kind", "lowest", "highest") if is_used else ()
 

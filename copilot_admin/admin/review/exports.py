@@ -1,7 +1,8 @@
-"""Exports in the admin: begun of a filtered list, watched, downloaded, stopped, deleted."""
+"""Exports of conversations in the admin: started from a list, downloaded, stopped, deleted."""
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.core.exceptions import PermissionDenied
@@ -26,14 +27,16 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.base import BaseAdmin
-from copilot_admin.admin.review.export_form import PROMPTS, ExportForm
 from copilot_admin.admin.site.site import site
-from copilot_admin.admin.transcripts.filter_form import refused_page
-from copilot_admin.admin.transcripts.way import LIST, filters_in
+from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
+from copilot_admin.admin.transcripts.nav_context import LIST, read_filters_query
+from copilot_admin.admin.transcripts.pages import parse_id
 from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.jobs.export_tasks import export_in_background
 from copilot_admin.models import Action, TranscriptExport
+from copilot_admin.transcripts.access import VIEW
 from copilot_admin.transcripts.exports.formats import FORMATS
+from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.records import (
     MAX_RUNNING,
     RETENTION,
@@ -56,21 +59,63 @@ from copilot_admin.transcripts.filters import FILTERS
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
 
 FOLDER = "admin/copilot_admin/transcriptexport"
-VIEW, EXPORT = "copilot_admin.view_conversation", "copilot_admin.export_conversation"
+EXPORT = "copilot_admin.export_conversation"
+PROMPTS = "copilot_admin.view_copilot"
 
 post_only = method_decorator(require_POST)
 
 
+class ExportForm(forms.Form):
+    """Options of a new export.
+
+    Args:
+        with_prompts: Whether the person may see system prompts.
+    """
+
+    format = forms.ChoiceField(
+        label=gettext_lazy("Format"),
+        choices=lambda: [(one.name, f"{one.label}: {one.help}") for one in FORMATS.values()],
+        initial="csv",
+        widget=forms.RadioSelect,
+    )
+    with_data = forms.BooleanField(
+        label=gettext_lazy("Include data"),
+        required=False,
+        help_text=gettext_lazy(
+            "Widget data, tool results, tables and charts. Not available for CSV."
+        ),
+    )
+    with_prompts = forms.BooleanField(
+        label=gettext_lazy("Include system prompts"),
+        required=False,
+        help_text=gettext_lazy("The prompt of the version that answered. JSONL only."),
+    )
+
+    def __init__(self, *args: Any, with_prompts: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not with_prompts:
+            del self.fields["with_prompts"]
+        self.fields[LIST] = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    @property
+    def options(self) -> ExportOptions:
+        """Options of a valid form."""
+        wanted = self.cleaned_data
+        return ExportOptions(
+            with_data=wanted["with_data"], with_prompts=wanted.get("with_prompts", False)
+        )
+
+
 @admin.register(TranscriptExport, site=site)
 class ExportAdmin(BaseAdmin[TranscriptExport]):
-    """Everybody has his own exports; admins see all of them."""
+    """People see their own exports, superusers all of them."""
 
     list_display = ("what", "filter", "state", "n_conversations", "owner", "made_at")
     list_select_related = ("owner",)
     list_per_page = 50
     actions = None
     empty_state: str | Promise = gettext_lazy(
-        "There is no export. Filter the transcripts, then export what you see."
+        "No exports yet. Filter the conversations, then choose Export."
     )
 
     def get_urls(self) -> list[URLPattern]:
@@ -90,7 +135,6 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
 
     @admin.display(description=gettext_lazy("File"))
     def what(self, export: TranscriptExport) -> str:
-        """The name of the file that is downloaded."""
         return file_name(export)
 
     @admin.display(description=gettext_lazy("Filter"))
@@ -102,12 +146,12 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
     ) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
-        filters = filters_in((request.POST or request.GET).get(LIST, ""))
+        filters = read_filters_query((request.POST or request.GET).get(LIST, ""))
         if filters is None:
-            messages.error(request, _words(ExportRefusal.LONG))
+            messages.error(request, _describe_refusal(ExportRefusal.LONG))
             return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
-        if (refused := refused_page(request, filters)) is not None:
-            return refused
+        if unknown := find_unknown(read_query(filters)):
+            return unknown_filter_page(request, unknown)
         may_see_prompts = request.user.has_perm(PROMPTS)
         form = ExportForm(
             request.POST if request.method == "POST" else None,
@@ -118,13 +162,13 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
         query = freeze_query(given)
         selection = read_selection(query)
         if form.is_valid() and not selection.filters.errors:
-            export = self._begun(request, form, given)
+            export = self._start(request, form, given)
             if isinstance(export, TranscriptExport):
-                return HttpResponseRedirect(_address("change", export))
-            messages.error(request, _words(export))
+                return HttpResponseRedirect(_url("change", export))
+            messages.error(request, _describe_refusal(export))
         number = count_conversations(selection)
         context = {
-            **self.page_context(request, _("Export transcripts")),
+            **self.page_context(request, _("Export conversations")),
             "form": form,
             "filters": filters,
             "words": describe_query(query),
@@ -133,9 +177,9 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
             "unknown": [FILTERS[name].label for name in selection.filters.errors],
             "days": RETENTION.days,
         }
-        return TemplateResponse(request, f"{FOLDER}/make.html", context)
+        return TemplateResponse(request, f"{FOLDER}/add.html", context)
 
-    def _begun(
+    def _start(
         self, request: HttpRequest, form: ExportForm, given: dict[str, str]
     ) -> TranscriptExport | ExportRefusal:
         with transaction.atomic():
@@ -161,16 +205,16 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
         return TemplateResponse(request, f"{FOLDER}/export.html", context)
 
     def state_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """The part of the page that changes, for its script."""
+        """Return the part of the page that changes."""
         return render(request, f"{FOLDER}/progress.html", _facts(self._export(request, str(pk))))
 
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """The file, streamed part by part."""
+        """Stream the file."""
         export = self._export(request, str(pk))
         if not export.is_done:
             raise Http404
         if export.with_prompts and not request.user.has_perm(PROMPTS):
-            raise PermissionDenied  # he could see them when he began it
+            raise PermissionDenied
         facts = {"conversations": export.n_conversations, "bytes": export.size}
         self.audit(request, Action.DOWNLOADED, export, after=facts)
         in_loop = isinstance(request, ASGIRequest)
@@ -179,7 +223,7 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
             content_type=media_type(export),
         )
         response["Content-Disposition"] = f'attachment; filename="{file_name(export)}"'
-        response["Content-Length"] = str(export.size)  # so that one that breaks off is noticed
+        response["Content-Length"] = str(export.size)  # a download that breaks off is noticed
         response["X-Content-Type-Options"] = "nosniff"
         response["Cache-Control"] = "no-store, no-transform"
         return response
@@ -192,22 +236,22 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
 
     @post_only
     def stop_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Ends an export that is being written."""
+        """Stop an export."""
         export = self._export(request, str(pk))
         if stop_export(export):
             self.audit(request, Action.STOPPED, export)
-            messages.success(request, _("The export is stopped. What was written is deleted."))
+            messages.success(request, _("Export stopped."))
         else:
-            messages.info(request, _("The export had ended already."))
-        return HttpResponseRedirect(_address("change", export))
+            messages.info(request, _("The export had already finished."))
+        return HttpResponseRedirect(_url("change", export))
 
     @post_only
     def discard_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Deletes an export with its file."""
+        """Delete an export with its file."""
         export = self._export(request, str(pk))
         self.audit(request, Action.DELETED, export)
         discard_export(export)
-        messages.success(request, _("The export is deleted."))
+        messages.success(request, _("Export deleted."))
         return HttpResponseRedirect(reverse("admin:copilot_admin_transcriptexport_changelist"))
 
     def _log_export(
@@ -244,16 +288,15 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
         return False
 
     def _export(self, request: HttpRequest, pk: str) -> TranscriptExport:
-        """An export of the person who asks.
+        """Return an export of the person who asks.
 
         Raises:
-            PermissionDenied: He may have none.
-            Http404: It is none of his, or gone.
+            PermissionDenied: They may not export.
+            Http404: It doesn't exist or belongs to someone else.
         """
         if not self.has_view_permission(request):
             raise PermissionDenied
-        is_id = pk.isascii() and pk.isdecimal() and len(pk) <= 18
-        return get_object_or_404(self.get_queryset(request), pk=int(pk) if is_id else None)
+        return get_object_or_404(self.get_queryset(request), pk=parse_id(pk))
 
 
 def _facts(export: TranscriptExport) -> dict[str, Any]:
@@ -262,19 +305,19 @@ def _facts(export: TranscriptExport) -> dict[str, Any]:
 
 
 def _id_of(request: HttpRequest) -> int:
-    return int(request.user.pk or 0)  # somebody: the site asks for a log-in first
+    return int(request.user.pk or 0)
 
 
-def _words(refusal: ExportRefusal) -> str:
-    words = {
+def _describe_refusal(refusal: ExportRefusal) -> str:
+    texts = {
         ExportRefusal.MANY: _(
-            "%(most)d of your exports are being written. Wait for one, or stop one, then export again."
+            "You have %(max)d exports in progress. Wait for one to finish, or stop one."
         )
-        % {"most": MAX_RUNNING},
-        ExportRefusal.LONG: _("The filters are too long. Choose less in them, then export again."),
+        % {"max": MAX_RUNNING},
+        ExportRefusal.LONG: _("The filters are too long. Select fewer values."),
     }
-    return words[refusal]
+    return texts[refusal]
 
 
-def _address(name: str, export: TranscriptExport) -> str:
+def _url(name: str, export: TranscriptExport) -> str:
     return reverse(f"admin:copilot_admin_transcriptexport_{name}", args=[export.pk])

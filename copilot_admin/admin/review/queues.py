@@ -1,12 +1,14 @@
-"""Review queues in the admin: made of a filtered list, handed out, watched, closed."""
+"""Review queues in the admin: created from a list, assigned, worked through, and their results."""
 
-from typing import Any, cast
+from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -18,35 +20,80 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.base import BaseAdmin
-from copilot_admin.admin.review.queue_form import QueueForm
 from copilot_admin.admin.site.site import site
-from copilot_admin.admin.transcripts.beside import newest_ids, rows_of_list
-from copilot_admin.admin.transcripts.filter_form import refused_page
-from copilot_admin.admin.transcripts.onward import next_in_queue
-from copilot_admin.admin.transcripts.way import LIST, filters_in
-from copilot_admin.models import Action, Conversation, ReviewQueue
-from copilot_admin.review.agreement import agreement_in
+from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
+from copilot_admin.admin.transcripts.nav_context import LIST, read_filters_query
+from copilot_admin.admin.transcripts.pages import parse_id
+from copilot_admin.admin.transcripts.review import redirect_to_next
+from copilot_admin.models import Action, ReviewQueue
 from copilot_admin.review.queues import (
-    MOST_DRAWN_FROM,
-    drawn,
-    make_queue,
-    new_seed,
+    CLAIM_DURATION,
+    MAX_QUEUED,
+    MAX_SEED,
+    add_to_queue,
+    choose_seed,
+    draw_sample,
     progress_of,
-    set_closed,
 )
+from copilot_admin.review.results import summarize_queue
+from copilot_admin.transcripts.access import REVIEW, visible_conversations
+from copilot_admin.transcripts.search.list_query import MAX_SELECTED, ConversationList
+from copilot_admin.transcripts.search.saved_views import read_query
 
 FOLDER = "admin/copilot_admin/reviewqueue"
-JUDGE = "copilot_admin.change_conversation"
-ALL = 100  # per cent
+ALL = 100  # percent
 
 post_only = method_decorator(require_POST)
 
 
+class QueueForm(forms.ModelForm[ReviewQueue]):
+    """A new queue, with the filters of the list that it is created from."""
+
+    share = forms.IntegerField(
+        label=gettext_lazy("Sample size (%)"),
+        min_value=1,
+        max_value=ALL,
+        initial=ALL,
+        help_text=gettext_lazy(
+            "100: all matching conversations, the newest first, at most %(max)s."
+        )
+        % {"max": MAX_QUEUED},
+    )
+    seed = forms.IntegerField(
+        label=gettext_lazy("Random seed"),
+        required=False,
+        min_value=1,
+        max_value=MAX_SEED,
+        help_text=gettext_lazy("Optional. The same seed draws the same sample again."),
+    )
+    judges = forms.TypedChoiceField(
+        label=gettext_lazy("Reviewers per conversation"),
+        coerce=int,
+        choices=[(1, gettext_lazy("One")), (2, gettext_lazy("Two, with agreement"))],
+    )
+
+    class Meta:
+        model = ReviewQueue
+        fields: ClassVar[list[str]] = ["name", "reviewers"]
+        widgets: ClassVar[dict[str, Any]] = {"reviewers": forms.CheckboxSelectMultiple}
+
+    field_order = ("name", "judges", "reviewers", "share", "seed")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields[LIST] = forms.CharField(required=False, widget=forms.HiddenInput)
+        permission = Q(user_permissions__codename="change_conversation") | Q(
+            groups__permissions__codename="change_conversation"
+        )
+        people = User.objects.filter(permission | Q(is_superuser=True), is_active=True)
+        self.fields["reviewers"].queryset = people.distinct().order_by("username")  # type: ignore[attr-defined]
+
+
 @admin.register(ReviewQueue, site=site)
 class QueueAdmin(BaseAdmin[ReviewQueue]):
-    """A queue is chosen once; then it is read to its end, or closed."""
+    """A queue is created once, worked through, and closed."""
 
-    list_display = ("name", "done", "each", "created_by", "created_at", "is_closed")
+    list_display = ("name", "done", "judges", "created_by", "created_at", "is_closed")
     list_filter = ("is_closed",)
     list_select_related = ("created_by",)
     list_per_page = 50
@@ -54,7 +101,7 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
     search_help_text = gettext_lazy("Name")
     actions = None
     empty_state: str | Promise = gettext_lazy(
-        "There is no queue. Filter the transcripts, then make a queue of what you see."
+        "No review queues yet. Filter the conversations, then choose Start review."
     )
 
     def get_urls(self) -> list[URLPattern]:
@@ -67,49 +114,41 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
         return own + super().get_urls()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewQueue]:
-        done = Count("seats", filter=Q(seats__done_at__isnull=False))
+        done = Count("assignments", filter=Q(assignments__done_at__isnull=False))
         rows: QuerySet[ReviewQueue] = super().get_queryset(request)
-        return rows.annotate(n_seats=Count("seats"), n_done=done)
+        return rows.annotate(n_assignments=Count("assignments"), n_done=done)
 
-    @admin.display(description=gettext_lazy("Done"))
+    @admin.display(description=gettext_lazy("Reviewed"))
     def done(self, queue: ReviewQueue) -> str:
-        """Readings that are done, of all."""
         counted: Any = queue
-        return _("%(done)s of %(total)s") % {"done": counted.n_done, "total": counted.n_seats}
-
-    @admin.display(description=gettext_lazy("Judges"))
-    def each(self, queue: ReviewQueue) -> int:
-        """How many people judge each conversation."""
-        return queue.judges
+        return _("%(done)s of %(total)s") % {"done": counted.n_done, "total": counted.n_assignments}
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        if not (self.has_add_permission(request) and request.user.has_perm(JUDGE)):
+        if not (self.has_add_permission(request) and request.user.has_perm(REVIEW)):
             raise PermissionDenied
-        filters = filters_in((request.POST or request.GET).get(LIST, ""))
+        filters = read_filters_query((request.POST or request.GET).get(LIST, ""))
         if filters is None:
-            messages.error(request, _("The filters are too long for a queue. Choose less in them."))
+            messages.error(request, _("The filters are too long. Select fewer values."))
             return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
-        if (refused := refused_page(request, filters)) is not None:
-            return refused
-        ids = self._found(request, filters)
+        if unknown := find_unknown(QueryDict(filters).dict()):
+            return unknown_filter_page(request, unknown)
+        listed = ConversationList(visible_conversations(request.user), read_query(filters))
+        ids = listed.select_ids()
         form = QueueForm(request.POST or None, initial={LIST: filters})
         if form.is_valid() and ids:
-            queue = form.save(commit=False)
-            queue.filters, queue.n_matching = filters, len(ids)
-            queue.created_by_id = request.user.pk
-            self._make(request, queue, ids, form.cleaned_data)
-            messages.success(request, _("The queue is made. Read the first conversation."))
-            return HttpResponseRedirect(self._address(queue))
+            queue = self._create(request, form, ids, filters)
+            messages.success(request, _("Review queue created."))
+            return HttpResponseRedirect(self._url(queue))
         context = {
-            **self.page_context(request, _("New queue")),
+            **self.page_context(request, _("New review queue")),
             "form": form,
             "found": len(ids),
-            "is_bounded": len(ids) == MOST_DRAWN_FROM,
+            "is_bounded": len(ids) == MAX_SELECTED,
             "filters": filters,
         }
-        return TemplateResponse(request, f"{FOLDER}/make.html", context)
+        return TemplateResponse(request, f"{FOLDER}/add.html", context)
 
     def change_view(
         self,
@@ -120,62 +159,63 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        is_id = object_id.isascii() and object_id.isdecimal() and len(object_id) <= 18
-        queue = get_object_or_404(ReviewQueue, pk=object_id if is_id else None)
+        queue = get_object_or_404(ReviewQueue, pk=parse_id(object_id))
         context = {
             **self.page_context(request, queue.name),
             "queue": queue,
+            "reviewers": [str(one) for one in queue.reviewers.all()],
             "progress": progress_of(queue, now=timezone.now()),
-            "agreement": agreement_in(queue) if queue.judges > 1 else [],
+            "result": summarize_queue(queue),
+            "minutes": CLAIM_DURATION.seconds // 60,
         }
         return TemplateResponse(request, f"{FOLDER}/queue.html", context)
 
     @post_only
     def next_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Hands out a conversation."""
-        if not request.user.has_perm(JUDGE):
+        """Go to the reviewer's next conversation."""
+        if not request.user.has_perm(REVIEW):
             raise PermissionDenied
-        return next_in_queue(request, get_object_or_404(ReviewQueue, pk=pk))
+        return redirect_to_next(request, pk)
 
     @post_only
     def close_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Closes a queue, or opens it again; what was judged stays."""
+        """Close a queue, or open it again; reviews stay."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         wanted = request.POST.get("closed", "")
         if wanted not in ("0", "1"):
             raise Http404
         queue = get_object_or_404(ReviewQueue, pk=pk)
-        was = queue.is_closed
-        with transaction.atomic():
-            set_closed(queue, is_closed=wanted == "1")
-            before, after = {"is_closed": was}, {"is_closed": queue.is_closed}
-            if before != after:
+        before = {"is_closed": queue.is_closed}
+        queue.is_closed = wanted == "1"
+        after = {"is_closed": queue.is_closed}
+        if before != after:
+            with transaction.atomic():
+                queue.save(update_fields=["is_closed"])
                 self.audit(request, Action.CHANGED, queue, before=before, after=after)
-        return HttpResponseRedirect(self._address(queue))
+        return HttpResponseRedirect(self._url(queue))
 
     def has_delete_permission(self, request: HttpRequest, obj: ReviewQueue | None = None) -> bool:
         return False
 
-    def _make(
-        self, request: HttpRequest, queue: ReviewQueue, ids: list[int], wanted: dict[str, Any]
-    ) -> None:
-        share, seed = wanted["share"], wanted["seed"] or new_seed()
-        queue.judges = wanted["judges"]
+    def _create(
+        self, request: HttpRequest, form: QueueForm, ids: list[int], filters: str
+    ) -> ReviewQueue:
+        wanted = form.cleaned_data
+        share, seed = wanted["share"], wanted["seed"] or choose_seed()
+        queue = form.save(commit=False)
+        queue.filters, queue.n_matching, queue.judges = filters, len(ids), wanted["judges"]
+        queue.created_by_id = request.user.pk
         facts = {"judges": queue.judges, "conversations": queue.n_matching}
         if share < ALL:
             queue.share, queue.seed = share, seed
             facts |= {"share": share, "seed": seed}
         with transaction.atomic():
-            make_queue(queue, drawn(ids, share=share, seed=seed))
+            queue.save()
+            form.save_m2m()
+            add_to_queue(queue, draw_sample(ids, percent=share, seed=seed))
             self.audit(request, Action.ADDED, queue, after=facts)
+        return queue
 
-    def _found(self, request: HttpRequest, filters: str) -> list[int]:
-        page = cast("BaseAdmin[Conversation]", self.admin_site.get_model_admin(Conversation))
-        rows = rows_of_list(page, request, filters)
-        if rows is None:
-            return []
-        return newest_ids(rows)
-
-    def _address(self, queue: ReviewQueue) -> str:
+    def _url(self, queue: ReviewQueue) -> str:
         return reverse("admin:copilot_admin_reviewqueue_change", args=[queue.pk])

@@ -66,7 +66,7 @@ def read_selection(query: str) -> Selection:
     """Read a stored query."""
     given = read_query(query)
     words = parse_search(given.get(SEARCH_PARAMETER, ""))
-    named = find_by_id(words) if words else {}
+    named = find_by_id(words, Conversation.objects.all()) if words else {}
     return Selection(
         filters=read_filters(given),
         phrases=words.phrases,

@@ -73,17 +73,17 @@ def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
     return SearchResults(rows=_rows(ordered, walk.found, size=size), limit=limit)
 
 
-def find_by_id(query: SearchQuery) -> dict[int, int | None]:
-    """Return the conversations that an id names, whatever the filters; of a run with its turn."""
+def find_by_id(query: SearchQuery, visible: QuerySet[Conversation]) -> dict[int, int | None]:
+    """Return the visible conversations that an id names; of a run with its turn."""
     named: dict[int, int | None] = {}
     if query.trace_id:
-        traced = Conversation.objects.filter(~Q(trace_id=""), trace_id=query.trace_id)
+        traced = visible.filter(~Q(trace_id=""), trace_id=query.trace_id)
         named |= dict.fromkeys(traced.order_by("-id").values_list("pk", flat=True)[:20])
     if query.number is not None:
-        numbered = Conversation.objects.filter(pk=query.number)
+        numbered = visible.filter(pk=query.number)
         named |= dict.fromkeys(numbered.values_list("pk", flat=True))
     if query.run_id is not None:
-        runs = Run.objects.filter(pk=query.run_id, conversation__isnull=False)
+        runs = Run.objects.filter(pk=query.run_id, conversation__in=visible)
         named |= {pk: turn for pk, turn in runs.values_list("conversation_id", "turn_id") if pk}
     return named
 

@@ -1,8 +1,7 @@
-"""Saved views of the transcript list, with counts where these are cheap."""
+"""Saved views of the list of conversations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-import time
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
@@ -11,29 +10,25 @@ from django.db.models import Q
 from django.http import QueryDict
 
 from copilot_admin.copilots.config_types import remove_bidi_controls
-from copilot_admin.models import Conversation, SavedView
+from copilot_admin.models import SavedView
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
-from copilot_admin.storage.time_limit import TooSlowError, time_limit
-from copilot_admin.transcripts.filters import FILTERS, read_filters
+from copilot_admin.transcripts.filters import FILTERS
 from copilot_admin.transcripts.search.phrases import clean_search
 from protocol.json import clean_text
 
 SEARCH_PARAMETER = "q"
 MAX_VIEWS = 40  # own and shared
-MAX_COUNT = 99  # conversations of a view; above it the badge says "99+"
-COUNT_SECONDS = 0.05  # for the counts of all views together
 MAX_QUERY_LENGTH = 8_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedView:
-    """A view above the list; `count` is "" where counting takes too long."""
+    """A saved view."""
 
     view: SavedView
     is_own: bool
     may_delete: bool
     is_current: bool
-    count: str
 
 
 def read_query(query: str) -> dict[str, str]:
@@ -56,14 +51,12 @@ def list_views(user: AbstractUser | AnonymousUser, *, current: str) -> Sequence[
         current: The normalized query of the list as it is shown.
     """
     seen = SavedView.objects.filter(Q(owner=user.pk) | Q(is_shared=True)).order_by("name", "id")
-    deadline = time.monotonic() + COUNT_SECONDS
     return [
         ListedView(
             view=view,
             is_own=view.owner_id == user.pk,
             may_delete=view.owner_id == user.pk or user.is_superuser,
             is_current=bool(current) and view.query == current,
-            count=_count(view, seconds=deadline - time.monotonic()),
         )
         for view in seen[:MAX_VIEWS]
     ]
@@ -112,16 +105,3 @@ def _check_title(title: str) -> str:
     if not title:
         return "unnamed"
     return "long" if len(title) > MAX_VIEW_NAME_LENGTH else ""
-
-
-def _count(view: SavedView, *, seconds: float) -> str:
-    given = read_query(view.query)
-    filters = read_filters(given)
-    if seconds <= 0 or SEARCH_PARAMETER in given or filters.errors:
-        return ""
-    try:
-        with time_limit(seconds):
-            number = filters.apply(Conversation.objects.order_by())[: MAX_COUNT + 1].count()
-    except TooSlowError:
-        return ""
-    return f"{MAX_COUNT}+" if number > MAX_COUNT else str(number)

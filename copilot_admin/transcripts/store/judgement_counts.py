@@ -59,7 +59,8 @@ def _add_verdicts(verdicts: "QuerySet[Verdict]", *, sign: int) -> None:
             else turns.get(row.turn_id)
         )
         if slot is not None:
-            changes.add(slot, Counter({row.rating: sign}))
+            if row.rating:
+                changes.add(slot, Counter({row.rating: sign}))
             for mark in marks[row.pk]:
                 numbers = Counter(number=sign, total=sign * mark.value)
                 key = {"hour": slot.hour, "copilot_id": slot.copilot_id}

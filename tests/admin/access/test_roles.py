@@ -87,15 +87,40 @@ ALSO = {
     "admin:copilot_admin_alert_change": {Role.BUILDERS, Role.REVIEWERS},
     "admin:copilot_admin_alert_history": {Role.BUILDERS, Role.REVIEWERS},
 }
+# Builders read the conversations of the copilots they are members of.
+ALSO |= {
+    f"admin:copilot_admin_conversation_{name}": {Role.BUILDERS}
+    for name in [
+        "changelist",
+        "change",
+        "history",
+        "bulk",
+        "columns",
+        "view_save",
+        "view_rename",
+        "view_delete",
+        "row",
+        "panel",
+        "chat",
+        "adjacent",
+        "part",
+        "turn",
+        "trace",
+        "question",
+        "run",
+        "prompt",
+        "request",
+        "curl",
+    ]
+}
+# Pages of a role other than the owner.
+ONLY = {f"admin:copilot_admin_conversation_{name}": {Role.BUILDERS} for name in ("learn", "keep")}
 # Pages that even the role that owns the thing may not open.
 CLOSED = frozenset(
     {
         "admin:copilot_admin_endpointkey_delete",
         "admin:privacy_erase",  # no role may: it is given to people by name
         "admin:copilot_admin_conversation_add",
-        # Whoever makes questions of transcripts is a builder too.
-        "admin:copilot_admin_conversation_learn",
-        "admin:copilot_admin_conversation_keep",
         "admin:copilot_admin_conversation_delete",
         "admin:copilot_admin_componentcall_add",
         "admin:copilot_admin_componentcall_delete",
@@ -223,7 +248,7 @@ def test_every_address_is_open_to_its_role_and_closed_to_the_others(
     for name, route in ADDRESSES:
         if owner_of(name) is None:
             continue
-        may = role in {owner_of(name), *ALSO.get(name, ())}
+        may = role in ONLY.get(name, {owner_of(name), *ALSO.get(name, ())})
         may = may and name not in CLOSED and (method, name) not in READ_ONLY
         status = getattr(client, method)(url_of(name, route, things)).status_code
         refused = status == 403 or (status == 405 and not may)  # 405 tells a stranger nothing

@@ -1,7 +1,6 @@
 """The pages of exports, by whoever began one and by others: from the filtered list to the file."""
 
 import asyncio
-import re
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
@@ -45,7 +44,7 @@ def test_the_list_leads_to_the_export_of_what_it_shows(reviewer: Browser):
     path = f"{ADD}?_changelist_filters=copilot%3Ddesk"
     assert path in listed
     page = reviewer.get(path).content.decode()
-    assert "One conversation matches." in page
+    assert 'data-number="1"' in page
     assert "Copilot: Copilot" in page
     assert 'name="with_prompts"' not in page
 
@@ -57,8 +56,7 @@ def test_the_list_of_exports_leads_to_the_transcripts_to_choose_from(
     if not is_empty:
         finished(owner=User.objects.get())
     page = reviewer.get(EXPORTS).content.decode()
-    ways = re.findall(r'href="([^"]+)"[^>]*>Choose what to export<', page)
-    assert ways == [LIST] * (2 if is_empty else 1)
+    assert page.count(f'href="{LIST}" data-choose') == 1 + is_empty
     assert f'href="{ADD}' not in page
 
 
@@ -71,7 +69,7 @@ def test_an_export_is_written_and_downloaded(reviewer: Browser):
     assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
     export = TranscriptExport.objects.get()
     page = reviewer.get(f"{EXPORTS}{export.pk}/change/").content.decode()
-    assert "Download" in page
+    assert f'href="{EXPORTS}{export.pk}/file/"' in page
     assert "data-unfinished" not in page
     response = reviewer.get(f"{EXPORTS}{export.pk}/file/")
     data = b"".join(response.streaming_content)  # type: ignore[attr-defined]
@@ -184,20 +182,16 @@ def test_an_export_that_is_being_written_is_watched_and_stopped():
     browser = browser_of(owner)
     assert "data-unfinished" in browser.get(f"{EXPORTS}{export.pk}/state/").content.decode()
     assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 404
-    page = browser.post(f"{EXPORTS}{export.pk}/stop/", follow=True).content.decode()
-    assert "The export is stopped." in page
+    browser.post(f"{EXPORTS}{export.pk}/stop/")
     assert TranscriptExport.objects.get().state == ExportState.STOPPED
-    again = browser.post(f"{EXPORTS}{export.pk}/stop/", follow=True).content.decode()
-    assert "The export had ended already." in again
+    assert browser.post(f"{EXPORTS}{export.pk}/stop/").status_code == 302
 
 
 def test_an_export_is_deleted_and_gone():
     owner = make_user(Role.REVIEWERS)
     export = finished(owner=owner)
     browser = browser_of(owner)
-    assert (
-        "is deleted" in browser.post(f"{EXPORTS}{export.pk}/discard/", follow=True).content.decode()
-    )
+    assert browser.post(f"{EXPORTS}{export.pk}/discard/")["Location"] == EXPORTS
     assert browser.get(f"{EXPORTS}{export.pk}/change/").status_code == 404
     assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 404
 

@@ -41,7 +41,7 @@ def test_a_command_has_the_request_and_no_key(reviewer: Browser):
     conversation, turn = asked_with_data()
     run = Run.objects.filter(turn=turn).earliest("started_at")
     path = address(conversation, f"runs/{run.pk}/curl/")
-    assert path in text_of(reviewer.get(address(conversation)))
+    assert path in text_of(reviewer.get(address(conversation, f"turns/{turn.pk}/trace/")))
     answer = reviewer.get(path)
     assert answer["Content-Type"] == "text/plain; charset=utf-8"
     command, body, end, rest = text_of(answer).rsplit("\n", 3)

@@ -1,26 +1,31 @@
-"""The list of transcripts."""
+"""The list of conversations."""
 
 from datetime import UTC, datetime, timedelta
-from html import unescape
-import re
 from typing import Any
 
 from django.db import connection
 from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.site.site import site
-from copilot_admin.admin.transcripts import list as transcript_list
+from copilot_admin.admin.transcripts import list_page
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import (
     Conversation,
     Copilot,
-    Feedback,
-    FeedbackSource,
+    Criterion,
+    Membership,
     Outcome,
+    Removal,
+    ReviewQueue,
+    ReviewState,
+    Verdict,
 )
-from tests.factories import make_copilot, make_user
+from copilot_admin.storage.time_limit import TooSlowError
+from copilot_admin.transcripts.search.list_query import ConversationList
+from tests.admin.pages import messages_of
+from tests.factories import make_copilot, make_user, make_version
 from tests.transcripts.store.journaling import Client as Asking
 from tests.transcripts.store.journaling import ai, ending
 
@@ -54,82 +59,103 @@ def make_conversations(number: int, copilot: Copilot | None = None, **changes: A
 
 @pytest.fixture
 def _five_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not fifty, which take the time of fifty."""
-    monkeypatch.setattr(site.get_model_admin(Conversation), "list_per_page", 5)
+    monkeypatch.setattr(list_page, "PAGE_SIZE", 5)
 
 
 def titles(response: Any) -> list[str]:
-    return [row.title for row in response.context["cl"].result_list]
+    return [row.conversation.title for row in response.context["rows"]]
 
 
-def test_a_row_says_who_what_when_and_how_it_ended(reviewer: Browser):
-    make_conversations(1, make_copilot(name="News"), has_error=True, has_branch=True)
-    page = reviewer.get(LIST).content.decode()
+def html_of(response: Any) -> str:
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def browser_of(*roles: Role, **options: Any) -> Browser:
+    browser = Browser()
+    browser.force_login(make_user(*roles, **options))
+    return browser
+
+
+def test_a_row_shows_outcome_feedback_and_the_chosen_columns(reviewer: Browser):
+    label = Criterion.objects.create(name="wrong <number>")
+    failed = ending(Outcome.FAILED, error_code="no-model")
+    asked = Asking(version=make_version(make_copilot(name="News"))).ask("Why <b>?")
+    conversation = asked.answer("-", ended=failed).conversation
+    Conversation.objects.update(n_down=1)
+    verdict = Verdict.objects.create(conversation=conversation, rating="bad")
+    verdict.marks.create(criterion=label, value=1)
+    page = html_of(reviewer.get(LIST))
     for text in (
-        "Question 0",
+        "Why &lt;b&gt;?",
+        'data-outcome="failed"',
+        "no-model",
+        'data-thumb="down"',
         "News",
-        "<span>20 Nov 2026</span> <span>12:00</span>",
-        ">3<",
-        "Completed",
-        "12,345",
-        "840 ms",
+        '<span class="ca-chip ca-chip--bad">Bad</span>',
+        '<span class="ca-tag">wrong &lt;number&gt;</span>',
+        "data-unread",
     ):
         assert text in page, text
-    assert "an answer failed" in page
-    assert "has branches" in page
-    assert '<use href="#ca-outcome-completed">' in page
+    names = [column.name for column in reviewer.get(LIST).context["columns"]]
+    assert names == ["copilot", "verdict", "labels", "time"]  # nobody is known, nothing is priced
+    reviewer.post(f"{LIST}columns/", {"column": ["model", "version", "tokens", "nonsense"]})
+    response = reviewer.get(LIST)
+    assert [column.name for column in response.context["columns"]] == ["model", "version", "tokens"]
+    cells = [cell for _, cell in response.context["rows"][0].cells]
+    assert cells == ["small-1", "v1", "15"]
+    reviewer.post(f"{LIST}columns/", {"reset": "1"})
+    assert len(reviewer.get(LIST).context["columns"]) == 4
+    row = html_of(reviewer.get(response.context["rows"][0].row_url))
+    assert f'id="row-{conversation.pk}"' in row
 
 
-def test_the_list_needs_the_same_queries_however_long_it_is(reviewer: Browser):
-    reviewer.get(LIST)
+def test_users_are_a_column_once_one_is_known(reviewer: Browser):
+    hostile = "<img src=x onerror=alert(1)>\"'&{{ user.email }}"
+    Asking(user=AskingUser(id=hostile, email=hostile, name=hostile)).ask("Hello").answer("Hi.")
+    found = reviewer.get(LIST, {"user": hostile})
+    assert titles(found) == ["Hello"]
+    assert "user" in [column.name for column in found.context["columns"]]
+    page = html_of(reviewer.get(found.context["rows"][0].url))
+    for text in (html_of(found), page):
+        assert "<img src=x" not in text
+        assert "&lt;img src=x onerror=alert(1)&gt;" in text
+
+
+def test_the_number_of_queries_does_not_grow_with_the_rows(reviewer: Browser):
     make_conversations(51)
+    reviewer.get(LIST)
     with CaptureQueriesContext(connection) as one:
         reviewer.get(LIST)
-    for _ in range(5):
-        make_conversations(12)
+    make_conversations(60)
     with CaptureQueriesContext(connection) as many:
-        response = reviewer.get(LIST)
-    assert len(titles(response)) == 50
-    assert len(many) == len(one) <= 20
-    assert not any("DISTINCT" in query["sql"] for query in many)
+        assert len(titles(reviewer.get(LIST))) == 50
+    assert len(many) == len(one) <= 30
 
 
 @pytest.mark.database
 @pytest.mark.usefixtures("_five_a_page")
-def test_pages_follow_each_other_without_a_gap_both_ways(reviewer: Browser):
-    seen: list[str] = []
-    make_conversations(12)
-    expected = [f"Question {index}" for index in reversed(range(12))]
-    there, url = [], LIST
+def test_pages_follow_each_other_both_ways_and_keep_the_filters(reviewer: Browser):
+    copilot = make_copilot()
+    make_conversations(12, copilot)
+    make_conversations(3)
+    pages, url = [], f"{LIST}?copilot={copilot.slug}"
     while url:
         response = reviewer.get(url)
-        there.append(titles(response))
-        older = response.context["cl"].older_query
-        seen, url = [*seen, *there[-1]], LIST + older if older else ""
-    assert seen == expected
-    assert [len(page) for page in there] == [5, 5, 2]
-    newer = response.context["cl"].newer_query
-    assert titles(reviewer.get(LIST + newer)) == there[1]
-    newest = reviewer.get(LIST + reviewer.get(LIST + newer).context["cl"].newer_query)
-    assert titles(newest) == there[0]
-    assert newest.context["cl"].newer_query is None
-    assert newest.context["cl"].older_query
-
-
-@pytest.mark.database
-def test_filters_stay_while_paging_and_paging_ends_with_a_new_filter(reviewer: Browser):
-    copilot = make_copilot()
-    make_conversations(60, copilot)
-    make_conversations(60)
-    response = reviewer.get(LIST, {"copilot": copilot.slug})
-    older = response.context["cl"].older_query
-    assert f"copilot={copilot.slug}" in older
-    second = reviewer.get(LIST + older)
-    assert len(titles(second)) == 10
-    links = re.findall(r'<a href="(\?[^"]*)" aria-label="Remove', second.content.decode())
-    assert len(links) == 1
-    assert "older" not in links[0]
-    assert 'name="older"' not in second.content.decode()
+        pages.append(titles(response))
+        following = response.context["pager"].get("next")
+        url = LIST + following if following else ""
+    assert [len(page) for page in pages] == [5, 5, 2]
+    assert [title for page in pages for title in page] == [
+        f"Question {index}" for index in reversed(range(12))
+    ]
+    back = reviewer.get(LIST + response.context["pager"]["previous"])
+    assert titles(back) == pages[1]
+    assert f"copilot={copilot.slug}" in back.context["pager"]["previous"]
+    (chip,) = [chip for chip in response.context["chips"] if chip.name == "copilot"]
+    assert chip.remove_url == "?"
+    oldest = reviewer.get(LIST + response.context["pager"]["sort"])
+    assert titles(oldest)[0] == "Question 0"
 
 
 @pytest.mark.database
@@ -139,106 +165,89 @@ def test_filters_stay_while_paging_and_paging_ends_with_a_new_filter(reviewer: B
         ({"q": "trace-1"}, ["An Apple"]),
         ({"outcome": "failed"}, ["A Pear"]),
         ({"since": "2026-11-20"}, ["A Pear"]),
-        ({"e": "1", "p": "2", "o": "3"}, ["A Pear", "An Apple"]),
         ({"copilot": "nonsense"}, []),
-        ({"older": "nonsense"}, ["A Pear", "An Apple"]),
-        ({"older": f"{10**30}-1"}, ["A Pear", "An Apple"]),
+        ({"after": "nonsense"}, ["A Pear", "An Apple"]),
+        ({"after": f"{10**30}-1"}, ["A Pear", "An Apple"]),
+        ({"edit": "model"}, ["A Pear", "An Apple"]),
+        ({"edit": "nonsense", "label": "x"}, []),
+        ({"sort": "oldest"}, ["An Apple", "A Pear"]),
     ],
 )
-def test_rows_are_found_by_question_trace_id_and_filters(reviewer: Browser, query, found):
+def test_filters_search_and_order(reviewer: Browser, query, found):
     make_conversations(1, title="An Apple", trace_id="trace-1", last_at=NOON - timedelta(days=2))
     make_conversations(1, title="A Pear", last_outcome=Outcome.FAILED, has_error=True)
-    assert titles(reviewer.get(LIST, query)) == found
+    response = reviewer.get(LIST, query)
+    assert titles(response) == found
+    assert ("ca-empty" in html_of(response)) is (not found)
 
 
-@pytest.mark.database
+def test_unknown_filters_and_values_are_reported(reviewer: Browser):
+    make_conversations(1)
+    page = html_of(reviewer.get(LIST, {"copilot": "<nobody>", "version": "x"}))
+    assert page.count('class="ca-error"') == 2
+    assert "<nobody>" not in page
+    assert reviewer.get(LIST, {"nonsense": "1"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "label", "number"),
+    [
+        ({}, "All", "4"),
+        ({"judged": "down"}, "Thumbs down", "1"),
+        ({"judged": "down", "days": "90"}, "Thumbs down", "1"),
+        ({"outcome": "any-failed"}, "Errors", "1"),
+        ({"state": "new"}, "Unreviewed", "3"),
+    ],
+)
+def test_tabs_count_and_mark_the_current_view(reviewer: Browser, query, label, number):
+    make_conversations(1, n_down=1)
+    make_conversations(1, has_error=True)
+    make_conversations(1)
+    make_conversations(1, review_state=ReviewState.DONE)
+    (current,) = [tab for tab in reviewer.get(LIST, query).context["tabs"] if tab.is_current]
+    assert (current.label, current.count) == (label, number)
+
+
+def test_counts_are_capped(reviewer: Browser, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(list_page, "MAX_COUNT", 2)
+    make_conversations(4)
+    assert reviewer.get(LIST).context["tabs"][0].count == "2+"
+
+
 def test_filters_that_take_too_long_ask_for_narrower_ones(reviewer: Browser, monkeypatch):
-    make_conversations(1)
-    slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
-    monkeypatch.setattr(transcript_list, "LIST_SECONDS", 0.01)
-    monkeypatch.setattr(
-        transcript_list.TranscriptList, "_find", lambda self, rows, named: query_all(slow)
-    )
-    page = reviewer.get(LIST, {"tokens-from": "99999"}).content.decode()
-    assert "Narrow your filters" in page
-    assert "No conversation matches" not in page
+    def fail(*_: Any, **__: Any) -> None:
+        raise TooSlowError
+
+    monkeypatch.setattr(ConversationList, "read_page", fail)
+    assert 'data-note="too-slow"' in html_of(reviewer.get(LIST, {"tokens-from": "99999"}))
 
 
-def query_all(sql: str) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        return list(cursor.fetchall())
-
-
-def test_a_small_list_is_counted(reviewer: Browser):
-    make_conversations(2)
-    page = reviewer.get(LIST).content.decode()
-    assert "2 conversations" in page
-    assert 'rel="next"' not in page
-
-
-def test_an_empty_list_says_what_to_do_next(reviewer: Browser):
-    assert "Nobody has asked anything yet." in reviewer.get(LIST).content.decode()
-    make_conversations(1)
-    page = reviewer.get(LIST, {"q": "nothing like it"}).content.decode()
-    assert "No conversation matches." in page
-
-
-def test_nothing_in_the_list_can_be_changed(reviewer: Browser):
-    make_conversations(1)
-    page = reviewer.get(LIST).content.decode()
-    for text in ("addlink", "action-select", "deletelink", "<style"):
-        assert text not in page, text
-
-
-def test_being_allowed_to_judge_does_not_bring_reading():
-    person = make_user("Judges")
-    group = person.groups.get()
-    group.permissions.set([one for one in _permissions() if one.codename == "change_conversation"])
-    browser = Browser()
-    browser.force_login(person)
-    assert browser.get(LIST).status_code == 403
-
-
-def _permissions() -> Any:
-    from django.contrib.auth.models import Permission
-
-    return Permission.objects.filter(content_type__app_label="copilot_admin")
-
-
-def test_the_rail_leads_here(reviewer: Browser):
-    assert reverse("admin:copilot_admin_conversation_changelist") == LIST
-    assert LIST in reviewer.get("/admin/").content.decode()
+def test_an_empty_list_offers_a_next_step(reviewer: Browser):
+    assert "ca-empty" in html_of(reviewer.get(LIST))
 
 
 @pytest.mark.database
-def test_a_search_shows_what_was_found_and_leads_to_its_turn(reviewer: Browser):
+def test_a_search_marks_the_words_and_links_to_their_turn(reviewer: Browser):
     client = Asking(trace_id="chat-1")
     client.ask("Курс?").answer("42")
     second = client.ask("Курс?", ai("42"), "Почему <b>?").answer("Потому")
     response = reviewer.get(LIST, {"q": "почему"})
-    page = response.content.decode()
+    assert "<mark>Почему</mark> &lt;b&gt;?" in html_of(response)
+    url = response.context["rows"][0].url
     turn = second.accepted.turn_id
-    words = "q=%D0%BF%D0%BE%D1%87%D0%B5%D0%BC%D1%83"
-    place = rf'{second.conversation.pk}/change/\?[^"]*&amp;turn={turn}&amp;{words}#turn-{turn}"'
-    assert re.search(place, page)
-    assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in page
-    assert "1 conversation<" in page
-    shown = reviewer.get(f"{LIST}{second.conversation.pk}/change/?turn={turn}&{words}")
-    opened = shown.content.decode()
+    assert f"turn={turn}" in url
+    opened = html_of(reviewer.get(url))
     assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in opened
-    (live,) = re.findall(r'data-turn-url="([^"]+)"', opened)  # where a turn that changes is fetched
-    again = reviewer.get(unescape(live).replace("/0/", f"/{turn}/")).content.decode()
-    assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in again
+    words = url.partition("?")[2]
+    again = reviewer.get(f"{LIST}{second.conversation.pk}/turns/{turn}/?{words}")
+    assert '<mark class="ca-hit">Почему</mark> &lt;b&gt;?' in html_of(again)
 
 
 @pytest.mark.database
 def test_an_id_finds_its_conversation_whatever_the_filters(reviewer: Browser):
     asked = Asking(principal="playground:1", trace_id="chat-1").ask("Why?").answer("So.")
     for text in (str(asked.run_id), "chat-1", f"#{asked.conversation.pk}"):
-        response = reviewer.get(LIST, {"q": text, "outcome": "failed"})
-        assert titles(response) == ["Why?"], text
-        assert "found by its id" in response.content.decode()
+        assert titles(reviewer.get(LIST, {"q": text, "outcome": "failed"})) == ["Why?"], text
     assert titles(reviewer.get(LIST)) == []
 
 
@@ -249,24 +258,9 @@ def test_a_search_goes_on_page_by_page(reviewer: Browser):
     for index in range(8):
         client.ask(f"Bonds {index}").answer("Well.")
     response = reviewer.get(LIST, {"q": "bonds"})
-    assert len(titles(response)) == 5
-    assert "More than 5 conversations" in response.content.decode()
-    second = reviewer.get(LIST + response.context["cl"].older_query)
+    second = reviewer.get(LIST + response.context["pager"]["next"])
     assert titles(second) == [f"Bonds {index}" for index in reversed(range(3))]
-    assert titles(reviewer.get(LIST + second.context["cl"].newer_query)) == titles(response)
-
-
-def test_a_search_needs_the_same_queries_for_one_hit_and_for_many(reviewer: Browser):
-    client = Asking()
-    client.ask("Bonds").answer("Well.")
-    reviewer.get(LIST, {"q": "bonds"})
-    with CaptureQueriesContext(connection) as one:
-        reviewer.get(LIST, {"q": "bonds"})
-    for _ in range(10):
-        client.ask("Bonds").answer("Well.")
-    with CaptureQueriesContext(connection) as many:
-        assert len(titles(reviewer.get(LIST, {"q": "bonds"}))) == 11
-    assert len(many) == len(one)
+    assert titles(reviewer.get(LIST + second.context["pager"]["previous"])) == titles(response)
 
 
 def test_an_earlier_answer_with_the_words_is_open(reviewer: Browser):
@@ -274,42 +268,123 @@ def test_an_earlier_answer_with_the_words_is_open(reviewer: Browser):
     client.ask("Why?").answer("Because of bonds")
     asked = client.ask("Why?").answer("Because")
     url = f"{LIST}{asked.conversation.pk}/change/"
-    for query, opened in (({"q": "bonds"}, True), ({"q": "shares"}, False), ({}, False)):
-        page = reviewer.get(url, query).content.decode()
-        assert ('-answer-1" open>' in page) is opened
-        assert ('<mark class="ca-hit">bonds</mark>' in page) is opened
+    for query, is_open in (({"q": "bonds"}, True), ({"q": "shares"}, False), ({}, False)):
+        page = html_of(reviewer.get(url, query))
+        assert ('-answer-1" open>' in page) is is_open
 
 
-@pytest.mark.database
-def test_a_row_says_why_there_is_a_thumb_and_which_error(reviewer: Browser):
-    asked = Asking().ask("Why?")
-    asked.answer("-", ended=ending(Outcome.FAILED, error_code="no-model"))
-    assert asked.accepted.turn_id is not None
-    Feedback.objects.create(
-        turn_id=asked.accepted.turn_id,
-        source=FeedbackSource.END_USER,
-        value=-1,
-        tags=["Not <true>"],
+# ---- Selected conversations ----
+
+
+def bulk(browser: Browser, action: str, **more: Any) -> Any:
+    ids = list(
+        Conversation.objects.filter(title__startswith="Question").values_list("pk", flat=True)
     )
-    Conversation.objects.update(n_down=1)
-    page = reviewer.get(LIST).content.decode()
-    assert "<bdi>Not &lt;true&gt;</bdi>" in page
-    assert '<code class="ca-also">no-model</code>' in page
+    sent = {"action": action, "chosen": ids, "_changelist_filters": "state=new", **more}
+    return browser.post(f"{LIST}bulk/", sent)
 
 
-def test_an_unknown_value_of_a_filter_is_reported(reviewer: Browser):
+def test_selected_conversations_are_labeled_reviewed_and_queued(reviewer: Browser):
+    label = Criterion.objects.create(name="wrong number")
+    queue = ReviewQueue.objects.create(name="Week")
+    make_conversations(2)
+    make_conversations(1, title="Another")
+    assert bulk(reviewer, f"label:{label.pk}")["Location"] == f"{LIST}?state=new"
+    assert titles(reviewer.get(LIST, {"label": label.pk})) == ["Question 1", "Question 0"]
+    assert set(Verdict.objects.values_list("rating", flat=True)) == {""}
+    bulk(reviewer, f"queue:{queue.pk}")
+    assert titles(reviewer.get(LIST, {"queue": queue.pk})) == ["Question 1", "Question 0"]
+    bulk(reviewer, "reviewed")
+    assert titles(reviewer.get(LIST, {"state": "new"})) == ["Another"]
+    bulk(reviewer, "unreviewed")
+    assert len(titles(reviewer.get(LIST, {"state": "new"}))) == 3
+    assert bulk(reviewer, "label:0").status_code == 404
+    assert bulk(reviewer, "queue:0").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("action", "path"),
+    [
+        ("export", "/admin/copilot_admin/transcriptexport/add/"),
+        ("new-queue", "/admin/copilot_admin/reviewqueue/add/"),
+        ("tests", f"{LIST}learn/"),
+    ],
+)
+def test_a_selection_becomes_a_filter_of_other_pages(reviewer: Browser, action: str, path: str):
+    make_conversations(2)
+    location = bulk(reviewer, action)["Location"]
+    assert location.startswith(path)
+    ids = ",".join(
+        map(str, Conversation.objects.order_by("-last_at", "-id").values_list("pk", flat=True))
+    )
+    assert ids.replace(",", "%2C") in location
+
+
+def test_deleting_needs_its_permission_and_a_confirmation(reviewer: Browser):
+    make_conversations(2)
+    assert bulk(reviewer, "delete").status_code == 403
+    admin = browser_of(is_superuser=True)
+    assert (
+        Conversation.objects.count() == html_of(bulk(admin, "delete")).count('name="chosen"') == 2
+    )
+    bulk(admin, "delete", sure="1")
+    assert Removal.objects.count() == 2
+
+
+def test_an_empty_selection_and_unknown_actions_are_reported(reviewer: Browser):
+    assert messages_of(reviewer.post(f"{LIST}bulk/", {"action": "reviewed"}, follow=True))
     make_conversations(1)
-    page = reviewer.get(LIST, {"copilot": "<nobody>", "version": "x"}).content.decode()
-    assert page.count("Unknown value. Nothing is found.") == 2
-    assert "&lt;nobody&gt;" in page
-    assert "<nobody>" not in page
+    assert bulk(reviewer, "nonsense").status_code == 302
+    assert reviewer.get(f"{LIST}bulk/").status_code == 405
 
 
-def test_filters_that_are_set_are_shown_and_can_be_taken_off(reviewer: Browser):
-    make_conversations(1)
-    page = reviewer.get(LIST, {"outcome": "completed", "days": "90"}).content.decode()
-    chips = re.findall(r"<li><span>(.*?): <bdi>(.*?)</bdi></span> <a href=\"(.*?)\"", page)
-    assert chips == [
-        ("Period", "Last 90 days", "?outcome=completed"),
-        ("Outcome", "Completed", "?days=90"),
-    ]
+# ---- Builders ----
+
+
+def test_builders_see_the_conversations_of_their_own_copilots():
+    builder = make_user(Role.BUILDERS)
+    browser = Browser()
+    browser.force_login(builder)
+    assert titles(browser.get(LIST)) == []
+    mine, other = (Asking(trace_id=f"chat-{n}").ask(f"{n}?").answer("42") for n in range(2))
+    Membership.objects.create(copilot=mine.conversation.copilot, user=builder)
+    response = browser.get(LIST)
+    assert titles(response) == ["0?"]
+    assert "My queue" not in [tab.label for tab in response.context["tabs"]]
+    for text in ("chat-1", str(other.run_id), f"#{other.conversation.pk}"):
+        assert titles(browser.get(LIST, {"q": text})) == []
+    page = html_of(browser.get(response.context["rows"][0].url))
+    assert "verdict-form" not in page
+    for rest in ("change/", "panel/", f"turns/{other.accepted.turn_id}/", f"runs/{other.run_id}/"):
+        assert browser.get(f"{LIST}{other.conversation.pk}/{rest}").status_code == 404
+    here = f"{LIST}{mine.conversation.pk}/"
+    assert browser.post(f"{here}review/", {"rating": "good"}).status_code == 403
+    assert (
+        browser.post(
+            f"{LIST}bulk/", {"action": "reviewed", "chosen": mine.conversation.pk}
+        ).status_code
+        == 403
+    )
+    response = browser.get(LIST, {"copilot": mine.conversation.copilot.slug, "from": "copilot"})
+    assert response.context["copilot_header"].copilot == mine.conversation.copilot
+
+
+def test_the_right_to_review_does_not_include_reading():
+    from django.contrib.auth.models import Permission
+
+    person = make_user()
+    person.user_permissions.set(Permission.objects.filter(codename="change_conversation"))
+    browser = Browser()
+    browser.force_login(person)
+    assert browser.get(LIST).status_code == 403
+
+
+def test_the_copilot_header_needs_one_reachable_copilot(reviewer: Browser):
+    one = make_copilot()
+    for query in (
+        {"from": "copilot"},
+        {"from": "copilot", "copilot": "none"},
+        {"copilot": one.slug},
+    ):
+        assert "copilot_header" not in reviewer.get(LIST, query).context
+    assert Copilot.objects.count() == 1

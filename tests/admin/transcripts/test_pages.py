@@ -1,5 +1,6 @@
-"""The page of a conversation, as the server sends it."""
+"""The page of a conversation."""
 
+from datetime import timedelta
 from decimal import Decimal
 import json
 import re
@@ -12,10 +13,11 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.transcripts.page import MOST_FORMATTED_PER_PAGE, page_of
-from copilot_admin.admin.transcripts.turn_window import BEFORE_THE_NAMED, TURNS_AT_ONCE, plan_of
+from copilot_admin.admin.transcripts.conversation_page import MAX_FORMATTED, build_page
+from copilot_admin.admin.transcripts.trace import PROVIDER_WORDS
+from copilot_admin.admin.transcripts.turns import MAX_TURNS_AT_ONCE, plan_page
 from copilot_admin.agent.response_writer import warning_events
-from copilot_admin.agent.values.answer_request import DataSeen
+from copilot_admin.agent.values.answer_request import DataSeen, ServerTool
 from copilot_admin.models import (
     Conversation,
     Event,
@@ -38,7 +40,7 @@ from tests.admin.transcripts.transcript_rows import (
     results,
     rich_conversation,
 )
-from tests.factories import make_copilot, make_key, make_provider, make_version
+from tests.factories import make_copilot, make_key, make_provider, make_user, make_version
 from tests.pricing.pricing import make_price
 from tests.rendering.hostile_texts import PAYLOADS
 from tests.rendering.test_markdown import Tags
@@ -58,51 +60,43 @@ def text_of(response: Any) -> str:
 
 
 def test_the_page_shows_everything_of_a_conversation(reviewer: Browser):
-    page = text_of(reviewer.get(address(rich_conversation(), "change/?branches=all")))
+    page = text_of(reviewer.get(address(rich_conversation())))
     for text in (
         "How did **Apple** do in November?",
         "<strong>16 %</strong>",
         "get_widget_data",
         "The widget is gone.",
         "<bdi>chart.png</bdi>",
-        "PNG · 800 x 600 pixels · 33.7\xa0KB",
-        "PDF · 12 pages · 2.0\xa0MB",
         "The file &#x27;old.pdf&#x27; could not be read.",
         "The user wants closes. I have thirty rows.",
         "Reading Apple prices",
         '<div class="ca-chart"',
-        "Show all 30 rows",
-        "Image not loaded: a chart (tracker.example)",
+        "data-show-more",
+        "tracker.example)",
         "Apple prices",
-        "And Microsoft?",
-        "Not all data could be read",
-        "HTML, shown as text",
-        "Answer 1, since replaced",
-        "Microsoft stayed flat, on second thought.",
+        'data-outcome="failed"',
         "The provider is down. Try again.",
         "ProviderUnavailable",
         "ارتفعت",
-        "10 tokens in, 5 out",
-        "small-1",
-        "temperature",
     ):
         assert text in page, text
-    assert "tracker.example/pixel" not in page.replace("Image not loaded", "")
+    assert "tracker.example/pixel" not in page
+    microsoft = Turn.objects.filter(human_node__text="And Microsoft?").earliest("id")
+    other = text_of(reviewer.get(address(rich_conversation(), f"change/?turn={microsoft.pk}")))
+    assert "The provider is down" in other
 
 
-def test_one_way_through_the_branches_is_shown_and_leads_to_the_others(reviewer: Browser):
+def test_versions_of_an_edited_question_link_to_each_other(reviewer: Browser):
     conversation = rich_conversation()
     page = text_of(reviewer.get(address(conversation)))
     microsoft = Turn.objects.get(human_node__text="And Microsoft?")
     assert "And Nvidia?" in page
-    assert "Version 2 of 2" in page
-    assert f'href="?turn={microsoft.pk}#turn-{microsoft.pk}"' in page
+    assert f"turn={microsoft.pk}#turn-{microsoft.pk}" in page
     assert f'id="turn-{microsoft.pk}"' not in page
-    assert "One question on another branch is not shown here." in page
     other = text_of(reviewer.get(address(conversation, f"change/?turn={microsoft.pk}")))
     assert f'id="turn-{microsoft.pk}"' in other
-    assert "Version 1 of 2" in other
-    assert 'aria-label="Later version"' in other
+    assert "Microsoft stayed flat, on second thought." in other
+    assert 'class="ca-fold" id="turn-' in other  # the earlier answer
 
 
 @pytest.mark.parametrize("path", ["change/", "turns/{}/"])
@@ -115,7 +109,7 @@ def test_the_page_needs_the_same_queries_for_3_turns_and_for_60(reviewer: Browse
             assert reviewer.get(address(conversation, path.format(turn.pk))).status_code == 200
         return len(captured)
 
-    assert queries(3) == queries(60) <= 21  # one of them asks for legal holds
+    assert queries(3) == queries(60) <= 24
 
 
 def shown_data(count: int) -> Conversation:
@@ -194,7 +188,9 @@ def test_what_is_not_there_is_not_found(reviewer: Browser):
 
 
 @pytest.mark.parametrize("pk", ["0", "x", "9" * 40, "²"])
-@pytest.mark.parametrize("rest", ["change/", "state/", "turns/1/", "runs/x/", "parts/x/"])
+@pytest.mark.parametrize(
+    "rest", ["change/", "chat/", "panel/", "turns/1/", "turns/1/trace/", "runs/x/", "parts/x/"]
+)
 def test_another_conversation_is_not_found(reviewer: Browser, pk: str, rest: str):
     path = f"/admin/copilot_admin/conversation/{pk}/{rest}"
     assert reviewer.get(path).status_code == 404
@@ -207,7 +203,7 @@ def test_a_turn_or_run_of_another_conversation_is_not_found(reviewer: Browser):
     assert reviewer.get(address(one, f"runs/{run.pk}/")).status_code == 404
 
 
-@pytest.mark.parametrize("rest", ["change/", "state/", "turns/1/"])
+@pytest.mark.parametrize("rest", ["change/", "chat/", "panel/", "turns/1/"])
 def test_pages_are_only_for_reading_and_kept_by_nobody(reviewer: Browser, rest: str):
     conversation = long_conversation(1)
     response = reviewer.post(address(conversation, rest))
@@ -216,40 +212,29 @@ def test_pages_are_only_for_reading_and_kept_by_nobody(reviewer: Browser, rest: 
     assert "no-store" in answer["Cache-Control"]
 
 
-def test_the_state_names_what_runs(reviewer: Browser):
-    client = Client(trace_id="chat")
-    client.ask("One?").answer("1")
-    asked = client.ask("One?", ai("1"), "Two?")
-    turn = asked.accepted.turn_id
-    state = reviewer.get(address(asked.conversation, "state/")).json()
-    assert state == {"live": [turn], "latest": turn}
-    asked.answer(call())
-    assert reviewer.get(address(asked.conversation, "state/")).json()["live"] == [turn]
-
-
-def test_a_finished_conversation_has_nothing_live(reviewer: Browser):
-    conversation = long_conversation(2)
-    newest = Turn.objects.filter(conversation=conversation).latest("id").pk
-    assert reviewer.get(address(conversation, "state/")).json() == {"live": [], "latest": newest}
-    assert "data-live" not in text_of(reviewer.get(address(conversation)))
-
-
-def test_a_running_answer_says_that_it_is_being_written(reviewer: Browser):
+def test_a_running_answer_is_live_until_it_ends(reviewer: Browser):
     asked = Client().ask("Hi?")
     page = text_of(reviewer.get(address(asked.conversation)))
-    assert "The answer is being written." in page
     assert "data-live" in page
-    assert "data-watch" in page
+    assert "data-socket" in page
+    fragment = text_of(reviewer.get(address(asked.conversation, "chat/")))
+    assert "data-live" in fragment
+    assert 'id="facts"' in fragment
+    assert "<html" not in fragment
+    asked.answer("Done")
+    Conversation.objects.update(last_at=asked.at - timedelta(days=1))
+    done = text_of(reviewer.get(address(asked.conversation)))
+    assert "data-live" not in done
+    assert "data-socket" not in done
 
 
 @pytest.mark.parametrize(
     "outcome", [one for one in Outcome if one not in (Outcome.RUNNING, Outcome.REFUSED)]
 )
-def test_every_ending_is_told(reviewer: Browser, outcome: Outcome):
+def test_every_ending_is_shown(reviewer: Browser, outcome: Outcome):
     asked = Client().ask("Hi?").answer("Half", ended=ending(outcome))
     page = text_of(reviewer.get(address(asked.conversation)))
-    assert str(outcome.label) in page
-    assert ('class="ca-note ca-note-' in page) is (outcome is not Outcome.COMPLETED)
+    assert page.count(f'data-outcome="{outcome}"') == 1 + (outcome is not Outcome.COMPLETED)
 
 
 def test_the_raw_page_shows_the_request_and_the_events(reviewer: Browser):
@@ -303,10 +288,9 @@ def test_a_copilot_that_keeps_metadata_says_so_and_shows_no_text(reviewer: Brows
         .answer("Hidden", artifact(ArtifactType.TABLE, PRICES))
     )
     page = text_of(reviewer.get(address(asked.conversation)))
-    assert "what is said is not kept" in page
-    assert "The text is not kept." in page
     assert "Secret" not in page
-    assert "Completed" in page
+    assert "Hidden" not in page
+    assert 'data-outcome="completed"' in page
 
 
 def test_messages_from_before_are_folded_and_marked(reviewer: Browser):
@@ -314,7 +298,6 @@ def test_messages_from_before_are_folded_and_marked(reviewer: Browser):
     client = Client(trace_id="chat")
     asked = client.ask("Old?", *foreign, ai("Told by another"), "New?").answer("Mine")
     page = text_of(reviewer.get(address(asked.conversation)))
-    assert "4 messages from before this server" in page
     assert "Told by another" in page
     assert "Data of another" in page
 
@@ -322,25 +305,65 @@ def test_messages_from_before_are_folded_and_marked(reviewer: Browser):
 def test_the_caller_is_the_key_by_name(reviewer: Browser):
     key, _ = make_key("Desk of Ada")
     asked = Client(principal=f"key:{key.pk}").ask("Hi?").answer("Hello")
-    assert "Key “Desk of Ada”" in text_of(reviewer.get(address(asked.conversation)))
+    assert "Desk of Ada" in text_of(reviewer.get(address(asked.conversation)))
     key.delete()
-    assert "A key that is gone" in text_of(reviewer.get(address(asked.conversation)))
+    assert "Desk of Ada" not in text_of(reviewer.get(address(asked.conversation)))
 
 
 def test_a_conversation_without_turns_says_why(reviewer: Browser):
     conversation = long_conversation(1)
     Turn.objects.all().delete()
-    assert "Nothing is kept of this conversation" in text_of(reviewer.get(address(conversation)))
+    assert text_of(reviewer.get(address(conversation))).count("ca-empty") == 2
 
 
-def test_notes_tell_what_was_dropped(reviewer: Browser):
-    asked = Client().ask("Hi?", notes=("`widgets` was no list.",)).answer("Hello")
-    assert "`widgets` was no list." in text_of(reviewer.get(address(asked.conversation)))
+def trace_of(browser: Browser, conversation: Conversation, **options: Any) -> str:
+    turn = Turn.objects.filter(conversation=conversation).latest("id")
+    return text_of(browser.get(address(conversation, f"turns/{turn.pk}/trace/"), **options))
+
+
+def test_the_trace_has_every_call_and_the_error_of_the_provider(reviewer: Browser):
+    client = Client(trace_id="chat")
+    wish = call(symbol="AAPL")
+    client.ask("Price?").answer(ServerTool("clock", {}, "12:00"), wish)
+    failed = ending(
+        Outcome.FAILED,
+        error="The provider is down.",
+        error_code="ProviderUnavailable",
+        notes=(f"{PROVIDER_WORDS}HTTP 503: <overloaded>", "`widgets` was no list."),
+    )
+    asked = client.ask("Price?", echo(wish), results(wish, "[1]")).answer("It", ended=failed)
+    page = trace_of(reviewer, asked.conversation)
+    bars = re.findall(r'<li data-level="(\d)">.*?title="([^"]*)"', page)
+    assert [level for level, _ in bars] == ["1", *"2" * (len(bars) - 1)]
+    assert [name for _, name in bars][2:] != []
+    assert "clock" in [name for _, name in bars]
+    assert page.count("data-provider-error") == 1
+    assert "HTTP 503: &lt;overloaded&gt;" in page
+    assert "`widgets` was no list." in page
+    assert "10 in, 5 out" in page
+    assert "temperature" in page
+    fragment = trace_of(reviewer, asked.conversation, headers={"HX-Request": "true"})
+    assert "<html" not in fragment
+
+
+def test_the_prompt_is_rebuilt_for_people_who_may_see_it(reviewer: Browser):
+    copilot = make_copilot(system_prompt="You serve {{copilot.name}}.", name="Rates <Desk>")
+    asked = Client(version=make_version(copilot)).ask("Hi?", env={"timezone": "UTC"})
+    asked.answer("Hello")
+    path = address(asked.conversation, f"runs/{asked.run_id}/prompt/")
+    assert "You serve" not in text_of(reviewer.get(path))
+    admin = Browser()
+    admin.force_login(make_user(is_superuser=True))
+    page = text_of(admin.get(path))
+    assert "You serve Rates &lt;Desk&gt;." in page
+    assert "<b>user</b>" in page
+    Run.objects.update(copilot_version=None)
+    assert "<pre" not in text_of(admin.get(path))
 
 
 def test_long_answers_are_formatted_as_far_as_the_budget_of_a_page_goes():
     client = Client(trace_id="chat")
-    long = "**x** " * (MOST_FORMATTED_PER_PAGE // 12)
+    long = "**x** " * (MAX_FORMATTED // 12)
     said: list[Any] = []
     for number in range(3):
         said.append(human(f"{number}?"))
@@ -348,8 +371,8 @@ def test_long_answers_are_formatted_as_far_as_the_budget_of_a_page_goes():
         said.append(ai(long))
     tree = read_tree(asked.conversation)
     turns = read_turns(asked.conversation, tree, [turn.pk for turn in tree.turns])
-    page = page_of(plan_of(read_outline(asked.conversation, tree)), turns)
-    formatted = [part.answers[-1].legs[-1].blocks[0].formatted for part in page.parts]
+    page = build_page(plan_page(read_outline(asked.conversation, tree)), turns)
+    formatted = [part.answers[-1].runs[-1].blocks[0].formatted for part in page.parts]
     assert formatted == [True, True, False]
 
 
@@ -361,13 +384,13 @@ def shown(page: str) -> list[bool]:
 def test_a_page_has_the_first_turns_and_placeholders_of_the_others(reviewer: Browser):
     conversation = long_conversation(60)
     page = text_of(reviewer.get(address(conversation)))
-    assert shown(page) == [True] * TURNS_AT_ONCE + [False] * (60 - TURNS_AT_ONCE)
+    assert shown(page) == [True] * MAX_TURNS_AT_ONCE + [False] * (60 - MAX_TURNS_AT_ONCE)
     assert "Question 59?" in page
-    assert page.count("with some words to read") == TURNS_AT_ONCE
+    assert page.count("with some words to read") == MAX_TURNS_AT_ONCE
     turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
     named = text_of(reviewer.get(address(conversation, f"change/?turn={turns[30].pk}")))
-    first = 30 - BEFORE_THE_NAMED
-    expected = [first <= place < first + TURNS_AT_ONCE for place in range(60)]
+    first = 29
+    expected = [first <= place < first + MAX_TURNS_AT_ONCE for place in range(60)]
     assert shown(named) == expected
 
 
@@ -376,13 +399,13 @@ def test_long_turns_come_one_by_one_and_a_longer_conversation_has_a_link_to_the_
 ):
     conversation = long_conversation(9)
     turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
-    deciding = sys.modules[plan_of.__module__]
-    monkeypatch.setattr(deciding, "MOST_AT_ONCE", 10)
-    monkeypatch.setattr(deciding, "MOST_PARTS", 3)
+    deciding = sys.modules[plan_page.__module__]
+    monkeypatch.setattr(deciding, "MAX_CHARACTERS", 10)
+    monkeypatch.setattr(deciding, "MAX_PARTS", 3)
     page = text_of(reviewer.get(address(conversation, f"change/?turn={turns[4].pk}")))
     assert shown(page) == [True, False, False]
-    assert f'href="?turn={turns[2].pk}#turn-{turns[2].pk}">3 earlier questions' in page
-    assert f'href="?turn={turns[6].pk}#turn-{turns[6].pk}">3 later questions' in page
+    assert f"turn={turns[2].pk}#turn-{turns[2].pk}" in page
+    assert f"turn={turns[6].pk}#turn-{turns[6].pk}" in page
 
 
 def widget_of(rows: int) -> Conversation:
@@ -500,7 +523,7 @@ def test_no_text_in_any_place_becomes_markup(reviewer: Browser, payload: str):
         for tag, attributes in Tags(page).found:
             assert tag not in FORBIDDEN
             assert tag != "textarea" or attributes["name"] in ("text", "comment")
-            assert tag != "img" or attributes["src"] == "/static/copilot_admin/img/mark.svg"
+            assert tag != "img" or str(attributes["src"]).startswith("/static/")
             assert tag != "script" or str(attributes["src"]).startswith("/static/")
             assert not any(name.startswith("on") or name == "style" for name in attributes)
             for name in ADDRESSES:
@@ -509,19 +532,14 @@ def test_no_text_in_any_place_becomes_markup(reviewer: Browser, payload: str):
                 assert tag == "a" or "evil.example" not in target
 
 
-def test_the_page_says_what_everything_cost_and_what_is_unknown(reviewer: Browser):
+def test_costs_are_shown_and_unknown_ones_marked(reviewer: Browser):
     provider = make_provider(name="Provider", kind="openai_compatible")
     price = make_price(provider, model="small-1", input=Decimal("0.15"))
     client = Client(trace_id="chat-1")
-    client.ask("Hi").answer("Hello")
-    url = f"/admin/copilot_admin/conversation/{Conversation.objects.get().pk}/change/"
-    page = reviewer.get(url).content.decode()
-    assert page.count(">$0.000042<") == 3  # of the conversation, the turn and the run
-    assert "Exactly 0.0000415 US dollars." in page
-    assert "input $0.15 · output $8" in page
+    asked = client.ask("Hi").answer("Hello")
+    page = text_of(reviewer.get(address(asked.conversation)))
+    assert page.count(">$0.000042<") == 3  # facts, turn and details
+    assert "input $0.15, output $8" in trace_of(reviewer, asked.conversation)
     price.delete()
     client.ask("Hi", "And?").answer("Yes")
-    page = reviewer.get(url).content.decode()
-    assert ">at least $0.000042<" in page
-    assert page.count(">cost unknown<") == 2
-    assert "The cost of 1 more requests is unknown." in page
+    assert "at least $0.000042" in text_of(reviewer.get(address(asked.conversation)))

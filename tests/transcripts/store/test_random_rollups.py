@@ -31,7 +31,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.review.queues import claim, finish, make_queue, set_closed
+from copilot_admin.review.queues import add_to_queue, claim_next, finish_assignments
 from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
@@ -126,7 +126,7 @@ class World:
             save_verdict(talk, author, judged, turn=turn.pk)
             return
         with transaction.atomic():
-            finish(talk.pk, author, now=timezone.now())
+            finish_assignments(talk.pk, author, now=timezone.now())
             save_verdict(talk, author, judged)
 
     def queue(self) -> None:
@@ -135,11 +135,13 @@ class World:
         if queue is None or self.random.random() < 0.3:
             talks = Conversation.objects.order_by("pk").values_list("pk", flat=True)
             some = [pk for pk in talks if self.random.random() < 0.5]
-            make_queue(ReviewQueue(name="Week", judges=self.random.choice([1, 2, 2])), some)
+            judges = self.random.choice([1, 2, 2])
+            add_to_queue(ReviewQueue.objects.create(name="Week", judges=judges), some)
         elif self.random.random() < 0.6:
-            claim(queue, self.random.choice(self.judges), now=timezone.now())
+            claim_next(queue, self.random.choice(self.judges), now=timezone.now())
         else:
-            set_closed(queue, is_closed=not queue.is_closed)
+            queue.is_closed = not queue.is_closed
+            queue.save()
 
     def erase(self) -> None:
         """Conversations go; their counts stay."""

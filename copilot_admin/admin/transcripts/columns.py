@@ -1,0 +1,155 @@
+"""Columns of the list of conversations that readers choose."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
+from django.utils.functional import Promise
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.models import Conversation, EndUser, Rating, Run, Verdict
+from copilot_admin.pricing.money import format_cost_sums
+from copilot_admin.rendering.text import duration, number_text
+
+TONES: Mapping[str, str] = {Rating.GOOD: "good", Rating.MIXED: "warn", Rating.BAD: "bad"}
+MAX_LABELS = 3  # of a row
+
+
+@dataclass(slots=True, kw_only=True)
+class RowDetails:
+    """A conversation with what its columns show."""
+
+    conversation: Conversation
+    rating: str = ""
+    labels: Sequence[str] = ()
+    run: Mapping[str, Any] = field(default_factory=dict)  # of the last request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column.
+
+    Attributes:
+        priority: "wide" and "medium" columns are hidden first in a narrow list.
+        is_useful: Returns whether there is anything to show, for the rows of a page.
+    """
+
+    name: str
+    label: str | Promise
+    cell: Callable[[RowDetails], str | SafeString]
+    priority: str = "medium"
+    is_number: bool = False
+    is_default: bool = True
+    on_phone: bool = False
+    is_useful: Callable[[Iterable[Conversation]], bool] = lambda _rows: True
+
+
+def _show_verdict(row: RowDetails) -> str | SafeString:
+    if not row.rating:
+        return ""
+    return format_html(
+        '<span class="ca-chip ca-chip--{}">{}</span>', TONES[row.rating], Rating(row.rating).label
+    )
+
+
+def _show_labels(row: RowDetails) -> SafeString:
+    names = ((name,) for name in row.labels[:MAX_LABELS])
+    return format_html_join(" ", '<span class="ca-tag">{}</span>', names)
+
+
+def _show_cost(row: RowDetails) -> str | SafeString:
+    cost = format_cost_sums(row.conversation)
+    if row.conversation.n_unpriced and not row.conversation.cost:
+        return ""
+    return format_html('<span title="{}">{}</span>', cost.sentence, cost.text)
+
+
+def _show_time(row: RowDetails) -> str:
+    ms = row.run.get("turn__ms")
+    return duration(ms) if ms else ""
+
+
+COLUMNS: Sequence[Column] = (
+    Column(
+        name="copilot",
+        label=_("Copilot"),
+        cell=lambda row: row.conversation.copilot.name,
+        priority="wide",
+    ),
+    Column(
+        name="user",
+        label=_("User"),
+        cell=lambda row: str(row.conversation.user or ""),
+        priority="wide",
+        on_phone=True,
+        is_useful=lambda _rows: EndUser.objects.exists(),
+    ),
+    Column(name="verdict", label=_("Verdict"), cell=_show_verdict, priority="", on_phone=True),
+    Column(name="labels", label=_("Labels"), cell=_show_labels),
+    Column(
+        name="model", label=_("Model"), cell=lambda row: row.run.get("model", ""), is_default=False
+    ),
+    Column(
+        name="version",
+        label=_("Version"),
+        cell=lambda row: "v{}".format(row.run["number"]) if row.run.get("number") else "",
+        is_default=False,
+    ),
+    Column(
+        name="tokens",
+        label=_("Tokens"),
+        cell=lambda row: number_text(row.conversation.tokens),
+        is_number=True,
+        is_default=False,
+    ),
+    Column(
+        name="cost",
+        label=_("Cost"),
+        cell=_show_cost,
+        is_number=True,
+        is_useful=lambda rows: any(row.cost or not row.n_unpriced for row in rows),
+    ),
+    Column(name="time", label=_("Time"), cell=_show_time, is_number=True),
+)
+
+
+def choose_columns(chosen: str | None, rows: Sequence[Conversation]) -> list[Column]:
+    """Return the columns to show; by default those that have something to show.
+
+    Args:
+        chosen: Names with dots between them, as the reader's cookie has them.
+        rows: Of the page.
+    """
+    if chosen:
+        names = set(chosen.split("."))
+        return [column for column in COLUMNS if column.name in names]
+    return [column for column in COLUMNS if column.is_default and column.is_useful(rows)]
+
+
+def load_details(rows: Sequence[Conversation]) -> dict[int, RowDetails]:
+    """Return the details of conversations, by id; three queries."""
+    details = {row.pk: RowDetails(conversation=row) for row in rows}
+    verdicts = Verdict.objects.filter(conversation__in=details, turn=None)
+    ordered = verdicts.order_by("conversation_id", "updated_at").prefetch_related(
+        "marks__criterion"
+    )
+    for pk, some in groupby(ordered, key=lambda one: one.conversation_id):
+        given = list(some)
+        details[pk].rating = next((one.rating for one in reversed(given) if one.rating), "")
+        marks = [mark for one in given for mark in one.marks.all()]
+        names = [mark.criterion.name for mark in marks if mark.criterion.kind == "label"]
+        details[pk].labels = list(dict.fromkeys(names))
+    newest = Window(
+        RowNumber(), partition_by="conversation", order_by=[F("started_at").desc(), F("id").desc()]
+    )
+    runs = Run.objects.filter(conversation__in=details).annotate(place=newest).filter(place=1)
+    for run in runs.values(
+        "conversation_id", "model", "turn__ms", number=F("copilot_version__number")
+    ):
+        details[run["conversation_id"]].run = run
+    return details

@@ -1,0 +1,150 @@
+"""Filter chips above the list of conversations, and the menu that adds one."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import urlencode
+
+from django.utils.translation import gettext_lazy as _
+from django_filters import DateFilter
+
+from copilot_admin.transcripts.filter_conditions import Label
+from copilot_admin.transcripts.filters import (
+    FILTERS,
+    SelectFilter,
+    TranscriptFilters,
+    TypedFilter,
+)
+
+EDIT = "edit"  # parameter: the filter whose chip is open
+ALWAYS_SHOWN = "days"
+MAX_OPTIONS = 200  # of a menu or a list of suggestions
+GROUPS: Sequence[tuple[Label, Sequence[str]]] = (
+    (_("Copilot"), ("copilot", "tag", "version", "model", "provider", "playground")),
+    (_("Caller"), ("user", "caller")),
+    (_("Time"), ("days", "since", "until")),
+    (
+        _("Answer"),
+        ("outcome", "error", "call", "branch", "file", "ttft-from", "ttft-to"),
+    ),
+    (
+        _("Feedback and review"),
+        ("judged", "reason", "state", "verdict", "label", "assigned", "queue"),
+    ),
+    (_("Cost"), ("tokens-from", "tokens-to", "cost-from", "cost-to", "unpriced")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A value of a filter, and the URL with it."""
+
+    value: str
+    label: Label
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A filter that is set, or that is being set.
+
+    Attributes:
+        control: menu, text, number or date.
+        options: Of a menu, or suggestions for a text.
+        remove_url: URL of the list without it; "" if it isn't set.
+    """
+
+    name: str
+    label: Label
+    control: str
+    value: str
+    shown: Label
+    hint: Label
+    error: str
+    options: Sequence[Option]
+    remove_url: str
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterLink:
+    """An entry of the menu that adds a filter."""
+
+    label: Label
+    url: str
+
+
+def build_chips(filters: TranscriptFilters, params: Mapping[str, str]) -> list[Chip]:
+    """Return the chips of the filters that are set, of the period, and of the one being edited."""
+    opened = params.get(EDIT, "")
+    wanted = {ALWAYS_SHOWN, opened, *filters.data}
+    if filters.data.get("since") or filters.data.get("until"):
+        wanted.discard(ALWAYS_SHOWN)
+    return [_build_chip(name, filters, params) for name in FILTERS if name in wanted]
+
+
+def build_filter_menu(
+    filters: TranscriptFilters, params: Mapping[str, str]
+) -> list[tuple[Label, list[FilterLink]]]:
+    """Return the filters that aren't set, by group; those in no group come last."""
+    grouped = {ALWAYS_SHOWN, "ids", *(name for _group, names in GROUPS for name in names)}
+    others = tuple(name for name in FILTERS if name not in grouped)
+    return [
+        (
+            group,
+            [
+                FilterLink(label=FILTERS[name].label, url=_url(params, **{EDIT: name}))
+                for name in names
+                if name not in filters.data and name != ALWAYS_SHOWN
+            ],
+        )
+        for group, names in (*GROUPS, (_("Other"), others))
+    ]
+
+
+def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]) -> Chip:
+    kind, value = FILTERS[name], filters.data.get(name, "")
+    choices: Iterable[tuple[str, Label]] = ()
+    if isinstance(kind, TypedFilter):
+        choices = kind.field.choices()
+    listed = list(islice(choices, MAX_OPTIONS))
+    labels = dict(listed)
+    empty = {"days": _("All time"), "playground": _("Exclude")}.get(name, "")
+    if name == "ids":
+        shown: Label = str(len(value.split(",")))
+    else:
+        shown = labels.get(value, value) or empty
+    return Chip(
+        name=name,
+        label=kind.label,
+        control=_control(kind),
+        value=value,
+        shown=shown,
+        hint=kind.field.hint if isinstance(kind, TypedFilter) else "",
+        error=" ".join(filters.errors.get(name, [])),
+        options=[
+            Option(
+                value=one,
+                label=label,
+                url=_url(params, **{name: one}),
+                is_current=one == value,
+            )
+            for one, label in listed
+        ],
+        remove_url=_url(params, **{name: ""}) if value else "",
+        is_open=params.get(EDIT) == name,
+    )
+
+
+def _url(params: Mapping[str, str], **changes: str) -> str:
+    kept = {**params, EDIT: "", "after": "", "before": "", **changes}
+    return "?" + urlencode({name: value for name, value in kept.items() if value})
+
+
+def _control(kind: object) -> str:
+    if isinstance(kind, SelectFilter):
+        return "menu"
+    if isinstance(kind, TypedFilter):
+        return "text"
+    return "date" if isinstance(kind, DateFilter) else "number"

@@ -1,0 +1,318 @@
+"""The list of conversations: views as tabs, filter chips, rows, pages, and the reader's columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import time
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from copilot_admin.accounts.members import reachable
+from copilot_admin.admin.copilots.header import CONVERSATIONS, build_copilot_header
+from copilot_admin.admin.transcripts.columns import (
+    COLUMNS,
+    Column,
+    RowDetails,
+    choose_columns,
+    load_details,
+)
+from copilot_admin.admin.transcripts.filter_chips import EDIT, build_chips, build_filter_menu
+from copilot_admin.admin.transcripts.nav_context import LIST, PLACE, read_filters_query
+from copilot_admin.admin.transcripts.outcomes import Presentation, present_outcome, series_of
+from copilot_admin.admin.transcripts.pages import FOLDER, load_conversation, render_page
+from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import record_search
+from copilot_admin.models import Conversation, Criterion, ReviewQueue, ReviewState
+from copilot_admin.storage.time_limit import TooSlowError
+from copilot_admin.transcripts.access import (
+    REVIEW,
+    VIEW,
+    may_read_conversations,
+    visible_conversations,
+)
+from copilot_admin.transcripts.filter_conditions import find_copilots
+from copilot_admin.transcripts.filters import FILTERS
+from copilot_admin.transcripts.search.conversations import MAX_CONVERSATIONS, Hit, find_hits
+from copilot_admin.transcripts.search.list_query import (
+    SORT_PARAMETER,
+    ConversationList,
+    ListPage,
+    RowKey,
+)
+from copilot_admin.transcripts.search.row_details import ExcerptPiece, load_errors, load_excerpts
+from copilot_admin.transcripts.search.saved_views import (
+    SEARCH_PARAMETER,
+    list_views,
+    normalize_query,
+)
+from copilot_admin.transcripts.verdicts import active_criteria
+
+PAGE_SIZE = 50
+MAX_COUNT = 1_000  # above it the list says "1,000+": counting a million rows takes a second
+COUNT_SECONDS = 0.15  # for the counts of all tabs together
+AFTER, BEFORE = "after", "before"
+ORIGIN = "from"  # "copilot": the list is a tab of a copilot
+COLUMNS_COOKIE = "conversation_columns"
+OTHER_PARAMETERS = frozenset({SEARCH_PARAMETER, SORT_PARAMETER, AFTER, BEFORE, EDIT, ORIGIN})
+MAX_QUEUES = 10  # to which a selection may be added
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    """A view of the list; `count` is "" where counting takes too long."""
+
+    label: str
+    url: str
+    count: str = ""
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListRow:
+    """A row; `cells` are those of the reader's columns."""
+
+    conversation: Conversation
+    outcome: Presentation
+    errors: Sequence[str]
+    url: str
+    panel_url: str
+    row_url: str
+    is_unread: bool
+    cells: Sequence[tuple[Column, str | SafeString]]
+    excerpt: Sequence[ExcerptPiece] = ()
+
+    @property
+    def series(self) -> int:
+        return series_of(self.conversation)
+
+
+@require_safe
+def conversation_list(request: HttpRequest) -> HttpResponse:
+    """Show the list of conversations."""
+    if not may_read_conversations(request.user):
+        raise PermissionDenied
+    params = {name: value.strip() for name, value in request.GET.dict().items()}
+    if unknown := find_unknown(params):
+        return unknown_filter_page(request, unknown)
+    listed = ConversationList(visible_conversations(request.user), params)
+    page, is_too_slow = ListPage(), False
+    try:
+        page = listed.read_page(
+            size=PAGE_SIZE,
+            after=RowKey.parse(params.get(AFTER, "")),
+            before=RowKey.parse(params.get(BEFORE, "")),
+        )
+    except TooSlowError:
+        is_too_slow = True
+    filters = {k: v for k, v in params.items() if k in FILTERS or k == SEARCH_PARAMETER}
+    columns = choose_columns(request.COOKIES.get(COLUMNS_COOKIE), page.rows)
+    context = {
+        "rows": build_rows(page.rows, columns, filters=filters, listed=listed, named=page.named),
+        "columns": columns,
+        "column_choices": [(one, one in columns) for one in COLUMNS],
+        "tabs": list(_build_tabs(request.user, params)),
+        "chips": build_chips(listed.filters, params),
+        "filter_menu": build_filter_menu(listed.filters, params),
+        "page": page,
+        "pager": _pager(params, page),
+        "listed": listed,
+        "is_too_slow": is_too_slow,
+        "max_searched": MAX_CONVERSATIONS,
+        "current_query": normalize_query(filters),
+        "list_fields": {LIST: urlencode(filters)},
+        "list_query": urlencode({LIST: urlencode(filters)}),
+        "other_params": {k: v for k, v in params.items() if v and k not in ("q", AFTER, BEFORE)},
+        "views": list_views(request.user, current=normalize_query(filters)),
+        "may_share": request.user.has_perm(REVIEW),
+        **_bulk_context(request.user),
+        **_copilot_header(request, params),
+    }
+    record_search(
+        Actor.of(request),
+        "conversation",
+        {k: v for k, v in params.items() if k != SEARCH_PARAMETER},
+        words=params.get(SEARCH_PARAMETER, ""),
+    )
+    return render_page(request, "list.html", _("Conversations"), **context)
+
+
+def row_view(request: HttpRequest, pk: str) -> HttpResponse:
+    """Return one row of the list, after it changed."""
+    conversation = load_conversation(request, pk, view="")
+    filters = read_filters_query(request.GET.get(LIST, "")) or ""
+    columns = choose_columns(request.COOKIES.get(COLUMNS_COOKIE), [conversation])
+    listed = ConversationList(visible_conversations(request.user), {})
+    (row,) = build_rows(
+        [conversation], columns, filters={}, listed=listed, named={}, list_query=filters
+    )
+    return render(request, f"{FOLDER}/list_row.html", {"row": row})
+
+
+@require_POST
+def choose_columns_view(request: HttpRequest) -> HttpResponse:
+    """Store the reader's columns in a cookie."""
+    if not may_read_conversations(request.user):
+        raise PermissionDenied
+    known = {column.name for column in COLUMNS}
+    names = [name for name in request.POST.getlist("column") if name in known]
+    url = reverse("admin:copilot_admin_conversation_changelist")
+    query = read_filters_query(request.POST.get(LIST, ""))
+    response = HttpResponseRedirect(f"{url}?{query}" if query else url)
+    if "reset" in request.POST:
+        response.delete_cookie(COLUMNS_COOKIE)
+    else:
+        year = 365 * 24 * 3600
+        response.set_cookie(
+            COLUMNS_COOKIE, ".".join(names), max_age=year, httponly=True, samesite="Lax"
+        )
+    return response
+
+
+def unknown_filter_page(request: HttpRequest, name: str) -> HttpResponse:
+    """Return the page that rejects a filter that doesn't exist."""
+    response = render_page(request, "unknown_filter.html", _("Unknown filter"), name=name)
+    response.status_code = 400
+    return response
+
+
+def find_unknown(query: Mapping[str, str]) -> str:
+    """Return the first parameter that the list doesn't know; "" if there is none."""
+    return min(query.keys() - FILTERS.keys() - OTHER_PARAMETERS, default="")
+
+
+def build_rows(
+    rows: Sequence[Conversation],
+    columns: Sequence[Column],
+    *,
+    filters: Mapping[str, str],
+    listed: ConversationList,
+    named: Mapping[int, int | None],
+    list_query: str = "",
+) -> list[ListRow]:
+    """Return the rows of a page with their links.
+
+    Args:
+        rows: Of the page.
+        columns: Of the reader.
+        filters: Filters and words, which the links carry on.
+        listed: The list they are from.
+        named: Conversations that were found by an id, with the turn.
+        list_query: The filters as a query string, if there is one.
+    """
+    details, errors = load_details(rows), load_errors(rows)
+    phrases = listed.query.phrases
+    hits = find_hits([row.pk for row in rows], phrases) if phrases else {}
+    excerpts = load_excerpts([hit.turn_id for hit in hits.values()], phrases) if hits else {}
+    kept = list_query or urlencode(filters)
+    found = []
+    for row in rows:
+        hit = hits.get(row.pk)
+        query = _link_query(row, kept, hit=hit, named=named, words=filters.get(SEARCH_PARAMETER))
+        urls = [
+            reverse(f"admin:copilot_admin_conversation_{name}", args=[row.pk]) + f"?{query}"
+            for name in ("change", "panel", "row")
+        ]
+        found.append(
+            ListRow(
+                conversation=row,
+                outcome=present_outcome(row.last_outcome),
+                errors=errors.get(row.pk, ()),
+                url=urls[0],
+                panel_url=urls[1],
+                row_url=urls[2],
+                is_unread=row.review_state != ReviewState.DONE,
+                cells=_cells(columns, details[row.pk]),
+                excerpt=excerpts.get(hit.turn_id, ()) if hit else (),
+            )
+        )
+    return found
+
+
+def _cells(columns: Sequence[Column], row: RowDetails) -> list[tuple[Column, str | SafeString]]:
+    return [(column, column.cell(row)) for column in columns]
+
+
+def _link_query(
+    row: Conversation,
+    kept: str,
+    *,
+    hit: Hit | None,
+    named: Mapping[int, int | None],
+    words: str | None,
+) -> str:
+    turn = named.get(row.pk) or (hit.turn_id if hit else None)
+    values = {LIST: kept, PLACE: str(RowKey.of(row)), "q": words, "turn": turn}
+    return urlencode({name: value for name, value in values.items() if value})
+
+
+def _build_tabs(user: AbstractUser | AnonymousUser, params: Mapping[str, str]) -> Iterator[Tab]:
+    scope = {name: params[name] for name in ("copilot", ORIGIN) if params.get(name)}
+    given: list[tuple[str, dict[str, str]]] = [
+        (_("All"), {}),
+        (_("Thumbs down"), {"judged": "down"}),
+        (_("Errors"), {"outcome": "any-failed"}),
+        (_("Unreviewed"), {"state": "new"}),
+    ]
+    if user.has_perm(REVIEW):
+        given.append((_("My queue"), {"assigned": user.get_username()}))
+    matching = [
+        label for label, own in given[1:] if all(params.get(k) == v for k, v in own.items())
+    ]
+    current = normalize_query(params)
+    saved = list_views(user, current=current) if user.has_perm(VIEW) else []
+    is_saved = any(one.is_current for one in saved)
+    deadline = time.monotonic() + COUNT_SECONDS
+    for label, own in given:
+        listed = ConversationList(visible_conversations(user), {**scope, **own})
+        number = listed.count(MAX_COUNT, seconds=deadline - time.monotonic())
+        yield Tab(
+            label=label,
+            url="?" + urlencode({**scope, **own}),
+            count="" if number is None else format_count(number),
+            is_current=not is_saved and label == (matching[-1] if matching else given[0][0]),
+        )
+    for view in saved:
+        yield Tab(label=view.view.name, url=f"?{view.view.query}", is_current=view.is_current)
+
+
+def format_count(number: int) -> str:
+    return f"{MAX_COUNT:,}+" if number > MAX_COUNT else f"{number:,}"
+
+
+def _pager(params: Mapping[str, str], page: ListPage) -> Mapping[str, str]:
+    kept = {k: v for k, v in params.items() if v and k not in (AFTER, BEFORE, EDIT)}
+    order = kept.get(SORT_PARAMETER)
+    other = {**kept, SORT_PARAMETER: "" if order else "oldest"}
+    urls = {"sort": "?" + urlencode({k: v for k, v in other.items() if v})}
+    rows = [row for row in page.rows if row.pk not in page.named]
+    if page.has_previous:
+        urls["previous"] = "?" + urlencode({**kept, BEFORE: str(RowKey.of(rows[0]))})
+    if page.has_next:
+        urls["next"] = "?" + urlencode({**kept, AFTER: str(RowKey.of(rows[-1]))})
+    return urls
+
+
+def _bulk_context(user: AbstractUser | AnonymousUser) -> dict[str, Any]:
+    if not user.has_perm(REVIEW):
+        return {}
+    queues = ReviewQueue.objects.filter(is_closed=False).order_by("-id")
+    labels: list[Criterion] = [one for one in active_criteria() if one.kind == "label"]
+    return {"bulk_labels": labels, "bulk_queues": queues[:MAX_QUEUES]}
+
+
+def _copilot_header(request: HttpRequest, params: Mapping[str, str]) -> dict[str, Any]:
+    if params.get(ORIGIN) != "copilot":
+        return {}
+    ids = find_copilots(params.get("copilot", ""))
+    copilot = reachable(request.user).filter(pk__in=ids).first() if len(ids) == 1 else None
+    if copilot is None:
+        return {}
+    return {"copilot_header": build_copilot_header(request, copilot, CONVERSATIONS)}

@@ -1,0 +1,211 @@
+"""Raw requests and events of a run, for people who look for the cause of a problem."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from copilot_admin.admin.transcripts.pages import (
+    FOLDER,
+    is_fragment,
+    load_conversation,
+    parse_id,
+    read_page,
+    render_page,
+    title_of,
+)
+from copilot_admin.admin.transcripts.turns import find_turn_of_key
+from copilot_admin.evaluation.differences import curl_of
+from copilot_admin.evaluation.from_turns import path_to, read_question
+from copilot_admin.http.origins import get_base_url
+from copilot_admin.models import OTHER_EVENT, Conversation, EventType
+from copilot_admin.rendering.text import pretty_json
+from copilot_admin.transcripts.queries import (
+    ConversationView,
+    EventView,
+    Extent,
+    MessageView,
+    RunView,
+    TurnView,
+    attempts_of,
+    read_request,
+    read_tree,
+    read_turns,
+)
+from protocol.events import (
+    CitationCollection,
+    FunctionCall,
+    MessageArtifact,
+    MessageChunk,
+    PromptSuggestions,
+    StatusUpdate,
+)
+from protocol.json import Json, JsonObject, object_of
+
+MAX_SHOWN = 200_000  # characters of a JSON text on a page; the download has all of it
+RAW_EXTENT = Extent(events=1_000)  # a page of so many events is drawn in a second
+
+WIRE_NAMES = {
+    EventType.STATUS.value: StatusUpdate.name,
+    EventType.COMPONENT.value: StatusUpdate.name,
+    EventType.ARTIFACT.value: MessageArtifact.name,
+    EventType.CITATION.value: CitationCollection.name,
+    EventType.FUNCTION_CALL.value: FunctionCall.name,
+    EventType.SUGGESTIONS.value: PromptSuggestions.name,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawEvent:
+    """An event; `name` is "" for one that only the server saw, `at_ms` None for text."""
+
+    name: str
+    type: str
+    data: Json
+    at_ms: int | None
+
+    @property
+    def text(self) -> str:
+        """The stored JSON, indented for reading."""
+        return pretty_json(self.data)[:MAX_SHOWN]
+
+
+def raw_events(run: RunView) -> Iterator[RawEvent]:
+    """Yield the events of a run in the format of generation 3, with the text between them."""
+    said = 0
+    for event in sorted(run.events, key=lambda event: (event.text_offset, event.ord)):
+        yield from _chunk(run.answer[said : event.text_offset])
+        said = max(said, event.text_offset)
+        yield _raw(event)
+    yield from _chunk(run.answer[said:])
+
+
+def raw_messages(view: ConversationView, run: RunView) -> list[JsonObject]:
+    """Return the messages that came with a run: the path to it, then its results."""
+    turns = {turn.id: turn for turn in view.turns}
+    turn = next((one for one in view.turns if run in one.runs), None)
+    path: list[TurnView] = []
+    while turn is not None:
+        path.insert(0, turn)
+        turn = turns.get(turn.parent_id) if turn.parent_id is not None else None
+    messages: list[JsonObject] = []
+    for one in path:
+        messages += [_message(message) for message in one.history]
+        messages += [_message(one.question)] if one.question else []
+        messages += _answer_messages(one, until=run)
+    return messages
+
+
+def _answer_messages(turn: TurnView, *, until: RunView) -> Iterator[JsonObject]:
+    attempts = attempts_of(turn.runs)
+    chosen = next((one for one in attempts if until in one), attempts[-1] if attempts else ())
+    known: set[int] = set()
+    for run in chosen:
+        new = [message for message in run.received if message.node_id not in known]
+        known |= {message.node_id for message in new}
+        yield from map(_message, new)
+        if run is until:
+            return
+        if run.answer:
+            yield {"role": "ai", "content": run.answer}
+        if run.call is not None:
+            call = {"function": run.call.function, "input_arguments": run.call.arguments}
+            yield {"role": "ai", "content": call}
+
+
+def _message(message: MessageView) -> JsonObject:
+    if message.data is None:
+        return {"role": message.role, "content": message.text}
+    return {"role": message.role, **message.data}
+
+
+def _raw(event: EventView) -> RawEvent:
+    name, data = WIRE_NAMES.get(event.type, ""), event.payload
+    if event.type == OTHER_EVENT and data is not None and "event" in data:
+        name, data = str(data["event"]), object_of(data.get("data"))
+    return RawEvent(name=name, type=event.type, data=data, at_ms=event.at_ms)
+
+
+def _chunk(text: str) -> Iterator[RawEvent]:
+    if text:
+        yield RawEvent(name=MessageChunk.name, type="text", data={"delta": text}, at_ms=None)
+
+
+@read_page
+def run_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
+    """Show the request and the events of a run."""
+    conversation = load_conversation(request, pk, view="run", of=run)
+    view, asked = load_run(conversation, run)
+    whole = pretty_json(request_of(view, asked))
+    context = {
+        "run": asked,
+        "conversation": conversation,
+        "events": list(raw_events(asked)),
+        "request_text": whole[:MAX_SHOWN],
+        "request_is_cut": len(whole) > MAX_SHOWN,
+    }
+    if is_fragment(request):
+        return render(request, f"{FOLDER}/raw.html", context)
+    return render_page(request, "run.html", title_of(conversation), **context)
+
+
+@read_page
+def request_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
+    """Return the whole request of a run as a file."""
+    conversation = load_conversation(request, pk, view="request", of=run)
+    view, asked = load_run(conversation, run)
+    response = HttpResponse(pretty_json(request_of(view, asked)), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="request-{asked.id}.json"'
+    return response
+
+
+@read_page
+def curl_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
+    """Return the request of a run as a curl command, without a key."""
+    conversation = load_conversation(request, pk, view="request", of=run)
+    view, asked = load_run(conversation, run)
+    url = f"{get_base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
+    text = curl_of(url, request_of(view, asked))
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+@read_page
+def question_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+    """Return a question with its data and options, for the playground."""
+    conversation = load_conversation(request, pk)
+    tree = read_tree(conversation)
+    number = parse_id(turn)
+    above = path_to(tree, number) if number is not None else []
+    turns = read_turns(conversation, tree, above)
+    if not turns:
+        raise Http404
+    kept = [run.id for run in turns[above[-1]].runs if run.has_request]
+    found = read_request(kept[0]) if kept else None
+    asked = read_question([turns[one] for one in above], found)
+    return JsonResponse({**asked, "origin": conversation.origin or conversation.pk})
+
+
+def load_run(conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
+    """Return a run by its id, and the conversation on the path to it.
+
+    Raises:
+        Http404: The conversation has no such run.
+    """
+    tree = read_tree(conversation)
+    turn = find_turn_of_key(conversation, tree, f"r{run.replace('-', '')}")
+    above = path_to(tree, turn) if turn is not None else []
+    read = read_turns(conversation, tree, above, extent=RAW_EXTENT)
+    asked = [one for turn in read.values() for one in turn.runs if str(one.id) == run]
+    if not asked:
+        raise Http404
+    turns = tuple(read[one] for one in above)
+    return ConversationView(id=conversation.pk, turns=turns, history=()), asked[0]
+
+
+def request_of(view: ConversationView, run: RunView) -> Any:
+    """Return a stored request with its messages."""
+    env = read_request(run.id) if run.has_request else None
+    rest = env if isinstance(env, dict) else {}
+    return {"messages": raw_messages(view, run), **rest}

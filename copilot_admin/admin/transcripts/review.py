@@ -1,0 +1,188 @@
+"""Reviewing: verdicts on conversations and answers, notes, and the next item of a queue."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponseRedirect, QueryDict
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from copilot_admin.admin.transcripts.nav_context import ReturnContext
+from copilot_admin.models import (
+    Conversation,
+    Criterion,
+    CriterionKind,
+    Rating,
+    ReviewQueue,
+    Verdict,
+)
+from copilot_admin.review.queues import QueueProgress, claim_next, is_assigned, progress_of
+from copilot_admin.review.reviews import Verdicts, VerdictView
+from copilot_admin.transcripts.access import REVIEW
+from copilot_admin.transcripts.verdicts import GivenVerdict, active_criteria, verdict_of
+
+MAX_COMMENT_LENGTH = 20_000
+LABEL_KEYS = "4567890"  # 1 to 3 are the verdicts
+ICONS: Mapping[str, str] = {Rating.GOOD: "ok", Rating.MIXED: "minus", Rating.BAD: "fail"}
+
+
+class VerdictForm(forms.Form):
+    """Verdict on a conversation or on one answer."""
+
+    rating = forms.ChoiceField(
+        label=gettext_lazy("Verdict"),
+        choices=Rating.choices,
+        error_messages={"required": gettext_lazy("Choose good, mixed or bad.")},
+    )
+    comment = forms.CharField(
+        label=gettext_lazy("Comment"), required=False, max_length=MAX_COMMENT_LENGTH
+    )
+
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        *,
+        criteria: Sequence[Criterion],
+        verdict: Verdict | None = None,
+    ) -> None:
+        super().__init__(data, initial=_initial(verdict))
+        self._criteria = criteria
+        for criterion in criteria:
+            self.fields[_field_name(criterion)] = _criterion_field(criterion)
+
+    @property
+    def ratings(self) -> list[dict[str, Any]]:
+        value = self["rating"].value()
+        return [
+            {
+                "value": one.value,
+                "label": one.label,
+                "icon": ICONS[one],
+                "key": str(number),
+                "is_chosen": one.value == value,
+            }
+            for number, one in enumerate(Rating, start=1)
+        ]
+
+    @property
+    def labels(self) -> list[tuple[forms.BoundField, str]]:
+        """The fields of labels, each with its key; only the first ones have one."""
+        labels = [one for one in self._criteria if one.kind == CriterionKind.LABEL]
+        keys = [*LABEL_KEYS, *("" for _ in labels)]
+        return [(self[_field_name(one)], key) for one, key in zip(labels, keys, strict=False)]
+
+    @property
+    def scores(self) -> list[forms.BoundField]:
+        scores = [one for one in self._criteria if one.kind == CriterionKind.SCORE]
+        return [self[_field_name(one)] for one in scores]
+
+    def verdict(self) -> GivenVerdict:
+        """Return the verdict of a valid form."""
+        values = {one.pk: self.cleaned_data[_field_name(one)] for one in self._criteria}
+        return GivenVerdict(
+            rating=self.cleaned_data["rating"],
+            comment=self.cleaned_data["comment"],
+            marks={pk: int(value) for pk, value in values.items() if value not in (False, None)},
+        )
+
+
+def _field_name(criterion: Criterion) -> str:
+    return f"criterion_{criterion.pk}"
+
+
+def _criterion_field(criterion: Criterion) -> forms.Field:
+    about: dict[str, Any] = {
+        "label": criterion.name,
+        "help_text": criterion.help,
+        "required": False,
+    }
+    if criterion.kind == CriterionKind.LABEL:
+        return forms.BooleanField(**about)
+    values = range(criterion.lowest, criterion.highest + 1)
+    return forms.TypedChoiceField(
+        **about,
+        choices=[("", _("Not scored")), *((str(value), str(value)) for value in values)],
+        coerce=int,
+        empty_value=None,
+        widget=forms.Select(attrs={"class": "ca-input"}),
+    )
+
+
+def _initial(verdict: Verdict | None) -> dict[str, object]:
+    if verdict is None:
+        return {}
+    marks = {f"criterion_{mark.criterion_id}": mark.value for mark in verdict.marks.all()}
+    return {"rating": verdict.rating, "comment": verdict.comment, **marks}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPanel:
+    """Review panel of a conversation.
+
+    Attributes:
+        form: None for people who may not review.
+        others: Verdicts of other reviewers.
+        is_unassigned: The reader works on a queue that doesn't assign them this conversation.
+    """
+
+    form: VerdictForm | None
+    others: Sequence[VerdictView]
+    queue: ReviewQueue | None
+    progress: QueueProgress | None
+    is_unassigned: bool
+
+
+def build_review(
+    request: HttpRequest,
+    conversation: Conversation,
+    nav: ReturnContext,
+    verdicts: Verdicts,
+    *,
+    form: VerdictForm | None = None,
+) -> ReviewPanel:
+    """Return the review panel, with the form to correct if one is given."""
+    own = verdict_of(conversation, request.user)
+    may_review = request.user.has_perm(REVIEW)
+    queue = ReviewQueue.objects.filter(pk=nav.queue).first() if nav.queue is not None else None
+    if form is None and may_review:
+        form = VerdictForm(criteria=active_criteria(), verdict=own)
+    return ReviewPanel(
+        form=form if may_review else None,
+        others=[one for one in verdicts.get(None, ()) if not (may_review and one.is_own)],
+        queue=queue,
+        progress=progress_of(queue, now=timezone.now()) if queue else None,
+        is_unassigned=queue is not None and not is_assigned(queue, conversation.pk, request.user),
+    )
+
+
+def redirect_to_next(
+    request: HttpRequest, queue_id: int, *, after: int = 0
+) -> HttpResponseRedirect:
+    """Redirect to the reviewer's next conversation of a queue, or to the result of the queue."""
+    queue = get_object_or_404(ReviewQueue, pk=queue_id)
+    with transaction.atomic():
+        found = claim_next(queue, request.user, now=timezone.now(), after=after)
+    if found is None:
+        messages.info(request, _("Nothing left for you to review in this queue."))
+        url = reverse("admin:copilot_admin_reviewqueue_change", args=[queue.pk])
+        return HttpResponseRedirect(url)
+    nav = ReturnContext(queue=queue.pk)
+    return HttpResponseRedirect(nav.url_of("change", found.conversation_id))
+
+
+def read_queue(nav: ReturnContext) -> ReviewQueue:
+    """Return the queue that the reader works on.
+
+    Raises:
+        Http404: They don't work on one.
+    """
+    if nav.queue is None:
+        raise Http404
+    return get_object_or_404(ReviewQueue, pk=nav.queue)

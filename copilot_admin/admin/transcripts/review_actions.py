@@ -1,0 +1,214 @@
+"""Requests of reviewers: save a verdict, rate an answer, add a note, skip an item of a queue."""
+
+import json
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from copilot_admin.admin.transcripts.nav_context import ReturnContext, read_context
+from copilot_admin.admin.transcripts.pages import (
+    FOLDER,
+    audit,
+    is_fragment,
+    load_for_review,
+    parse_id,
+    render_page,
+    title_of,
+)
+from copilot_admin.admin.transcripts.review import (
+    VerdictForm,
+    build_review,
+    read_queue,
+    redirect_to_next,
+)
+from copilot_admin.admin.transcripts.views import conversation_page, go_on, render_turn
+from copilot_admin.models import Action, Conversation, Turn, TurnNote, Verdict
+from copilot_admin.review.queues import finish_assignments, skip_assignment
+from copilot_admin.review.reviews import verdicts_on
+from copilot_admin.transcripts.access import REVIEW
+from copilot_admin.transcripts.verdicts import (
+    GivenVerdict,
+    active_criteria,
+    save_verdict,
+    verdict_of,
+)
+
+MAX_NOTE_LENGTH = 10_000
+
+
+@require_POST
+def verdict_view(request: HttpRequest, pk: str) -> HttpResponse:
+    """Save a verdict on the conversation, and go on to the next one if asked."""
+    nav = read_context(request.POST)
+    try:
+        conversation = load_for_review(request, pk)
+    except Http404:
+        return _leave_deleted(request, nav)
+    form = VerdictForm(request.POST, criteria=active_criteria())
+    if not form.is_valid():
+        if is_fragment(request):
+            return _render_review(request, conversation, nav, form)
+        return conversation_page(request, pk, form=form)
+    with transaction.atomic():
+        _save(request, conversation, form.verdict())
+        finish_assignments(conversation.pk, request.user, now=timezone.now())
+    if is_fragment(request):
+        response = _render_review(request, conversation, nav, None)
+        saved = {"id": conversation.pk}
+        response["HX-Trigger-After-Settle"] = json.dumps({"conversation-saved": saved})
+        return response
+    messages.success(request, _("Review saved."))
+    if "_next" in request.POST:
+        return go_on(request, conversation, nav)
+    return HttpResponseRedirect(nav.url_of("change", pk))
+
+
+@require_POST
+def skip_view(request: HttpRequest, pk: str) -> HttpResponse:
+    """Release a conversation of a queue, and go on to another one."""
+    nav = read_context(request.POST)
+    try:
+        conversation = load_for_review(request, pk)
+    except Http404:
+        return _leave_deleted(request, nav)
+    queue = read_queue(nav)
+    after = skip_assignment(queue, conversation.pk, request.user)
+    return redirect_to_next(request, queue.pk, after=after)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def turn_verdict_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+    """Rate one answer: a form below it, or the answer with the form as a page."""
+    conversation = load_for_review(request, pk)
+    asked = _load_turn(conversation, turn)
+    before = verdict_of(conversation, request.user, turn=asked.pk)
+    sent = request.POST if request.method == "POST" else None
+    form = VerdictForm(sent, criteria=active_criteria(), verdict=before)
+    nav = read_context(request.POST or request.GET)
+    if form.is_valid():
+        with transaction.atomic():
+            _save(request, conversation, form.verdict(), turn=asked.pk)
+        return _show_turn(request, conversation, asked, nav)
+    if is_fragment(request) and request.method == "POST":
+        return render_turn(request, conversation, asked.pk, rating_form=form)
+    context = {"form": form, "conversation": conversation, "turn_id": asked.pk, "nav": nav}
+    if is_fragment(request):
+        return render(request, f"{FOLDER}/rate.html", context)
+    return render_page(request, "rate_page.html", title_of(conversation), **context)
+
+
+@require_POST
+def add_note_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+    """Add a note to a turn."""
+    conversation = load_for_review(request, pk)
+    asked = _load_turn(conversation, turn)
+    nav = read_context(request.POST)
+    text = request.POST.get("text", "").strip()
+    if error := _check_note(text):
+        messages.error(request, error)
+        return HttpResponseRedirect(_turn_url(conversation, asked, nav))
+    with transaction.atomic():
+        note = TurnNote.objects.create(turn=asked, author_id=request.user.pk, text=text)
+        _audit_note(request, Action.ADDED, conversation, note)
+    return _show_turn(request, conversation, asked, nav)
+
+
+@require_POST
+def note_view(request: HttpRequest, pk: str, note: str) -> HttpResponse:
+    """Change or delete an own note."""
+    conversation = load_for_review(request, pk)
+    rows = TurnNote.objects.filter(turn__conversation=conversation, author_id=request.user.pk)
+    own = get_object_or_404(rows.select_related("turn"), pk=parse_id(note))
+    nav, text = read_context(request.POST), request.POST.get("text", "").strip()
+    with transaction.atomic():
+        if "_delete" in request.POST:
+            _audit_note(request, Action.DELETED, conversation, own)
+            own.delete()
+        elif error := _check_note(text):
+            messages.error(request, error)
+        else:
+            own.text = text
+            own.save(update_fields=["text", "updated_at"])
+            _audit_note(request, Action.CHANGED, conversation, own)
+    return _show_turn(request, conversation, own.turn, nav)
+
+
+def _save(
+    request: HttpRequest,
+    conversation: Conversation,
+    given: GivenVerdict,
+    *,
+    turn: int | None = None,
+) -> None:
+    """Save a verdict; the audit trail has the rating, and comments stay in the conversation."""
+    old = verdict_of(conversation, request.user, turn=turn)
+    verdict = save_verdict(conversation, request.user, given, turn=turn)
+    about = {"conversation": conversation.pk} | ({} if turn is None else {"turn": turn})
+    action = Action.CHANGED if old else Action.ADDED
+    audit(request, action, verdict, before=_facts(old), after={**about, **_facts(verdict)})
+
+
+def _facts(verdict: Verdict | None) -> dict[str, str]:
+    return {"rating": verdict.rating} if verdict is not None and verdict.is_counted else {}
+
+
+def _audit_note(
+    request: HttpRequest, action: Action, conversation: Conversation, note: TurnNote
+) -> None:
+    audit(request, action, note, after={"conversation": conversation.pk, "turn": note.turn_id})
+
+
+def _check_note(text: str) -> str:
+    if not text:
+        return _("Enter a note.")
+    if len(text) > MAX_NOTE_LENGTH:
+        return _("A note has at most %(max)s characters.") % {"max": MAX_NOTE_LENGTH}
+    return ""
+
+
+def _load_turn(conversation: Conversation, turn: str) -> Turn:
+    rows = Turn.objects.filter(conversation=conversation).defer("search_text")
+    return get_object_or_404(rows, pk=parse_id(turn))
+
+
+def _turn_url(conversation: Conversation, turn: Turn, nav: ReturnContext) -> str:
+    url = nav.url_of("change", conversation.pk)
+    return f"{url}{'&' if '?' in url else '?'}turn={turn.pk}#turn-{turn.pk}"
+
+
+def _show_turn(
+    request: HttpRequest, conversation: Conversation, turn: Turn, nav: ReturnContext
+) -> HttpResponse:
+    if is_fragment(request):
+        return render_turn(request, conversation, turn.pk)
+    return HttpResponseRedirect(_turn_url(conversation, turn, nav))
+
+
+def _render_review(
+    request: HttpRequest, conversation: Conversation, nav: ReturnContext, form: VerdictForm | None
+) -> HttpResponse:
+    verdicts = verdicts_on(conversation, request.user)
+    review = build_review(request, conversation, nav, verdicts, form=form)
+    context = {
+        "conversation": conversation,
+        "review": review,
+        "nav": nav,
+        "is_saved": form is None,
+        "in_panel": "_panel" in request.POST,
+    }
+    return render(request, f"{FOLDER}/review.html", context)
+
+
+def _leave_deleted(request: HttpRequest, nav: ReturnContext) -> HttpResponse:
+    if not request.user.has_perm(REVIEW):
+        raise PermissionDenied
+    messages.warning(request, _("The conversation was deleted while you read it."))
+    if nav.queue is not None:
+        return redirect_to_next(request, nav.queue)
+    return HttpResponseRedirect(nav.list_url)

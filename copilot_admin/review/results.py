@@ -1,0 +1,89 @@
+"""Result of a review queue: verdicts, labels, and the agreement of two reviewers."""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from copilot_admin.models import Criterion, CriterionKind, Mark, Rating, ReviewQueue, Verdict
+
+RATING = 0  # stands for the rating among the ids of criteria
+
+Values = Mapping[int, Hashable]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Agreement of two reviewers on one thing.
+
+    Attributes:
+        name: Name of the criterion; "" for the rating.
+        number: Conversations that both reviewed.
+        same: Number of those with the same value.
+        kappa: Cohen's kappa: 1 is full agreement, 0 is chance; None if chance alone would make
+            them agree always.
+    """
+
+    name: str = ""
+    number: int
+    same: int
+    kappa: float | None
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.same / self.number) if self.number else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueResult:
+    """Verdicts on the conversations of a queue by its reviewers; each list is (value, name, number)."""
+
+    ratings: Sequence[tuple[str, str, int]]
+    labels: Sequence[tuple[int, str, int]]
+    agreement: Sequence[Agreement]
+
+
+def summarize_queue(queue: ReviewQueue) -> QueueResult:
+    """Return the result of a queue so far."""
+    done = queue.assignments.exclude(done_at=None)
+    verdicts = Verdict.objects.filter(
+        turn=None,
+        conversation__in=done.values("conversation"),
+        author__in=done.values("reviewer"),
+    )
+    ratings = Counter(verdicts.values_list("rating", flat=True))
+    marks = Mark.objects.filter(verdict__in=verdicts, criterion__kind=CriterionKind.LABEL)
+    labels = Counter(marks.order_by().values_list("criterion_id", "criterion__name"))
+    return QueueResult(
+        ratings=[(one.value, str(one.label), ratings[one.value]) for one in Rating],
+        labels=[(pk, name, number) for (pk, name), number in labels.most_common()],
+        agreement=_compare(list(verdicts.prefetch_related("marks"))) if queue.judges > 1 else [],
+    )
+
+
+def measure_agreement(pairs: Sequence[tuple[Hashable, Hashable]], *, name: str = "") -> Agreement:
+    """Return the agreement of the first and the second value of each pair."""
+    number, same = len(pairs), sum(one == other for one, other in pairs)
+    if not number:
+        return Agreement(name=name, number=0, same=0, kappa=None)
+    first = Counter(one for one, _ in pairs)
+    second = Counter(other for _, other in pairs)
+    # Whole numbers as long as possible: both sides are multiplied by the square of the number.
+    by_chance = sum(first[value] * second[value] for value in first)
+    rest = number * number - by_chance
+    kappa = (same * number - by_chance) / rest if rest else None
+    return Agreement(name=name, number=number, same=same, kappa=kappa)
+
+
+def _compare(verdicts: Sequence[Verdict]) -> list[Agreement]:
+    by_conversation: dict[int, list[Values]] = defaultdict(list)
+    for row in sorted(verdicts, key=lambda one: (one.conversation_id, one.author_id or 0)):
+        values = {mark.criterion_id: mark.value for mark in row.marks.all()}
+        by_conversation[row.conversation_id].append({RATING: row.rating, **values})
+    pairs = [(some[0], some[1]) for some in by_conversation.values() if len(some) > 1]
+    results = [measure_agreement([(one[RATING], other[RATING]) for one, other in pairs])]
+    for criterion in Criterion.objects.filter(marks__verdict__in=verdicts).distinct():
+        both = [(one.get(criterion.pk), other.get(criterion.pk)) for one, other in pairs]
+        if criterion.kind == CriterionKind.SCORE:  # only where both gave one
+            both = [(one, other) for one, other in both if one is not None and other is not None]
+        results.append(measure_agreement(both, name=criterion.name))
+    return [one for one in results if one.number]
