@@ -224,8 +224,8 @@ async function open() {
   }
 
   async function copy(text) {
-    await navigator.clipboard.writeText(text);
-    notify(words.copied);
+    const copied = navigator.clipboard?.writeText(text) ?? Promise.reject(); // none without https
+    notify(await copied.then(() => words.copied, () => words.notCopied));
   }
 
   async function save(target, turn) {
