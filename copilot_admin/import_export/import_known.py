@@ -24,8 +24,8 @@ class KnownToImport:
         slugs: All that the files name.
         copilots: Those of them that are here, by slug; nobody else changes them meanwhile.
         names: Of all copilots, in small letters, with their slugs.
-        questions: The saved questions of each, by its id, as a file has them.
-        origins: The conversations that saved questions were made from, by the digests of these.
+        questions: Test cases by copilot id, as a file has them.
+        origins: Source conversations of test cases, by digest.
         providers: All there are, by name in small letters; those that the import makes join them.
     """
 

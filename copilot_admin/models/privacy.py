@@ -57,7 +57,7 @@ class Removal(ScopeColumns):
     cause = models.CharField(_("cause"), max_length=9, choices=Cause.choices)
     idle_before = models.DateTimeField(null=True)  # of retention: silent since then
     day = models.DateField(null=True)  # of retention: one for each copilot and night
-    with_questions = models.BooleanField(default=True)  # saved questions that were made from it
+    with_questions = models.BooleanField(default=True)  # test cases that were made from it
     reason = models.CharField(_("reason"), max_length=MAX_REASON_LENGTH, blank=True)
     asked_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     state = models.CharField(

@@ -41,7 +41,7 @@ class Command(SanitizedCommand):
         _add_scope(erase)
         _add_yes(erase)
         erase.add_argument(
-            "--keep-questions", action="store_true", help="keep their saved questions"
+            "--keep-questions", action="store_true", help="keep test cases made from them"
         )
         reason, name = _max_length(MAX_REASON_LENGTH), _max_length(MAX_NAME_LENGTH)
         erase.add_argument("--reason", default="", type=reason, help="stored with the numbers")
