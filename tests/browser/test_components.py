@@ -25,7 +25,7 @@ def test_a_tool_is_found_and_tried_with_the_keyboard_alone(ada: Visit):
     for name in ("Tools", "Calculator"):
         page.get_by_role("link", name=name, exact=True).focus()
         page.keyboard.press("Enter")
-        page.wait_for_load_state()
+        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
         assert ada.grave_findings() == []
     arguments = page.get_by_role("textbox", name="Arguments")
     arguments.fill('{"expression": "200 USD + 10%"}')

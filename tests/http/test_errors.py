@@ -161,9 +161,9 @@ def test_the_component_api_has_request_ids_with_djangos_test_client_too(rf):
 
 
 def test_pages_explain_what_went_wrong(builder):
-    assert "There is nothing here" in get_page(builder, "/admin/nowhere/", 404)
-    assert "There is nothing here" in get_page(Client(), "/nowhere", 404)
-    assert "You may not do this" in get_page(builder, reverse("admin:auth_user_changelist"), 403)
+    assert "ca-plain" in get_page(builder, "/admin/nowhere/", 404)
+    assert "ca-plain" in get_page(Client(), "/nowhere", 404)
+    assert "ca-plain" in get_page(builder, reverse("admin:auth_user_changelist"), 403)
     # After a new sign-in the browser opens the URL of the button that was pressed.
     assert "This address shows no page" in get_page(builder, reverse("admin:logout"), 405)
 

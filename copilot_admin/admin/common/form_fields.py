@@ -1,4 +1,4 @@
-"""Form fields that the admin shares."""
+"""Shared form fields and checks."""
 
 from typing import Any
 
@@ -10,10 +10,9 @@ from copilot_admin.copilots.config_types import bidi_fault
 
 
 def with_plain_newlines(data: QueryDict) -> QueryDict:
-    """What a browser sent, with the lines of every text as they were typed.
+    """Return form data with the line ends of Unix instead of those that browsers send.
 
-    HTML sends each end of a line as two characters. Kept so, a text that came of a file would differ
-    in all its lines once somebody has saved it.
+    Otherwise saving a text from a file would change all its lines.
     """
     plain = data.copy()
     for name, values in data.lists():
@@ -26,32 +25,32 @@ def _plain(value: str) -> str:
 
 
 def unturned(text: str) -> str:
-    """The text, unless a sign in it turns its direction."""
+    """Return the text if it has no bidi control characters."""
     if wrong := bidi_fault(text):
         raise forms.ValidationError(capfirst(wrong))
     return text
 
 
 def check_unturned(text: str) -> None:
-    """The same as a validator of a field."""
+    """Validator form of `unturned`."""
     unturned(text)
 
 
 def refuse_turned(form: forms.BaseForm) -> None:
-    """Refuses such a text in each field of a form that takes texts."""
+    """Reject bidi control characters in every text field of a form."""
     for field in form.fields.values():
         if isinstance(field, forms.CharField):
             field.validators.append(check_unturned)
 
 
 class SeveralFiles(forms.FileInput):
-    """An input that takes several files."""
+    """Input for several files."""
 
     allow_multiple_selected = True
 
 
 class UploadsField(forms.FileField):
-    """Several files, each validated like one."""
+    """Field for several files, each validated like one."""
 
     widget = SeveralFiles
 

@@ -1,4 +1,4 @@
-"""Widgets of the admin's forms, drawn by the project's own templates."""
+"""Widgets with templates of the project."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -16,11 +16,10 @@ Text = str | Promise
 
 
 class _Renderer(DjangoTemplates):
-    """Finds the project's templates of widgets besides Django's."""
+    """Renderer that finds the project's templates and Django's."""
 
     @cached_property
     def engine(self) -> BaseEngine:
-        """Templates of the project first, so that ours may include Django's."""
         return self.backend(
             {
                 "APP_DIRS": True,
@@ -40,12 +39,12 @@ def _renderer() -> _Renderer:
 
 
 def draw(template_name: str, context: dict[str, Any]) -> SafeString:
-    """A template of the project, drawn as widgets are."""
+    """Render a template of the project like a widget."""
     return SafeString(_renderer().render(template_name, context))
 
 
 class PageWidget:
-    """A widget with a template of the project, whatever renderer Django's own forms have."""
+    """Widget with a template of the project, whatever renderer the form has."""
 
     def _render(
         self, template_name: str, context: dict[str, Any], renderer: object = None
@@ -54,7 +53,7 @@ class PageWidget:
 
 
 class DescribedRadio(PageWidget, forms.RadioSelect):
-    """One of a few ways, each explained."""
+    """Radio buttons with a description each."""
 
     template_name = "admin/widgets/described_choices.html"
     use_fieldset = True
@@ -72,18 +71,11 @@ class DescribedRadio(PageWidget, forms.RadioSelect):
 
 
 class SwitchesWidget(DescribedRadio, forms.CheckboxSelectMultiple):
-    """Things that are on or off, each explained."""
-
-
-class BoundedText(forms.Textarea):
-    """A text area in which each paragraph has its own direction, and that says what it does not take."""
-
-    def __init__(self, *, rows: int, most: int) -> None:
-        super().__init__({"rows": rows, "class": "ca-plaintext", "data-ca-most": most})
+    """Checkboxes with a description each."""
 
 
 class DatalistInput(PageWidget, forms.TextInput):
-    """Free text with suggestions."""
+    """Text input with suggestions."""
 
     template_name = "admin/widgets/datalist.html"
 
@@ -99,12 +91,12 @@ class DatalistInput(PageWidget, forms.TextInput):
 
 
 class Searched(PageWidget, forms.SelectMultiple):
-    """Several of many: found by typing; without JavaScript, the browser's own list."""
+    """Searchable multiple choice; a plain list without JavaScript."""
 
     template_name = "admin/widgets/searched.html"
 
 
 class SearchedOne(PageWidget, forms.Select):
-    """One of many, found in the same way; the first of its choices is none."""
+    """Searchable choice; its first option is blank."""
 
     template_name = "admin/widgets/searched.html"

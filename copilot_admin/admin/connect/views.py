@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from copilot_admin.admin.common.published import (
-    forget_published,
-    is_just_published,
-    tell_key_made,
+from copilot_admin.admin.common.first_publish import (
+    is_first_published,
+    restart_first_test,
+    start_first_test,
 )
 from copilot_admin.admin.connect.page import (
     ALLOW_ORIGIN,
@@ -62,7 +62,7 @@ def make_key(request: HttpRequest, pk: int) -> HttpResponse:
         key, text = EndpointKey.issue(name[:MAX_KEY_NAME_LENGTH])
         key.limit_to([copilot])
         site.get_model_admin(EndpointKey).log_addition(request, key, [{"added": {}}])
-    tell_key_made(request, copilot.pk)
+    restart_first_test(request, copilot.pk)
     context = page_context(request, copilot) | {"made": key, "made_text": text}
     return render(request, f"{FOLDER}/page.html", _with_test(request, context))
 
@@ -154,9 +154,9 @@ def _back(copilot: Copilot) -> HttpResponse:
 
 def _with_test(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     has_its_key = not context["needs_key"] or context["keys"] or not context["may_make_key"]
-    is_due = is_just_published(request, context["copilot"].pk) and context["may_test"]
+    is_due = is_first_published(request, context["copilot"].pk) and context["may_test"]
     if is_due and has_its_key and not context["problem"]:
-        forget_published(request)
+        start_first_test(request)
         return context | {"tests_now": True}
     return context
 

@@ -21,8 +21,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish, reachable
+from copilot_admin.admin.common.copilot_access import require_copilot_access_in
 from copilot_admin.admin.common.html import format_time, icon
-from copilot_admin.admin.common.reach import behind_the_wall
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.build_page import build_page_context
@@ -191,7 +191,7 @@ class CopilotAdmin(
         ours = pages + self.settings_urls() + self.archive_urls() + self.tag_urls()
         ours += self.import_urls() + self.export_urls() + self.member_urls() + self.model_urls()
         ours += own
-        return behind_the_wall(ours + super().get_urls())
+        return require_copilot_access_in(ours + super().get_urls())
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Copilot]:
         return reachable(request.user, cast("CopilotQuerySet", super().get_queryset(request)))

@@ -24,7 +24,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.common.use import WeekUse, use_of_the_week
+from copilot_admin.admin.common.weekly_usage import WeeklyUsage, load_weekly_usage
 from copilot_admin.admin.copilots.views import CopilotViews, header_of, page_of
 from copilot_admin.copilots.archive import bring_back, put_away
 from copilot_admin.copilots.slugs import LONGEST, free_slug
@@ -48,7 +48,7 @@ class Leaving:
     """A copilot on the page that asks whether to put it away."""
 
     copilot: Copilot
-    use: WeekUse
+    use: WeeklyUsage
 
     @property
     def is_noticed(self) -> bool:
@@ -82,11 +82,13 @@ class ArchiveViews(CopilotViews):
         if request.method == "POST":
             self.put_away(request, [copilot.pk for copilot in copilots])
             return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
-        use = use_of_the_week([copilot.pk for copilot in copilots])
+        use = load_weekly_usage([copilot.pk for copilot in copilots])
         context = {
             **self.page_context(request, _("Archive")),
             **header_of(request, copilots),
-            "leaving": [Leaving(copilot=one, use=use.get(one.pk, WeekUse())) for one in copilots],
+            "leaving": [
+                Leaving(copilot=one, use=use.get(one.pk, WeeklyUsage())) for one in copilots
+            ],
         }
         return render(request, f"{FOLDER}/archive.html", context)
 

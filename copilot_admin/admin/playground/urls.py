@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from copilot_admin.admin.common.reach import within_reach
+from copilot_admin.admin.common.copilot_access import require_copilot_access
 from copilot_admin.admin.playground.ask import ask
 from copilot_admin.admin.playground.views import (
     list_targets,
@@ -15,9 +15,9 @@ from copilot_admin.admin.playground.views import (
 app_name = "playground"
 urlpatterns = [
     path("<id:pk>/ask/", ask, name="ask"),
-    path("<id:pk>/answer/", within_reach(show_answer), name="answer"),
-    path("<id:pk>/targets/", within_reach(list_targets), name="targets"),
-    path("<id:pk>/html/", within_reach(show_html), name="html"),
-    path("<id:pk>/rate/", within_reach(rate_answer), name="rate"),
-    path("<id:pk>/save/", within_reach(save_test), name="save"),
+    path("<id:pk>/answer/", require_copilot_access(show_answer), name="answer"),
+    path("<id:pk>/targets/", require_copilot_access(list_targets), name="targets"),
+    path("<id:pk>/html/", require_copilot_access(show_html), name="html"),
+    path("<id:pk>/rate/", require_copilot_access(rate_answer), name="rate"),
+    path("<id:pk>/save/", require_copilot_access(save_test), name="save"),
 ]

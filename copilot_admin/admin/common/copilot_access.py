@@ -1,4 +1,4 @@
-"""A wall before every page of one copilot: who is no member of it is told that there is none."""
+"""Access to the pages of one copilot: people who aren't members get a 404."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,35 +11,35 @@ from django.urls import URLPattern
 from copilot_admin.accounts.members import is_reachable
 
 _View = Callable[..., HttpResponseBase]
-KEYS = ("pk", "object_id")  # what addresses call the id of a copilot
+KEYS = ("pk", "object_id")  # names of the copilot's id in URLs
 
 
-def within_reach(view: _View) -> _View:
-    """The view, behind the wall; strangers pass, since the view sends them to the log-in."""
+def require_copilot_access(view: _View) -> _View:
+    """Wrap a view; anonymous users pass, because the view sends them to the sign-in page."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         wanted = next((str(kwargs[key]) for key in KEYS if key in kwargs), "")
         is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 16
         if is_number and request.user.is_authenticated:
-            check_reach(request, int(wanted))
+            check_copilot_access(request, int(wanted))
         return view(request, *args, **kwargs)
 
     return guarded
 
 
-def behind_the_wall(patterns: list[URLPattern]) -> list[URLPattern]:
-    """Addresses whose views are all behind the wall."""
+def require_copilot_access_in(patterns: list[URLPattern]) -> list[URLPattern]:
+    """Wrap the views of all patterns."""
     for pattern in patterns:
-        pattern.callback = within_reach(cast(_View, pattern.callback))
+        pattern.callback = require_copilot_access(cast(_View, pattern.callback))
     return patterns
 
 
-def check_reach(request: HttpRequest, copilot_id: int) -> None:
-    """Lets pass who may know of a copilot.
+def check_copilot_access(request: HttpRequest, copilot_id: int) -> None:
+    """Check that the user may see a copilot.
 
     Raises:
-        Http404: He may not, and is not told more.
+        Http404: They may not; the copilot might as well not exist.
     """
     if not is_reachable(request.user, copilot_id):
         raise Http404
