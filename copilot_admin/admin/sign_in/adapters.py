@@ -87,7 +87,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             super().add_message(request, level, message=str(text), extra_tags=extra_tags)
 
     def get_login_stages(self) -> list[str]:
-        return ["allauth.mfa.stages.AuthenticateStage"]
+        is_by_sso = context.request.path == reverse("sso_callback")
+        is_done = is_by_sso and settings.SSO.has_second_factor
+        return [] if is_done else ["allauth.mfa.stages.AuthenticateStage"]
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         user: User | None = super().authenticate(request, **credentials)
@@ -154,6 +156,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             return False  # the proxy vouches for each request
         records = get_authentication_records(request, request.user)
         return not any(time.time() - one["at"] < FRESH_SECONDS for one in records)
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Return allauth's methods; a user who has none of them signs in again."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        if not methods and get_sso_source(context.request.session) == OIDC:
+            methods = [{"id": "sso", "url": reverse("sso_start")}]
+        return methods
 
     def _attempt_key(self, request: HttpRequest, credentials: dict[str, Any]) -> str:
         return f"{credentials['username'].casefold()} {ratelimit.get_ip(request)}"

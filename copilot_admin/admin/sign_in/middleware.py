@@ -54,7 +54,7 @@ class SessionMiddleware(MiddlewareMixin):
             if refused is not None:
                 return refused
         if request.user.is_authenticated:
-            if is_session_valid(request.session):
+            if request.user.is_staff and is_session_valid(request.session):
                 touch_session(request)
             else:
                 auth.logout(request)

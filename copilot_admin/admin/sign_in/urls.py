@@ -12,7 +12,7 @@ from allauth.mfa.webauthn import views as webauthn
 from django.conf import settings
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 from django.views.generic import RedirectView, View
 
@@ -23,7 +23,7 @@ from copilot_admin.admin.site.site import site
 _Respond = Callable[..., HttpResponseBase]
 
 
-def _page(view: type[View], title: Text, *, template: str = "", **words: Any) -> _Respond:
+def _page(view: type[View], title: Text, template: str = "", **words: Any) -> _Respond:
     """Return a view of allauth with what pages of the site need around it."""
     options = {"template_name": f"{template}.html"} if template else {}
 
@@ -34,9 +34,24 @@ def _page(view: type[View], title: Text, *, template: str = "", **words: Any) ->
     return respond
 
 
-def _own_page(view: type[View], title: Text, **options: Any) -> _Respond:
+def _own(view: type[View], title: Text, template: str = "", **words: Any) -> _Respond:
     """Return the same for signed-in users only."""
-    return site.admin_view(_page(view, title, **options))
+    return site.admin_view(_page(view, title, template, **words))
+
+
+def _form(view: type[View], title: Text, lead: Text, submit: Text, **words: Any) -> _Respond:
+    """Return a page with a small form for signed-in users."""
+    return _own(view, title, "account/form", lead=lead, submit=submit, **words)
+
+
+def _removal(view: type[View], title: Text, lead: Text) -> _Respond:
+    words = {"submit_class": "ca-btn--danger", "cancel": "mfa_index"}
+    return _form(view, title, lead, _("Remove"), **words)
+
+
+def _entrance(view: type[View], title: Text, lead: Text = "", submit: Text = "") -> _Respond:
+    """Return a page for strangers."""
+    return _page(view, title, "account/entrance", lead=lead, submit=submit)
 
 
 def _with_mail(respond: _Respond) -> _Respond:
@@ -49,163 +64,70 @@ def _with_mail(respond: _Respond) -> _Respond:
     return check
 
 
-_FORM = "account/form"
-_ENTRANCE = "account/entrance"
-_CONFIRM = {
-    "title": _("Confirm your identity"),
-    "lead": _("You are about to change how you sign in."),
-    "submit": _("Confirm"),
-}
-_CODE = {**_CONFIRM, "lead": _("Enter a code of your authenticator app or a recovery code.")}
-_PASSWORD_PAGES: list[URLPattern] = [
-    path(
-        "password_change/",
-        _own_page(
-            account.PasswordChangeView,
-            _("Change password"),
-            template=_FORM,
-            submit=_("Change password"),
-            cancel="admin:index",
-        ),
-        name="account_change_password",
-    ),
-    path(
-        "password_set/",
-        RedirectView.as_view(pattern_name="admin:index"),
-        name="account_set_password",
-    ),
-    path(
-        "password-reset/",
-        _with_mail(
-            _page(
-                account.PasswordResetView,
-                _("Reset password"),
-                template=_ENTRANCE,
-                lead=_("Enter the email address of your account to get a link."),
-                submit=_("Send link"),
-            )
-        ),
-        name="account_reset_password",
-    ),
-    path(
-        "password-reset/sent/",
-        _page(
-            account.PasswordResetDoneView,
-            _("Check your email"),
-            template=_ENTRANCE,
-            lead=_(
-                "If an account has this address, a link is on its way. Check the spam folder, too."
-            ),
-        ),
-        name="account_reset_password_done",
-    ),
-    path(
-        "password-reset/done/",
-        _page(
-            account.PasswordResetFromKeyDoneView,
-            _("Password set"),
-            template=_ENTRANCE,
-            lead=_("You can sign in with your new password."),
-        ),
-        name="account_reset_password_from_key_done",
-    ),
-    path(
-        "password-reset/<slug:uidb36>/<str:key>/",
-        _page(
-            account.PasswordResetFromKeyView,
-            _("Set password"),
-            template=_ENTRANCE,
-            submit=_("Set password"),
-        ),
-        name="account_reset_password_from_key",
-    ),
-]
-_SECOND_FACTOR_PAGES: list[URLPattern] = [
-    path("", _own_page(views.TwoFactorView, _("Two-factor authentication")), name="mfa_index"),
-    path(
-        "sign-in/",
-        _page(mfa.AuthenticateView, _("Two-factor authentication")),
-        name="mfa_authenticate",
-    ),
-    path(
-        "confirm/",
-        _own_page(mfa.ReauthenticateView, template=_FORM, **_CODE),
-        name="mfa_reauthenticate",
-    ),
-    path(
-        "app/add/",
-        _own_page(totp.ActivateTOTPView, _("Set up authenticator app")),
-        name="mfa_activate_totp",
-    ),
-    path(
-        "app/remove/",
-        _own_page(
-            totp.DeactivateTOTPView,
-            _("Remove authenticator app"),
-            template=_FORM,
-            lead=_("Its codes will no longer be asked for when you sign in."),
-            submit=_("Remove"),
-            submit_class="ca-btn--danger",
-            cancel="mfa_index",
-        ),
-        name="mfa_deactivate_totp",
-    ),
-    path("keys/", RedirectView.as_view(pattern_name="mfa_index"), name="mfa_list_webauthn"),
-    path(
-        "keys/add/", _own_page(webauthn.AddWebAuthnView, _("Add passkey")), name="mfa_add_webauthn"
-    ),
-    path(
-        "keys/confirm/",
-        _own_page(
-            webauthn.ReauthenticateWebAuthnView,
-            _CONFIRM["title"],
-            template="mfa/webauthn/add_form",
-        ),
-        name="mfa_reauthenticate_webauthn",
-    ),
-    path(
-        "keys/<id:pk>/remove/",
-        _own_page(
-            webauthn.RemoveWebAuthnView,
-            _("Remove passkey"),
-            template=_FORM,
-            lead=_("It will no longer work for signing in here."),
-            submit=_("Remove"),
-            submit_class="ca-btn--danger",
-            cancel="mfa_index",
-        ),
-        name="mfa_remove_webauthn",
-    ),
-    path(
-        "codes/",
-        _own_page(codes.ViewRecoveryCodesView, _("Recovery codes")),
-        name="mfa_view_recovery_codes",
-    ),
-    path(
-        "codes/new/",
-        _own_page(
-            codes.GenerateRecoveryCodesView,
-            _("Replace recovery codes"),
-            template=_FORM,
-            lead=_("The old codes stop working."),
-            submit=_("Replace codes"),
-            cancel="mfa_index",
-        ),
-        name="mfa_generate_recovery_codes",
-    ),
-]
-urlpatterns: list[URLPattern | URLResolver] = [
+_CONFIRM = _("Confirm your identity")
+_CONFIRM_LEAD = _("You are about to change how you sign in.")
+_CODE_LEAD = _("Enter a code of your authenticator app or a recovery code.")
+_RESET_LEAD = _("Enter the email address of your account to get a link.")
+_SENT_LEAD = _("If an account has this address, a link is on its way. Check the spam folder, too.")
+_APP_LEAD = _("Its codes will no longer be asked for when you sign in.")
+_KEY_LEAD = _("It will no longer work for signing in here.")
+_SECOND = _("Two-factor authentication")
+_CHANGE = _("Change password")
+_SET = _("Set password")
+_REPLACE = _("Replace codes")
+
+_reset = _with_mail(
+    _entrance(account.PasswordResetView, _("Reset password"), _RESET_LEAD, _("Send link"))
+)
+_sent = _entrance(account.PasswordResetDoneView, _("Check your email"), _SENT_LEAD)
+_set = _entrance(account.PasswordResetFromKeyView, _SET, submit=_SET)
+_done = _entrance(
+    account.PasswordResetFromKeyDoneView,
+    _("Password set"),
+    _("You can sign in with your new password."),
+)
+_change = _form(account.PasswordChangeView, _CHANGE, "", _CHANGE, cancel="admin:index")
+_confirm = _form(account.ReauthenticateView, _CONFIRM, _CONFIRM_LEAD, _("Confirm"))
+_confirm_code = _form(mfa.ReauthenticateView, _CONFIRM, _CODE_LEAD, _("Confirm"))
+_confirm_key = _own(webauthn.ReauthenticateWebAuthnView, _CONFIRM, "mfa/webauthn/add_form")
+_remove_app = _removal(totp.DeactivateTOTPView, _("Remove authenticator app"), _APP_LEAD)
+_remove_key = _removal(webauthn.RemoveWebAuthnView, _("Remove passkey"), _KEY_LEAD)
+_add_app = _own(totp.ActivateTOTPView, _("Set up authenticator app"))
+_add_key = _own(webauthn.AddWebAuthnView, _("Add passkey"))
+_codes = _own(codes.ViewRecoveryCodesView, _("Recovery codes"))
+_new_codes = _form(
+    codes.GenerateRecoveryCodesView,
+    _("Replace recovery codes"),
+    _("The old codes stop working."),
+    _REPLACE,
+    cancel="mfa_index",
+)
+_keys = RedirectView.as_view(pattern_name="mfa_index")
+_home = RedirectView.as_view(pattern_name="admin:index")
+
+urlpatterns: list[URLPattern] = [
     path("login/", views.SignInView.as_view(), name="account_login"),
     path("emergency/", views.EmergencyView.as_view(), name="account_emergency"),
     path("logout/", views.sign_out, name="account_logout"),
     path("sso/start/", oidc.start, name="sso_start"),
     path("sso/callback/", oidc.callback, name="sso_callback"),
     path("sessions/", site.admin_view(views.list_sessions), name="usersessions_list"),
-    path(
-        "confirm/",
-        _own_page(account.ReauthenticateView, template=_FORM, **_CONFIRM),
-        name="account_reauthenticate",
-    ),
-    path("two-factor/", include(_SECOND_FACTOR_PAGES)),
-    *_PASSWORD_PAGES,
+    path("confirm/", _confirm, name="account_reauthenticate"),
+    path("password_change/", _change, name="account_change_password"),
+    path("password_set/", _home, name="account_set_password"),
+    path("password-reset/", _reset, name="account_reset_password"),
+    path("password-reset/sent/", _sent, name="account_reset_password_done"),
+    path("password-reset/done/", _done, name="account_reset_password_from_key_done"),
+    path("password-reset/<slug:uidb36>/<str:key>/", _set, name="account_reset_password_from_key"),
+    path("two-factor/", _own(views.TwoFactorView, _SECOND), name="mfa_index"),
+    path("two-factor/sign-in/", _page(mfa.AuthenticateView, _SECOND), name="mfa_authenticate"),
+    path("two-factor/confirm/", _confirm_code, name="mfa_reauthenticate"),
+    path("two-factor/app/add/", _add_app, name="mfa_activate_totp"),
+    path("two-factor/app/remove/", _remove_app, name="mfa_deactivate_totp"),
+    path("two-factor/keys/", _keys, name="mfa_list_webauthn"),
+    path("two-factor/keys/add/", _add_key, name="mfa_add_webauthn"),
+    path("two-factor/keys/confirm/", _confirm_key, name="mfa_reauthenticate_webauthn"),
+    path("two-factor/keys/<id:pk>/remove/", _remove_key, name="mfa_remove_webauthn"),
+    path("two-factor/codes/", _codes, name="mfa_view_recovery_codes"),
+    path("two-factor/codes/new/", _new_codes, name="mfa_generate_recovery_codes"),
 ]

@@ -13,6 +13,7 @@ from copilot_admin.accounts.sessions import BEGAN
 from copilot_admin.config.roles import Role
 from copilot_admin.config.sso import PasswordSignIn
 from copilot_admin.models import ExternalAccount
+from tests.admin.sign_in.conftest import add_app
 from tests.admin.sign_in.oidc_provider import (
     Provider,
     begin,
@@ -155,6 +156,28 @@ def test_sign_out_also_ends_the_session_of_the_provider(provider, client):
     assert query["post_logout_redirect_uri"] == "http://testserver/admin/login/"
     hint = jwt.decode(query["id_token_hint"], options={"verify_signature": False})
     assert hint["sub"] == "ann"
+
+
+def test_changing_factors_later_needs_another_sign_in(provider, client):
+    sign_in(client, provider, "ann")
+    url = reverse("mfa_activate_totp")
+    assert client.get(url).status_code == 200
+    session = client.session
+    for record in session["account_authentication_methods"]:
+        record["at"] -= 3600
+    session.save()
+    assert client.get(url)["Location"].startswith(reverse("sso_start"))
+    sign_in(client, provider, "ann", url)
+    assert client.get(url).status_code == 200
+
+
+def test_a_provider_that_asks_for_a_second_factor_is_enough(provider, client, settings):
+    sign_in(client, provider, "ann")
+    add_app(user_of(client))
+    settings.SSO = provider.sign_in().model_copy(update={"has_second_factor": True})
+    other = Client()
+    assert sign_in(other, provider, "ann")["Location"] == "/admin/"
+    assert other.get("/admin/").status_code == 200
 
 
 def test_refusal_at_the_provider_has_a_way_back(provider, client):

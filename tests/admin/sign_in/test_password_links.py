@@ -37,7 +37,7 @@ def ask(email: str, client: Client | None = None) -> int:
 
 
 def link_of(text: str) -> str:
-    return re.search(r"http://testserver(/\S+?)[\s\"]", text)[1]
+    return str(re.findall(r"http://testserver(/\S+?)[\s\"]", text)[0])
 
 
 def follow(link: str) -> tuple[Client, str]:

@@ -37,7 +37,7 @@ def set_up_app(client: Client) -> str:
     [secret] = re.findall(r"data-secret>(\w+)<", page)
     answer = client.post(reverse("mfa_activate_totp"), {"code": make_code(secret)})
     assert answer["Location"] == reverse("mfa_view_recovery_codes")
-    return secret
+    return str(secret)
 
 
 def test_an_app_is_set_up_and_then_asked_for():

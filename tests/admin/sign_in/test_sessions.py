@@ -135,3 +135,10 @@ def test_expired_sessions_are_deleted():
 )
 def test_devices_have_names(agent, expected):
     assert describe_device(agent) == expected
+
+
+def test_a_session_without_access_to_the_admin_ends_instead_of_turning_in_circles():
+    user = make_user()
+    client = browser(user)
+    type(user).objects.update(is_staff=False)
+    assert client.get("/admin/", follow=True).redirect_chain[-1][0].startswith("/admin/login/")
