@@ -148,6 +148,7 @@ class Environment(BaseSettings):
     # People who work in the admin
     sso: SsoSettings = SsoSettings()
     copilot_members: bool = False
+    copilot_provider_approval: bool = False
     copilot_mfa: SecondFactorRule = SecondFactorRule.ROLES
     copilot_session_idle_min: int = Field(480, ge=5, le=10_080)
     copilot_session_max_h: int = Field(168, ge=1, le=8760)

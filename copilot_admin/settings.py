@@ -218,6 +218,7 @@ LOCALE_PATHS = [BASE_DIR / "copilot_admin" / "locale"]
 TIME_ZONE = "UTC"
 
 # Accounts and sessions
+PROVIDER_APPROVAL = env.copilot_provider_approval  # a second person approves new URLs
 MEMBERS = env.copilot_members  # only members see and edit a copilot, otherwise all builders do
 SSO = env.sso
 PASSWORD_RESET_TIMEOUT = 3600  # seconds

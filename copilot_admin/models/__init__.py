@@ -43,6 +43,7 @@ from copilot_admin.models.copilots import (
     Logging,
     PendingImport,
     Provider,
+    RerouteApproval,
     VersionProvider,
 )
 from copilot_admin.models.evaluation import (

@@ -320,6 +320,22 @@ class VersionProvider(models.Model):
         return f"{self.version}: {self.name}"
 
 
+class RerouteApproval(models.Model):
+    """A request to change the URL of a provider that live copilots use, valid for a day."""
+
+    provider = models.ForeignKey(Provider, models.CASCADE, related_name="+")
+    base_url = models.CharField(max_length=500)
+    requested_by = models.ForeignKey(User, models.CASCADE, related_name="+")
+    requested_at = models.DateTimeField(auto_now_add=True)
+    approved_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.provider}: {self.base_url}"
+
+
 def new_token() -> str:
     return secrets.token_urlsafe(16)
 

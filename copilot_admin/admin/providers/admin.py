@@ -3,14 +3,16 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -32,14 +34,15 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.copilots.model_lists import keep_models, known_models, record_error
 from copilot_admin.copilots.other_providers import rename_in_drafts
 from copilot_admin.copilots.providers import set_api_key, set_headers
-from copilot_admin.models import Action, Provider
+from copilot_admin.copilots.rerouting import APPROVAL_LIFETIME, find_live_copilots
+from copilot_admin.models import Action, Provider, RerouteApproval
 
 FOLDER = "admin/copilot_admin/provider"
 FULL = "full"  # of the add page: all settings instead of a vendor and a key
 # A change of one of these may lead to another server than the saved one.
 WHERE = frozenset({"kind", "base_url", "api_key", "clear_key", "api_key_env"})
 FIELDSETS: Fieldsets = [
-    (None, {"fields": ["name", "kind", "base_url", "api_key", "clear_key"]}),
+    (None, {"fields": ["name", "kind", "base_url", "confirm_reroute", "api_key", "clear_key"]}),
     (
         gettext_lazy("Advanced"),
         {
@@ -119,6 +122,9 @@ class ProviderAdmin(BaseAdmin[Provider]):
         return [
             path("connect/", wrap(self.connect_view), name=f"{name}_connect"),
             path("check/", wrap(require_POST(self.check_view)), name=f"{name}_check"),
+            path(
+                "approve/<int:pk>/", wrap(require_POST(self.approve_view)), name=f"{name}_approve"
+            ),
             *super().get_urls(),
         ]
 
@@ -205,14 +211,43 @@ class ProviderAdmin(BaseAdmin[Provider]):
         )
         if not may_edit:
             return [(None, {"fields": VIEW_ONLY})]
-        if obj is not None and obj.api_key_cipher:
-            return FIELDSETS
-        return without(FIELDSETS, "clear_key")
+        absent = set() if obj is not None and obj.api_key_cipher else {"clear_key"}
+        if obj is None or not find_live_copilots(obj):
+            absent.add("confirm_reroute")
+        return without(FIELDSETS, *absent)
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.editor = request.user
+        return form
+
+    def approve_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Approve that another operator changes the URL of a provider."""
+        approval = get_object_or_404(RerouteApproval.objects.select_related("provider"), pk=pk)
+        provider = approval.provider
+        if not self.has_change_permission(request, provider) or not isinstance(request.user, User):
+            raise PermissionDenied
+        if approval.requested_by_id == request.user.pk:
+            raise PermissionDenied
+        approval.approved_by = request.user
+        approval.save(update_fields=["approved_by"])
+        after = {"approved_url": approval.base_url, "requested_by": str(approval.requested_by)}
+        self.audit(request, Action.CHANGED, provider, before={}, after=after)
+        self.message_user(request, _("The new URL was approved."))
+        return HttpResponseRedirect(
+            reverse("admin:copilot_admin_provider_change", args=[provider.pk])
+        )
 
     def save_model(
         self, request: HttpRequest, obj: Provider, form: ProviderForm, change: bool
     ) -> None:
         super().save_model(request, obj, form, change)
+        if form.rerouted:
+            moved = {"base_url": obj.base_url, "live_copilots": form.rerouted}
+            before = {"base_url": form.initial.get("base_url", "")}
+            self.audit(request, Action.SWITCHED, obj, before=before, after=moved)
         if "name" in form.changed_data:
             rename_in_drafts(form.initial.get("name", ""), obj.name)
         if form.new_key is not None:
@@ -236,6 +271,11 @@ class ProviderAdmin(BaseAdmin[Provider]):
     ) -> HttpResponse:
         original = context["original"]
         if original:
+            waiting = RerouteApproval.objects.filter(provider=original, approved_by=None)
+            context["approvals"] = waiting.filter(
+                requested_at__gte=timezone.now() - APPROVAL_LIFETIME
+            ).exclude(requested_by=request.user.pk)
+            context["live_copilots"] = find_live_copilots(original)
             context["known_models"] = known_models(original.pk)
             context["models"] = build_model_rows(original, context["known_models"])
         return super().render_change_form(request, context, *args, **kwargs)

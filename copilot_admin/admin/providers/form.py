@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from django import forms
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
 from django.core.validators import RegexValidator
 from django.forms import ModelForm
 from django.utils.functional import Promise
@@ -29,6 +31,12 @@ from copilot_admin.copilots.providers import (
     key_variables,
     may_hold_key,
     read_headers,
+)
+from copilot_admin.copilots.rerouting import (
+    find_live_copilots,
+    is_approved,
+    is_rerouted,
+    request_approval,
 )
 from copilot_admin.errors import ConfigurationError, NotReady
 from copilot_admin.models import Provider
@@ -67,6 +75,9 @@ class ProviderForm(ModelForm[Provider], OptionFields):
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     clear_key = forms.BooleanField(label=_("Delete the stored key"), required=False)
+    confirm_reroute = forms.BooleanField(
+        label=_("Send the requests of live copilots to the new URL"), required=False
+    )
     connect = _Timeout(_("Connect timeout (s)"), _("Time to open a connection."))
     first_token = _Timeout(_("First-token timeout (s)"), _("Time until the first words."))
     between_tokens = _Timeout(_("Idle timeout (s)"), _("Longest pause within an answer."))
@@ -74,6 +85,8 @@ class ProviderForm(ModelForm[Provider], OptionFields):
         _("Total timeout (s)"),
         _("Time for one model call. A question with tools takes several."),
     )
+
+    editor: AbstractBaseUser  # set by the admin
 
     class Meta:
         model = Provider
@@ -106,6 +119,10 @@ class ProviderForm(ModelForm[Provider], OptionFields):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.key_was_cleared = self.headers_were_cleared = False
+        self.rerouted: list[str] = []
+        self.live_copilots = find_live_copilots(self.instance) if self.instance.pk else []
+        if not self.live_copilots:
+            self.fields.pop("confirm_reroute", None)
         self.url_note = ""
         self._stored_headers: dict[str, str] = {}
         with suppress(ConfigurationError):  # they can't be decrypted any more
@@ -156,9 +173,30 @@ class ProviderForm(ModelForm[Provider], OptionFields):
             self._split_azure_url(values)
         if "base_url" in values:
             self._forget_if_moved(values)
+            self._check_rerouting(values)
         if values.get("clear_key") and values.get("api_key"):
             self.add_error("clear_key", _("Enter a new key or delete the stored one, not both."))
         return values
+
+    def _check_rerouting(self, values: dict[str, Any]) -> None:
+        """Demand a confirmation that names the live copilots, and an approval if so set."""
+        if not self.instance.pk or "confirm_reroute" not in self.fields:
+            return
+        stored = Provider.objects.get(pk=self.instance.pk)
+        if not is_rerouted(stored, values["base_url"], changed_options(values)):
+            return
+        self.rerouted = [copilot.name for copilot in self.live_copilots]
+        if not values.get("confirm_reroute"):
+            names = ", ".join(self.rerouted)
+            text = _("These live copilots use the new URL immediately: %(names)s. Confirm below.")
+            self.add_error("base_url", forms.ValidationError(text, params={"names": names}))
+            self.add_error("confirm_reroute", _("Confirm the change."))
+        elif settings.PROVIDER_APPROVAL and not is_approved(
+            stored, values["base_url"], self.editor
+        ):
+            request_approval(stored, values["base_url"], self.editor)
+            text = _("Another operator must approve the new URL. Then save again.")
+            self.add_error("base_url", forms.ValidationError(text, code="approval"))
 
     def save(self, commit: bool = True) -> Provider:
         self.instance.timeouts = self.timeouts
