@@ -70,9 +70,7 @@ def test_transcripts_show_trials_only_where_they_are_asked_for(
     script(monkeypatch, text("Hi."))
     ask(ada, copilot.pk, form_of(builder, copilot))
     url = reverse("admin:copilot_admin_conversation_changelist")
-    assert reviewer.get(url + query).context["cl"].result_count == shown
-    url = reverse("admin:copilot_admin_conversation_change", args=[Conversation.objects.get().pk])
-    assert "Playground of ada" in reviewer.get(url).content.decode()
+    assert len(reviewer.get(url + query).context["rows"]) == shown
 
 
 def test_a_chat_goes_on_through_a_call_to_the_client(monkeypatch, builder, ada):
