@@ -1,4 +1,4 @@
-"""How a copilot stands: between its draft, what is live, and what callers get."""
+"""Status of a copilot: draft, live, disabled, broken, archived or being deleted."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -31,25 +31,21 @@ class StandingWords:
 
 WORDS = {
     CopilotState.DELETED: StandingWords(
-        _("Being deleted"), _("Off for good; its transcripts are being deleted."), "muted"
+        _("Being deleted"), _("Its conversations are being deleted."), "muted"
     ),
     CopilotState.ARCHIVED: StandingWords(
-        _("Archived"), _("Put away: it answers nobody until it is restored."), "muted"
+        _("Archived"), _("Hidden. Does not answer until it is restored."), "muted"
     ),
     CopilotState.BROKEN: StandingWords(
-        _("Broken"), _("Published, but it cannot answer as it is configured."), "bad"
+        _("Broken"), _("Published, but its configuration doesn't work."), "bad"
     ),
-    CopilotState.DISABLED: StandingWords(
-        _("Disabled"), _("Switched off: it answers nobody and is in no list."), "muted"
-    ),
-    CopilotState.DRAFT: StandingWords(
-        _("Draft only"), _("Never published: nobody sees it yet."), "info"
-    ),
+    CopilotState.DISABLED: StandingWords(_("Disabled"), _("Hidden. Does not answer."), "muted"),
+    CopilotState.DRAFT: StandingWords(_("Draft"), _("Not visible to anyone."), "info"),
     CopilotState.CHANGED: StandingWords(
-        _("Unpublished changes"), _("Live, and its draft differs from what is live."), "warn"
+        _("Unpublished changes"), _("Published. You have unpublished changes."), "warn"
     ),
     CopilotState.PUBLISHED: StandingWords(
-        _("Published"), _("Live, exactly as its draft is."), "good"
+        _("Published"), _("Published. No unpublished changes."), "good"
     ),
 }
 

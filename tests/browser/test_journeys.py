@@ -63,9 +63,9 @@ def test_from_a_template_to_a_connected_copilot_in_eight_clicks(ada: Visit) -> N
         clicks.append(str(what))
 
     ada.go("/admin/")
-    click(page.get_by_role("link", name="Begin with a template"))
-    click(page.get_by_role("link", name="Charts"))
-    click(page.get_by_role("button", name="Make the draft"))
+    click(page.get_by_role("link", name="Copilots", exact=True))
+    click(page.get_by_role("link", name="Templates", exact=True).last)
+    click(page.get_by_role("button", name="Use template Charts"))
     page.wait_for_url("**/change/**")
     page.wait_for_load_state()  # a page without its scripts takes Enter for a new line
     click(page.locator("#playground-question"))

@@ -15,7 +15,7 @@ from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.config.roles import ROLES
 from copilot_admin.import_export.importing import import_file
 from copilot_admin.import_export.loading import load
-from copilot_admin.import_export.templates import templates
+from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.settings import BASE_DIR
 from protocol.features import FEATURES
@@ -154,8 +154,10 @@ def test_every_template_has_its_row_and_its_page():
     text = (BASE_DIR / "docs" / "templates.md").read_text()
     rows = re.findall(r"^\| \[`([\w-]+)`\]\(templates/([\w-]+)\.md\) \|", text, re.MULTILINE)
     assert [slug for slug, _ in rows] == [page for _, page in rows]
-    assert {slug for slug, _ in rows} == set(templates())
-    assert {page.stem for page in TEMPLATE_PAGES} == set(templates())
+    jobs = set(re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE))
+    assert {slug for slug, _ in rows} | jobs == set(templates())
+    assert jobs == {one.slug for one in templates().values() if one.group is TemplateGroup.JOBS}
+    assert {page.stem for page in TEMPLATE_PAGES} == set(templates()) - jobs
 
 
 SWITCH = re.compile(r"^\| \*([^*]+)\*(?:: ([^|]+?))? \| `([^`]+)` \|", re.MULTILINE)
