@@ -38,10 +38,11 @@ SECRETS = frozenset(
         "hash",
         "headers_cipher",
         "password",
+        "secret",
         "secret_cipher",
         "session_data",
-        "session_hash",
         "session_key",
+        "token_secret",
     }
 )
 _EXPRESSIONS = frozenset({"regex", "iregex"})  # SQLite evaluates them in Python: (a+)+$ blocks it
