@@ -91,7 +91,7 @@ class UserForm(forms.ModelForm[User]):
     def save(self, commit: bool = True) -> User:
         """Save a user who can sign in here; a new one has no password yet."""
         user = self.instance
-        if user.pk is None:
+        if user._state.adding:
             user.set_unusable_password()
         if not is_external(user):
             user.is_staff = True
@@ -101,7 +101,7 @@ class UserForm(forms.ModelForm[User]):
         return saved
 
     def _save_m2m(self) -> None:
-        super()._save_m2m()
+        super()._save_m2m()  # type: ignore[misc]  # a hook of Django that its stubs lack
         if "roles" in self.cleaned_data:
             chosen = [pk for pk in self.cleaned_data["roles"] if pk != ADMINISTRATOR]
             self.instance.groups.set(Group.objects.filter(pk__in=chosen))
@@ -131,7 +131,7 @@ class RoleForm(forms.ModelForm[Group]):
         self.initial["requires_second_factor"] = bool(security and security.requires_second_factor)
 
     def _save_m2m(self) -> None:
-        super()._save_m2m()
+        super()._save_m2m()  # type: ignore[misc]  # a hook of Django that its stubs lack
         if "requires_second_factor" in self.cleaned_data:
             RoleSecurity.objects.update_or_create(
                 group=self.instance,

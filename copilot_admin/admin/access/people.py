@@ -109,7 +109,7 @@ class UserAdmin(BaseAdmin[User]):
     def get_form(
         self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        form = super().get_form(request, obj, change, **kwargs)
+        form: Any = super().get_form(request, obj, change, **kwargs)
         form.editor = request.user
         if obj is not None and not self._may_grant(request, obj):
             form.base_fields.pop("roles", None)
@@ -245,7 +245,7 @@ class RoleAdmin(BaseAdmin[Group]):
     def get_form(
         self, request: HttpRequest, obj: Group | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        form = super().get_form(request, obj, change, **kwargs)
+        form: Any = super().get_form(request, obj, change, **kwargs)
         form.editor = request.user
         return form
 
