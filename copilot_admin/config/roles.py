@@ -40,7 +40,10 @@ ROLES: Mapping[Role, RoleRights] = {
         ),
     ),
     Role.BUILDERS: RoleRights(
-        description=_("Create, edit and try copilots. Publish them, unless this was removed."),
+        description=_(
+            "Create, edit and try copilots, and read their conversations. "
+            "Publish them, unless this was removed."
+        ),
         permissions=_permissions(
             "view_copilot add_copilot change_copilot delete_copilot view_alert"
         ),
