@@ -126,7 +126,7 @@ def test_an_answer_is_rated_below_it_and_its_trace_opens_beside(eve: Visit) -> N
     expect(turn.locator('[data-verdict="mixed"]')).to_be_visible()
     turn.locator("[data-trace]").click()
     expect(page.locator(".ca-trace li")).to_have_count(2)
-    raw = page.locator("#trace details").last
+    raw = page.locator("#trace .ca-block > details").last
     raw.locator("summary").click()
     expect(raw.locator("pre").first).to_contain_text("Question 0?")
 
