@@ -63,7 +63,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     admitted = partial(admit, slug, key=key, user=user)
     live, caller = await READER.run(partial(look_up_key, admitted, address), deadline)
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
-        raise NotFound(f"The copilot '{slug}' takes no feedback.")
+        raise NotFound(f"The copilot '{slug}' doesn't accept feedback.")
     ids = ids_of(request)
     identity = RequestIdentity(
         copilot_id=live.id,

@@ -128,7 +128,7 @@ def _trial(key: str) -> Caller:
             key.removeprefix(_TRIAL_START), salt=_TRIAL_SALT, max_age=TRIAL_PASS_SECONDS
         )
     except signing.BadSignature:
-        raise InvalidKey("This pass for a trial has expired. Begin the trial anew.") from None
+        raise InvalidKey("This test session has expired. Start again.") from None
     builder = get_user_model().objects.filter(pk=user_id).first()
     return Caller(
         principal=f"{PLAYGROUND}{user_id}",

@@ -111,7 +111,7 @@ def _exposure() -> Iterator[CheckMessage]:
     proxies = settings.USER_PROXIES
     if proxies.headers and not proxies.networks:
         yield Warning(
-            f"The header {proxies.headers[0]} names users, but nobody may set it.",
+            f"The header {proxies.headers[0]} names users, but no proxy may set it.",
             hint="Name the proxies that set it in COPILOT_USER_PROXIES, or leave the header out.",
             id="copilot.W012",
         )
@@ -128,13 +128,13 @@ def _folders() -> Iterator[CheckMessage]:
     elif data.stat().st_mode & OTHERS:
         yield Warning(
             f"Other users may enter the data directory {data}.",
-            hint=f"Conversations lie there: chmod 700 {data}",
+            hint=f"It contains conversations: chmod 700 {data}",
             id="copilot.W007",
         )
     if keys.resolve().is_relative_to(data.resolve()):
         yield Error(
             f"The keys in {keys} lie inside the data directory.",
-            hint="Whoever steals a backup of the data must not get the keys: move the data.",
+            hint="A stolen backup of the data would contain the keys. Move the data.",
             id="copilot.E008",
         )
 

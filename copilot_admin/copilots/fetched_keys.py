@@ -64,7 +64,7 @@ class FetchedKeys:
             self._begin()
         if self._keys is None:
             raise Unavailable(
-                "Users cannot be recognised at the moment, as the keys of their issuer cannot be "
+                "Users cannot be recognised at the moment, because the keys of their issuer can't be "
                 "fetched. Ask again in a few seconds.",
                 code="no-user-keys",
             )

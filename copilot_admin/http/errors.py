@@ -196,7 +196,7 @@ class ErrorPages(MiddlewareMixin):
         if request.method in ("GET", "HEAD"):
             return not_found(request, error)
         if conflict is WriteConflict.TAKEN:
-            text = _("Somebody else just saved the same, so nothing was saved.")
+            text = _("Someone else saved at the same moment, so nothing was saved.")
             return build_error_response(request, Conflict(text))
         text = _("This was deleted in the meantime, so nothing was saved.")
         return build_error_response(request, NotFound(text))

@@ -57,10 +57,10 @@ def faults_of_rights(
         sentence = _("'%(slug)s' is the slug of a copilot of others. Choose another.")
         return [FileFault(f"{path}.slug", sentence % {"slug": entry.slug})]
     if _switches_on(entry, here) and not wish.may_publish:
-        sentence = _("you may not switch copilots on. Ask somebody who publishes.")
+        sentence = _("you can't enable copilots. Ask someone with the role Publishers.")
         return [FileFault(f"{path}.enabled", sentence)]
     if entry.live_settings()["access"] == Access.OPEN and not wish.may_publish and _is_closed(here):
-        sentence = _("you may not open it to everybody. Ask somebody who publishes.")
+        sentence = _("you can't open it to everyone. Ask someone with the role Publishers.")
         return [FileFault(f"{path}.access", sentence)]
     return []
 

@@ -124,7 +124,7 @@ def _why_refused(file: CopilotFile) -> str:
     holders = {name.lower(): slug for slug, name in here}
     if any(holders.get(name, slug) != slug for slug, name in names.items()):
         return _("Two copilots exchange their names. Import them one after the other.")
-    return _("Somebody else made one of them at the same moment. Import once more.")
+    return _("Someone else created one of them at the same moment. Import again.")
 
 
 def _carried_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:

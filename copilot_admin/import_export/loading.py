@@ -29,7 +29,7 @@ def json_fault(error: ValueError) -> str:
         error: A `MalformedJson`, or of a text that cannot be written as UTF-8.
     """
     if not isinstance(error, MalformedJson):
-        return _("It holds half a character. Write it anew.")
+        return _("It contains an incomplete character. Type it again.")
     if error.place is None:
         return str(_SENTENCES.get(error.code, error.public))
     line, column = error.place

@@ -228,7 +228,7 @@ def test_two_imports_of_the_same_slug_at_once_leave_one_whole_copilot() -> None:
         thread.join()
     assert Copilot.objects.get().description in ("first", "second")
     once_more = (
-        "a.json: copilots: Somebody else made one of them at the same moment. Import once more."
+        "a.json: copilots: Someone else created one of them at the same moment. Import again."
     )
     assert sorted(told) in (sorted(["created", "changed"]), sorted(["created", once_more]))
 

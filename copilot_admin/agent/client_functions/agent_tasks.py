@@ -31,7 +31,7 @@ class Task(BaseModel):
 
     id: str = Field(default="", description="Names the task; leave it out to have it numbered.")
     description: str = Field(
-        min_length=1, description="What the agent shall do, with all it needs to know."
+        min_length=1, description="What the agent should do, with all it needs to know."
     )
     assigned_agent_id: str = Field(description="The id of an agent, exactly as listed.")
     assigned_holder_url: str = Field(default="", description="Of the agent, as listed.")

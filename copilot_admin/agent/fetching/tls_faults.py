@@ -24,7 +24,7 @@ class TlsFault(Enum):
         "name the server as its certificate does, or have one issued for this name",
     )
     UNKNOWN_ISSUER = (
-        "The certificate of {} is signed by nobody whom this server trusts.",
+        "The certificate of {} isn't signed by an issuer that this server trusts.",
         "have it sent with its whole chain, or name its issuer to this server ({})",
     )
     OTHER = (

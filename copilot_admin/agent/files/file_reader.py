@@ -37,7 +37,7 @@ from protocol.json import Json, JsonObject
 LIMITS = Limits(memory=1024**3, cpu_seconds=15)
 _PAGE_FIELDS = ("number", "text", "name", "note", "picture", "noun")
 BUSY = "The server is reading as many files as it can. Ask again in a minute."
-DAMAGED = "It is damaged. Save it anew with the program that made it, and attach that."
+DAMAGED = "It is damaged. Save it again in the program that made it, and attach the new file."
 LOST = "The server could not read it just now. Ask again."
 _TOO_MUCH = {  # advice for the kind of file follows
     FailureReason.TIME: "It takes longer to read than one file may. ",
@@ -48,7 +48,7 @@ _WHY_CUT = {  # why no more pages were read
     FailureReason.MEMORY: "takes more memory to read than one file may",
     FailureReason.DAMAGE: "is damaged",
 }
-SMALLER = "Scale it down, or save it anew."
+SMALLER = "Scale it down, or save it again."
 
 FileBody: TypeAlias = bytes | str  # or base64 as it came
 

@@ -38,7 +38,7 @@ _EXECUTE_TOOL = "execute_agent_tool"
 class Origin(Enum):
     """Source of a file; the value is the reason for not reading it."""
 
-    UPLOAD = "This copilot takes no attached files."
+    UPLOAD = "This copilot doesn't accept attached files."
     WIDGET = "This copilot does not read widgets."
     TOOL = "This copilot uses no tools of MCP servers."
     LINK = "This copilot reads no links."

@@ -3,10 +3,10 @@
 from copilot_admin.agent.values.model_call import Finish
 
 OWN_LIMIT = Finish("length")  # our own byte limit ends an answer as the model's token limit does
-EMPTY_ANSWER = "The model returned an empty answer. Ask again, or put the question in other words."
+EMPTY_ANSWER = "The model returned an empty answer. Ask again, or rephrase the question."
 ONLY_THOUGHTS = (
     "The model reached the longest length allowed while it was still thinking, so there is no "
-    "answer. Ask a simpler question; whoever manages this copilot can raise the limit of tokens."
+    "answer. Ask a simpler question; the copilot's owner can raise the limit of tokens."
 )
 _CUT_OFF = (
     "The answer was cut off: the connection to the model ended before it was finished. "

@@ -81,5 +81,5 @@ def _silence(timeouts: Timeouts, *, started: bool, over: bool) -> ProviderTimeou
         )
     return ProviderTimeout(
         f"The model did not begin to answer within {timeouts.first_token:g} seconds. Ask again; if "
-        "it stays so, whoever manages this copilot can raise the limit or pick another model."
+        "it happens again, the copilot's owner can raise the limit or pick another model."
     )

@@ -25,27 +25,27 @@ from protocol.json import Json
 
 BOM = b"\xef\xbb\xbf"
 MAX_DETAIL_CHARACTERS = 500
-_OWNER = "Whoever manages this copilot"
+_OWNER = "The copilot's owner"
 _WEB_PAGE = (
-    "The provider answered with a web page, not with an answer of a model. Whoever manages this "
-    "copilot should check the provider's address: it often ends in /v1."
+    "The provider answered with a web page, not with an answer of a model. The copilot's owner "
+    "should check the provider's base URL: it often ends in /v1."
 )
 _NOT_UNDERSTOOD = (
-    "The model's provider sent something that is no chat completion, so the answer was ended. "
-    "Whoever manages this copilot should check the provider's address."
+    "The model's provider sent something that is not a chat completion, so the answer was ended. "
+    "The copilot's owner should check the provider's base URL."
 )
 _NOTHING = (
     "The model's provider ended its answer before it began: it sent no text, no call of a tool and "
-    "no reason. Ask again; if it stays so, whoever manages this copilot should check the "
+    "no reason. Ask again; if it happens again, the copilot's owner should check the "
     "provider's address and model."
 )
 _BROKE_OFF = (
-    "The model's provider broke off before its answer began. Ask again in a moment; if it stays so, "
-    "whoever manages this copilot should look whether the model server, or what lies before it, fails."
+    "The model's provider broke off before its answer began. Ask again in a moment; if it happens "
+    "again, the copilot's owner should check the model server and any proxy before it."
 )
 _NO_HTTP = (
-    "The model's provider answered with something that cannot be read as HTTP. Whoever manages this "
-    "copilot should check the provider's address and port, and what lies before the model server."
+    "The model's provider sent a response that isn't HTTP. The copilot's owner "
+    "should check the provider's base URL and port, and any proxy before the model server."
 )
 _TOO_LONG = (
     "The conversation with its data is too long for the model. Start a new chat, or select fewer "
@@ -179,8 +179,7 @@ def refusal(
         )
     if status >= 500 or status in _PASSING:
         return ProviderUnavailable(
-            f"The provider {provider!r} has a problem of its own (HTTP {status}). Ask again in a "
-            "moment.",
+            f"The provider {provider!r} is unavailable (HTTP {status}). Ask again in a moment.",
             detail=detail,
             retry_after=retry_after,
         )
@@ -293,12 +292,12 @@ class ProviderFaults:
         if fault := tls_fault(error):
             said = fault.said(f"the provider {self._name!r}")
             return ProviderUnavailable(
-                f"{said} Whoever manages this copilot should {fault.mend()}.",
+                f"{said} The copilot's owner should {fault.mend()}.",
                 detail=self._causes_of(error),
             )
         return ProviderUnavailable(
-            f"The provider {self._name!r} could not be reached. Ask again in a moment; if it stays "
-            "so, whoever manages this copilot should check that the model server runs.",
+            f"The provider {self._name!r} could not be reached. Ask again in a moment; if it happens "
+            "again, the copilot's owner should check that the model server runs.",
             detail=self._causes_of(error),
         )
 

@@ -24,8 +24,8 @@ def parse_models(body: bytes) -> tuple[str, ...]:
     rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
     if not isinstance(rows, list):
         raise ProviderBroke(
-            "The address answers, but not with a list of models. Check that it ends where the API "
-            "begins, often in /v1."
+            "The URL answers, but not with a list of models. Check that it ends at the API, often "
+            "in /v1."
         )
     named = (row.get("id") or row.get("name") for row in rows if isinstance(row, dict))
     names = {name for name in named if isinstance(name, str) and _may_be_chosen(name)}

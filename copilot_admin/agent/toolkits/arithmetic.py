@@ -178,7 +178,7 @@ class _Parser:
         if self._accept("in", "to", "as"):
             share = _SHARE_NAMES.get(self._next.text)
             if share is None:
-                raise ValueError("After 'in' stands % or bp, as in 0.05 in %.")
+                raise ValueError("Use % or bp after 'in', as in 0.05 in %.")
             self._place += 1
             value = Quantity(value.number("What becomes a percentage"), share)
         if self._next.kind:

@@ -63,8 +63,8 @@ def test_silence_before_the_first_token_ends_at_its_deadline():
     with ScriptedProvider([stalled()]) as provider:
         assert run_at_once(timed(provider)) == (
             [],
-            "The model did not begin to answer within 60 seconds. Ask again; if it stays so, "
-            "whoever manages this copilot can raise the limit or pick another model.",
+            "The model did not begin to answer within 60 seconds. Ask again; if it happens again, "
+            "the copilot's owner can raise the limit or pick another model.",
             60,
         )
 

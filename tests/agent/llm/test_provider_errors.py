@@ -129,10 +129,10 @@ def test_a_body_without_a_message_is_kept_whole(body):
         (400, "bad temperature", ProviderRefused, "refused the request (HTTP 400)"),
         (422, "", ProviderRefused, "refused the request (HTTP 422)"),
         (307, "", ProviderRefused, "sends requests on to another address"),
-        (408, "", ProviderUnavailable, "problem of its own (HTTP 408)"),
-        (409, "", ProviderUnavailable, "problem of its own (HTTP 409)"),
-        (500, "", ProviderUnavailable, "problem of its own (HTTP 500)"),
-        (503, "", ProviderUnavailable, "problem of its own (HTTP 503)"),
+        (408, "", ProviderUnavailable, "unavailable (HTTP 408)"),
+        (409, "", ProviderUnavailable, "unavailable (HTTP 409)"),
+        (500, "", ProviderUnavailable, "unavailable (HTTP 500)"),
+        (503, "", ProviderUnavailable, "unavailable (HTTP 503)"),
     ],
 )
 def test_every_status_has_its_class_and_its_sentence(status, message, kind, sentence):

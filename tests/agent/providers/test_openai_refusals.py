@@ -46,8 +46,8 @@ def test_nobody_listening_is_unavailable_and_says_what_to_do():
 
     error = asyncio.run(run())
     assert error.public == (
-        "The provider 'local' could not be reached. Ask again in a moment; if it stays so, "
-        "whoever manages this copilot should check that the model server runs."
+        "The provider 'local' could not be reached. Ask again in a moment; if it happens again, "
+        "the copilot's owner should check that the model server runs."
     )
     assert "Connect call failed" in error.detail
 
@@ -63,8 +63,8 @@ def test_a_certificate_that_is_not_good_is_told_with_what_to_do():
 
     error = asyncio.run(run())
     assert error.public == (
-        "The certificate of the provider 'local' is signed by nobody whom this server trusts. "
-        "Whoever manages this copilot should have it sent with its whole chain, or name its issuer "
+        "The certificate of the provider 'local' isn't signed by an issuer that this server trusts. "
+        "The copilot's owner should have it sent with its whole chain, or name its issuer "
         "to this server (SSL_CERT_FILE)."
     )
     assert "unable to get local issuer certificate" in error.detail
@@ -138,8 +138,8 @@ def test_who_answers_in_no_http_was_reached_and_the_operator_reads_why(head, cau
     error, seen = failed(handler)
     assert (type(error), seen) == (ProviderUnavailable, [])
     assert error.public == (
-        "The model's provider answered with something that cannot be read as HTTP. Whoever manages "
-        "this copilot should check the provider's address and port, and what lies before the model "
+        "The model's provider sent a response that isn't HTTP. The copilot's "
+        "owner should check the provider's base URL and port, and any proxy before the model "
         "server."
     )
     assert cause in error.detail
@@ -200,8 +200,8 @@ def test_a_model_that_does_not_take_images_is_named_as_the_reason(status, messag
     error, _ = failed(refusing(status, {"error": {"message": message}}))
     assert type(error) is ProviderRefused
     assert error.public == (
-        "The model of the provider 'local' did not take the images of this question. Whoever "
-        "manages this copilot should choose one that can see, or switch “Look at images” off."
+        "The model of the provider 'local' did not take the images of this question. The "
+        "copilot's owner should choose one that can see, or switch “Look at images” off."
     )
 
 
@@ -352,6 +352,6 @@ def test_web_page_is_named_as_what_it_is(type_, body):
     error, seen = failed(handler)
     assert (type(error), seen) == (ProviderBroke, [])
     assert error.public == (
-        "The provider answered with a web page, not with an answer of a model. Whoever manages "
-        "this copilot should check the provider's address: it often ends in /v1."
+        "The provider answered with a web page, not with an answer of a model. The copilot's "
+        "owner should check the provider's base URL: it often ends in /v1."
     )

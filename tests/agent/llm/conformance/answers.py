@@ -96,11 +96,11 @@ ENDS = (
 FAILURES = (
     Row("nothing but the end mark", KEPT, ["[DONE]"], error="ended its answer before it began"),
     Row("nothing but a role", KEPT, [delta(role="assistant", content=""), "[DONE]"], error="ended its answer before it began"),
-    Row("error object", "vercel/ai PR 2720", [{"error": {"message": "boom", "code": 502}}], error="boom|problem of its own"),
-    Row("error named by its event", "Anthropic: errors in streams", b'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n', error="problem of its own"),
+    Row("error object", "vercel/ai PR 2720", [{"error": {"message": "boom", "code": 502}}], error="boom|unavailable"),
+    Row("error named by its event", "Anthropic: errors in streams", b'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n', error="unavailable"),
     Row("error object of vLLM", "vllm-project/vllm: ErrorResponse", [{"object": "error", "message": "boom", "code": 400}], error="refused the request"),
     Row("detail of FastAPI", "FastAPI: HTTPException", [{"detail": "boom"}], error="reported an error"),
-    Row("error in a list", KEPT, b'[{"error": {"code": 503, "message": "The model is overloaded."}}]', type="application/json", error="problem of its own"),
+    Row("error in a list", KEPT, b'[{"error": {"code": 503, "message": "The model is overloaded."}}]', type="application/json", error="unavailable"),
     Row("web page", KEPT, b"<!doctype html>\n<html></html>", error="web page"),
     Row("no JSON", KEPT, ["hello"], error="no chat completion"),
 )  # fmt: skip
