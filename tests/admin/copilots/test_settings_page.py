@@ -99,7 +99,7 @@ def test_the_list_confirms_before_live_copilots_are_disabled(builder: Client) ->
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({}, ["indefinitely"]),
+        ({}, []),
         ({"retention_days": 1}, ["1 day"]),
         (
             {"retention_days": 30, "redaction": ["phone"], "redacted_expressions": ["A-1", "B-2"]},
