@@ -1,4 +1,4 @@
-"""What runs in the background of all processes, as the rows say: bounded, and without any content."""
+"""Background jobs of all servers, from the database; without any content."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ MOST_SHOWN = 100  # of each kind; more of them are counted
 
 
 class WorkKind(StrEnum):
-    """What kind of work goes on in the background."""
+    """Kinds of background jobs."""
 
     DELETION = "deletion"
     IMPORT = "import"
@@ -38,23 +38,23 @@ class WorkKind(StrEnum):
 
 KINDS: Mapping[WorkKind, str | Promise] = {
     WorkKind.DELETION: gettext_lazy("Copilot being deleted"),
-    WorkKind.IMPORT: gettext_lazy("Import that waits for a yes"),
-    WorkKind.MESSAGES: gettext_lazy("Messages of alerts being delivered"),
+    WorkKind.IMPORT: gettext_lazy("Import awaiting confirmation"),
+    WorkKind.MESSAGES: gettext_lazy("Alert deliveries"),
     WorkKind.EVALUATION: gettext_lazy("Test run"),
-    WorkKind.REMOVAL: gettext_lazy("Transcripts being removed"),
+    WorkKind.REMOVAL: gettext_lazy("Conversations being deleted"),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Something that is done in the background.
+    """A background job.
 
     Attributes:
-        of: The id that cancelling takes.
-        copilot: The id of the copilot that it is about, if any.
-        since: When it began, if that is known.
-        moved_at: The last sign of life of whoever does it.
-        total: Of which `done` are done; None where nobody knows.
+        of: Id of its row.
+        copilot: Id of its copilot, if any.
+        since: Start time, if known.
+        moved_at: Last heartbeat.
+        total: Number of items, of which `done` are done; None if unknown.
     """
 
     kind: WorkKind
@@ -74,13 +74,13 @@ class Work:
 
     @property
     def label(self) -> str:
-        """What kind of work it is, in words."""
+        """Return the kind in words."""
         return str(KINDS[self.kind])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedTask:
-    """A task that waits for a worker, is being done by one, or failed."""
+    """A task that waits, runs or failed."""
 
     name: str
     status: str
@@ -91,7 +91,7 @@ class QueuedTask:
 
 
 def running() -> tuple[Work, ...]:
-    """All that is under way; a constant number of queries."""
+    """Return all unfinished jobs, in a constant number of queries."""
     return (
         *_evaluations(),
         *_deletions(),
@@ -102,7 +102,7 @@ def running() -> tuple[Work, ...]:
 
 
 def queued_tasks() -> tuple[QueuedTask, ...]:
-    """The tasks of workers that are not done, and those that failed: the newest first."""
+    """Return unfinished and failed tasks of workers, the newest first."""
     wanted = (TaskResultStatus.READY, TaskResultStatus.RUNNING, TaskResultStatus.FAILED)
     rows = DBTaskResult.objects.filter(status__in=wanted).order_by("-enqueued_at")
     columns = (

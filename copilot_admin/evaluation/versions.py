@@ -1,4 +1,4 @@
-"""The versions of a copilot, each with what changed in it and what became of it."""
+"""Versions of a copilot with their changes and usage."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Counts: TypeAlias = Mapping[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionFigures:
-    """What became of a version: conversations it answered in, thumbs of users, requests failed."""
+    """Usage of a version: conversations, thumbs of users, failed requests."""
 
     conversations: int = 0
     up: int = 0
@@ -29,7 +29,7 @@ class VersionFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionRow:
-    """A version in the list; `changed` names what differs from the one before it."""
+    """A version in the list; `changed` names the fields that differ from the previous one."""
 
     version: CopilotVersion
     is_live: bool
@@ -40,18 +40,18 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionPage:
-    """Some of a copilot's versions, newest first; `older` is where the next page goes on."""
+    """A page of versions, newest first; `older` is the start of the next page."""
 
     rows: tuple[VersionRow, ...]
     older: int | None
 
 
 def version_page(copilot: Copilot, *, below: int | None = None) -> VersionPage:
-    """Reads a page of versions.
+    """Load a page of versions.
 
     Args:
-        copilot: Whose.
-        below: The number that all of them are below; None: from the newest on.
+        copilot: The copilot.
+        below: Only versions with a lower number; None: from the newest on.
     """
     found = _with_providers(copilot).order_by("-number")
     if below is not None:
@@ -73,14 +73,14 @@ def version_page(copilot: Copilot, *, below: int | None = None) -> VersionPage:
 
 
 def version_of(copilot: Copilot, number: int) -> CopilotVersion | None:
-    """The version with a number; None when there is none."""
+    """Return the version with a number, or None."""
     return _with_providers(copilot).filter(number=number).first()
 
 
 def figures_of(
     copilot: Copilot, versions: Sequence[CopilotVersion]
 ) -> Mapping[int, VersionFigures]:
-    """The figures of versions, by their ids, in three queries however many they are."""
+    """Return the usage of versions by id, in a constant number of queries."""
     ids = [version.pk for version in versions]
     asked = Run.objects.filter(copilot_version__in=ids).order_by()
     asked = asked.exclude(principal__startswith=PLAYGROUND)  # a builder tested the connection
