@@ -3,7 +3,7 @@
 Whole days are read from the rows of days, hours of a partial or single day from those of hours.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -34,6 +34,8 @@ _USERS = (
     "WITH asked AS ({pairs}) SELECT begun, COUNT(*) FROM asked GROUP BY begun UNION ALL "
     "SELECT NULL, COUNT(*) FROM (SELECT DISTINCT principal FROM asked) people"
 )
+
+_USERS_BY_COPILOT = "SELECT copilot_id, COUNT(*) FROM ({pairs}) asked GROUP BY copilot_id"
 
 Groups = dict[tuple[Any, ...], Counts]
 
@@ -127,14 +129,8 @@ class RollupSource:
         if period.is_hourly:
             return self.users_before(period.now), {}
         rows = _with_begin(self._callers(period.now), period)
-        try:
-            pairs, parameters = rows.values("begun", "principal").distinct().query.sql_with_params()
-        except EmptyResultSet:  # of no copilots
-            return 0, {}
-        with connections[rows.db].cursor() as cursor:
-            cursor.execute(_USERS.format(pairs=pairs), parameters)
-            found = dict(cursor.fetchall())
-        total = found.pop(None)
+        found = dict(_count_pairs(rows.values("begun", "principal").distinct(), _USERS))
+        total = found.pop(None, 0)
         return total, {_slot(period, _to_date(day)): number for day, number in found.items()}
 
     def users_before(self, span: Span) -> int | None:
@@ -145,8 +141,8 @@ class RollupSource:
     def users_by_copilot(self, span: Span) -> Mapping[int, int]:
         if self.scope.is_partial:
             return {}
-        pairs = self._callers(span).values_list("copilot_id", "principal").distinct()
-        return Counter(copilot for copilot, _ in pairs)
+        pairs = self._callers(span).values("copilot_id", "principal").distinct()
+        return dict(_count_pairs(pairs, _USERS_BY_COPILOT))
 
     def _daily(self) -> "QuerySet[Any]":
         # Rows of all models together are fewer.
@@ -201,6 +197,16 @@ def _group(rows: "QuerySet[Any]", names: Sequence[str]) -> Groups:
 
 def _counts(row: Mapping[str, Any], names: Iterable[str]) -> Counts:
     return Counts({name: row[f"sum_{name}"] or 0 for name in names})
+
+
+def _count_pairs(pairs: "QuerySet[Any]", sql: str) -> list[tuple[Any, int]]:
+    try:
+        inner, parameters = pairs.query.sql_with_params()
+    except EmptyResultSet:  # of no copilots
+        return []
+    with connections[pairs.db].cursor() as cursor:
+        cursor.execute(sql.format(pairs=inner), parameters)
+        return list(cursor.fetchall())
 
 
 def _by_slot(period: Period, rows: Iterable[tuple[datetime, str, int]]) -> dict[Any, int]:

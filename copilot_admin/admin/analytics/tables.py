@@ -235,7 +235,7 @@ PAGE_METRICS = [one for one in TABLE_METRICS if one is not P95]
 TABLES: Sequence[TableCard] = (
     TableCard(key="copilots", title=gettext_lazy("By copilot"), build=by_copilot),
     TableCard(key="models", title=gettext_lazy("By model"), build=by_model),
-    TableCard(key="versions", title=gettext_lazy("By version"), build=by_version),
+    TableCard(key="versions", title=gettext_lazy("By version"), build=by_version, is_lazy=True),
     TableCard(
         key="users",
         title=gettext_lazy("By user"),

@@ -15,7 +15,16 @@ from copilot_admin.analytics import metrics
 from copilot_admin.analytics.metrics import Metric, Unit
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.models import Copilot, Criterion, DailyTotal, DailyUsage, Outcome, Run, ToolUsage
+from copilot_admin.models import (
+    Conversation,
+    Copilot,
+    Criterion,
+    DailyTotal,
+    DailyUsage,
+    Outcome,
+    Run,
+    ToolUsage,
+)
 from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.factories import make_copilot, make_user, make_version
@@ -158,7 +167,8 @@ def test_rows_lead_to_their_conversations(reviewer: Browser) -> None:
     assert errors.is_bad
     assert f"copilot={copilot.pk}" in errors.url
     assert "outcome=any-failed" in errors.url
-    assert reviewer.get(errors.url).context["cl"].result_count == 1
+    conversation = Conversation.objects.get()
+    assert f"/conversation/{conversation.pk}/" in reviewer.get(errors.url).content.decode()
 
 
 @pytest.mark.parametrize(
