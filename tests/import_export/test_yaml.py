@@ -90,9 +90,7 @@ def test_value_that_stands_twice_is_written_twice():
 
 
 def test_a_syntax_error_says_where():
-    assert _faults("a: [1\nb: 2") == [
-        "line 2, column 2: this is not YAML of a copilot file: expected ',' or ']', but got ':'."
-    ]
+    assert _faults("a: [1\nb: 2")[0].startswith("line 2, column 2: ")
     assert _faults("a:\n\tb: 1")[0].startswith("line 2, column 1: ")
 
 
@@ -126,7 +124,7 @@ def test_too_many_levels_are_refused():
 
 
 def test_a_text_that_would_be_read_for_minutes_is_refused():
-    assert _faults("a" * (MAX_CHARACTERS + 1))[0].startswith("YAML may have 2000000 characters.")
+    assert _faults("a" * (MAX_CHARACTERS + 1))[0].startswith("YAML may have 5000000 characters.")
 
 
 def test_a_key_given_twice_is_refused():
