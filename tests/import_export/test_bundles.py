@@ -88,7 +88,7 @@ def test_every_fault_is_told_with_its_file() -> None:
         (NamedFile("a.yaml", "format: 1".encode("utf-16")), "a.yaml: The file is not UTF-8"),
         (NamedFile("a.yaml", b"format: 0\n"), "a.yaml: format: 0 is not possible. Write format: 1"),
         (NamedFile("a.yaml", b"x" * (MOST_BYTES + 1)), "a.yaml: The file is too big: 10 MB"),
-        (NamedFile("a.yaml", b"p: " + b"x" * 5_000_000), "a.yaml: YAML may have 2000000 char"),
+        (NamedFile("a.yaml", b"p: " + b"x" * 5_000_000), "a.yaml: YAML may have 5000000 char"),
         (NamedFile("a.zip", b"PK\x03\x04 and nothing"), "a.zip: This ZIP file is damaged"),
         (zipped(NamedFile("run.exe", b"x")), "all.zip: run.exe: is no copilot file"),
         (zipped(), "There is no copilot file in what you sent."),
@@ -239,7 +239,7 @@ def test_of_very_many_faults_the_first_are_told():
     sent = NamedFile("many.json", json.dumps(values).encode())
     *told, last = faults_of(sent, sent)
     assert len(told) == MAX_FAULTS
-    assert last == "There are more faults than these. Mend these first."
+    assert last == "There are more errors. Fix these first."
 
 
 def test_what_has_more_parts_than_anybody_writes_is_refused_before_they_are_looked_at():
