@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 
 from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.models import Alert
+from copilot_admin.models.review import Assignment
 
 
 def count_waiting(user: AbstractBaseUser | AnonymousUser) -> Mapping[str, int]:
@@ -15,4 +16,7 @@ def count_waiting(user: AbstractBaseUser | AnonymousUser) -> Mapping[str, int]:
     counts: dict[str, int] = {}
     if user.has_perm("copilot_admin.view_alert"):
         counts["alerts"] = filter_visible(user, Alert.objects.filter(closed_at=None)).count()
+    if user.has_perm("copilot_admin.view_reviewqueue"):
+        mine = Assignment.objects.filter(reviewer=user, done_at=None, queue__is_closed=False)
+        counts["review"] = mine.order_by().count()
     return counts
