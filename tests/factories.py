@@ -32,7 +32,7 @@ _numbers = count(1)
 def make_provider(**changes: Any) -> Provider:
     """A provider; the demo model unless changed."""
     return Provider.objects.create(
-        **{"name": f"Provider {next(_numbers)}", "kind": "rehearsal", **changes}
+        **{"name": f"Provider {next(_numbers)}", "kind": "demo", **changes}
     )
 
 
@@ -42,7 +42,7 @@ def make_copilot(**changes: Any) -> Copilot:
     fields = {
         "slug": f"copilot-{number}",
         "name": f"Copilot {number}",
-        "model": "rehearsal",
+        "model": "demo",
         "access": Access.OPEN,
         **changes,
     }

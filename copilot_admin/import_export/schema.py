@@ -19,7 +19,11 @@ LONGEST_SECONDS = 3600.0
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_SECONDS)]
 
 
+_OLD_KINDS = {"rehearsal": "demo"}
+
+
 def _known_kind(kind: str) -> str:
+    kind = _OLD_KINDS.get(kind, kind)
     kinds = [name for name, _label in provider_kinds()]
     if kind not in kinds:
         sentence = _("there is no kind '%(kind)s'. Use one of: %(known)s.")

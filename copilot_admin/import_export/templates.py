@@ -31,7 +31,7 @@ from copilot_admin.models import Copilot, Provider
 _PACKAGE = Path(__file__).resolve().parent.parent
 FOLDER = _PACKAGE / "samples" / "templates"
 PICTURES = "copilot_admin/img/templates"  # under `static`
-DEMO = "rehearsal"  # the kind of the demo provider, and its only model
+DEMO = "demo"  # the kind of the demo provider, and its only model
 _NEEDS: Mapping[str, str | Promise] = {
     "widget-dashboard-select": gettext_lazy("Widgets selected with @"),
     "widget-dashboard-search": gettext_lazy("Widgets of the open dashboard"),

@@ -146,7 +146,7 @@ class TestModel:
         copilot = make_published(components=uses("asker@v1"))
         _, key = make_key(copilots=(copilot,))
         (element,) = ask("/asker", HI, key=key).json["content"]
-        assert element["usage"]["name"] == "rehearsal"
+        assert element["usage"]["name"] == "demo"
         (call,) = rows()
         assert call.usage == [element["usage"]]
 

@@ -67,7 +67,7 @@ def paths() -> dict[str, str]:
             },
             {"key": "c", "label": "C", "type": "text", "default": "", "placeholder": "e.g."},
         ],
-        model_choices=[{"id": "rehearsal", "name": "Rehearsal"}],
+        model_choices=[{"id": "demo", "name": "Demo"}],
         features={"widget-dashboard-select": True, "widget-global-search": True},
         starters=["What moved today?"],
         steps=[{"at": "start", "type": "INFO", "message": "Hi"}],

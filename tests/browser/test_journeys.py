@@ -55,7 +55,7 @@ class Outside:
 
 
 def test_from_a_template_to_a_connected_copilot_in_eight_clicks(ada: Visit) -> None:
-    make_provider(name="Rehearsal")
+    make_provider(name="Demo")
     page, clicks = ada.page, []
 
     def click(what: Locator) -> None:

@@ -94,7 +94,7 @@ class Keys:
 
 @pytest.fixture
 def ada(browser: Browser, base_url: str, width: int) -> Iterator[Visit]:
-    make_provider(name="Rehearsal")
+    make_provider(name="Demo")
     make_user(Role.BUILDERS, Role.OPERATORS, username="ada")
     size = PHONE if width == PHONE["width"] else {"width": width, "height": 900}
     with visiting(browser, base_url, "ada", viewport=size) as person:

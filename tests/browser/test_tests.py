@@ -22,7 +22,7 @@ def ada(browser: Browser, base_url: str) -> Iterator[Visit]:
 
 def test_from_an_empty_tab_to_a_blocked_publication(ada: Visit) -> None:
     copilot = make_published(
-        name="Reader", system_prompt="You are careful.", access=Access.OPEN, model="rehearsal"
+        name="Reader", system_prompt="You are careful.", access=Access.OPEN, model="demo"
     )
     Copilot.objects.filter(pk=copilot.pk).update(system_prompt="You are bold.")
     page = ada.page

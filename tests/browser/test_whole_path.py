@@ -112,7 +112,7 @@ def ask_from_workspace(browser: Browser, base_url: str, question: str) -> Any:
 def test_a_copilot_made_in_the_admin_answers_workspace_and_leaves_a_transcript(
     browser: Browser, base_url: str
 ) -> None:
-    make_provider(name="Rehearsal")
+    make_provider(name="Demo")
     make_user(username="root", is_superuser=True)
     person = visit(browser, base_url)
     person.log_in("root")

@@ -87,7 +87,7 @@ def document(**changes: Any) -> dict[str, Any]:
 
 
 def spec_of(found: dict[str, Any]) -> CopilotSpec:
-    return spec_from_document("news", found, ProviderSpec(name="P", kind="rehearsal"))
+    return spec_from_document("news", found, ProviderSpec(name="P", kind="demo"))
 
 
 @pytest.mark.django_db
@@ -133,7 +133,7 @@ def test_a_key_that_is_absent_resets_a_draft_to_the_default(field: ConfigField) 
 
 @every_versioned_field
 def test_the_document_of_a_version_has_the_key(field: ConfigField) -> None:
-    blank = Copilot(name="News", model="m", provider=Provider(name="P", kind="rehearsal"))
+    blank = Copilot(name="News", model="m", provider=Provider(name="P", kind="demo"))
     assert document_of(blank)[field.key] == document()[field.key]
 
 

@@ -67,10 +67,10 @@ def asked(*, on: bool) -> str:
 def test_while_it_is_on_the_other_provider_answers_with_its_model(web, speaking):
     published()
     assert (asked(on=False), asked(on=True)) == ("By Desk.", "By Web.")
-    assert speaking["Desk"].calls[0].model == "rehearsal"
+    assert speaking["Desk"].calls[0].model == "demo"
     assert speaking["Web"].calls[0].model == "online-1"
     runs = Run.objects.order_by("started_at").values_list("provider", "model")
-    assert list(runs) == [("Desk", "rehearsal"), ("Web", "online-1")]
+    assert list(runs) == [("Desk", "demo"), ("Web", "online-1")]
 
 
 def test_what_answered_is_what_is_paid(web, monkeypatch):

@@ -27,7 +27,7 @@ EVERYTHING = {
     "description": "Reads the news.",
     "image_url": "https://example.com/news.png",
     "system_prompt": "You are {{ copilot.name }}. Tone: {{ options.tone }}.",
-    "model_choices": [{"id": "rehearsal", "name": "Rehearsal"}],
+    "model_choices": [{"id": "demo", "name": "Demo"}],
     "parameters": {"temperature": 0.2},
     "widget_data": "fetch",
     "features": {"widget-dashboard-select": True},
@@ -130,7 +130,7 @@ def test_the_engine_reads_what_was_published():
     assert spec.widget_data is WidgetDataMode.FETCH
     assert spec.features == {"widget-dashboard-select", *DEFAULT_FEATURES}
     assert spec.custom_features[0].options == (("Short", "short"),)
-    assert spec.models == (("rehearsal", "Rehearsal"),)
+    assert spec.models == (("demo", "Demo"),)
     assert [(step.at, step.message, step.details) for step in spec.steps] == [
         ("end", "Done", {"a": "b"})
     ]

@@ -158,9 +158,9 @@ def test_a_file_is_imported_without_network_and_exported_as_it_came(server, monk
     address = f"{server}/a.png"
     file = {
         "format": 1,
-        "providers": [{"name": "P", "kind": "rehearsal"}],
+        "providers": [{"name": "P", "kind": "demo"}],
         "copilots": [
-            {"slug": "a", "name": "A", "provider": "P", "model": "rehearsal", "image": address}
+            {"slug": "a", "name": "A", "provider": "P", "model": "demo", "image": address}
         ],
     }
     import_values(file, default_access="key", publishing=True)

@@ -17,8 +17,8 @@ import urllib.request
 STEPS = json.loads(sys.argv[1])
 COPILOT = """
 format: 1
-providers: [{name: R, kind: rehearsal}]
-copilots: [{slug: news, name: News, provider: R, model: rehearsal, description: one, access: open}]
+providers: [{name: R, kind: demo}]
+copilots: [{slug: news, name: News, provider: R, model: demo, description: one, access: open}]
 """
 QUESTION = b'{"messages": [{"role": "human", "content": "Hello"}]}'
 ADDRESS = "http://127.0.0.1:7777"

@@ -44,8 +44,8 @@ BLOCKS = {number: re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for number, te
 (PGBOUNCER,) = re.findall(r"```ini\n(\[databases\].*?)```", TEXT, re.DOTALL)
 COPILOT = """
 format: 1
-providers: [{name: R, kind: rehearsal}]
-copilots: [{slug: news, name: News, provider: R, model: rehearsal, description: one, access: open}]
+providers: [{name: R, kind: demo}]
+copilots: [{slug: news, name: News, provider: R, model: demo, description: one, access: open}]
 """
 UNIT = "copilot-admin.service"
 # Systemd and Debian's users are not here; what they would do is looked at afterwards.

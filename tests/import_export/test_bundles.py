@@ -177,7 +177,7 @@ def test_what_is_here_is_asked_for_once_however_many_files_there_are(
 
 @pytest.mark.django_db
 def test_who_may_not_change_providers_takes_those_that_are_here() -> None:
-    here = {"name": "P", "kind": "rehearsal", "api_key_env": "COPILOT_KEY_A"}
+    here = {"name": "P", "kind": "demo", "api_key_env": "COPILOT_KEY_A"}
     make_provider(**here)
 
     def send(provider: dict[str, str]) -> None:

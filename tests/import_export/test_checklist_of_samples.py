@@ -34,7 +34,7 @@ def test_of_the_samples():
 
 
 @pytest.mark.parametrize("slug", sorted(templates()))
-@pytest.mark.parametrize("switched", [None, Switched(model="rehearsal")])
+@pytest.mark.parametrize("switched", [None, Switched(model="demo")])
 def test_of_a_template(slug, switched):
     make_key()
     fetch_models(find_default_provider())

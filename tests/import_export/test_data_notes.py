@@ -21,7 +21,7 @@ NOTES: list[dict[str, Any]] = [
 ]
 FILE: dict[str, Any] = {
     "format": 1,
-    "providers": [{"name": "Practice", "kind": "rehearsal"}],
+    "providers": [{"name": "Practice", "kind": "demo"}],
     "copilots": [
         {
             "slug": "macro",

@@ -149,7 +149,7 @@ def test_a_fault_of_a_copilot_has_path_and_code(changes, path, code):
     ],
 )
 def test_a_fault_of_a_provider_has_path_and_code(changes, path, code):
-    provider = {"name": "P", "kind": "rehearsal", **changes}
+    provider = {"name": "P", "kind": "demo", **changes}
     assert faults_in(providers=[provider]) == [(f"providers[0].{path}", code)]
 
 
@@ -158,7 +158,7 @@ def test_a_fault_of_a_provider_has_path_and_code(changes, path, code):
     [
         {"copilots": [SMALLEST, {**SMALLEST, "name": "B"}]},
         {"copilots": [SMALLEST, {**SMALLEST, "slug": "b", "name": "a"}]},
-        {"providers": [{"name": name, "kind": "rehearsal"} for name in "Pp"]},
+        {"providers": [{"name": name, "kind": "demo"} for name in "Pp"]},
     ],
 )
 def test_names_and_slugs_are_unique_in_a_file(file):

@@ -36,7 +36,7 @@ FULL: dict[str, Any] = {
             "api_key_env": "COPILOT_KEY_LOCAL",
             "timeout_s": {"connect": 5, "total": 600},
         },
-        {"name": "rehearsal", "kind": "rehearsal"},
+        {"name": "demo", "kind": "demo"},
     ],
     "copilots": [
         {
@@ -45,8 +45,8 @@ FULL: dict[str, Any] = {
             "description": "Reads the news.",
             "image": "https://example.com/news.png",
             "system_prompt": "You are {{ copilot.name }}.\nTone: {{ options.tone }}.\n",
-            "provider": "rehearsal",
-            "model": "rehearsal",
+            "provider": "demo",
+            "model": "demo",
             "models": [{"id": "small-1", "name": "Small"}],
             "parameters": {"temperature": 0.2, "max_tokens": 800, "reasoning_effort": "low"},
             "access": "open",
@@ -85,10 +85,10 @@ def _import(file: Any, **options: Any) -> tuple[ImportedChange, ...]:
 
 def _one(**changes: Any) -> dict[str, Any]:
     """A file with one small copilot on the demo model."""
-    entry = {"slug": "a", "name": "A", "provider": "R", "model": "rehearsal", **changes}
+    entry = {"slug": "a", "name": "A", "provider": "R", "model": "demo", **changes}
     return {
         "format": 1,
-        "providers": [{"name": "R", "kind": "rehearsal"}],
+        "providers": [{"name": "R", "kind": "demo"}],
         "copilots": [entry],
     }
 
@@ -344,8 +344,8 @@ def test_export_names_what_it_cannot_find():
 
 @pytest.mark.database
 def test_the_way_of_calling_tools_comes_out_as_it_went_in():
-    provider = {"name": "local", "kind": "rehearsal", "tool_calling": "text"}
-    entry = {"slug": "a", "name": "A", "provider": "local", "model": "rehearsal"}
+    provider = {"name": "local", "kind": "demo", "tool_calling": "text"}
+    entry = {"slug": "a", "name": "A", "provider": "local", "model": "demo"}
     file = {"format": 1, "providers": [provider], "copilots": [entry]}
     _import(file)
     assert export_file()["providers"] == [provider]

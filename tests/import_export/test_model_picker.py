@@ -16,7 +16,7 @@ def picked(slug: str) -> list[str]:
 
 def test_without_others_the_picker_offers_the_one_that_answers():
     call_command("copilots", "new", "custom-options", slug="mine")
-    assert picked("mine") == ["rehearsal"]
+    assert picked("mine") == ["demo"]
     call_command("copilots", "new", "charts", slug="plain")
     assert picked("plain") == []
 

@@ -466,7 +466,7 @@ def test_portfolio_commentary_lets_a_model_that_searches_the_web_answer(monkeypa
     provider = script(monkeypatch, text("Fell."), text("Rose."))
     path = "/v1/copilots/portfolio-commentary/query"
     for options, model, told in (
-        ({}, "rehearsal", "off - use the data"),
+        ({}, "demo", "off - use the data"),
         ({"web-search": True}, "searcher", "on - use it for news"),
     ):
         workspace = Workspace(
@@ -566,16 +566,16 @@ def test_provider_and_model_can_be_chosen_and_names_stay_unique():
     assert list(made_ones) == [("Charts", "local", "m", None), ("Charts 2", "local", "m", None)]
 
 
-def test_without_a_choice_the_rehearsal_provider_is_taken_or_made():
+def test_without_a_choice_the_demo_provider_is_taken_or_made():
     for name in ("a", "b"):
         make_provider(name=name, kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
     call_command("copilots", "new", "charts", "--slug", "charts")
-    assert Copilot.objects.get().provider == Provider.objects.get(kind="rehearsal")
+    assert Copilot.objects.get().provider == Provider.objects.get(kind="demo")
 
 
-def test_a_provider_that_rehearses_without_its_key_is_passed_over():
+def test_a_provider_that_demos_without_its_key_is_passed_over():
     for name in ("Demo model", "b"):
-        make_provider(name=name, kind="rehearsal", api_key_env="COPILOT_KEY_NOT_SET")
+        make_provider(name=name, kind="demo", api_key_env="COPILOT_KEY_NOT_SET")
     call_command("copilots", "new", "charts", "--slug", "charts")
     assert Copilot.objects.get().provider.name == "Demo model 2"
     call_command("copilots", "new", "charts", "--slug", "more")

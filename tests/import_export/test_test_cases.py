@@ -37,7 +37,7 @@ def file_with(questions: Any, **changes: Any) -> bytes:
     return as_json(
         {
             "format": 1,
-            "providers": [{"name": "P", "kind": "rehearsal"}],
+            "providers": [{"name": "P", "kind": "demo"}],
             "copilots": [copilot],
         }
     ).encode()

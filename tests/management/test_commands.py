@@ -25,8 +25,8 @@ from tests.factories import make_copilot
 ROOT = Path(__file__).parent.parent.parent
 GOOD = """
 format: 1
-providers: [{name: R, kind: rehearsal}]
-copilots: [{slug: a, name: A, provider: R, model: rehearsal, description: one}]
+providers: [{name: R, kind: demo}]
+copilots: [{slug: a, name: A, provider: R, model: demo, description: one}]
 """
 
 
@@ -50,7 +50,7 @@ def test_import_reports_its_changes(good_file):
     assert told[:4] == [
         "provider R: created",
         '  name: (none) -> "R"',
-        '  kind: (none) -> "rehearsal"',
+        '  kind: (none) -> "demo"',
         "copilot a: created, published as version 1",
     ]
     assert '  access: (none) -> "open"' in told  # the default in development

@@ -100,13 +100,13 @@ def test_what_another_process_changes_is_seen_within_seconds(clock):
     assert get_price(row.provider.name, "gpt", NOON).input == 4
 
 
-def test_a_provider_that_rehearses_costs_nothing_because_its_price_says_so():
-    provider = make_provider(kind="rehearsal")
-    found = get_price(provider.name, "rehearsal", NOON)
+def test_a_provider_that_demos_costs_nothing_because_its_price_says_so():
+    provider = make_provider(kind="demo")
+    found = get_price(provider.name, "demo", NOON)
     assert found == price("0", "0", cached="0", reasoning="0")
     provider.prices.all().delete()
     provider.save()
-    assert get_price(provider.name, "rehearsal", NOON) is None
+    assert get_price(provider.name, "demo", NOON) is None
 
 
 def test_another_provider_comes_without_prices():

@@ -84,8 +84,8 @@ def test_a_statement_that_takes_too_long_is_recognised():
 @pytest.mark.django_db
 def test_no_database_takes_a_nul():
     for write in (
-        lambda: Provider.objects.create(name="a\0b", kind="rehearsal"),
-        lambda: Provider.objects.bulk_create([Provider(name="a\0b", kind="rehearsal")]),
+        lambda: Provider.objects.create(name="a\0b", kind="demo"),
+        lambda: Provider.objects.bulk_create([Provider(name="a\0b", kind="demo")]),
     ):
         with pytest.raises((DataError, ValueError)), transaction.atomic():
             write()

@@ -56,7 +56,7 @@ def submit_together(writer: Writer, *jobs: Callable[[], Any]) -> list[Future[Any
 
 
 def make(name: str) -> Callable[[], str]:
-    return lambda: Provider.objects.create(name=name, kind="rehearsal").name
+    return lambda: Provider.objects.create(name=name, kind="demo").name
 
 
 def names() -> set[str]:

@@ -17,7 +17,7 @@ from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.components.similar_question import SimilarQuestion
 from copilot_admin.agent.components.table_analyst import TableAnalyst
 from copilot_admin.agent.llm.retries import Pace
-from copilot_admin.agent.providers.demo import MODEL as REHEARSAL
+from copilot_admin.agent.providers.demo import MODEL as DEMO_MODEL
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.spec import ProviderSpec, Timeouts
 from copilot_admin.errors import ComponentError
@@ -134,7 +134,7 @@ async def sample_findings(component: type[Component]) -> tuple[ContractFinding, 
 
 def demo_model_client() -> ModelClient:
     """Return a client of the demo model, which needs no network."""
-    spec = ProviderSpec(name=REHEARSAL, kind=DemoModel.kind)
+    spec = ProviderSpec(name=DEMO_MODEL, kind=DemoModel.kind)
     return ModelClient(
-        DemoModel(spec), model=REHEARSAL, timeouts=Timeouts(), parameters={}, pace=Pace()
+        DemoModel(spec), model=DEMO_MODEL, timeouts=Timeouts(), parameters={}, pace=Pace()
     )

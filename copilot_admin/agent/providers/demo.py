@@ -17,14 +17,14 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.agent.values.spec import ProviderSpec
 
-MODEL = "rehearsal"
+MODEL = "demo"
 _WORD = re.compile(r"\s+\S*|\S+")
 
 
 class DemoModel:
     """Deterministic stand-in for a model, with which all features of a copilot can be tried."""
 
-    kind: ClassVar[str] = "rehearsal"
+    kind: ClassVar[str] = "demo"
     label: ClassVar[str] = "Demo model (built in, no network)"
     samples: ClassVar[Mapping[str, ServerReply]] = {}
     word_seconds: ClassVar[float] = 0.012  # 80 words a second, about as fast as a hosted model

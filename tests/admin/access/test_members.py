@@ -198,7 +198,7 @@ def test_an_import_changes_no_copilot_of_others(copilot) -> None:
     client = browser(make_user(Role.BUILDERS))
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    text = f"format: 1\ncopilots:\n- slug: secret-plan\n  name: Mine now\n  provider: {copilot.provider.name}\n  model: rehearsal\n"
+    text = f"format: 1\ncopilots:\n- slug: secret-plan\n  name: Mine now\n  provider: {copilot.provider.name}\n  model: demo\n"
     url = reverse("admin:copilot_admin_copilot_import")
     sent = {"copilot_files": SimpleUploadedFile("a.yaml", text.encode())}
     page = client.post(url, sent, follow=True).content.decode()

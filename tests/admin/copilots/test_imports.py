@@ -76,7 +76,7 @@ def test_what_a_file_would_do_is_shown_field_by_field_and_done_on_a_yes(builder:
 
 def test_publishing_is_a_choice_of_its_own(builder: Client) -> None:
     make_provider(name="P")
-    shown = send(builder, text_of(entry(model="rehearsal")))
+    shown = send(builder, text_of(entry(model="demo")))
     shown = builder.get(shown.request["PATH_INFO"], {"publish": "1"})
     assert "Version 1 published" in shown.content.decode()
     assert not Copilot.objects.exists()
@@ -138,7 +138,7 @@ def test_a_change_between_looking_and_saying_yes_is_noticed(builder: Client) -> 
 
 
 def test_a_builder_sends_keys_to_no_other_address(builder: Client) -> None:
-    make_provider(name="P", kind="rehearsal", api_key_env="COPILOT_KEY_A")
+    make_provider(name="P", kind="demo", api_key_env="COPILOT_KEY_A")
     moved = {"name": "P", "kind": "openai_compatible", "base_url": "https://evil.example"}
     shown = send(builder, text_of(entry(), providers=[moved]))
     assert "you may not add or change providers" in shown.content.decode()
@@ -151,7 +151,7 @@ def test_an_administrator_imports_providers_and_reads_which_keys_are_missing(
     client: Client,
 ) -> None:
     client.force_login(make_user(is_superuser=True))
-    provider = {"name": "P", "kind": "rehearsal", "api_key_env": "COPILOT_KEY_NOT_SET"}
+    provider = {"name": "P", "kind": "demo", "api_key_env": "COPILOT_KEY_NOT_SET"}
     shown = send(client, text_of(entry(), providers=[provider]))
     assert "provider P" in shown.content.decode()
     assert "COPILOT_KEY_NOT_SET, which is not set" in say_yes(client, shown).content.decode()

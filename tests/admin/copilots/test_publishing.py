@@ -145,7 +145,7 @@ def test_the_note_of_a_version_is_proposed_and_may_be_another(builder: Client) -
     assert values[f"note-{copilot.pk}"] == ["First version"]
     builder.post(url, {**values, f"note-{copilot.pk}": ["  For \u202ethe \n desk  "]})
     copilot.refresh_from_db()
-    copilot.description, copilot.model = "Second", "rehearsal-2"
+    copilot.description, copilot.model = "Second", "demo-2"
     copilot.save()
     values = values_in(builder.get(url).content.decode(), form_id="publish-form")
     assert values[f"note-{copilot.pk}"] == ["Description, Model"]

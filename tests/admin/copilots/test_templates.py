@@ -51,7 +51,7 @@ def test_one_click_makes_a_draft_and_opens_the_editor(builder: Client, kind: str
     response = submit(builder, f"{GALLERY}morning-note/", {}, form_id="template-form")
     copilot = Copilot.objects.get()
     assert response.redirect_chain[-1][0] == f"/admin/copilot_admin/copilot/{copilot.pk}/change/"
-    expected = {"demo": ("Demo", "rehearsal"), "real": ("Real", "gpt-4o-mini")}[kind]
+    expected = {"demo": ("Demo", "demo"), "real": ("Real", "gpt-4o-mini")}[kind]
     assert (copilot.provider.name, copilot.model) == expected
     assert (copilot.slug, copilot.access, copilot.live) == ("morning-note", Access.KEY, None)
     assert copilot.image.name

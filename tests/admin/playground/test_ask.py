@@ -106,7 +106,7 @@ def test_a_chat_goes_on_through_a_call_to_the_client(monkeypatch, builder, ada):
 
 
 def test_a_model_whose_tools_are_told_in_words_is_asked_too(builder, ada):
-    copilot = make_copilot(provider=make_provider(tool_calling="text"), model="rehearsal")
+    copilot = make_copilot(provider=make_provider(tool_calling="text"), model="demo")
     status, events = ask(ada, copilot.pk, form_of(builder, copilot))
     assert status == 200
     assert {name for name, _ in events} >= {"playgroundModelCall", "copilotMessageChunk"}

@@ -147,7 +147,7 @@ def test_models_in_use_without_a_price_are_named_with_a_link(operator: Client, c
     assert f"add/?provider={cloud.pk}&amp;model=a%26b" in page.content.decode()
 
 
-def test_the_rehearsal_has_a_price_and_is_not_named(operator: Client):
+def test_the_demo_has_a_price_and_is_not_named(operator: Client):
     make_published()
     assert operator.get(LIST).context["unpriced"] == ()
 

@@ -436,16 +436,16 @@ def test_data_messages_refer_to_images_that_the_question_shows():
     assert answered.text.startswith("(see ## Data: ¶widget_data")
 
 
-def test_models_with_tools_in_words_and_the_rehearsal_take_images_too():
+def test_models_with_tools_in_words_and_the_demo_take_images_too():
     query = make_query(HumanMessage("What is it?"), result(picture()))
     spec = make_spec(sees_images=True)
     with ScriptedProvider([text("I see.")]) as provider:
         outputs_of(make_request(ToolsInPlainText(provider), query=query, spec=spec))
     assert [one.images for one in provider.calls[0].messages if one.images] == [(shown(),)]
-    rehearsal = DemoModel(make_spec().provider)
+    demo = DemoModel(make_spec().provider)
     said = "".join(
         one.delta
-        for one in outputs_of(make_request(rehearsal, query=query, spec=spec))
+        for one in outputs_of(make_request(demo, query=query, spec=spec))
         if isinstance(one, MessageChunk)
     )
     assert SHOWN in said

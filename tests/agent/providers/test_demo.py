@@ -39,12 +39,12 @@ from tests.agent.answer_requests import (
 )
 
 ROWS = [{"day": "Mon", "close": 1.5, "notes": {"a": [1]}}, {"day": "Tue", "close": 2.5}]
-REHEARSAL = DemoModel(ProviderSpec(name="built in", kind="rehearsal"))
+DEMO = DemoModel(ProviderSpec(name="built in", kind="demo"))
 SPEC = make_spec(system_prompt="You are {{ copilot.name }}.\nBe kind.", tools=("table", "chart"))
 
 
 def answered(query, *, spec=SPEC):
-    return events_of(make_request(REHEARSAL, query=query, spec=spec))
+    return events_of(make_request(DEMO, query=query, spec=spec))
 
 
 def text_of(events):
@@ -355,10 +355,8 @@ def test_usage_is_estimated_and_the_stream_never_starves_others():
                 await asyncio.sleep(0)
 
         task = asyncio.ensure_future(other())
-        call = ModelCall(
-            model="rehearsal", messages=(ModelMessage(role=ModelRole.USER, text="12345"),)
-        )
-        deltas = [delta async for delta in REHEARSAL.stream(call)]
+        call = ModelCall(model="demo", messages=(ModelMessage(role=ModelRole.USER, text="12345"),))
+        deltas = [delta async for delta in DEMO.stream(call)]
         task.cancel()
         return deltas, turns
 

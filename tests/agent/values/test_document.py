@@ -11,7 +11,7 @@ from copilot_admin.agent.values.spec import CopilotSpec, FixedStep, ProviderSpec
 from copilot_admin.errors import ConfigurationError
 from protocol.features import CustomFeature
 
-PROVIDER = ProviderSpec(name="P", kind="rehearsal")
+PROVIDER = ProviderSpec(name="P", kind="demo")
 BLANK = CopilotSpec(slug="news", name="news", provider=PROVIDER, model="")
 KEYS = {
     field.name: "images" if field.name == "sees_images" else field.name

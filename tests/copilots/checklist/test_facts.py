@@ -18,7 +18,7 @@ from tests.factories import make_copilot, make_key, make_provider, make_publishe
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 TWO_QUERIES = 2  # of keys, however many drafts there are
-WEB = {"key": "web", "label": "Web", "type": "toggle", "model": "rehearsal"}
+WEB = {"key": "web", "label": "Web", "type": "toggle", "model": "demo"}
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def test_what_is_known_of_a_draft():
             enabled=False,
             access=Access.OPEN,
             keys=0,
-            models={"Ours": ("rehearsal",)},
+            models={"Ours": ("demo",)},
             unasked=("theirs",),
             missing_providers=frozenset({"Nobody's"}),
             has_image=False,
