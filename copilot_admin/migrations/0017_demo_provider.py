@@ -1,4 +1,8 @@
-"""Rename the kind of the demo provider and its model, from "rehearsal" to "demo"."""
+"""Rename the kind of the demo provider from "rehearsal" to "demo".
+
+Drafts and versions keep the old name of its only model, which answers to any name; new ones use the
+new name, so both have a price.
+"""
 
 from django.db import migrations
 
@@ -8,11 +12,10 @@ def rename(apps, old, new):
     providers = apps.get_model(copilot_admin, "Provider").objects.filter(kind=old)
     ids = list(providers.values_list("pk", flat=True))
     providers.update(kind=new)
-    copilots = apps.get_model(copilot_admin, "Copilot").objects
-    copilots.filter(provider__in=ids, model=old).update(model=new)
-    # Versions never change: their model has its price under the old name too.
     prices = apps.get_model(copilot_admin, "ModelPrice").objects
     for price in prices.filter(provider__in=ids, model=old):
+        if prices.filter(provider=price.provider, model=new, valid_from=price.valid_from).exists():
+            continue
         price.pk = None
         price.model = new
         price.save()

@@ -262,9 +262,9 @@ def test_functions(expression, result):
         ("max(1 USD, 2)", "only one of them has a currency"),
         ("pv(5% , 10 USD, 1)", "The number of periods has to be a number without a currency"),
         ("3 USD + 4 EUR", r"no rate is known here"),
-        ("3 USD in EUR", "After 'in' stands % or bp"),
+        ("3 USD in EUR", "Use % or bp after 'in'"),
         ("10% + 5", "only one of them is a percentage"),
-        ("5 in 3", "After 'in' stands % or bp"),
+        ("5 in 3", "Use % or bp after 'in'"),
         ("0.05 in % in bp", "was expected, not 'in'"),
         (
             "5 USD in %",

@@ -102,7 +102,7 @@ FAILURES = (
     Row("detail of FastAPI", "FastAPI: HTTPException", [{"detail": "boom"}], error="reported an error"),
     Row("error in a list", KEPT, b'[{"error": {"code": 503, "message": "The model is overloaded."}}]', type="application/json", error="unavailable"),
     Row("web page", KEPT, b"<!doctype html>\n<html></html>", error="web page"),
-    Row("no JSON", KEPT, ["hello"], error="no chat completion"),
+    Row("no JSON", KEPT, ["hello"], error="not a chat completion"),
 )  # fmt: skip
 
 ROWS = (*FRAMES, *MEMBERS, *ENDS, *FAILURES)
