@@ -1,13 +1,10 @@
-"""What the browser tests share.
+"""Fixtures of the browser tests.
 
-By day run those that, together, run each function of our scripts that any of them runs (Chromium tells
-which), the tours of all kinds of pages, and what keeps typed words from being lost; the others are
-`nightly`.
+`make test` runs the journeys and a tour of all pages in one look; other looks are `nightly`.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 import pytest
@@ -46,12 +43,6 @@ def browser() -> Iterator[Browser]:
         yield started
         started.close()
     patch.undo()
-
-
-@pytest.fixture(autouse=True)
-def right_to_left(settings: Any) -> None:
-    """Lets a browser in Arabic have pages that run from right to left, as Django says it."""
-    settings.LANGUAGES = [("en", "English"), ("ar", "Arabic")]
 
 
 @pytest.fixture

@@ -64,6 +64,7 @@ def test_from_a_fresh_start_to_an_answer_in_twelve_clicks_and_one_form(
     expect(page.locator("[data-model-summary]")).to_contain_text(MODEL)
     expect(page.locator("#id_name")).to_have_value("Rates Desk")
     hand.use('.ca-bar button[name="_continue"]')
+    expect(page.locator("[data-play-targets]")).not_to_be_empty()  # drawn by the script
     page.locator("[data-play-question]").fill("Who are you?")
     page.locator("[data-play-question]").press("Enter")
     expect(page.locator("[data-play-log]")).to_contain_text("Hello from the desk.")

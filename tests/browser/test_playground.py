@@ -46,6 +46,7 @@ def question_box(page: Page) -> Locator:
 
 def ask(page: Page, question: str, *, answers: int) -> None:
     """Ask and wait until so many answers are drawn by the server."""
+    expect(page.locator("[data-play-targets]")).not_to_be_empty()  # drawn by the script
     question_box(page).fill(question)
     question_box(page).press("Enter")
     answered(page, answers)

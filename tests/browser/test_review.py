@@ -167,7 +167,6 @@ def test_pages_are_accessible_and_fit(browser: Browser, server: str, look) -> No
         "/admin/copilot_admin/transcriptexport/add/",
     ):
         eve.go(path)
-        assert eve.runs_as_its_look(look)
         findings += [(path, *one) for one in eve.grave_findings()]
         if (pixels := eve.overflow_on_tour()) > 0:
             findings.append((path, "overflow", str(pixels)))

@@ -73,4 +73,4 @@ def test_from_an_empty_tab_to_a_blocked_publication(ada: Visit) -> None:
     page.locator("#panel-form [name=_save]").click()
     ada.go(f"/admin/copilot_admin/copilot/publish/?id={copilot.pk}")
     expect(page.locator("[data-tests='2/3']")).to_be_visible()
-    expect(page.locator("#publish-form button[type=submit]")).to_have_count(0)
+    expect(page.locator("#publish-form .ca-btn--primary")).to_have_count(0)

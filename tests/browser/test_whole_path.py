@@ -86,7 +86,7 @@ def make_copilot_in_admin(person: Visit) -> None:
     page.locator("#settings-form button").click()
     expect(page.locator("[data-message]")).to_be_visible()
     page.locator("#publish").click()
-    page.locator("main form button[type=submit], main form input[type=submit]").first.click()
+    page.locator("#publish-form .ca-btn--primary").click()
     expect(page.locator('[data-status="good"]')).to_be_visible()
 
 

@@ -1,6 +1,6 @@
 """People at a browser, watched for everything that must not happen."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,17 +17,12 @@ from tests.polling import HANGS_SECONDS
 
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1360, "height": 900}
-# A tour in the first tries the width of a phone and the other direction beside it.
+# A tour in the first look tries the width of a phone as well.
 LOOKS = (
     pytest.param({"color_scheme": "light"}, id="light"),
     pytest.param({"color_scheme": "dark"}, id="dark", marks=pytest.mark.nightly),
     pytest.param(
         {"color_scheme": "light", "viewport": PHONE}, id="phone", marks=pytest.mark.nightly
-    ),
-    pytest.param(
-        {"color_scheme": "dark", "viewport": PHONE, "locale": "ar"},
-        id="phone, dark, right to left",
-        marks=pytest.mark.nightly,
     ),
 )
 GRAVE = ["serious", "critical"]
@@ -43,16 +38,6 @@ FIND = """([grave, part]) => {
         ({ violations }) => violations
             .filter(({ impact }) => grave.includes(impact))
             .map(({ id, nodes }) => [id, nodes[0].html]));
-}"""
-
-# By how much the page is wider than its window as it runs, and in the other direction.
-OVERFLOWS = """() => {
-    const root = document.documentElement;
-    return [1, 2].map(() => {
-        const overflow = root.scrollWidth - root.clientWidth;
-        root.dir = root.dir === "rtl" ? "ltr" : "rtl";
-        return overflow;
-    });
 }"""
 
 
@@ -85,25 +70,12 @@ class Visit:
         cookie = {"name": name, "value": client.cookies[name].value, "url": self.base_url}
         self.page.context.add_cookies([cookie])
 
-    def runs_as_its_look(self, look: Mapping[str, Any]) -> bool:
-        """Whether the page runs in the direction of the language that its look asks for."""
-        direction: str = self.page.evaluate("document.documentElement.dir")
-        return direction == ("rtl" if look.get("locale") == "ar" else "ltr")
-
     def unfold(self) -> None:
-        """Opens all that can be opened, and waits for what is only then fetched."""
+        """Open everything that is folded, and wait until its content is requested."""
         self.page.evaluate(
             "document.querySelectorAll('main details').forEach((one) => { one.open = true; })"
         )
-        expect(self.page.locator("main details[data-load] > p")).to_have_count(0)
-
-    def tab(self, name: str) -> None:
-        """Shows a part of the form of a copilot, with all that is folded in it."""
-        self.page.get_by_role("tab", name=name).click()
-        self.page.evaluate(
-            "document.querySelectorAll('.ca-section > details').forEach((one) => { one.open = true; })"
-        )
-        self.next_frames()  # until then what is pressed next has not its place
+        expect(self.page.locator("main details > [data-load]")).to_have_count(0)
 
     def next_frames(self) -> None:
         """Lets the page draw what it has, and do what it does when it is drawn."""
@@ -135,14 +107,14 @@ class Visit:
         return width
 
     def overflow_on_tour(self) -> int:
-        """By how much it is, or would be on a phone, in either direction; the most of them."""
-        found = [self.overflow()]
+        """Return the overflow here or on a phone, whichever is larger."""
         window = self.page.viewport_size
-        self.page.set_viewport_size(PHONE)
-        found += self.page.evaluate(OVERFLOWS)
         assert window is not None
+        found = self.overflow()
+        self.page.set_viewport_size(PHONE)
+        found = max(found, self.overflow())
         self.page.set_viewport_size(window)
-        return max(found)
+        return found
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
