@@ -125,8 +125,7 @@ def test_the_request_of_the_readme_is_answered_by_a_sample_copilot():
     import_file(samples, default_access="open", publishing=True)
     path, headers, body = request_in("README.md")
     events = read(AsyncClient(), path, body, X_Trace_Id=headers["X-Trace-Id"])
-    assert events
-    assert {name for name, _ in events} <= {"copilotMessageChunk", "copilotStatusUpdate"}
+    assert "copilotMessageChunk" in {name for name, _ in events}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -118,7 +118,7 @@ def test_a_provider_is_offered_and_answers(monkeypatch: pytest.MonkeyPatch) -> N
     echo = recipe["Echo"]
     monkeypatch.setattr(providers, "PROVIDERS", (*providers.PROVIDERS, echo))
     form = page("provider/add/", Role.OPERATORS)
-    assert '<option value="echo">Echo (repeats the question)</option>' in form
+    assert "Echo (repeats the question)" in form
     validate({"format": 1, "providers": [{"name": "Mirror", "kind": "echo"}]})
     make_published(slug="mirror", provider=make_provider(kind="echo"), model="echo")
     body = {"messages": [{"role": "human", "content": "Who is there?"}]}

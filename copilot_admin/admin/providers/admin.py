@@ -29,7 +29,7 @@ from copilot_admin.admin.providers.connect import (
 )
 from copilot_admin.admin.providers.deletion import deletion_of
 from copilot_admin.admin.providers.form import ProviderForm
-from copilot_admin.admin.providers.presets import PRESETS
+from copilot_admin.admin.providers.presets import list_presets
 from copilot_admin.admin.site.site import site
 from copilot_admin.copilots.model_lists import keep_models, known_models, record_error
 from copilot_admin.copilots.other_providers import rename_in_drafts
@@ -147,7 +147,7 @@ class ProviderAdmin(BaseAdmin[Provider]):
         form = ProviderForm(build_connect_data(preset, sent))
         context: dict[str, Any] = {
             **self.page_context(request, _("Connect a provider")),
-            "presets": PRESETS,
+            "presets": list_presets().values(),
             "preset": preset,
             "fields": [form[name] for name in preset.fields],
             "is_drawer": "drawer" in request.GET or "drawer" in request.POST,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.option_fields import changed_options
-from copilot_admin.admin.providers.presets import BY_NAME, PRESETS, Preset
+from copilot_admin.admin.providers.presets import PRESETS, Preset, list_presets
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.model_call import (
     Finish,
@@ -238,7 +238,7 @@ def with_words(error: RunError | ConfigurationError) -> str:
 
 
 def find_preset(name: str) -> Preset:
-    return BY_NAME.get(name, PRESETS[0])
+    return list_presets().get(name, PRESETS[0])
 
 
 def build_connect_data(preset: Preset, sent: QueryDict | None = None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from copilot_admin.agent.providers.azure import AzureOpenAI
 from copilot_admin.agent.providers.bedrock import Bedrock
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
+from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.agent.providers.vertex import Vertex
 
 _LOADING_SECONDS = 300  # a local server loads its model on the first request
@@ -114,4 +115,14 @@ PRESETS = (
     Preset(name="Other", initials="…", fields=_LOCAL, key_help=_("Leave blank if none is needed.")),
     Preset(name="Demo", initials="De", kind=DemoModel.kind, fields=()),
 )
-BY_NAME: Mapping[str, Preset] = {preset.name: preset for preset in PRESETS}
+
+
+def list_presets() -> dict[str, Preset]:
+    """Return the vendors by name, with each registered kind of provider that has no vendor."""
+    known = {preset.kind for preset in PRESETS}
+    others = (
+        Preset(name=label, initials=label[:2], kind=kind, fields=_LOCAL)
+        for kind, label in provider_kinds()
+        if kind not in known
+    )
+    return {preset.name: preset for preset in (*PRESETS, *others)}
