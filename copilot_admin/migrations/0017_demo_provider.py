@@ -4,10 +4,12 @@ Drafts and versions keep the old name of its only model, which answers to any na
 new name, so both have a price.
 """
 
+from typing import Any
+
 from django.db import migrations
 
 
-def rename(apps, old, new):
+def rename(apps: Any, old: str, new: str) -> None:
     copilot_admin = "copilot_admin"
     providers = apps.get_model(copilot_admin, "Provider").objects.filter(kind=old)
     ids = list(providers.values_list("pk", flat=True))
@@ -21,11 +23,11 @@ def rename(apps, old, new):
         price.save()
 
 
-def forward(apps, schema_editor):
+def forward(apps: Any, schema_editor: Any) -> None:
     rename(apps, "rehearsal", "demo")
 
 
-def backward(apps, schema_editor):
+def backward(apps: Any, schema_editor: Any) -> None:
     rename(apps, "demo", "rehearsal")
 
 
