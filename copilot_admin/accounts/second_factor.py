@@ -25,7 +25,7 @@ SECRETS = SecretLocation(table="authenticator", row="", field="secret")
 
 
 class Step(StrEnum):
-    """What a session has to do before it may open other pages."""
+    """Steps that a session must complete before other pages open."""
 
     NONE = "none"
     SET_UP = "set_up"

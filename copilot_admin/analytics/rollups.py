@@ -61,7 +61,7 @@ class Scope:
 
     @property
     def is_partial(self) -> bool:
-        """Whether callers and kinds of errors can't be read from rollups."""
+        """True if callers and kinds of errors can't be read from rollups."""
         return self.version is not None or bool(self.model)
 
     @property

@@ -1,4 +1,4 @@
-"""What the component API answers: one object, or the same object for every event of a stream.
+"""Responses of the component API: one object, or the same object for every event of a stream.
 
 Source: the HTTP interface of AppBuilder's component contract, as its SDK reads it.
 """
@@ -28,7 +28,7 @@ _WIRE_TYPES = {ContentType.THOUGHT: "reasoning_content"}
 
 
 class Status(StrEnum):
-    """Where a call, or an element of it, stands."""
+    """Status of a call, or of an element of it."""
 
     RUNNING = "running"
     DONE = "done"
@@ -37,7 +37,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
-    """What every object of one answer says of the call.
+    """Fields about the call in every object of one response.
 
     Attributes:
         conversation_id: The caller's, else a new one.

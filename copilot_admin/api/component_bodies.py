@@ -80,7 +80,7 @@ _OF_RUN: JsonObject = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What a caller asks for.
+    """Request of a caller.
 
     Attributes:
         parameters: Arguments and system inputs.

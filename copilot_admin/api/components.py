@@ -38,7 +38,7 @@ async def components(request: HttpRequest) -> HttpResponse:
 
 @router.get(ONE, openapi_extra=MANIFEST_DOCUMENTATION)
 async def manifest(request: HttpRequest, component: str, version: str) -> HttpResponse:
-    """What a component takes, as a model is told of it."""
+    """Input schema of a component, as models get it."""
     return await _manifest(request, component, version)
 
 

@@ -41,7 +41,7 @@ async def copilots(request: HttpRequest) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """What is sent to everybody who may see the same."""
+    """Response shared by all callers with the same access."""
 
     body: bytes
     etag: str

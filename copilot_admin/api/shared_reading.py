@@ -1,4 +1,4 @@
-"""Requests that want the same share one reading, if it began after they came.
+"""Requests for the same value share one read, if it started after they arrived.
 
 Every Workspace that is opened asks for the same document; in the morning hundreds do in one moment.
 Nobody is given what was read before he asked, so a copilot that was just published is in it.
@@ -22,7 +22,7 @@ class SharedReading(Generic[T]):
         self._waiting: dict[Hashable, asyncio.Task[T]] = {}
 
     async def of(self, wanted: Hashable, read: Callable[[], T]) -> T:
-        """What is read for this request, and others that wait for the same.
+        """Value read for this request and others that wait for the same.
 
         Args:
             wanted: All that the result depends on besides the database.

@@ -1,1 +1,1 @@
-"""What Workspace does when an agent is added, repeated step by step from this server."""
+"""Connection test: the steps of Workspace when an agent is added, repeated from this server."""

@@ -22,7 +22,7 @@ _TRIAL_SALT = "copilot_admin.trial_pass"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who sends a request.
+    """Sender of a request.
 
     Attributes:
         principal: Name of the caller in transcripts: `key:<id>`, `anonymous`, or of a builder who
@@ -45,7 +45,7 @@ class Caller:
 
     @property
     def user_id(self) -> str:
-        """The id of the user; "" if nobody named him."""
+        """The id of the user; "" if anonymous."""
         return self.user.id if self.user else ""
 
     def may_ask(self, copilot_id: int, *, access: str) -> bool:
@@ -97,7 +97,7 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
 
 
 def check_user(caller: Caller) -> None:
-    """Refuses who asks without a name, where the server wants to know all.
+    """Reject anonymous callers if the server requires a user.
 
     Raises:
         UnknownUser: Nobody says who he is.
@@ -138,13 +138,13 @@ def _trial(key: str) -> Caller:
 
 
 def valid_keys(ids: Collection[int]) -> frozenset[int]:
-    """Which of these keys still open something; reads the database."""
+    """Return the keys that are still valid; reads the database."""
     valid = EndpointKey.objects.valid(at=timezone.now()).filter(pk__in=ids)
     return frozenset(valid.values_list("pk", flat=True))
 
 
 def switched_off(principals: Collection[str]) -> frozenset[str]:
-    """Which of these builders have been switched off since; reads the database.
+    """Return the builders whose account was disabled since; reads the database.
 
     A command that tries has no account.
     """

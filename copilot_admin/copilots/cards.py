@@ -1,4 +1,4 @@
-"""How published copilots present themselves to Workspace."""
+"""Manifests of published copilots for Workspace."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -35,7 +35,7 @@ def visible_cards(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Face:
-    """What a version shows of itself wherever it is reached.
+    """Manifest fields of a version that don't depend on the URL.
 
     Attributes:
         card: With addresses that begin with a slash.

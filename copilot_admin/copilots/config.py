@@ -41,7 +41,7 @@ Line: TypeAlias = str | tuple[str, ...]  # names of inputs next to each other
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ConfigField:
-    """How a field of `CopilotConfig` is stored, edited and shown.
+    """Storage, form and display of a field of `CopilotConfig`.
 
     Key, type, label, help and default come from the model.
 

@@ -18,7 +18,7 @@ _HEADERS = ("Authorization", "X-API-Key")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """What a request brings, unchecked.
+    """Credentials of a request, unchecked.
 
     Attributes:
         key: The endpoint key.
@@ -38,7 +38,7 @@ def headers_read() -> tuple[str, ...]:
 
 
 def credentials_in(headers: Mapping[str, str], words: ProxyWords | None = None) -> Credentials:
-    """What a request brings.
+    """Credentials of a request.
 
     Args:
         headers: Of the request; looked up without regard to case.

@@ -1,4 +1,4 @@
-"""What publishing a draft would change, and what stands in its way."""
+"""Changes that publishing a draft would make, and its obstacles."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,7 +83,7 @@ def _digest(document: Mapping[str, Any]) -> str:
 
 
 def _chosen(document: Mapping[str, Any], blank: Mapping[str, Any]) -> tuple[FieldChange, ...]:
-    """What a first version says: all that is not as in a copilot of which nobody said anything.
+    """Content of a first version that differs from the defaults.
 
     Of whom it asks, it says both: a provider and its model, whatever they are.
     """
@@ -101,7 +101,7 @@ def by_input(findings: Iterable[Finding]) -> Mapping[str, tuple[str, ...]]:
 
 
 def standing_of(copilot: Copilot) -> Standing:
-    """How a copilot stands; `live` and its provider should be loaded with it."""
+    """Return the status of a copilot; `live` and its provider should be loaded with it."""
     left = copilot.conversations.count() if copilot.is_being_deleted else None
     return standing(
         conversations_left=left,
@@ -114,7 +114,7 @@ def standing_of(copilot: Copilot) -> Standing:
 
 
 def live_problem(copilot: Copilot) -> str:
-    """Why the live version cannot be listed or cannot answer; empty when it can."""
+    """Return the reason why the live version can't be listed or can't answer; empty if it can."""
     if copilot.live is None:
         return ""
     try:

@@ -106,7 +106,7 @@ def admit(
             f"No published copilot is named '{slug}'. /agents.json lists those there are."
         )
     caller.check_may_ask(row.id, access=row.access)
-    # What somebody tries is his own question, and he wants to read why it failed.
+    # A test question is the builder's own, and they need to read why it failed.
     logging = Logging.EVERYTHING if caller.is_trying else row.logging
     live = _live(
         row.id,
@@ -164,7 +164,7 @@ def _live(
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """What is stored of a copilot that answers, as far as a request needs it.
+    """Stored settings of a live copilot that requests need.
 
     Attributes:
         changed_at: When its provider last changed, which cannot be deleted while a version has it.

@@ -25,7 +25,7 @@ HINT_LENGTH = 4
 OPTIONS = frozenset(field.name for field in fields(ProviderOptions)) - {"headers"}
 TIMEOUTS = ("connect", "first_token", "between_tokens", "total")
 # Names of variables that may hold a provider's key. Of any other variable a builder or operator could
-# have the value sent to a server of his own.
+# have the value sent to their own server.
 KEY_PREFIX = "COPILOT_KEY_"
 SAMPLE_KEY = "OPENAI_API_KEY"
 LIST_OF_OTHERS = "COPILOT_KEY_VARIABLES"

@@ -37,12 +37,12 @@ class UserSource(StrEnum):
 
     TOKEN = "token"  # noqa: S105  # a word, not a secret
     PROXY = "proxy"
-    ADMIN = "admin"  # a builder who tries a draft: his log-in says it
+    ADMIN = "admin"  # a builder who tests a draft, named by their session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingUser:
-    """The user of a copilot, as whoever vouches for him names him.
+    """User of a copilot, as a token, proxy or session names them.
 
     Attributes:
         id: What tells users apart; never "".
@@ -165,13 +165,13 @@ HASH_DIGITS = 32
 
 
 def named(user: AskingUser | None, naming: UserIdDisclosure) -> str:
-    """A user as he is told of; "" if he is not."""
+    """Name of a user for the log; "" if it may not be disclosed."""
     if user is None or naming is UserIdDisclosure.NONE:
         return ""
     return user.id if naming is UserIdDisclosure.PLAIN else hashed(user.id)
 
 
 def hashed(user_id: str) -> str:
-    """A keyed hash of a user's id, by which who has the database finds him again."""
+    """Keyed hash of a user's id, which can be recomputed with the database."""
     key = hashlib.sha256(b"end-user:" + settings.SECRET_KEY.encode()).digest()
     return hmac.new(key, user_id.encode(), hashlib.sha256).hexdigest()[:HASH_DIGITS]

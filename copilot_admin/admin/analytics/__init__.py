@@ -1,4 +1,4 @@
-"""What copilots were used for, how well they worked, whether they were liked and what they cost.
+"""Usage, reliability, feedback and cost of copilots.
 
 Doors: `views` for the site.
 """

@@ -23,7 +23,7 @@ MAX_VERSION = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalyticsScope:
-    """What a page of analytics is about.
+    """Scope of an analytics page: period and filters.
 
     Attributes:
         traffic: The part of the traffic that is counted.

@@ -21,7 +21,7 @@ MAX_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisplayLimits:
-    """How much of one thing is shown; a table from its row `first` on.
+    """Part of a value that is shown; a table starts at its row `first`.
 
     Attributes:
         pieces: Of the results of a call, or of a list.

@@ -1,4 +1,4 @@
-"""What can be done with several copilots of the list at once."""
+"""Bulk actions of the copilot list."""
 
 from dataclasses import replace
 

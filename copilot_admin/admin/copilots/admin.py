@@ -77,7 +77,7 @@ class CopilotList(ChangeList):
     """The list of copilots, by their names unless somebody chose another column."""
 
     def get_ordering_field_columns(self) -> Any:
-        """Which columns sort the list; Django does not recognise an expression that does."""
+        """Sort columns of the list; Django does not recognise expressions."""
         return super().get_ordering_field_columns() or {self.list_display.index("card"): "asc"}
 
     def get_results(self, request: HttpRequest) -> None:
@@ -210,7 +210,7 @@ class CopilotAdmin(
         return CopilotList
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """What may be done with copilots in use, or with those of the archive.
+        """Actions for active copilots, or for archived ones.
 
         Deletion is offered in the archive alone, and last, where nobody takes it by mistake.
         """
@@ -289,7 +289,7 @@ class CopilotAdmin(
         return response
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """What goes with the copilots, in numbers: a list of each message would have no end."""
+        """Counts of the rows that are deleted with the copilots; a list of them could be endless."""
         return deletion_of(objs, user=request.user)
 
     def has_change_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:

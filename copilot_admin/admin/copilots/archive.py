@@ -71,7 +71,7 @@ class ArchiveViews(CopilotViews):
         ]
 
     def archive_url(self, ids: Iterable[int]) -> str:
-        """Where putting these away is asked about."""
+        """URL of the page that confirms archiving."""
         return page_of("archive", ids)
 
     def archive_view(self, request: HttpRequest) -> HttpResponseBase:
@@ -176,7 +176,7 @@ User = AbstractBaseUser | AnonymousUser
 def deletion_of(
     copilots: Iterable[Copilot], *, user: User
 ) -> tuple[list[Any], dict[str, int], set[str], list[str]]:
-    """What Django's confirmation page shows: things, counts, missing permissions, obstacles.
+    """Objects, counts, missing permissions and obstacles for Django's confirmation page.
 
     Conversations are evidence: with them a copilot is deleted only by somebody who may delete
     conversations. Anybody else is told to leave it in the archive.

@@ -28,7 +28,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checklist:
-    """What stops publishing, and what should be known besides."""
+    """Errors that block publishing, and warnings."""
 
     errors: tuple[Item, ...]
     warnings: tuple[Item, ...]

@@ -35,7 +35,7 @@ WRITERS = {"yaml": write_yaml, "json": as_json}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportWish:
-    """What somebody wants to take along.
+    """Options of an export.
 
     Attributes:
         slugs: Of the copilots.
@@ -59,7 +59,7 @@ class ExportViews(CopilotViews):
         return [path("export/", wrap(self.export_view), name="copilot_admin_copilot_export")]
 
     def export_url(self, ids: Iterable[int]) -> str:
-        """Where these are chosen for an export."""
+        """URL of the page that selects copilots for an export."""
         return page_of("export", ids)
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""What an import does, as the page shows it before and after."""
+"""Effects of an import, for the page before and after it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
@@ -37,7 +37,7 @@ _AT_ONCE_KEYS = frozenset(one.key for one in LIVE_FIELDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRow:
-    """What becomes of a provider or copilot.
+    """Effect of an import on one provider or copilot.
 
     Attributes:
         url: Of its page, where it has one.
@@ -82,7 +82,7 @@ def unchanged(changes: Iterable[FileChange]) -> list[str]:
 
 
 def digest_of(changes: Iterable[FileChange]) -> str:
-    """What an import does in a few characters: to notice that it would do something else by now."""
+    """Digest of an import's effects, to detect that they have changed since the preview."""
     told = [
         [one.file, one.change.name, one.change.effect, one.change.published, *map(astuple, fields)]
         for one in changes

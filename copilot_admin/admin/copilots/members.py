@@ -44,7 +44,7 @@ class MemberViews(CopilotViews):
         return [path("<id:pk>/members/", wrap(self.members_view), name=NAME)]
 
     def members_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Who works on it; a POST adds, takes away, or opens it to all builders."""
+        """Members page; a POST adds or removes members, or opens the copilot to all builders."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         copilot = get_object_or_404(self.get_queryset(request), pk=pk)
@@ -118,7 +118,7 @@ class MemberViews(CopilotViews):
 
 
 def work_on(copilot: Copilot) -> dict[str, object]:
-    """Who works on a copilot, as the trail tells it."""
+    """Members of a copilot, for the audit log."""
     members = copilot.memberships.values_list("user__username", "is_owner")
     is_open = Copilot.objects.values_list("is_for_all_builders", flat=True).get(pk=copilot.pk)
     return {

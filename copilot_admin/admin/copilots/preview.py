@@ -18,7 +18,7 @@ from protocol.features import FEATURES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What the preview draws. Half-written rows are left out, as they cannot be shown."""
+    """Data of the preview. Incomplete rows are left out."""
 
     name: str
     description: str
@@ -50,12 +50,12 @@ class Preview:
 
     @property
     def picks_widgets(self) -> bool:
-        """Whether users may attach widgets with @."""
+        """True if users may attach widgets with @."""
         return "widget-dashboard-select" in self.features
 
     @property
     def sees_everything(self) -> bool:
-        """Whether the options hold Workspace's own switch for global data."""
+        """True if the options include Workspace's switch for global data."""
         return "widget-global-search" in self.features
 
 

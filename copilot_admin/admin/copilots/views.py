@@ -59,17 +59,17 @@ class PublishCard:
 
     @property
     def checklist(self) -> Checklist:
-        """What stops it, and what should be known besides."""
+        """Errors that block publishing, and warnings."""
         return checklist_of(self.draft.findings)
 
     @property
     def changes(self) -> tuple[MarkedChange, ...]:
-        """What changes, with marked words."""
+        """Changes with marked words."""
         return marked(self.draft.changes)
 
     @property
     def note(self) -> str:
-        """What the new version may say of itself."""
+        """Note of the new version."""
         return proposed_note(self.draft.changes, is_first=self.draft.is_first)
 
 
@@ -77,7 +77,7 @@ class CopilotViews(BaseAdmin[Copilot]):
     """Views of the copilot admin; each asks for its permission itself."""
 
     def change_url(self, copilot: Copilot) -> str:
-        """Where a copilot is edited."""
+        """URL of the editor of a copilot."""
         return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
 
     def settings_url(self, copilot: Copilot) -> str:
@@ -89,7 +89,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         return super().log_addition(request, obj, message)
 
     def publish_url(self, ids: Iterable[int]) -> str:
-        """Where publishing these is asked about."""
+        """URL of the page that confirms publishing."""
         return page_of("publish", ids)
 
     def image_of(self, copilot: Copilot) -> str:
@@ -173,7 +173,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         return found
 
     def looked_at(self, request: HttpRequest, pk: int, *, changing: bool = False) -> Copilot:
-        """A copilot, for who may see it, or change it.
+        """Return a copilot that the user may view, or change.
 
         Raises:
             Http404: There is none.

@@ -1,4 +1,4 @@
-"""What stands in the way of deleting a provider."""
+"""Obstacles to deleting a provider."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,7 +20,7 @@ MOST_NAMED = 10
 def deletion_of(
     providers: Iterable[Provider],
 ) -> tuple[list[Any], dict[str, int], set[str], list[str]]:
-    """What Django's confirmation page shows: things, counts, missing permissions, obstacles."""
+    """Objects, counts, missing permissions and obstacles for Django's confirmation page."""
     found = list(providers)
     obstacles = [sentence for provider in found if (sentence := _obstacle(provider))]
     counts = {str(Provider._meta.verbose_name_plural): len(found)}

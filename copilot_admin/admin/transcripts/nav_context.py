@@ -1,4 +1,4 @@
-"""Where a reader came from: a filtered list or a review queue, carried in the query string."""
+"""Origin of a reviewer, a filtered list or a review queue, carried in the query string."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MAX_FILTERS_LENGTH = 8_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnContext:
-    """Where a reader came from.
+    """Origin of a reviewer.
 
     Attributes:
         filters: Query string of the list.

@@ -1,4 +1,4 @@
-"""What the pages of conversations share: permission, audit trail, rendering."""
+"""Shared parts of the conversation pages: permission, audit log, rendering."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
