@@ -64,7 +64,7 @@ def make_paths() -> list[str]:
         f"{base}/copilot/templates/",
         f"{base}/copilot/{copilot.pk}/history/",
         f"{base}/copilot/{copilot.pk}/versions/",
-        f"{base}/copilot/{changed.pk}/compare/",
+        reverse("admin:copilot_admin_copilot_compare", args=[changed.pk]),
         f"{base}/copilot/export/",
         f"{base}/copilot/import/",
         f"{base}/copilot/archive/?id={draft.pk}",

@@ -119,7 +119,7 @@ def pages(copilot: Copilot, export: TranscriptExport) -> Iterator[str]:
     """Every page of the review that shows such texts."""
     conversations = list(Conversation.objects.order_by("-pk"))
     yield from (f"{ROOM}conversation/", f"{ROOM}conversation/?q=alert&q=x")
-    for query in ("q=alert", "q=evil", "q=%3C", "judged=down", "older=1", "reason=%22%3E"):
+    for query in ("q=alert", "q=evil", "q=%3C", "judged=down", "reason=%22%3E"):
         yield f"{ROOM}conversation/?{query}"
     yield from (f"{ROOM}conversation/{one.pk}/change/?q=alert" for one in conversations[::4])
     for room in ("criterion", "reviewqueue", "alert", "alertrule", "alertdelivery", "auditentry"):
@@ -168,10 +168,12 @@ def test_nothing_runs_and_nothing_is_fetched(ada: Visit, tmp_path: Path, beginni
     ada.page.on("dialog", dismiss)
     ada.page.on("request", lambda request: fetched.append(request.url))
     empty: list[str] = []
+    refused: list[str] = []
     for path in pages(copilot, export):
         response = ada.page.goto(ada.base_url + path)
         assert response is not None
-        assert (response.status, response.url) == (200, ada.base_url + path)
+        if (response.status, response.url) != (200, ada.base_url + path):
+            refused.append(f"{response.status} {path} {response.url}")
         ada.page.evaluate(
             "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
         )
@@ -183,4 +185,4 @@ def test_nothing_runs_and_nothing_is_fetched(ada: Visit, tmp_path: Path, beginni
     assert dialogs == []
     own = (ada.base_url, file.as_uri(), "data:image/svg+xml")
     assert [url for url in fetched if not url.startswith(own)] == []
-    assert empty == []
+    assert (refused, empty) == ([], [])

@@ -88,7 +88,8 @@ function beforeNodeMorphed(old, fresh) {
     return false;
   }
   const isLoaded = fresh.dataset?.later !== undefined && old.dataset?.later === undefined;
-  return !isLoaded && !old.querySelector?.("textarea:focus");
+  const isRating = old.id?.startsWith("rate-") && old.firstElementChild;
+  return !isLoaded && !isRating && !old.querySelector?.("textarea:focus");
 }
 
 function beforeAttributeUpdated(name, element) {

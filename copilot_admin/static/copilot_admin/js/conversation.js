@@ -33,6 +33,7 @@ document.addEventListener("click", (event) => {
   const panel = document.getElementById("panel-trace");
   if (link && panel && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
+    document.getElementById("trace").replaceChildren(); // it would load the newest turn
     panel.checked = true;
     htmx.ajax("GET", link.href, { target: "#trace", swap: "innerHTML" });
   }
