@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 
 from django.utils.translation import gettext
@@ -63,6 +64,13 @@ class XLabel:
             return "start"
         return "end" if self.at > SIZE - reach else "middle"
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """The start and the end, in percent of the width."""
+        reach = len(self.text) * LABEL_REACH
+        start = self.at - {"start": 0, "middle": 1, "end": 2}[self.anchor] * reach
+        return start, start + 2 * reach
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
@@ -93,10 +101,14 @@ class Plot:
 
     def label_rows(self, places: Sequence[float]) -> tuple[XLabel, ...]:
         """Return as many labels of the rows as fit below the plot."""
-        return tuple(
-            XLabel(at=places[index], text=shortened(self.labels[index], most=X_LABEL_LENGTH))
-            for index in thin_out(len(self.labels), limit=MAX_X_LABELS)
-        )
+        texts = [shortened(label, most=X_LABEL_LENGTH) for label in self.labels]
+        found: tuple[XLabel, ...] = ()
+        for limit in range(MAX_X_LABELS, 0, -1):
+            kept = thin_out(len(texts), limit=limit)
+            found = tuple(XLabel(at=places[index], text=texts[index]) for index in kept)
+            if all(left.span[1] <= right.span[0] for left, right in pairwise(found)):
+                break
+        return found
 
 
 def make_plot(
