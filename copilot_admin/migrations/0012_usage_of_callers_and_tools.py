@@ -74,7 +74,12 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "user",
-                    models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+"),
+                    models.ForeignKey(
+                        settings.AUTH_USER_MODEL,
+                        models.CASCADE,
+                        related_name="+",
+                        db_index=False,
+                    ),
                 ),
                 ("name", models.CharField(max_length=50)),
             ],

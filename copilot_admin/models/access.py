@@ -181,7 +181,7 @@ class RoleSecurity(models.Model):
 class HiddenNotice(models.Model):
     """A notice, such as the first-run checklist, that a user has hidden."""
 
-    user = models.ForeignKey(User, models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, models.CASCADE, related_name="+", db_index=False)
     name = models.CharField(max_length=50)
 
     class Meta:

@@ -188,7 +188,7 @@ def test_a_webhook_tells_of_its_secret_and_of_rules_that_say_less(boss: Client) 
 def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) -> None:
     page, turn = f"{ADMIN}/conversation/{talk.pk}", Turn.objects.get()
     for rating in ("good", "bad"):
-        boss.post(f"{page}/judge/", {"rating": rating, "comment": "canary comment"})
+        boss.post(f"{page}/review/", {"rating": rating, "comment": "canary comment"})
     where = {"conversation": talk.pk}
     assert [one for one in told(3) if one[1] == "verdict"] == [
         ("added", "verdict", {}, {**where, "rating": "good"}),
@@ -197,9 +197,9 @@ def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) 
     boss.post(f"{page}/turns/{turn.pk}/verdict/", {"rating": "good", "comment": ""})
     assert told()[0][3] == {**where, "turn": turn.pk, "rating": "good"}
     for _ in range(2):
-        boss.post(f"{page}/review-state/", {"state": "in_review"})
+        boss.post(f"{ADMIN}/conversation/bulk/", {"action": "unreviewed", "chosen": talk.pk})
     assert told() == [
-        ("changed", "conversation", {"review_state": "done"}, {"review_state": "in_review"})
+        ("changed", "conversation", {"review_state": "done"}, {"review_state": "new"})
     ]
     boss.post(f"{page}/turns/{turn.pk}/notes/", {"text": "canary note"})
     note = TurnNote.objects.get()
