@@ -17,62 +17,42 @@ Text: TypeAlias = str | Promise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FormTab:
-    """A tab of the form; `key` names it in URLs."""
-
-    key: str
-    title: Text
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """A part of a tab. A folded one opens by itself where something is set or wrong."""
+    """A part of the form. A folded one opens by itself where something is set or wrong."""
 
     title: Text
-    tab: FormTab
     description: Text = ""
     is_folded: bool = False
 
 
-BASICS = FormTab("basics", _("Basics"))
-FEATURES_TAB = FormTab("features", _("Features"))
-DATA_TAB = FormTab("data", _("Data and tools"))
-CONVERSATION = FormTab("conversation", _("Steps and starter questions"))
-ACCESS_TAB = FormTab("access", _("Access"))
-
-IDENTITY = Section(_("Identity"), BASICS)
-INSTRUCTIONS = Section(_("Instructions"), BASICS)
-MODEL = Section(_("Model"), BASICS)
+IDENTITY = Section(_("Identity"))
+INSTRUCTIONS = Section(_("Instructions"))
+MODEL = Section(_("Model"))
 PARAMETERS = Section(
     _("Parameters and model picker"),
-    BASICS,
     _("Leave blank to use the provider's default."),
     is_folded=True,
 )
-FEATURES_SECTION = Section(_("Features"), FEATURES_TAB)
-DATA_AND_TOOLS = Section(_("Data and tools"), DATA_TAB)
+FEATURES_SECTION = Section(_("Features"))
+DATA_AND_TOOLS = Section(_("Data and tools"))
 COMPONENTS = Section(
     _("Built-in tools"),
-    DATA_TAB,
     _("Tools that run exact calculations for the model."),
     is_folded=True,
 )
 DATA_NOTES = Section(
     _("Context data"),
-    DATA_TAB,
     _("Data that the model sees with every question."),
     is_folded=True,
 )
 QUESTION_LIMITS = Section(
     _("Limits per question"),
-    DATA_TAB,
     _("Data and Workspace calls allowed per question."),
     is_folded=True,
 )
-STEPS_AND_STARTERS = Section(_("Steps and starter questions"), CONVERSATION)
+STEPS_AND_STARTERS = Section(_("Steps and starter questions"))
 ACCESS_AND_LOGGING = Section(
     _("Status, access and logging"),
-    ACCESS_TAB,
     _("These settings apply immediately."),
 )
 SECTIONS = (

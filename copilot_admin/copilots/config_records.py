@@ -134,9 +134,12 @@ class ComponentEntry(StoredRecord):
         return row | {"config": self.config} if self.config else row
 
 
-def to_short_forms(rows: Sequence[Mapping[str, Any]]) -> list[str | Mapping[str, Any]]:
-    """Return stored rows of components as a file has them, short where possible."""
-    return [row if row.get("config") else f"{row['name']}@{row['version']}" for row in rows]
+def to_short_forms(rows: Sequence[str | Mapping[str, Any]]) -> list[str | Mapping[str, Any]]:
+    """Return rows of components as a file has them, short where possible."""
+    return [
+        row if isinstance(row, str) or row.get("config") else f"{row['name']}@{row['version']}"
+        for row in rows
+    ]
 
 
 def _check_schema(schema: JsonValue) -> JsonValue:

@@ -166,26 +166,14 @@ def test_the_form_refuses_a_provider_that_is_not_there_and_one_without_a_model(c
     client.force_login(make_user(Role.BUILDERS))
     copilot = make_copilot(custom_features=[CONTROL])
     url = f"/admin/copilot_admin/copilot/{copilot.pk}/change/"
-    page = submit(client, url, {}, form_id="copilot_form").content.decode()
-    assert "There is no provider named “Web”." in page
+    form = submit(client, url, {}, form_id="copilot_form").context["adminform"].form
+    assert "Web" in form.errors["custom_features"][0]
     changes = {"custom_features-0-model": "", "custom_features-0-provider": "Web"}
-    page = submit(client, url, changes, form_id="copilot_form").content.decode()
-    assert "Name the model of this provider that answers." in page
+    form = submit(client, url, changes, form_id="copilot_form").context["adminform"].form
+    assert form.errors.keys() == {"custom_features"}
 
 
-def test_the_gallery_and_the_command_ask_what_answers_while_it_is_on(web, client: Client):
-    client.force_login(make_user(Role.BUILDERS))
-    gallery = "/admin/copilot_admin/copilot/templates/"
-    page = client.get(f"{gallery}charts/").content.decode()
-    assert "switched_model" not in page
-    chosen = {
-        "slug": "mine",
-        "provider": web.pk,
-        "model": "m-1",
-        "switched_model": "online-1",
-        "switched_provider": web.pk,
-    }
-    submit(client, f"{gallery}portfolio-commentary/", chosen, form_id="template-form")
+def test_the_command_sets_what_answers_while_it_is_on(web):
     call_command(
         "copilots",
         "new",
@@ -195,9 +183,8 @@ def test_the_gallery_and_the_command_ask_what_answers_while_it_is_on(web, client
         model="m-1",
         switched_model="online-2",
     )
-    controls = {row.slug: row.custom_features[0] for row in Copilot.objects.all()}
-    assert (controls["mine"]["model"], controls["mine"]["provider"]) == ("online-1", "Web")
-    assert (controls["yours"]["model"], controls["yours"].get("provider")) == ("online-2", None)
+    control = Copilot.objects.get(slug="yours").custom_features[0]
+    assert (control["model"], control.get("provider")) == ("online-2", None)
 
 
 def test_the_command_refuses_a_model_for_a_template_without_such_a_control():

@@ -118,9 +118,9 @@ CHOICE = {"label": "A", "value": "a"}
         *(
             ({"questions": [{"question": "What?", **row}]}, f"questions[0].{path}", code)
             for row, path, code in (
-                ({"expect": {"number": "106"}}, "expect.number", "invalid"),
-                ({"expect": {"number": 1, "tolerance": -1}}, "expect.tolerance", "invalid"),
-                ({"expect": {"calls": " "}}, "expect.calls", "string_pattern_mismatch"),
+                ({"expect": {"number": "106"}}, "expect[0].number", "invalid"),
+                ({"expect": {"number": 1, "tolerance": -1}}, "expect[0].tolerance", "invalid"),
+                ({"expect": {"calls": " "}}, "expect[0].calls", "string_pattern_mismatch"),
                 ({"options": {"tone": 1}}, "options.tone", "invalid"),
                 (
                     {"files": [{"id": "report", "name": "a.txt", "content": ""}]},

@@ -408,7 +408,7 @@ def test_who_may_not_publish_changes_nothing_of_what_is_kept_of_a_live_copilot()
 
 def test_who_may_not_publish_opens_nothing_that_is_live_to_everybody():
     _import(_one(access="key"), publishing=True)
-    with pytest.raises(BadCopilotFile, match="you may not open it to everybody"):
+    with pytest.raises(BadCopilotFile, match=r"copilots\[0\]\.access: "):
         _by_a_builder(access="open")
     _by_a_builder(description="new")  # what is not said opens nothing
     assert Copilot.objects.get().access == Access.KEY

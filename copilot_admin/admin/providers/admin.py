@@ -212,7 +212,8 @@ class ProviderAdmin(BaseAdmin[Provider]):
         if not may_edit:
             return [(None, {"fields": VIEW_ONLY})]
         absent = set() if obj is not None and obj.api_key_cipher else {"clear_key"}
-        if obj is None or not find_live_copilots(obj):
+        # Shown once the form was sent with a new URL; most visits don't change it.
+        if obj is None or request.method != "POST" or not find_live_copilots(obj):
             absent.add("confirm_reroute")
         return without(FIELDSETS, *absent)
 

@@ -132,8 +132,8 @@ def test_start_page_and_pickers_leave_it_out_and_its_transcripts_stay(client: Cl
         copilot=copilot, principal="anonymous", first_at=now, last_at=now, title="Why?"
     )
     put_away([copilot.pk])
-    assert client.get("/admin/").context["tiles"] == []
+    assert client.get("/admin/").context["copilots"].cards == []
     assert "Newsroom" not in client.get("/admin/copilot_admin/endpointkey/add/").content.decode()
     transcripts = "/admin/copilot_admin/conversation/"
-    assert "Newsroom (archived)" in client.get(transcripts).content.decode()
+    assert "Newsroom" in client.get(transcripts).content.decode()
     assert "Why?" in client.get(f"{transcripts}{conversation.pk}/change/").content.decode()

@@ -115,7 +115,7 @@ def test_the_list_costs_the_same_however_long_it_is(
     for _ in range(3):
         make_published()
     builder.get(LIST)
-    with django_assert_max_num_queries(12) as few:
+    with django_assert_max_num_queries(13) as few:
         builder.get(LIST)
     for _ in range(12):
         make_published()
@@ -153,8 +153,8 @@ def test_publishing_several_asks_first_and_names_what_goes_live(builder: Client)
     assert response.redirect_chain[-1][0].startswith(f"{LIST}publish/?id=")
     assert "First version" in page
     assert "Other words" in page
-    assert "The prompt has the unknown placeholder {{ nobody }}." in page
-    assert "The draft is exactly what is live." in page
+    assert "{{ nobody }}" in page
+    assert page.count('data-state="unchanged"') == 1
     assert not Copilot.objects.get(pk=first.pk).live
 
 
