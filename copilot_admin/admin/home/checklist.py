@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.analytics.charts import meter
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.copilots.publishing import has_changes
@@ -53,7 +54,7 @@ def build_checklist(user: User) -> Checklist | None:
         return None
     if HiddenNotice.objects.filter(user=user, name=NOTICE).exists():
         return None
-    own = Copilot.objects.filter(is_demo=False).exclude(slug__in=_sample_slugs())
+    own = reachable(user).filter(is_demo=False).exclude(slug__in=_sample_slugs())
     copilots = list(own.select_related("live").order_by("-live_id", "pk")[:10])
     newest = copilots[0] if copilots else None
     steps = (

@@ -226,10 +226,10 @@ class ProviderAdmin(BaseAdmin[Provider]):
 
     def approve_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Approve that another operator changes the URL of a provider."""
+        if not self.has_change_permission(request) or not isinstance(request.user, User):
+            raise PermissionDenied
         approval = get_object_or_404(RerouteApproval.objects.select_related("provider"), pk=pk)
         provider = approval.provider
-        if not self.has_change_permission(request, provider) or not isinstance(request.user, User):
-            raise PermissionDenied
         if approval.requested_by_id == request.user.pk:
             raise PermissionDenied
         approval.approved_by = request.user

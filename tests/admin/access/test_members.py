@@ -147,7 +147,7 @@ PLACES = (
     "/admin/copilot_admin/copilot/export/",
     "/admin/copilot_admin/copilot/export/?q=secret",
     "/admin/components/",
-    "/admin/components/similar_question/v1/try/",
+    "/admin/components/similar_question/v1/",
 )
 
 
