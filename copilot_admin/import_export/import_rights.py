@@ -54,7 +54,7 @@ def faults_of_rights(
 ) -> list[FileFault]:
     """What whoever imports may not do to a copilot that is here."""
     if not wish.reaches(here):
-        sentence = _("'%(slug)s' is the slug of a copilot of others. Choose another.")
+        sentence = _("the slug '%(slug)s' is already used. Choose another.")
         return [FileFault(f"{path}.slug", sentence % {"slug": entry.slug})]
     if _switches_on(entry, here) and not wish.may_publish:
         sentence = _("you can't enable copilots. Ask someone with the role Publishers.")

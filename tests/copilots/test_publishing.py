@@ -142,7 +142,7 @@ def test_the_engine_reads_what_was_published():
         ({"model": " "}, error("model", "Choose a model.")),
         (
             {"parameters": {"stream": False, "temperature": 1}},
-            error("parameters", "The parameter 'stream' is set by the server. Take it out."),
+            error("parameters", "The parameter 'stream' is set by the server. Remove it."),
         ),
         (
             {"system_prompt": "{{ weather }}"},
@@ -150,19 +150,19 @@ def test_the_engine_reads_what_was_published():
         ),
         (
             {"components": [{"name": "magic", "version": "v1"}]},
-            error("components", "There is no component 'magic@v1'. Switch it off."),
+            error("components", "There is no component 'magic@v1'. Turn it off."),
         ),
         (
             {"tools": ["magic"]},
-            error("tools", "There is no tool named 'magic'. Switch it off."),
+            error("tools", "There is no tool named 'magic'. Turn it off."),
         ),
         (
             {"custom_features": [{"key": "file-upload", "label": "Files"}]},
-            error("custom_features", "The key 'file-upload' is taken. Give the control another."),
+            error("custom_features", "The key 'file-upload' is already used. Choose another."),
         ),
         (
             {"custom_features": [{"key": "a", "label": "A"}, {"key": "a", "label": "B"}]},
-            error("custom_features", "The key 'a' is taken. Give the control another."),
+            error("custom_features", "The key 'a' is already used. Choose another."),
         ),
     ],
 )
@@ -224,7 +224,5 @@ def test_a_component_with_the_name_of_a_tool_that_is_on_is_a_problem(monkeypatch
     components = [{"name": "table", "version": "v1"}]
     assert problems(make_copilot(components=components)) == ()
     assert problems(make_copilot(components=components, tools=["table"])) == (
-        error(
-            "components", "The component 'table' has the name of a tool. Switch one of them off."
-        ),
+        error("components", "The component 'table' has the name of a tool. Turn one of them off."),
     )

@@ -202,7 +202,7 @@ def test_an_import_changes_no_copilot_of_others(copilot) -> None:
     url = reverse("admin:copilot_admin_copilot_import")
     sent = {"copilot_files": SimpleUploadedFile("a.yaml", text.encode())}
     page = client.post(url, sent, follow=True).content.decode()
-    assert "is the slug of a copilot of others. Choose another." in page
+    assert "already used" in page
     copilot.refresh_from_db()
     assert copilot.name == "Secret plan"
 

@@ -94,7 +94,7 @@ def test_a_version_with_an_error_is_not_published_again(builder: Client) -> None
     url = reverse("admin:copilot_admin_copilot_again", args=[copilot.pk, 1])
     said = messages_of(builder.post(url, follow=True))
     assert len(said) == 1
-    assert "The parameter 'top_p' is a number from 0 to 1, not 7." in said[0]
+    assert "The parameter 'top_p' must be a number from 0 to 1, not 7." in said[0]
     assert copilot.versions.count() == 1
 
 
@@ -139,7 +139,7 @@ def test_a_provider_that_nobody_asked_lately_is_asked_beside_the_page(builder: C
     assert unknown in page
     assert f'data-ca-checklist="{checklist_url(copilot)}?part=1"' in page
     part = unescape(builder.post(f"{checklist_url(copilot)}?part=1").content.decode())
-    told = "The provider “Ours” does not list the model “rehersal”."
+    told = "The provider “Ours” doesn't list the model “rehersal”."
     assert told in part
     assert unknown not in part
     assert "<button" not in part

@@ -18,7 +18,7 @@ def test_no_model_stops_publishing():
 
 
 def test_a_model_that_the_provider_does_not_list_is_told():
-    sentence = "The provider “Ours” does not list the model “smal-1”. Check how it is written."
+    sentence = "The provider “Ours” doesn't list the model “smal-1”. Check the spelling."
     assert found(facts=LISTED, model="smal-1") == [("warning", "model", sentence)]
 
 
@@ -29,12 +29,12 @@ def test_models_of_picker_and_controls_are_looked_up_where_they_are():
         (
             "warning",
             "model_choices",
-            "The provider “Ours” does not list the model “small-3”. Check how it is written.",
+            ("The provider “Ours” doesn't list the model “small-3”. Check the spelling."),
         ),
         (
             "warning",
             "custom_features",
-            "The provider “Theirs” does not list the model “big-2”. Check how it is written.",
+            ("The provider “Theirs” doesn't list the model “big-2”. Check the spelling."),
         ),
     ]
 
@@ -51,7 +51,7 @@ def test_what_is_listed_is_right():
 
 
 def test_a_model_that_holds_no_conversations_is_told():
-    sentence = "The model “text-embedding-3-small” is not made for conversations. Choose another."
+    sentence = "The model “text-embedding-3-small” isn't a chat model. Choose another."
     assert found(model="text-embedding-3-small") == [("warning", "model", sentence)]
 
 
@@ -60,7 +60,7 @@ def test_a_picker_without_the_model_itself_is_told():
         (
             "warning",
             "model_choices",
-            "The model picker does not offer “small-1”, which answers whoever picks nothing.",
+            "The model picker doesn't include the default model “small-1”. Add it.",
         )
     ]
 
@@ -70,7 +70,7 @@ def test_a_vendor_without_a_key_is_told():
         (
             "warning",
             "provider",
-            "The provider “Ours” has no key, and api.openai.com answers nobody without one.",
+            "The provider “Ours” has no API key, but api.openai.com requires one.",
         )
     ]
 
@@ -91,26 +91,38 @@ def test_a_key_or_another_server_is_right(provider):
 @pytest.mark.parametrize(
     ("parameters", "input", "sentence"),
     [
-        ({"temperature": 3}, "temperature", "'temperature' is a number from 0 to 2, not 3."),
+        ({"temperature": 3}, "temperature", "'temperature' must be a number from 0 to 2, not 3."),
         (
             {"temperature": 10**400},
             "temperature",
-            "'temperature' is a number from 0 to 2, not 10000000000000000000.",
+            "'temperature' must be a number from 0 to 2, not 10000000000000000000.",
         ),
-        ({"temperature": -0.1}, "temperature", "'temperature' is a number from 0 to 2, not -0.1."),
-        ({"temperature": "1"}, "temperature", "'temperature' is a number from 0 to 2, not 1."),
-        ({"temperature": True}, "temperature", "'temperature' is a number from 0 to 2, not True."),
-        ({"top_p": 1.5}, "top_p", "'top_p' is a number from 0 to 1, not 1.5."),
-        ({"max_tokens": 0}, "max_tokens", "'max_tokens' is a whole number of at least 1, not 0."),
+        (
+            {"temperature": -0.1},
+            "temperature",
+            "'temperature' must be a number from 0 to 2, not -0.1.",
+        ),
+        ({"temperature": "1"}, "temperature", "'temperature' must be a number from 0 to 2, not 1."),
+        (
+            {"temperature": True},
+            "temperature",
+            "'temperature' must be a number from 0 to 2, not True.",
+        ),
+        ({"top_p": 1.5}, "top_p", "'top_p' must be a number from 0 to 1, not 1.5."),
+        (
+            {"max_tokens": 0},
+            "max_tokens",
+            "'max_tokens' must be a whole number of at least 1, not 0.",
+        ),
         (
             {"max_completion_tokens": 1.5},
             "more_parameters",
-            "'max_completion_tokens' is a whole number of at least 1, not 1.5.",
+            "'max_completion_tokens' must be a whole number of at least 1, not 1.5.",
         ),
         (
             {"presence_penalty": 2.1},
             "more_parameters",
-            "'presence_penalty' is a number from -2 to 2, not 2.1.",
+            "'presence_penalty' must be a number from -2 to 2, not 2.1.",
         ),
     ],
 )
@@ -134,7 +146,7 @@ def test_parameters_in_range_are_right(parameters):
 
 def test_a_reserved_parameter_stops_publishing_for_commands_too():
     (one,) = findings(parameters={"stream": False})
-    sentence = "The parameter 'stream' is set by the server. Take it out."
+    sentence = "The parameter 'stream' is set by the server. Remove it."
     assert (one.is_error, one.sentence, one.only_for_people) == (True, sentence, False)
 
 
@@ -148,14 +160,14 @@ def test_temperature_and_top_p_together_are_told():
 
 
 def test_two_names_of_one_length_are_told():
-    sentence = "'max_tokens' and 'max_completion_tokens' say the same. Providers take one."
+    sentence = "'max_tokens' and 'max_completion_tokens' are both set. Set one of them."
     assert found(parameters={"max_tokens": 9, "max_completion_tokens": 9}) == [
         ("warning", "more_parameters", sentence)
     ]
 
 
 def test_a_temperature_for_a_model_that_reasons_is_told():
-    sentence = "The model “o3-mini” reasons and refuses a temperature. Leave it empty."
+    sentence = "The model “o3-mini” doesn't support a temperature. Clear it."
     assert found(model="o3-mini", parameters={"temperature": 1}) == [
         ("warning", "temperature", sentence)
     ]
@@ -166,15 +178,15 @@ def test_a_temperature_for_a_model_that_reasons_is_told():
 def test_limits_that_no_question_could_keep_to_stop_publishing():
     limits = (CallLimit(function="save_skill", most=101),)
     assert found(max_data_tokens=99, max_client_calls=0, client_call_limits=limits)[:3] == [
-        ("error", "max_data_tokens", "The most data of a question is at least 100 tokens."),
-        ("error", "max_client_calls", "A limit of calls is a number from 1 to 100, not 0."),
-        ("error", "client_call_limits", "A limit of calls is a number from 1 to 100, not 101."),
+        ("error", "max_data_tokens", "The data limit of a question must be at least 100 tokens."),
+        ("error", "max_client_calls", "A call limit must be a number from 1 to 100, not 0."),
+        ("error", "client_call_limits", "A call limit must be a number from 1 to 100, not 101."),
     ]
 
 
 def test_a_limit_above_that_of_all_together_is_told():
     limits = (CallLimit(function="save_skill", most=5),)
-    sentence = "“save_skill” may be called 5 times, but all together only 4 times."
+    sentence = "“save_skill” allows 5 calls, but the total limit is 4 calls."
     assert found(max_client_calls=4, client_call_limits=limits) == [
         ("warning", "client_call_limits", sentence)
     ]

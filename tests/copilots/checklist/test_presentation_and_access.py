@@ -8,12 +8,11 @@ from tests.copilots.checklist.subjects import found
 
 NO_COPY = DraftFacts(has_image=False)
 PRIVATE = (
-    "The image is at a private address, which this server did not fetch and people elsewhere "
-    "cannot reach. Upload the image."
+    "The image has a private URL, which users outside its network can't load. Upload the image."
 )
 DEAD = (
-    "This server has no copy of the image: its address was not tried, or gave none. Workspace "
-    "loads it by itself. Save the draft again, or upload the image."
+    "This server has no copy of the image, so Workspace loads it "
+    "from its URL. Save the draft again, or upload the image."
 )
 
 
@@ -47,7 +46,7 @@ def test_an_image_that_could_not_be_fetched_is_told(host):
 
 
 def test_an_uploaded_image_whose_file_is_gone_is_told():
-    sentence = "The file of the uploaded image is gone. Upload it again."
+    sentence = "The uploaded image is missing. Upload it again."
     assert found(image="copilots/a.png", facts=NO_COPY) == [("warning", "image_url", sentence)]
 
 
@@ -61,39 +60,37 @@ def test_no_image_is_right():
 
 
 def test_no_description_is_told():
-    sentence = "There is no description: people do not see what the copilot is for."
+    sentence = "The description is empty. Add one so that users see what the copilot does."
     assert found(description=" ") == [("warning", "description", sentence)]
 
 
 def test_a_description_too_long_for_a_card_is_told():
-    sentence = "The description has 251 characters. Cards of Workspace have room for about 250."
+    sentence = "The description has 251 characters. Workspace shows about 250."
     assert found(description="x" * 251) == [("warning", "description", sentence)]
     assert found(description="x" * 250) == []
 
 
 def test_a_starter_that_stands_there_twice_is_told():
-    sentence = "The starter question “What moved?” stands there more than once."
+    sentence = "The starter question “What moved?” occurs more than once."
     assert found(starters=("What moved?", "Why?", "what  moved? ")) == [
         ("warning", "starters", sentence)
     ]
 
 
 def test_a_starter_too_long_for_a_card_is_told_with_its_first_words():
-    sentence = (
-        f"The starter question “{'x' * 39}…” has 121 characters. Cards have room for about 120."
-    )
+    sentence = f"The starter question “{'x' * 39}…” has 121 characters. Workspace shows about 120."
     assert found(starters=("x" * 121, "y" * 120)) == [("warning", "starters", sentence)]
 
 
 def test_a_copilot_that_is_off_is_told():
-    sentence = "It is switched off, so nobody sees it until it is enabled."
+    sentence = "The copilot is disabled. Enable it so that users can see it."
     assert found(facts=DraftFacts(enabled=False)) == [("warning", "enabled", sentence)]
 
 
 def test_a_copilot_that_no_key_opens_is_told():
     sentence = (
-        "Only callers with a key may ask, and no valid key opens it. Make a key, or let everybody "
-        "ask."
+        "An API key is required, and no valid key exists. Create a "
+        "key, or change who can use the copilot."
     )
     assert found(facts=DraftFacts(access=Access.KEY)) == [("warning", "access", sentence)]
 

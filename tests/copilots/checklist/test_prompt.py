@@ -6,7 +6,7 @@ from protocol.data import DataMessage
 from protocol.features import CustomFeature
 from tests.copilots.checklist.subjects import findings, found
 
-NOT_CLOSED = "A placeholder of the prompt is not closed. Put }} behind “{{ %s”."
+NOT_CLOSED = "A placeholder in the prompt is not closed. Add }} after “{{ %s”."
 
 
 def errors_in(prompt: str) -> list[str]:
@@ -55,8 +55,7 @@ def test_a_name_in_single_braces_is_told(prompt):
         (
             "warning",
             "system_prompt",
-            "The prompt has {today} in single braces, which stay as they are. A placeholder has "
-            "two: {{ today }}.",
+            "The prompt has {today} in single braces, which isn't replaced. Write {{ today }}.",
         )
     ]
 
@@ -76,7 +75,7 @@ def test_other_braces_are_the_builders_own(prompt):
 
 
 def test_an_empty_prompt_is_told():
-    expected = "The prompt is empty: the model is not told what it is."
+    expected = "The prompt is empty. Add instructions."
     assert found(system_prompt=" \n") == [("warning", "system_prompt", expected)]
 
 
@@ -85,8 +84,9 @@ def test_a_prompt_beyond_the_window_is_told_as_an_estimate():
         (
             "warning",
             "system_prompt",
-            "Prompt and data notes have about 10,000 tokens, by an estimate of four characters to "
-            "a token. The model “openai/gpt-4-0613” takes 8,192, question and answer included.",
+            "Prompt and context data have about 10,000 tokens. The model "
+            "“openai/gpt-4-0613” supports 8,192, including question and "
+            "answer.",
         )
     ]
 

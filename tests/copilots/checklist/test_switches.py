@@ -29,8 +29,8 @@ def features(*keys: str) -> frozenset[str]:
 @pytest.mark.parametrize("key", [SELECT, SEARCH, "widget-global-search"])
 def test_widgets_that_are_chosen_and_never_read_are_told(key):
     sentence = (
-        "People may choose widgets, but the copilot never reads them. Let it read widgets, or "
-        "switch the widget features off."
+        "Users can choose widgets, but the copilot never reads them. "
+        "Let it read widgets, or turn the widget features off."
     )
     assert found(widget_data=OFF, features=features(key)) == [("warning", "widget_data", sentence)]
 
@@ -38,8 +38,8 @@ def test_widgets_that_are_chosen_and_never_read_are_told(key):
 @pytest.mark.parametrize("mode", [ASK, FETCH])
 def test_widgets_that_are_read_and_never_offered_are_told(mode):
     sentence = (
-        "The copilot reads widgets, but Workspace offers it none. Switch a widget feature on, or "
-        "choose “Never” where it says when it reads widgets."
+        "The copilot reads widgets, but no widget feature is on. "
+        "Turn one on, or set reading widgets to “Never”."
     )
     assert found(widget_data=mode, features=features("file-upload")) == [
         ("warning", "features", sentence)
@@ -48,8 +48,9 @@ def test_widgets_that_are_read_and_never_offered_are_told(mode):
 
 def test_selected_widgets_that_nobody_can_select_are_told():
     sentence = (
-        "Selected widgets are read before answering, but people cannot select any. Switch "
-        "“Selected widgets” on, or let the model ask."
+        "Selected widgets are read before answering, but users can't "
+        "select any. Turn “Selected widgets” on, or let the model "
+        "ask."
     )
     assert found(widget_data=FETCH, features=features(SEARCH)) == [
         ("warning", "features", sentence)
@@ -72,8 +73,8 @@ def test_mode_and_features_that_go_together_are_right(mode, on):
 
 def test_citations_of_documents_that_never_come_are_told():
     sentence = (
-        "Places in documents are cited, but no document reaches the copilot. Switch “Files” on or "
-        "let it read widgets."
+        "Document passages are cited, but the copilot gets no "
+        "documents. Turn “Files” on, or let it read widgets."
     )
     assert found(citations=CitationMode.DOCUMENTS) == [("warning", "citations", sentence)]
 
@@ -96,14 +97,14 @@ def test_documents_and_pictures_come_from_files_and_widgets(mode, on):
 
 
 def test_pictures_that_never_come_are_told():
-    sentence = "The model may look at images, but none reaches the copilot."
+    sentence = "The model can see images, but the copilot gets none. Turn “Files” on."
     assert found(sees_images=True, read_links=False) == [("warning", "sees_images", sentence)]
     assert found(sees_images=True, read_links=True) == []
 
 
 def test_steps_that_nobody_sees_are_told():
     steps = (FixedStep(at=StepPlace.START, message="Hello"),)
-    sentence = "There are fixed steps, but steps are not shown."
+    sentence = "Fixed steps are set, but steps are not shown."
     assert found(steps=steps, show_steps=False) == [("warning", "steps", sentence)]
     assert found(steps=steps) == []
 
@@ -111,13 +112,13 @@ def test_steps_that_nobody_sees_are_told():
 @pytest.mark.parametrize("place", [StepPlace.FETCH, StepPlace.READ])
 def test_steps_of_data_that_is_never_read_are_told(place):
     steps = (FixedStep(at=place, message="Reading"),)
-    sentence = "Some fixed steps stand where data is read, and the copilot reads none."
+    sentence = "Some fixed steps are shown while data is read, but the copilot reads none."
     assert found(steps=steps) == [("warning", "steps", sentence)]
     assert found(steps=steps, widget_data=FETCH, features=features(SELECT)) == []
 
 
 def test_reasoning_that_nobody_sees_is_told():
-    sentence = "The reasoning is one of the steps, and steps are not shown."
+    sentence = "Reasoning is shown as a step, but steps are not shown."
     assert found(reasoning_steps=True, show_steps=False) == [
         ("warning", "reasoning_steps", sentence)
     ]
@@ -130,12 +131,12 @@ def test_data_messages_of_nothing_are_told():
         (
             "warning",
             "data_messages",
-            "Data of widgets is to be sent as data notes, and the copilot reads none.",
+            "Widget data is sent as context data, but the copilot reads no widgets.",
         ),
         (
             "warning",
             "data_messages",
-            "Options of the chat are to be sent as data notes, and there is no control.",
+            "Chat options are sent as context data, but there is no control.",
         ),
     ]
     tone = CustomFeature(key="tone", label="Tone", type=CustomFeatureType.TEXT, default="")
@@ -152,8 +153,8 @@ def test_data_messages_of_nothing_are_told():
 
 def test_a_control_that_nothing_uses_is_told():
     sentence = (
-        "Nothing uses the control “Tone”. Put {{ options.tone }} into the prompt, or take the "
-        "control out."
+        "Nothing uses the control “Tone”. Add {{ options.tone }} to "
+        "the prompt, or remove the control."
     )
     tone = CustomFeature(key="tone", label="Tone")
     assert found(custom_features=(tone,), system_prompt="{{ copilot.name }} {options.tones}") == [
@@ -184,7 +185,7 @@ def test_a_choice_of_one_is_told():
         options=(("A", "a"),),
     )
     prompt = "{{ options.tone }}"
-    sentence = "The control “Tone” has one option: there is nothing to choose."
+    sentence = "The control “Tone” has only one option. Add another."
     assert found(custom_features=(one,), system_prompt=prompt) == [
         ("warning", "custom_features", sentence)
     ]
@@ -194,7 +195,7 @@ def test_a_choice_of_one_is_told():
 
 def test_controls_of_one_label_are_told():
     one, other = (CustomFeature(key=key, label="Tone", model="small-1") for key in "ab")
-    sentence = "2 controls are called “Tone”: nobody can tell them apart."
+    sentence = "2 controls are named “Tone”. Rename them."
     assert found(custom_features=(one, other)) == [("warning", "custom_features", sentence)]
 
 
@@ -211,8 +212,8 @@ def test_keys_that_are_taken_and_providers_that_are_gone_stop_publishing():
             "custom_features",
             "There is no provider named 'Gone'. Choose another.",
         ),
-        ("error", "custom_features", "The key 'feedback' is taken. Give the control another."),
-        ("error", "custom_features", "The key 'b' is taken. Give the control another."),
+        ("error", "custom_features", "The key 'feedback' is already used. Choose another."),
+        ("error", "custom_features", "The key 'b' is already used. Choose another."),
     }
 
 
@@ -229,8 +230,8 @@ def test_keys_that_are_taken_and_providers_that_are_gone_stop_publishing():
 )
 def test_tools_for_a_model_that_calls_none_are_told(changes, input):
     sentence = (
-        "The model “o1-mini” calls no tools. Choose another, or one of a provider whose tools are "
-        "told in plain text."
+        "The model “o1-mini” doesn't support tool calls. Choose "
+        "another model, or a provider with text tool calls."
     )
     assert found(model="o1-mini", **changes) == [("warning", input, sentence)]
     in_text = replace(OURS, tool_calling=ToolCalling.TEXT)
@@ -245,13 +246,13 @@ def test_a_model_without_tools_is_right_where_none_are_called():
 def test_tools_and_components_of_another_release_stop_publishing():
     gone = ComponentUse(name="magic", version="v1")
     assert found(tools=("magic",), components=(gone,)) == [
-        ("error", "tools", "There is no tool named 'magic'. Switch it off."),
-        ("error", "components", "There is no component 'magic@v1'. Switch it off."),
+        ("error", "tools", "There is no tool named 'magic'. Turn it off."),
+        ("error", "components", "There is no component 'magic@v1'. Turn it off."),
     ]
 
 
 def test_addresses_of_images_without_html_are_told():
-    sentence = "Addresses for images in HTML are given, and nothing makes HTML."
+    sentence = "Image sources for HTML are set, but no tool creates HTML."
     sources = ("https://charts.example.com",)
     assert found(html_sources=sources) == [("warning", "html_sources", sentence)]
     assert found(html_sources=sources, tools=("html",)) == []
@@ -259,7 +260,7 @@ def test_addresses_of_images_without_html_are_told():
 
 
 def test_results_of_no_component_are_told():
-    sentence = "Results of components are to be shown, and no component is switched on."
+    sentence = "Results of built-in tools are shown, but no built-in tool is on."
     assert found(stream_all_text=True) == [("warning", "stream_all_text", sentence)]
 
 

@@ -14,7 +14,7 @@ from copilot_admin.models import Access
 def switched_off(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A copilot that is switched off: it is in no list and answers nobody."""
     if not facts.enabled:
-        sentence = _("It is switched off, so nobody sees it until it is enabled.")
+        sentence = _("The copilot is disabled. Enable it so that users can see it.")
         yield warning("enabled", sentence)
 
 
@@ -23,7 +23,7 @@ def no_key(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Questions without a key are refused, and there is no key."""
     if facts.access is Access.KEY and not facts.keys:
         sentence = _(
-            "Only callers with a key may ask, and no valid key opens it. Make a key, or let "
-            "everybody ask."
+            "An API key is required, and no valid key exists. Create a key, or change who can use "
+            "the copilot."
         )
         yield warning("access", sentence)

@@ -33,7 +33,7 @@ def taken_key(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     taken = {"streaming", *(feature.key for feature in FEATURES)}
     for feature in content.spec.custom_features:
         if feature.key in taken:
-            sentence = _("The key '%(key)s' is taken. Give the control another.")
+            sentence = _("The key '%(key)s' is already used. Choose another.")
             yield error("custom_features", sentence % {"key": feature.key})
         taken.add(feature.key)
 
@@ -43,14 +43,14 @@ def without_effect(content: DraftContent, facts: DraftFacts) -> Iterator[Finding
     """People set it, and nothing depends on it."""
     spec = content.spec
     if spec.data_messages.options:
-        return  # the model is told the options as a data note
+        return  # the model sees the options as a data note
     used = used_placeholders(spec.system_prompt)
     for feature in spec.custom_features:
         name = f"options.{feature.key}"
         if not feature.model and used.isdisjoint({name, f"{name}.state"}):
             sentence = _(
-                "Nothing uses the control “%(label)s”. Put {{ %(name)s }} into the prompt, or take "
-                "the control out."
+                "Nothing uses the control “%(label)s”. Add {{ %(name)s }} to the prompt, or remove "
+                "the control."
             )
             yield warning("custom_features", sentence % {"label": feature.label, "name": name})
 
@@ -60,7 +60,7 @@ def nothing_to_choose(content: DraftContent, facts: DraftFacts) -> Iterator[Find
     """A select with one option: there is nothing to choose."""
     for feature in content.spec.custom_features:
         if feature.type is CustomFeatureType.SELECT and len(feature.options) == 1:
-            sentence = _("The control “%(label)s” has one option: there is nothing to choose.")
+            sentence = _("The control “%(label)s” has only one option. Add another.")
             yield warning("custom_features", sentence % {"label": feature.label})
 
 
@@ -71,6 +71,6 @@ def same_label(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     first = {one.label.strip().lower(): one.label for one in content.spec.custom_features}
     for same, count in labels.items():
         if count > 1:
-            sentence = _("%(count)d controls are called “%(label)s”: nobody can tell them apart.")
+            sentence = _("%(count)d controls are named “%(label)s”. Rename them.")
             words = {"count": count, "label": first[same]}
             yield warning("custom_features", sentence % words)

@@ -10,7 +10,7 @@ from copilot_admin.copilots.checklist.finding import Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import is_no_chat, models_of
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 
-# Hosts that answer nobody without a key; what else is on the web may have other ways to know us.
+# Hosts that require a key; other servers may authenticate in other ways.
 _ONLY_WITH_A_KEY = (
     "api.openai.com",
     "api.anthropic.com",
@@ -48,8 +48,8 @@ def not_listed(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
         listed = facts.models.get(provider)
         if model.strip() and listed and model not in listed:
             sentence = _(
-                "The provider “%(provider)s” does not list the model “%(model)s”. Check how it is "
-                "written."
+                "The provider “%(provider)s” doesn't list the model “%(model)s”. Check the "
+                "spelling."
             )
             yield warning(field, sentence % {"provider": provider, "model": model})
 
@@ -59,29 +59,27 @@ def no_chat(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A model for something else than conversations."""
     for model in filter(is_no_chat, models_of(content.spec)):
         field = "model" if model == content.spec.model else "models"
-        sentence = _("The model “%(model)s” is not made for conversations. Choose another.")
+        sentence = _("The model “%(model)s” isn't a chat model. Choose another.")
         yield warning(field, sentence % {"model": model})
 
 
 @Check
 def without_itself(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """The picker offers models, but not the one that answers whoever does not pick."""
+    """The picker offers models, but not the default model."""
     spec = content.spec
     if spec.models and spec.model not in {id for id, _name in spec.models}:
-        sentence = _(
-            "The model picker does not offer “%(model)s”, which answers whoever picks nothing."
-        )
+        sentence = _("The model picker doesn't include the default model “%(model)s”. Add it.")
         yield warning("models", sentence % {"model": spec.model})
 
 
 @Check
 def without_key(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """The provider has no key, and its server is one that answers nobody without."""
+    """The provider has no key, and its server requires one."""
     provider = content.spec.provider
     try:
         host = urlsplit(provider.base_url.strip()).hostname
     except ValueError:
-        return  # that the address is none is told where the provider is made
+        return  # the form of the provider reports an invalid URL
     if host in _ONLY_WITH_A_KEY and not provider.api_key:
-        sentence = _("The provider “%(name)s” has no key, and %(host)s answers nobody without one.")
+        sentence = _("The provider “%(name)s” has no API key, but %(host)s requires one.")
         yield warning("provider", sentence % {"name": provider.name, "host": host})

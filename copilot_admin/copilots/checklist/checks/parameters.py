@@ -57,7 +57,7 @@ _CALLS = _Range(1, MAX_CALL_LIMIT, is_whole=True)
 def reserved(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Parameters that the server sets itself."""
     for name in sorted(RESERVED_PARAMETERS & content.spec.parameters.keys()):
-        sentence = _("The parameter '%(name)s' is set by the server. Take it out.")
+        sentence = _("The parameter '%(name)s' is set by the server. Remove it.")
         yield error("parameters", sentence % {"name": name})
 
 
@@ -67,7 +67,7 @@ def out_of_range(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     for name, right in _PARAMETERS.items():
         value = content.spec.parameters.get(name)
         if value is not None and not right.has(value):
-            sentence = _("The parameter '%(name)s' is %(right)s, not %(value)s.")
+            sentence = _("The parameter '%(name)s' must be %(right)s, not %(value)s.")
             words = {"name": name, "right": right.words, "value": str(value)[:20]}
             at = name if name in _WITH_AN_INPUT else ""
             yield error("parameters", sentence % words, at=at, only_for_people=True)
@@ -78,14 +78,14 @@ def limits_out_of_range(content: DraftContent, facts: DraftFacts) -> Iterator[Fi
     """Limits of a question that no question could keep to."""
     spec = content.spec
     if spec.max_data_tokens is not None and spec.max_data_tokens < MIN_DATA_TOKENS:
-        sentence = _("The most data of a question is at least %(least)d tokens.")
+        sentence = _("The data limit of a question must be at least %(least)d tokens.")
         sentence %= {"least": MIN_DATA_TOKENS}
         yield error("max_data_tokens", sentence, only_for_people=True)
     limits = [("max_client_calls", spec.max_client_calls)]
     limits += [("client_call_limits", limit.most) for limit in spec.client_call_limits]
     for field, most in limits:
         if not _CALLS.has(most):
-            sentence = _("A limit of calls is %(right)s, not %(value)s.")
+            sentence = _("A call limit must be %(right)s, not %(value)s.")
             words = {"right": _CALLS.words, "value": most}
             yield error(field, sentence % words, only_for_people=True)
 
@@ -97,7 +97,7 @@ def limits_without_effect(content: DraftContent, facts: DraftFacts) -> Iterator[
     for limit in spec.client_call_limits:
         if limit.most > spec.max_client_calls:
             sentence = _(
-                "“%(function)s” may be called %(most)d times, but all together only %(all)d times."
+                "“%(function)s” allows %(most)d calls, but the total limit is %(all)d calls."
             )
             words = {
                 "function": limit.function,
@@ -119,7 +119,7 @@ def two_kinds_of_chance(content: DraftContent, facts: DraftFacts) -> Iterator[Fi
 def two_lengths(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The longest answer, under its old name and its new one."""
     if _are_set(content, "max_tokens", "max_completion_tokens"):
-        sentence = _("'max_tokens' and 'max_completion_tokens' say the same. Providers take one.")
+        sentence = _("'max_tokens' and 'max_completion_tokens' are both set. Set one of them.")
         yield warning("parameters", sentence)
 
 
@@ -129,7 +129,7 @@ def temperature_while_reasoning(content: DraftContent, facts: DraftFacts) -> Ite
     if "temperature" not in content.spec.parameters:
         return
     for model in filter(takes_no_temperature, models_of(content.spec)):
-        sentence = _("The model “%(model)s” reasons and refuses a temperature. Leave it empty.")
+        sentence = _("The model “%(model)s” doesn't support a temperature. Clear it.")
         yield warning("parameters", sentence % {"model": model}, at="temperature")
 
 

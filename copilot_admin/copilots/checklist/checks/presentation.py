@@ -25,17 +25,17 @@ def image_out_of_reach(content: DraftContent, facts: DraftFacts) -> Iterator[Fin
     if not image or facts.has_image:
         return
     if "://" not in image:
-        yield warning("image", _("The file of the uploaded image is gone. Upload it again."))
+        yield warning("image", _("The uploaded image is missing. Upload it again."))
     elif _is_private(image):
         sentence = _(
-            "The image is at a private address, which this server did not fetch and people "
-            "elsewhere cannot reach. Upload the image."
+            "The image has a private URL, which users outside its network can't load. Upload the "
+            "image."
         )
         yield warning("image", sentence)
     else:
         sentence = _(
-            "This server has no copy of the image: its address was not tried, or gave none. "
-            "Workspace loads it by itself. Save the draft again, or upload the image."
+            "This server has no copy of the image, so Workspace loads it from its URL. Save the "
+            "draft again, or upload the image."
         )
         yield warning("image", sentence)
 
@@ -44,7 +44,7 @@ def image_out_of_reach(content: DraftContent, facts: DraftFacts) -> Iterator[Fin
 def description_missing(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Nothing that says what it is for."""
     if not content.spec.description.strip():
-        sentence = _("There is no description: people do not see what the copilot is for.")
+        sentence = _("The description is empty. Add one so that users see what the copilot does.")
         yield warning("description", sentence)
 
 
@@ -53,10 +53,7 @@ def description_too_long(content: DraftContent, facts: DraftFacts) -> Iterator[F
     """More than a card shows."""
     length = len(content.spec.description.strip())
     if length > _LONGEST_DESCRIPTION:
-        sentence = _(
-            "The description has %(length)d characters. Cards of Workspace have room for about "
-            "%(most)d."
-        )
+        sentence = _("The description has %(length)d characters. Workspace shows about %(most)d.")
         yield warning("description", sentence % {"length": length, "most": _LONGEST_DESCRIPTION})
 
 
@@ -67,7 +64,7 @@ def starters_twice(content: DraftContent, facts: DraftFacts) -> Iterator[Finding
     first = {" ".join(text.lower().split()): text for text in reversed(content.starters)}
     for same, count in counts.items():
         if count > 1:
-            sentence = _("The starter question “%(text)s” stands there more than once.")
+            sentence = _("The starter question “%(text)s” occurs more than once.")
             yield warning("starters", sentence % {"text": _shortened(first[same])})
 
 
@@ -77,7 +74,7 @@ def starters_too_long(content: DraftContent, facts: DraftFacts) -> Iterator[Find
     for text in dict.fromkeys(content.starters):
         if len(text) > _LONGEST_STARTER:
             sentence = _(
-                "The starter question “%(text)s” has %(length)d characters. Cards have room for "
+                "The starter question “%(text)s” has %(length)d characters. Workspace shows "
                 "about %(most)d."
             )
             words = {"text": _shortened(text), "length": len(text), "most": _LONGEST_STARTER}

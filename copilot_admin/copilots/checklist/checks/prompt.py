@@ -16,8 +16,8 @@ from copilot_admin.copilots.checklist.known_models import models_of, window_of
 from copilot_admin.copilots.checklist.subject import DraftContent, DraftFacts
 from protocol.data import render
 
-_PUNCTUATION = ".,;:!?)}"  # ends the sentence in which a name stands
-_LONGEST_NAME = 60  # characters of what stands between braces; a name is shorter
+_PUNCTUATION = ".,;:!?)}"  # ends the sentence with a name
+_LONGEST_NAME = 60  # characters between braces; a name is shorter
 
 
 @Check
@@ -42,8 +42,8 @@ def single_braces(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]
     spec = content.spec
     for name in in_single_braces(spec.system_prompt, spec.custom_features):
         sentence = _(
-            "The prompt has {%(name)s} in single braces, which stay as they are. A placeholder has "
-            "two: {{ %(name)s }}."
+            "The prompt has {%(name)s} in single braces, which isn't replaced. Write "
+            "{{ %(name)s }}."
         )
         yield warning("system_prompt", sentence % {"name": name})
 
@@ -52,7 +52,7 @@ def single_braces(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]
 def empty(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """No instructions at all."""
     if not content.spec.system_prompt.strip():
-        yield warning("system_prompt", _("The prompt is empty: the model is not told what it is."))
+        yield warning("system_prompt", _("The prompt is empty. Add instructions."))
 
 
 @Check
@@ -65,16 +65,15 @@ def too_long(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
         window = window_of(model)
         if window and tokens > window:
             sentence = _(
-                "Prompt and data notes have about %(tokens)s tokens, by an estimate of four "
-                "characters to a token. The model “%(model)s” takes %(window)s, question and answer "
-                "included."
+                "Prompt and context data have about %(tokens)s tokens. The model “%(model)s” "
+                "supports %(window)s, including question and answer."
             )
             words = {"tokens": f"{tokens:,}", "window": f"{window:,}", "model": model}
             yield warning("system_prompt", sentence % words)
 
 
 def _not_closed(name: str) -> str:
-    sentence = _("A placeholder of the prompt is not closed. Put }} behind “{{ %(name)s”.")
+    sentence = _("A placeholder in the prompt is not closed. Add }} after “{{ %(name)s”.")
     words = name.partition("{{")[0].split()
     return sentence % {"name": _shortened(words[0].rstrip(_PUNCTUATION) if words else "…")}
 

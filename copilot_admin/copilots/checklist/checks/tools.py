@@ -23,7 +23,7 @@ _HTML = "html"
 def unknown_tool(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """A tool that this release does not have."""
     for name in sorted(set(content.spec.tools) - set(tool_names())):
-        sentence = _("There is no tool named '%(name)s'. Switch it off.")
+        sentence = _("There is no tool named '%(name)s'. Turn it off.")
         yield error("tools", sentence % {"name": name})
 
 
@@ -33,10 +33,10 @@ def unknown_component(content: DraftContent, facts: DraftFacts) -> Iterator[Find
     spec = content.spec
     for use in spec.components:
         if not registry().find(use.name, use.version):
-            sentence = _("There is no component '%(name)s'. Switch it off.")
+            sentence = _("There is no component '%(name)s'. Turn it off.")
             yield error("components", sentence % {"name": use.pin})
         elif use.name in taken_names(spec):
-            sentence = _("The component '%(name)s' has the name of a tool. Switch one of them off.")
+            sentence = _("The component '%(name)s' has the name of a tool. Turn one of them off.")
             yield error("components", sentence % {"name": use.name})
 
 
@@ -49,8 +49,8 @@ def nobody_calls(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
         return
     for model in filter(takes_no_tools, models_of(spec)):
         sentence = _(
-            "The model “%(model)s” calls no tools. Choose another, or one of a provider whose tools "
-            "are told in plain text."
+            "The model “%(model)s” doesn't support tool calls. Choose another model, or a provider "
+            "with text tool calls."
         )
         yield warning(field, sentence % {"model": model})
 
@@ -60,7 +60,7 @@ def sources_of_nothing(content: DraftContent, facts: DraftFacts) -> Iterator[Fin
     """Addresses of images in HTML that the copilot cannot show."""
     spec = content.spec
     if spec.html_sources and _HTML not in spec.tools and not spec.has("generative-ui"):
-        sentence = _("Addresses for images in HTML are given, and nothing makes HTML.")
+        sentence = _("Image sources for HTML are set, but no tool creates HTML.")
         yield warning("html_sources", sentence)
 
 
@@ -68,7 +68,7 @@ def sources_of_nothing(content: DraftContent, facts: DraftFacts) -> Iterator[Fin
 def results_of_nothing(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Results of components are shown, and there is none."""
     if content.spec.stream_all_text and not content.spec.components:
-        sentence = _("Results of components are to be shown, and no component is switched on.")
+        sentence = _("Results of built-in tools are shown, but no built-in tool is on.")
         yield warning("stream_all_text", sentence)
 
 

@@ -20,8 +20,8 @@ def widgets_never_read(content: DraftContent, facts: DraftFacts) -> Iterator[Fin
     spec = content.spec
     if spec.widget_data is WidgetDataMode.OFF and spec.features & WIDGET_FEATURES:
         sentence = _(
-            "People may choose widgets, but the copilot never reads them. Let it read widgets, or "
-            "switch the widget features off."
+            "Users can choose widgets, but the copilot never reads them. Let it read widgets, or "
+            "turn the widget features off."
         )
         yield warning("widget_data", sentence)
 
@@ -32,8 +32,8 @@ def widgets_never_offered(content: DraftContent, facts: DraftFacts) -> Iterator[
     spec = content.spec
     if spec.widget_data is not WidgetDataMode.OFF and not spec.features & WIDGET_FEATURES:
         sentence = _(
-            "The copilot reads widgets, but Workspace offers it none. Switch a widget feature on, "
-            "or choose “Never” where it says when it reads widgets."
+            "The copilot reads widgets, but no widget feature is on. Turn one on, or set reading "
+            "widgets to “Never”."
         )
         yield warning("features", sentence)
 
@@ -45,7 +45,7 @@ def nothing_to_fetch(content: DraftContent, facts: DraftFacts) -> Iterator[Findi
     is_fetched = spec.widget_data is WidgetDataMode.FETCH and spec.features & WIDGET_FEATURES
     if is_fetched and _SELECT not in spec.features:
         sentence = _(
-            "Selected widgets are read before answering, but people cannot select any. Switch "
+            "Selected widgets are read before answering, but users can't select any. Turn "
             "“Selected widgets” on, or let the model ask."
         )
         yield warning("features", sentence)
@@ -56,8 +56,8 @@ def no_documents(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Places in documents are cited, but no document can come."""
     if content.spec.citations is CitationMode.DOCUMENTS and not _gets_files(content.spec):
         sentence = _(
-            "Places in documents are cited, but no document reaches the copilot. Switch “Files” on "
-            "or let it read widgets."
+            "Document passages are cited, but the copilot gets no documents. Turn “Files” on, or "
+            "let it read widgets."
         )
         yield warning("citations", sentence)
 
@@ -67,21 +67,21 @@ def no_pictures(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """The model may look at pictures, but none can come."""
     spec = content.spec
     if spec.sees_images and not _gets_files(spec) and not spec.read_links:
-        sentence = _("The model may look at images, but none reaches the copilot.")
+        sentence = _("The model can see images, but the copilot gets none. Turn “Files” on.")
         yield warning("images", sentence)
 
 
 @Check
 def steps_never_shown(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Fixed steps that nobody sees."""
+    """Fixed steps that are not shown."""
     spec = content.spec
     if spec.steps and not spec.show_steps:
-        sentence = _("There are fixed steps, but steps are not shown.")
+        sentence = _("Fixed steps are set, but steps are not shown.")
         yield warning("steps", sentence)
     elif not reads_widgets(spec) and any(
         step.at in (StepPlace.FETCH, StepPlace.READ) for step in spec.steps
     ):
-        sentence = _("Some fixed steps stand where data is read, and the copilot reads none.")
+        sentence = _("Some fixed steps are shown while data is read, but the copilot reads none.")
         yield warning("steps", sentence)
 
 
@@ -89,7 +89,7 @@ def steps_never_shown(content: DraftContent, facts: DraftFacts) -> Iterator[Find
 def reasoning_never_shown(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
     """Reasoning is shown as steps, and steps are not."""
     if content.spec.reasoning_steps and not content.spec.show_steps:
-        sentence = _("The reasoning is one of the steps, and steps are not shown.")
+        sentence = _("Reasoning is shown as a step, but steps are not shown.")
         yield warning("reasoning_steps", sentence)
 
 
@@ -98,10 +98,10 @@ def data_messages_without_data(content: DraftContent, facts: DraftFacts) -> Iter
     """Data that is to be sent as notes, and never comes."""
     spec = content.spec
     if spec.data_messages.results and not reads_widgets(spec):
-        sentence = _("Data of widgets is to be sent as data notes, and the copilot reads none.")
+        sentence = _("Widget data is sent as context data, but the copilot reads no widgets.")
         yield warning("data_messages", sentence)
     if spec.data_messages.options and not spec.custom_features:
-        sentence = _("Options of the chat are to be sent as data notes, and there is no control.")
+        sentence = _("Chat options are sent as context data, but there is no control.")
         yield warning("data_messages", sentence)
 
 
