@@ -15,6 +15,7 @@ import prometheus_client  # noqa: F401  # it reads its variable when it is impor
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from copilot_admin.admin.transcripts import list_page
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
@@ -130,6 +131,7 @@ def _long_timeouts() -> Iterator[None]:
         for module, name in (
             (expressions, "SEARCH_SECONDS"),
             (data_fit, "SECONDS"),
+            (list_page, "COUNT_SECONDS"),
         ):
             patch.setattr(module, name, HANGS_SECONDS)
         yield

@@ -65,7 +65,7 @@ def rows(boss: Any) -> Iterator[str]:
         f"{own}?copilot={TEXT}&since={TEXT}",
         f"{own}?{TEXT}=1",
     )
-    yield from ("analytics/?days=30", f"analytics/?days=30&user={TEXT}", "running/", "")
+    yield from ("analytics/?days=30", f"analytics/?days=30&user={TEXT}", "analytics/running/", "")
     yield from (f"{ROOM}endpointkey/", f"{ROOM}provider/")
     yield from alerts()
     begin_erasure(PrivacyScope(conversation=talk.pk), reason=TEXT)

@@ -109,7 +109,7 @@ def test_the_page_needs_the_same_queries_for_3_turns_and_for_60(reviewer: Browse
             assert reviewer.get(address(conversation, path.format(turn.pk))).status_code == 200
         return len(captured)
 
-    assert queries(3) == queries(60) <= 24
+    assert queries(3) == queries(60) <= 25
 
 
 def shown_data(count: int) -> Conversation:
