@@ -125,7 +125,7 @@ def test_a_page_asks_nobody(builder: Client, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(model_lists, "fetch_models", asked)
     monkeypatch.setattr("socket.getaddrinfo", asked)
     copilot = make_copilot(**CLEAN, image_url="https://10.0.0.1/a.png")
-    assert "The image is at a private address" in page_of(builder, copilot)
+    assert "The image has a private URL" in page_of(builder, copilot)
 
 
 def checklist_url(copilot: Copilot) -> str:
