@@ -20,10 +20,7 @@ def rename(apps: Any, old: str, new: str) -> None:
             continue
         price.pk = None
         price.model = new
-        if not prices.filter(
-            provider=price.provider_id, model=new, valid_from=price.valid_from
-        ).exists():
-            price.save()
+        price.save()
 
 
 def forward(apps: Any, schema_editor: Any) -> None:

@@ -185,14 +185,16 @@ def test_postgresql_cancels_a_search_that_reads_too_long(monkeypatch):
 
 def test_conversations_are_found_by_ids():
     asked, other = Client(trace_id="chat-1").ask("Why?").answer("So."), say("Other")
-    pk = asked.conversation.pk
+    pk, visible = asked.conversation.pk, Conversation.objects.all()
     for text in (f" {asked.run_id} ", asked.run_id.hex):
-        assert find_by_id(parse_search(text)) == {pk: asked.accepted.turn_id}
+        assert find_by_id(parse_search(text), visible) == {pk: asked.accepted.turn_id}
     for text in ("chat-1", f"#{pk}", str(pk)):
-        assert find_by_id(parse_search(text)) == {pk: None}
-    assert find_by_id(parse_search(str(other.conversation.pk))) == {other.conversation.pk: None}
+        assert find_by_id(parse_search(text), visible) == {pk: None}
+    assert find_by_id(parse_search(str(other.conversation.pk)), visible) == {
+        other.conversation.pk: None
+    }
     for text in ("chat", "", str(uuid4()), "0"):
-        assert find_by_id(parse_search(text)) == {}, text
+        assert find_by_id(parse_search(text), visible) == {}, text
 
 
 def test_a_hit_has_its_first_turn_and_their_number():

@@ -199,6 +199,6 @@ def test_the_end_of_a_run_reads_no_price_a_second_time(django_assert_max_num_que
     client = Client(trace_id="chat-1")
     ended(client.ask("Hi"), TOLD)
     asked = client.ask("Hi", "And?")
-    with django_assert_max_num_queries(20) as queries:
+    with django_assert_max_num_queries(22) as queries:
         ended(asked, TOLD)
     assert not [one for one in queries.captured_queries if "modelprice" in one["sql"]]
