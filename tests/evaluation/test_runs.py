@@ -4,7 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.core.management import call_command
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 import pytest
@@ -128,8 +128,10 @@ def test_a_copilot_that_is_being_deleted_runs_no_tests():
     queue_run(copilot)
     mark_for_deletion([copilot.pk])
     assert claim_next(copilot.pk) is None
-    while delete_batch(copilot.pk) is not BatchResult.DONE:
-        pass
+    step = BatchResult.MORE
+    while step is not BatchResult.DONE:
+        with transaction.atomic():
+            step = delete_batch(copilot.pk)
     assert not TestCase.objects.exists()
 
 
