@@ -117,7 +117,8 @@ def test_every_vendor_has_a_form_that_fits(operator: Client) -> None:
 
 def test_the_page_to_add_a_provider_starts_with_the_vendors(operator: Client) -> None:
     url = reverse("admin:copilot_admin_provider_add")
-    assert operator.get(url).context["presets"] == PRESETS
+    shown = tuple(operator.get(url).context["presets"])
+    assert shown[: len(PRESETS)] == PRESETS
     assert "adminform" in operator.get(f"{url}?full=1").context
 
 
