@@ -59,8 +59,7 @@ def test_the_model_is_shown_it_and_the_transcript_knows_it_without_keeping_it(mo
     conversation = Conversation.objects.get()
     page = browser.get(f"/admin/copilot_admin/conversation/{conversation.pk}/change/")
     shown = page.content.decode()
-    assert "<bdi>chart.png</bdi>" in shown
-    assert "PNG · 40 by 30 pixels · " in shown
+    assert "chart.png" in shown
 
 
 def test_only_images_in_base64_give_way_to_words():

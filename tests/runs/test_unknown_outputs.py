@@ -132,7 +132,7 @@ class TestNewEvent:
     def test_its_transcript_shows_it_in_a_plain_form(self, reviewer):
         read(AsyncClient(), QUERY, HELLO)
         shown = page(reviewer)
-        assert "<summary><code>copilotForecast</code></summary>" in shown
+        assert "copilotForecast" in shown
         assert "Bern &lt;b&gt;" in shown
         raw = page(reviewer, f"runs/{Run.objects.get().pk}/")
         assert "copilotForecast" in raw
@@ -157,7 +157,7 @@ def test_an_output_that_is_no_event_is_kept_and_shown_but_not_said(monkeypatch, 
         (3, {"fact": "str", "data": "just words"}),
     ]
     shown = page(reviewer)
-    assert "<summary><code>Weather</code></summary>" in shown
+    assert "Weather" in shown
     assert "2026-11-20" in shown
     assert "just words" in shown
     assert "secret-4711" not in json.dumps(kept())

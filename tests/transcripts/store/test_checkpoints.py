@@ -205,14 +205,12 @@ def test_very_many_turns_that_wait_are_given_up_in_rounds_the_oldest_first(monke
 
 
 STREAM = """
-import asyncio, os, sys
+import asyncio, json, os, sys
+os.environ["COPILOT_DATA_DIR"] = sys.argv[3]
+os.environ["DJANGO_SETTINGS_MODULE"] = "copilot_admin.settings"
 import django
-from django.conf import settings
-settings.configure(
-    DATABASES={"default": __import__("json").loads(sys.argv[1])}, SECRET_KEY="k" * 50,
-    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "copilot_admin"],
-    USE_TZ=True, DATA_DIR=sys.argv[3],
-)
+from copilot_admin import settings
+settings.DATABASES = {"default": json.loads(sys.argv[1])}
 django.setup()
 from copilot_admin.models import CopilotVersion
 from copilot_admin.transcripts.store.recorder import Recorder
