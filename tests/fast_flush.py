@@ -9,7 +9,7 @@ from django.apps import apps
 from django.contrib.auth.models import Group, Permission
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
 from copilot_admin.config.roles import ROLES
 from copilot_admin.models import AuditEntry
@@ -19,6 +19,16 @@ MADE_BY_MIGRATE = (ContentType, Permission, Group, Group.permissions.through)
 
 def flush() -> None:
     """Delete all rows except those that `migrate` makes."""
+    try:
+        _delete_rows()
+    except IntegrityError:  # a thread of the server wrote a row after the tables were listed
+        _delete_rows()
+    if not _has_migrated_roles():
+        with connection.cursor() as cursor, without_triggers(cursor):
+            call_command("flush", verbosity=0, interactive=False)
+
+
+def _delete_rows() -> None:
     with connection.cursor() as cursor:
         cursor.execute(_non_empty_tables_sql())
         tables = [table for (table,) in cursor.fetchall()]
@@ -27,9 +37,6 @@ def flush() -> None:
         with transaction.atomic(), connection.cursor() as cursor, without_triggers(cursor):
             for table in tables:
                 cursor.execute(f"DELETE FROM {connection.ops.quote_name(table)}")  # noqa: S608
-    if not _has_migrated_roles():
-        with connection.cursor() as cursor, without_triggers(cursor):
-            call_command("flush", verbosity=0, interactive=False)
 
 
 @cache
