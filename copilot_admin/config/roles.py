@@ -72,7 +72,7 @@ ROLES: Mapping[Role, RoleRights] = {
         permissions=_permissions("view_copilot publish_copilot"),
     ),
     Role.REVIEWERS: RoleRights(
-        description=_("Read, review and export transcripts."),
+        description=_("Read, review and export conversations."),
         permissions=_permissions(
             "view_conversation change_conversation export_conversation view_componentcall "
             "view_reviewqueue add_reviewqueue change_reviewqueue view_alert"

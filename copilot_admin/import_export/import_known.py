@@ -67,14 +67,14 @@ def known_to(slugs: Collection[str]) -> KnownToImport:
 
 
 def fault_of_stranger(entry: ProviderEntry, known: KnownToImport, *, index: int) -> list[FileFault]:
-    """What is told to somebody who may not change providers: a file would, unless it is here so."""
+    """Return the fault of a provider that differs, for users who can't change providers."""
     row = known.provider(entry.name)
     is_here = row is not None and provider_entry(row) == _as_written(entry)
     if is_here:
         return []
     sentence = _(
-        "you may not add or change providers, and it is not here like this. Leave it out of the "
-        "file to use the one that is here, or ask an operator to import it."
+        "you can't add or change providers, and this one differs from the stored one. Remove it "
+        "from the file, or ask an operator to import it."
     )
     return [FileFault(f"providers[{index}]", sentence)]
 

@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
             ('data_notes', OrderedJsonField(blank=True, default=list, verbose_name='data notes')),
             ('data_messages', models.JSONField(blank=True, default=dict, verbose_name='data messages')),
             ('enabled', models.BooleanField(default=True, verbose_name='enabled')),
-            ('access', models.CharField(choices=[('open', 'Open: everybody who reaches this server'), ('key', 'Key: callers with an endpoint key')], default='key', max_length=10, verbose_name='access')),
+            ('access', models.CharField(choices=[('open', 'Open: everyone who can reach this server'), ('key', 'Key: callers with an endpoint key')], default='key', max_length=10, verbose_name='access')),
             ('limits', models.JSONField(blank=True, default=dict, verbose_name='limits')),
             ('logging', models.CharField(choices=[('everything', 'Everything'), ('metadata', 'Metadata only: times, tokens, outcomes, no content'), ('nothing', 'Nothing but that a run took place')], default='everything', max_length=10, verbose_name='logging')),
             ('retention_days', models.PositiveIntegerField(blank=True, null=True, validators=[MinValueValidator(1), MaxValueValidator(36500)], verbose_name='retention in days')),
@@ -292,7 +292,7 @@ class Migration(migrations.Migration):
             ('n_down', models.PositiveIntegerField(default=0, verbose_name='thumbs down')),
             ('review_state', models.CharField(choices=[('new', 'New'), ('in_review', 'In review'), ('done', 'Done')], default='new', max_length=10, verbose_name='review')),
         ], options={
-            'verbose_name': 'conversation', 'verbose_name_plural': 'transcripts', 'ordering': ['-last_at', '-id'],
+            'verbose_name': 'conversation', 'verbose_name_plural': 'conversations', 'ordering': ['-last_at', '-id'],
             'indexes': [
                 models.Index(fields=['-last_at', '-id'], name='conversation_recent'),
                 models.Index(fields=['copilot', '-last_at', '-id'], name='conversation_of_copilot'),
@@ -542,7 +542,7 @@ class Migration(migrations.Migration):
             ('claim', models.PositiveIntegerField(default=0)),
             ('moved_at', models.DateTimeField()),
             ('made_at', models.DateTimeField(auto_now_add=True, verbose_name='begun')),
-            ('expires_at', models.DateTimeField(verbose_name='kept until')),
+            ('expires_at', models.DateTimeField(verbose_name='available until')),
         ], options={
             'verbose_name': 'export', 'verbose_name_plural': 'exports', 'ordering': ['-id'], 'permissions': [('export_conversation', 'Can export transcripts')], 'default_permissions': (),
             'indexes': [

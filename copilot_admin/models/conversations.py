@@ -96,7 +96,7 @@ class Conversation(models.Model):
 
     class Meta:
         verbose_name = _("conversation")
-        verbose_name_plural = _("transcripts")
+        verbose_name_plural = _("conversations")
         ordering = ["-last_at", "-id"]
         indexes = [
             models.Index(fields=["-last_at", "-id"], name="conversation_recent"),

@@ -79,7 +79,7 @@ class Provider(models.Model):
 
 
 class Access(models.TextChoices):
-    OPEN = "open", _("Open: everybody who reaches this server")
+    OPEN = "open", _("Open: everyone who can reach this server")
     KEY = "key", _("Key: callers with an endpoint key")
 
 

@@ -48,7 +48,7 @@ class TranscriptExport(models.Model):
     claim = models.PositiveIntegerField(default=0)
     moved_at = models.DateTimeField()
     made_at = models.DateTimeField(_("begun"), auto_now_add=True)
-    expires_at = models.DateTimeField(_("kept until"))
+    expires_at = models.DateTimeField(_("available until"))
 
     objects: ClassVar[ExportQuerySet] = ExportQuerySet.as_manager()  # type: ignore[assignment]  # a manager made from the queryset has its methods
 

@@ -31,8 +31,8 @@ def describe_retention(copilot: Copilot) -> str:
     if not days:
         return _("Conversations are stored without a time limit.")
     text = ngettext(
-        "Transcripts are deleted after %(n)d day without activity.",
-        "Transcripts are deleted after %(n)d days without activity.",
+        "Conversations are deleted after %(n)d day without activity.",
+        "Conversations are deleted after %(n)d days without activity.",
         days,
     )
     return text % {"n": days}

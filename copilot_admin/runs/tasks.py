@@ -1,4 +1,4 @@
-"""Tasks that are kept until they end, and reasons for which runs are cancelled."""
+"""Tasks that are referenced until they end, and reasons for which runs are cancelled."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping

@@ -10,7 +10,6 @@ from django.utils.translation import gettext
 from copilot_admin.admin.common.rows import RowForm, RowFormSet
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.agent.values.document import data_note
-from copilot_admin.copilots.remote_images import is_address
 from copilot_admin.models import Copilot
 from protocol.data import fold, render
 from protocol.features import FEATURES
@@ -23,21 +22,11 @@ class Preview:
     name: str
     description: str
     image: str
-    linked_image: str  # its address, if it has one; it may be half-written
     features: frozenset[str]
     models: tuple[Mapping[str, Any], ...]  # `id` and `name`
     controls: tuple[Mapping[str, Any], ...]
     starters: tuple[str, ...]
     notes: tuple[str, ...] = ()
-
-    @property
-    def is_link(self) -> bool:
-        return is_address(self.linked_image)
-
-    @property
-    def feature_labels(self) -> tuple[str, ...]:
-        """The names of the features that are on."""
-        return tuple(gettext(feature.label) for feature in FEATURES if feature.key in self.features)
 
     @property
     def feature_toggles(self) -> tuple[tuple[str, str], ...]:
@@ -47,16 +36,6 @@ class Preview:
             for feature in FEATURES
             if feature.as_toggle and feature.key in self.features
         )
-
-    @property
-    def picks_widgets(self) -> bool:
-        """True if users may attach widgets with @."""
-        return "widget-dashboard-select" in self.features
-
-    @property
-    def sees_everything(self) -> bool:
-        """True if the options include Workspace's switch for global data."""
-        return "widget-global-search" in self.features
 
 
 def preview_of(copilot: Copilot, *, image: str) -> Preview:
@@ -70,7 +49,6 @@ def preview_of(copilot: Copilot, *, image: str) -> Preview:
         name=copilot.name,
         description=copilot.description,
         image=image,
-        linked_image="" if copilot.image else copilot.image_url,
         features=frozenset(
             feature.key
             for feature in FEATURES
@@ -93,7 +71,6 @@ def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
         name=form["name"].value() or "",
         description=form["description"].value() or "",
         image=shown,
-        linked_image="" if uploaded else address,
         features=frozenset(form["features"].value() or ()),
         models=tuple(_good_rows(form["model_choices"].value())),
         controls=tuple(_good_rows(form["custom_features"].value())),

@@ -23,7 +23,7 @@ MAX_SEARCH_LENGTH = 200
 SETTINGS: Mapping[str, tuple[str, str | Promise]] = {
     "Provider": ("bolt", gettext_lazy("Connect model providers and choose their models.")),
     "ModelPrice": ("dollar", gettext_lazy("Prices per million tokens, for cost and budgets.")),
-    "EndpointKey": ("key", gettext_lazy("Keys that apps send to ask copilots.")),
+    "EndpointKey": ("key", gettext_lazy("Keys that apps use to call copilots.")),
     "Limits": ("limit", gettext_lazy("Requests, tokens and cost per minute, day and month.")),
     "Privacy": ("shield", gettext_lazy("Retention, redaction, legal holds and erasure.")),
     "User": ("people", gettext_lazy("People who can sign in, and their roles.")),

@@ -1,4 +1,4 @@
-"""Details of the rows of the transcript list: excerpts, reasons of feedback, kinds of errors."""
+"""Details of the rows of the conversation list: excerpts and kinds of errors."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -6,15 +6,11 @@ from dataclasses import dataclass
 
 from django.db.models import Max, Q
 
-from copilot_admin.models import Conversation, Feedback, Outcome, Run, Turn
-from copilot_admin.rendering.text import shortened
+from copilot_admin.models import Conversation, Outcome, Run, Turn
 from copilot_admin.storage.search_text import find_spans
 from copilot_admin.transcripts.store.search_index import answers_of, beginning_of
 
 MARGIN = 70  # characters before the first hit, and after it
-MAX_FEEDBACK = 500  # of a page; a conversation may have thousands
-MAX_REASONS = 3  # of a row
-MAX_COMMENT = 81  # characters of a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +19,6 @@ class ExcerptPiece:
 
     text: str
     is_hit: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A reason of a thumb."""
-
-    is_good: bool
-    text: str
 
 
 def load_excerpts(
@@ -83,21 +71,6 @@ def _find_window(text: str, phrases: Sequence[str]) -> tuple[int, int]:
     if first < 0 or len(folded) != len(text):
         return 0, len(text)
     return max(0, first - MARGIN), first + 4 * MARGIN + max(map(len, phrases))
-
-
-def load_reasons(rows: Iterable[Conversation]) -> Mapping[int, Sequence[Reason]]:
-    """Return the reasons of thumbs by conversation, newest first, those down before those up."""
-    judged = [row.pk for row in rows if row.n_down or row.n_up]
-    if not judged:
-        return {}
-    feedback = Feedback.objects.filter(turn__conversation__in=judged).order_by("value", "-id")
-    values = feedback.values_list("turn__conversation_id", "value", "tags", "comment")
-    reasons: dict[int, list[Reason]] = defaultdict(list)
-    for pk, value, tags, comment in values[:MAX_FEEDBACK]:
-        line = shortened(" ".join(comment.split()), most=MAX_COMMENT)
-        texts = [*map(str, tags), *([line] if line else [])]
-        reasons[pk] += [Reason(value > 0, text) for text in texts]
-    return {pk: list(dict.fromkeys(some))[:MAX_REASONS] for pk, some in reasons.items()}
 
 
 def load_errors(rows: Iterable[Conversation]) -> Mapping[int, Sequence[str]]:

@@ -21,7 +21,6 @@ MAX_PAYMENTS = 10_000
 _DAYS_PER_YEAR = 365  # as in XIRR
 _GRID = np.linspace(np.log(0.001), np.log(1_000), 2_000)  # logarithms of 1 + rate
 _BISECTIONS = 80
-_ZERO = 1e-9  # of the sum of all payments
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 
