@@ -12,6 +12,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
+import copilot_admin.urls  # noqa: F401  # registers the models of the admin
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.jobs import removal as removal_job

@@ -1,16 +1,13 @@
-"""Details of the rows of the transcript list."""
+"""Details of the rows of the conversation list."""
 
 import pytest
 
-from copilot_admin.models import Conversation, Feedback, FeedbackSource, Outcome
+from copilot_admin.models import Conversation, Outcome
 from copilot_admin.transcripts.search.row_details import (
     MARGIN,
-    MAX_COMMENT,
     ExcerptPiece,
-    Reason,
     load_errors,
     load_excerpts,
-    load_reasons,
     make_excerpt,
 )
 from tests.transcripts.store.journaling import Client, ai, ending
@@ -44,25 +41,6 @@ class TestRows:
         assert load_excerpts([turn], ["shares"]) == {turn: shares}
         assert load_excerpts([turn], ["oil"]) == {turn: ()}
 
-    def test_reasons_down_come_first_and_are_few(self):
-        client = Client()
-        first = client.ask("a").answer("-")
-        second = client.ask("a", ai("-"), "b").answer("-")
-        for asked, value, tag, comment in ((first, 1, "Good", ""), (second, -1, "Wrong", "x" * 99)):
-            Feedback.objects.create(
-                turn_id=asked.accepted.turn_id,
-                source=FeedbackSource.END_USER,
-                value=value,
-                tags=[tag],
-                comment=comment,
-            )
-        Conversation.objects.update(n_up=1, n_down=1)
-        row = Conversation.objects.get()
-        comment = "x" * (MAX_COMMENT - 1) + "…"
-        assert load_reasons([row]) == {
-            row.pk: [Reason(False, "Wrong"), Reason(False, comment), Reason(True, "Good")]
-        }
-
     def test_errors_are_listed_the_latest_first(self):
         client = Client()
         client.ask("a").answer("-", ended=ending(Outcome.FAILED, error_code="older"))
@@ -70,7 +48,7 @@ class TestRows:
         row = Conversation.objects.get()
         assert load_errors([row]) == {row.pk: ["newer", "older"]}
 
-    def test_rows_without_thumbs_and_errors_need_no_query(self, django_assert_num_queries):
+    def test_rows_without_errors_need_no_query(self, django_assert_num_queries):
         row = Client().ask("a").answer("-").conversation
         with django_assert_num_queries(0):
-            assert (load_reasons([row]), load_errors([row])) == ({}, {})
+            assert load_errors([row]) == {}
