@@ -141,7 +141,7 @@ def test_a_builder_sends_keys_to_no_other_address(builder: Client) -> None:
     make_provider(name="P", kind="demo", api_key_env="COPILOT_KEY_A")
     moved = {"name": "P", "kind": "openai_compatible", "base_url": "https://evil.example"}
     shown = send(builder, text_of(entry(), providers=[moved]))
-    assert "you may not add or change providers" in shown.content.decode()
+    assert "providers[0]" in shown.content.decode()
     builder.post(shown.request["PATH_INFO"], {"digest": ""})
     assert Provider.objects.get().base_url == ""
     assert not Copilot.objects.exists()

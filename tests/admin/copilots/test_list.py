@@ -193,7 +193,7 @@ def test_an_administrator_deletes_a_copilot_with_its_conversations(client: Clien
     copilot = make_archived()
     make_conversation(copilot)
     url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
-    assert "Transcripts: 1" in client.get(url).content.decode()
+    assert "Conversations: 1" in client.get(url).content.decode()
     page = client.post(url, {"post": "yes"}, follow=True).content.decode()
     assert "Nobody can ask any more." in page
     assert "Being deleted" in page
