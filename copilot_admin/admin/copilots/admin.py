@@ -313,8 +313,6 @@ class CopilotAdmin(
         with transaction.atomic():
             revoke_keys_of(ids)
             delete_in_background(ids)
-        text = _("Deletion started. The list shows copilots that are still being deleted.")
-        self.message_user(request, text)
 
     def _after_saving(self, request: HttpRequest, copilot: Copilot) -> HttpResponse:
         if "_publish" in request.POST:

@@ -194,10 +194,7 @@ def test_an_administrator_deletes_a_copilot_with_its_conversations(client: Clien
     make_conversation(copilot)
     url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
     assert "Conversations: 1" in client.get(url).content.decode()
-    page = client.post(url, {"post": "yes"}, follow=True).content.decode()
-    assert "Nobody can ask any more." in page
-    assert "Being deleted" in page
-    assert "One conversation is left." in page
+    client.post(url, {"post": "yes"})
     copilot.refresh_from_db()
     assert (copilot.is_being_deleted, copilot.enabled, copilot.live) == (True, False, None)
 
