@@ -117,17 +117,6 @@ def save_turns(turns: Sequence[tuple[int, int]], *, label: str = "") -> Iterator
         )
 
 
-def path_to(tree: Tree, turn: int) -> list[int]:
-    """Return the turns from the first question to one; empty if there is no such turn."""
-    parents = {place.turn.pk: place.parent_id for place in tree.places}
-    path: list[int] = []
-    here: int | None = turn
-    while here is not None and here in parents:
-        path.insert(0, here)
-        here = parents[here]
-    return path
-
-
 def _save_turn(
     conversation: Conversation, tree: Tree, turn: int, *, label: str
 ) -> tuple[SaveStatus, int | None, str]:
@@ -137,7 +126,7 @@ def _save_turn(
     same = TestCase.objects.filter(source_turn=turn, copilot=copilot)
     if (known := same.values_list("pk", flat=True).first()) is not None:
         return SaveStatus.SAVED_BEFORE, known, ""
-    path = path_to(tree, turn)
+    path = [place.id for place in tree.path_to(turn)]
     views = read_turns(conversation, tree, path)
     asked = views.get(turn)
     if asked is None:

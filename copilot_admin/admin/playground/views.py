@@ -20,6 +20,7 @@ from copilot_admin.admin.blocks.kinds import ArtifactBlock
 from copilot_admin.admin.playground.targets import ORIGIN, may_build, read_file, read_id
 from copilot_admin.admin.transcripts.conversation_page import AnswerPart, build_parts
 from copilot_admin.admin.transcripts.facts import latest_turn, load_facts
+from copilot_admin.admin.transcripts.turns import find_turn_of_key
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import known_models_of
@@ -38,8 +39,6 @@ from copilot_admin.models import (
 )
 from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.queries import (
-    read_conversation,
-    read_outline,
     read_tree,
     read_turns,
 )
@@ -68,7 +67,7 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     turn = latest_turn(conversation)
     tree = read_tree(conversation)
     turns = read_turns(conversation, tree, {turn}) if turn else {}
-    parts = build_parts(read_outline(conversation, tree), turns)
+    parts = build_parts(tree, turns)
     if not parts or not parts[0].answers:
         raise Http404
     answer = parts[0].answers[-1]
@@ -212,8 +211,10 @@ def show_html(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _find_html(conversation: Conversation, key: str) -> str:
-    for turn in read_conversation(conversation).turns:
-        for run in turn.runs:
+    tree = read_tree(conversation)
+    turn = find_turn_of_key(conversation, tree, key)
+    for view in read_turns(conversation, tree, {turn} if turn else ()).values():
+        for run in view.runs:
             if key.startswith(f"r{run.id.hex}-"):
                 blocks = build_blocks(run, limits=FULL_LIMITS, formatted=False)
                 found = [one for one in blocks if isinstance(one, ArtifactBlock) and one.key == key]

@@ -12,29 +12,23 @@ from copilot_admin.admin.blocks.contents import (
 )
 from copilot_admin.admin.blocks.kinds import Block, CallResult, StepsBlock, TextBlock
 from copilot_admin.admin.blocks.results import build_results
-from copilot_admin.admin.transcripts.turns import (
-    Children,
-    PagePlan,
-    Siblings,
-    find_siblings,
-    group_by_parent,
-)
+from copilot_admin.admin.transcripts.turns import PagePlan, Siblings, find_siblings
 from copilot_admin.models import Outcome, TurnState
 from copilot_admin.review.reviews import TurnReview
 from copilot_admin.transcripts.queries import (
     Attempt,
     Extent,
     MessageView,
-    OutlineView,
     RunView,
-    TurnOutline,
+    Tree,
+    TurnPlace,
     TurnView,
     attempts_of,
 )
 
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
 MAX_FORMATTED = 60_000  # characters of a page
-MAX_HISTORY = 20  # foreign messages before a question, or after the last turn
+MAX_HISTORY = 20  # foreign messages before a question
 EXTENT = Extent(events=300, runs=100)
 NO_REVIEWS: Mapping[int, TurnReview] = {}
 
@@ -91,7 +85,7 @@ class TurnPart:
         review: Notes and verdicts; None for a placeholder.
     """
 
-    outline: TurnOutline
+    place: TurnPlace
     turn: TurnView | None
     number: int
     siblings: Siblings | None
@@ -100,8 +94,15 @@ class TurnPart:
 
     @property
     def is_live(self) -> bool:
-        is_open = self.outline.state in (TurnState.OPEN, TurnState.AWAITING_RESULT)
-        return is_open or self.outline.is_running
+        outcomes = [run.row.outcome for run in self.turn.runs] if self.turn else []
+        is_open = self.place.state in (TurnState.OPEN, TurnState.AWAITING_RESULT)
+        return is_open or Outcome.RUNNING in outcomes
+
+    @property
+    def has_error(self) -> bool:
+        """True if an answer ended otherwise than completed."""
+        good = (Outcome.RUNNING, Outcome.COMPLETED)
+        return self.turn is not None and any(run.row.outcome not in good for run in self.turn.runs)
 
     @property
     def recent_history(self) -> tuple[MessageView, ...]:
@@ -120,94 +121,70 @@ class ConversationPage:
 
     Attributes:
         earlier: Turns before the first part, `later` those after the last one.
-        history: Messages after the last turn that nothing follows.
     """
 
     parts: tuple[TurnPart, ...]
-    history: tuple[MessageView, ...]
-    earlier: Sequence[TurnOutline]
-    later: Sequence[TurnOutline]
+    earlier: Sequence[TurnPlace]
+    later: Sequence[TurnPlace]
 
     @property
     def is_live(self) -> bool:
         return any(part.is_live for part in self.parts)
 
     @property
-    def newest(self) -> TurnOutline | None:
-        return self.parts[-1].outline if self.parts else None
+    def newest(self) -> TurnPlace | None:
+        return self.parts[-1].place if self.parts else None
 
 
 def build_page(
     plan: PagePlan,
     turns: Mapping[int, TurnView],
     *,
-    history: tuple[MessageView, ...] = (),
     reviews: Mapping[int, TurnReview] = NO_REVIEWS,
 ) -> ConversationPage:
     """Return the page with those of its turns that have been read."""
-    children = group_by_parent(plan.outline.turns)
-    formatted = _choose_formatted(turns.values())
     return ConversationPage(
-        parts=tuple(
-            _build_part(
-                plan.path[place],
-                turns.get(plan.path[place].id),
-                children,
-                number=place + 1,
-                formatted=formatted,
-                review=reviews.get(plan.path[place].id),
-            )
-            for place in range(plan.start, plan.end)
-        ),
-        history=history,
+        parts=build_parts(plan.tree, turns, plan.path[plan.start : plan.end], reviews=reviews),
         earlier=plan.path[: plan.start],
         later=plan.path[plan.end :],
     )
 
 
 def build_parts(
-    outline: OutlineView,
+    tree: Tree,
     turns: Mapping[int, TurnView],
+    places: Sequence[TurnPlace] | None = None,
     *,
     reviews: Mapping[int, TurnReview] = NO_REVIEWS,
 ) -> tuple[TurnPart, ...]:
-    """Return some turns of a conversation as its page shows them."""
-    children = group_by_parent(outline.turns)
+    """Return turns of a conversation as its page shows them.
+
+    Args:
+        tree: Of the conversation.
+        turns: Turns that were read.
+        places: Turns to return; others than those that were read become placeholders.
+        reviews: By turn.
+    """
+    if places is None:
+        places = [view.place for view in turns.values()]
     formatted = _choose_formatted(turns.values())
     return tuple(
-        _build_part(
-            turn,
-            turns[turn.id],
-            children,
-            number=turn.level + 1,
-            formatted=formatted,
-            review=reviews.get(turn.id),
+        TurnPart(
+            place=place,
+            turn=turns.get(place.id),
+            number=place.level + 1,
+            siblings=find_siblings(place, tree),
+            answers=_build_answers(turns[place.id], formatted) if place.id in turns else (),
+            review=reviews.get(place.id),
         )
-        for turn in outline.turns
-        if turn.id in turns
+        for place in places
     )
 
 
-def _build_part(
-    outline: TurnOutline,
-    turn: TurnView | None,
-    children: Children,
-    *,
-    number: int,
-    formatted: Collection[int],
-    review: TurnReview | None,
-) -> TurnPart:
-    attempts = attempts_of(turn.runs) if turn else ()
-    return TurnPart(
-        outline=outline,
-        turn=turn,
-        number=number,
-        siblings=find_siblings(outline, children) if turn else None,
-        answers=tuple(
-            _build_answer(attempt, number=place, formatted=outline.id in formatted)
-            for place, attempt in enumerate(attempts, start=1)
-        ),
-        review=review,
+def _build_answers(turn: TurnView, formatted: Collection[int]) -> tuple[AnswerPart, ...]:
+    return tuple(
+        _build_answer(attempt, number=number, formatted=turn.id in formatted)
+        for number, attempt in enumerate(attempts_of(turn.runs), start=1)
     )
 
 

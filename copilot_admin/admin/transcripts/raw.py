@@ -1,6 +1,6 @@
 """Raw requests and events of a run, for people who look for the cause of a problem."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,16 +18,17 @@ from copilot_admin.admin.transcripts.pages import (
 )
 from copilot_admin.admin.transcripts.turns import find_turn_of_key
 from copilot_admin.evaluation.differences import curl_of
-from copilot_admin.evaluation.from_turns import path_to, read_question
+from copilot_admin.evaluation.from_turns import read_question
 from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import OTHER_EVENT, Conversation, EventType
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.transcripts.queries import (
-    ConversationView,
+    WHOLE,
     EventView,
     Extent,
     MessageView,
     RunView,
+    Tree,
     TurnView,
     attempts_of,
     read_request,
@@ -82,14 +83,8 @@ def raw_events(run: RunView) -> Iterator[RawEvent]:
     yield from _chunk(run.answer[said:])
 
 
-def raw_messages(view: ConversationView, run: RunView) -> list[JsonObject]:
-    """Return the messages that came with a run: the path to it, then its results."""
-    turns = {turn.id: turn for turn in view.turns}
-    turn = next((one for one in view.turns if run in one.runs), None)
-    path: list[TurnView] = []
-    while turn is not None:
-        path.insert(0, turn)
-        turn = turns.get(turn.parent_id) if turn.parent_id is not None else None
+def raw_messages(path: Sequence[TurnView], run: RunView) -> list[JsonObject]:
+    """Return the messages that came with a run: the turns to it, then its results."""
     messages: list[JsonObject] = []
     for one in path:
         messages += [_message(message) for message in one.history]
@@ -137,8 +132,8 @@ def _chunk(text: str) -> Iterator[RawEvent]:
 def run_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
     """Show the request and the events of a run."""
     conversation = load_conversation(request, pk, view="run", of=run)
-    view, asked = load_run(conversation, run)
-    whole = pretty_json(request_of(view, asked))
+    path, asked = load_run(conversation, run)
+    whole = pretty_json(request_of(path, asked))
     context = {
         "run": asked,
         "conversation": conversation,
@@ -155,8 +150,8 @@ def run_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
 def request_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
     """Return the whole request of a run as a file."""
     conversation = load_conversation(request, pk, view="request", of=run)
-    view, asked = load_run(conversation, run)
-    response = HttpResponse(pretty_json(request_of(view, asked)), content_type="application/json")
+    path, asked = load_run(conversation, run)
+    response = HttpResponse(pretty_json(request_of(path, asked)), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="request-{asked.id}.json"'
     return response
 
@@ -165,9 +160,9 @@ def request_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
 def curl_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
     """Return the request of a run as a curl command, without a key."""
     conversation = load_conversation(request, pk, view="request", of=run)
-    view, asked = load_run(conversation, run)
+    path, asked = load_run(conversation, run)
     url = f"{get_base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
-    text = curl_of(url, request_of(view, asked))
+    text = curl_of(url, request_of(path, asked))
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
@@ -176,36 +171,39 @@ def question_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
     """Return a question with its data and options, for the playground."""
     conversation = load_conversation(request, pk)
     tree = read_tree(conversation)
-    number = parse_id(turn)
-    above = path_to(tree, number) if number is not None else []
-    turns = read_turns(conversation, tree, above)
-    if not turns:
+    path = _read_path(conversation, tree, parse_id(turn))
+    if not path:
         raise Http404
-    kept = [run.id for run in turns[above[-1]].runs if run.has_request]
-    found = read_request(kept[0]) if kept else None
-    asked = read_question([turns[one] for one in above], found)
+    kept = [run.id for run in path[-1].runs if run.has_request]
+    asked = read_question(path, read_request(kept[0]) if kept else None)
     return JsonResponse({**asked, "origin": conversation.origin or conversation.pk})
 
 
-def load_run(conversation: Conversation, run: str) -> tuple[ConversationView, RunView]:
-    """Return a run by its id, and the conversation on the path to it.
+def load_run(conversation: Conversation, run: str) -> tuple[list[TurnView], RunView]:
+    """Return a run by its id, and the turns on the path to it.
 
     Raises:
         Http404: The conversation has no such run.
     """
     tree = read_tree(conversation)
     turn = find_turn_of_key(conversation, tree, f"r{run.replace('-', '')}")
-    above = path_to(tree, turn) if turn is not None else []
-    read = read_turns(conversation, tree, above, extent=RAW_EXTENT)
-    asked = [one for turn in read.values() for one in turn.runs if str(one.id) == run]
+    path = _read_path(conversation, tree, turn, extent=RAW_EXTENT)
+    asked = [one for turn_view in path for one in turn_view.runs if str(one.id) == run]
     if not asked:
         raise Http404
-    turns = tuple(read[one] for one in above)
-    return ConversationView(id=conversation.pk, turns=turns, history=()), asked[0]
+    return path, asked[0]
 
 
-def request_of(view: ConversationView, run: RunView) -> Any:
+def _read_path(
+    conversation: Conversation, tree: Tree, turn: int | None, *, extent: Extent = WHOLE
+) -> list[TurnView]:
+    above = [place.id for place in tree.path_to(turn)]
+    turns = read_turns(conversation, tree, above, extent=extent)
+    return [turns[one] for one in above]
+
+
+def request_of(path: Sequence[TurnView], run: RunView) -> Any:
     """Return a stored request with its messages."""
     env = read_request(run.id) if run.has_request else None
     rest = env if isinstance(env, dict) else {}
-    return {"messages": raw_messages(view, run), **rest}
+    return {"messages": raw_messages(path, run), **rest}

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.admin.transcripts.conversation_page import (
     EXTENT,
-    MAX_HISTORY,
     ConversationPage,
     build_page,
     build_parts,
@@ -41,8 +40,6 @@ from copilot_admin.transcripts.queries import (
     Extent,
     Tree,
     TurnView,
-    read_messages,
-    read_outline,
     read_tree,
     read_turns,
 )
@@ -95,7 +92,7 @@ def render_turn(
     view = _read_turn(conversation, tree, turn, extent=EXTENT)
     verdicts = verdicts_on(conversation, request.user)
     reviews = turn_reviews(conversation, [view.id], verdicts, request.user)
-    (part,) = build_parts(read_outline(conversation, tree), {view.id: view}, reviews=reviews)
+    (part,) = build_parts(tree, {view.id: view}, reviews=reviews)
     context = {
         "part": part,
         **_about(request, conversation, read_context(request.POST or request.GET)),
@@ -140,9 +137,9 @@ def trace_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
 def prompt_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
     """Show the messages that the model got, rebuilt from the version and the stored request."""
     conversation = load_conversation(request, pk, view="prompt", of=run)
-    view, asked = load_run(conversation, run)
+    path, asked = load_run(conversation, run)
     may_see = request.user.has_perm(VIEW_PROMPTS)
-    prompt = rebuild_prompt(request_of(view, asked), asked.row) if may_see else None
+    prompt = rebuild_prompt(request_of(path, asked), asked.row) if may_see else None
     context = {"messages_sent": prompt, "may_see": may_see, "run": asked}
     return render(request, f"{FOLDER}/prompt.html", context)
 
@@ -195,12 +192,11 @@ def _page_context(
 ) -> dict[str, Any]:
     tree = read_tree(conversation)
     through = parse_id(request.GET.get("turn", ""))
-    plan = plan_page(read_outline(conversation, tree), through=through)
+    plan = plan_page(tree, through=through)
     verdicts = verdicts_on(conversation, request.user)
     page: ConversationPage = build_page(
         plan,
         read_turns(conversation, tree, plan.shown, extent=EXTENT),
-        history=read_messages(conversation, tree, plan.outline.rest[-MAX_HISTORY:]),
         reviews=turn_reviews(conversation, plan.shown, verdicts, request.user),
     )
     return {

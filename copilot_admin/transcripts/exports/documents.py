@@ -184,13 +184,14 @@ def _conversation_facts(conversation: ExportedConversation) -> str:
 
 def _turn_facts(turn: ExportedTurn) -> str:
     view, last = turn.view, turn.last[-1] if turn.last else None
+    place = view.place
     facts = [
         f"{view.row.started_at:%Y-%m-%d %H:%M:%S} UTC",
         f"version {last.version}" if last and last.version is not None else "",
         last.row.model if last else "",
         last.row.outcome if last else view.state,
         f"{view.row.tokens} tokens",
-        f"branch {view.branch} of {view.branches}" if view.branches > 1 else "",
+        f"branch {place.branch} of {place.branches}" if place.branches > 1 else "",
         f"attempt {len(turn.attempts)}" if len(turn.attempts) > 1 else "",
     ]
     return " · ".join(filter(None, facts))

@@ -54,8 +54,8 @@ def _tokens(turn: ExportedTurn, kind: str) -> int:
 COLUMNS: dict[str, Callable[[ExportedConversation, ExportedTurn], Cell | list[str]]] = {
     "conversation": lambda of, turn: of.row.pk,
     "turn": lambda of, turn: turn.view.id,
-    "follows": lambda of, turn: turn.view.parent_id,
-    "branch": lambda of, turn: turn.view.branch,
+    "follows": lambda of, turn: turn.view.place.parent_id,
+    "branch": lambda of, turn: turn.view.place.branch,
     "trace_id": lambda of, turn: of.row.trace_id,
     "caller": lambda of, turn: of.row.principal,
     "user": lambda of, turn: of.row.user.identifier if of.row.user else "",

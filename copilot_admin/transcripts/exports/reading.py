@@ -114,7 +114,7 @@ class ExportedConversation:
 
     def turns(self, ids: Sequence[int] | None = None) -> Iterator[ExportedTurn]:
         """Yield these turns, or all of them, each after the one that it follows."""
-        wanted = [place.turn.pk for place in self.tree.places] if ids is None else ids
+        wanted = [place.id for place in self.tree.places] if ids is None else ids
         step = TURNS_WITH_DATA if self.options.with_data else TURNS_AT_ONCE
         for start in range(0, len(wanted), step):
             views = self._read(wanted[start : start + step])
@@ -128,17 +128,10 @@ class ExportedConversation:
 
     def paths(self) -> Iterator[Sequence[int]]:
         """Yield the turns from each first question to each last one; one path without branches."""
-        parents = {place.turn.pk: place.parent_id for place in self.tree.places}
-        followed = set(parents.values())
-        for leaf in parents:
-            if leaf in followed:
-                continue
-            path: list[int] = []
-            turn: int | None = leaf
-            while turn is not None:
-                path.append(turn)
-                turn = parents.get(turn)
-            yield path[::-1]
+        followed = {place.parent_id for place in self.tree.places}
+        for leaf in self.tree.places:
+            if leaf.id not in followed:
+                yield [place.id for place in self.tree.path_to(leaf.id)]
 
     def prompt(self, version: int | None) -> str:
         """Return the system prompt of a version; "" if it isn't exported or is gone."""

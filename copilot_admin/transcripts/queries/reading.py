@@ -5,10 +5,9 @@ from uuid import UUID
 
 from copilot_admin.models import Conversation, Node, NodeKind, NodeRole, Run
 from copilot_admin.transcripts.queries.rows import WHOLE, Extent, StoredRows, read_rows
-from copilot_admin.transcripts.queries.tree import Tree, TurnPlace, read_tree, state_of
+from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
 from copilot_admin.transcripts.queries.views import (
     CallView,
-    ConversationView,
     EventView,
     MessageView,
     RunView,
@@ -18,46 +17,26 @@ from copilot_admin.transcripts.store.requests import COLUMNS, load_request
 from protocol.json import Json
 
 
-def read_conversation(conversation: Conversation) -> ConversationView:
-    """Read a whole conversation; the number of queries doesn't grow with its length."""
-    tree = read_tree(conversation)
-    rows = read_rows(conversation, tree)
-    turns = tuple(_turn_view(place, rows) for place in tree.places)
-    before = {message.node_id for turn in turns for message in turn.history}
-    rest = [
-        node
-        for node in rows.nodes.values()
-        if node.from_history and node.pk not in tree.asked and node.pk not in before
-    ]
-    return ConversationView(
-        id=conversation.pk,
-        turns=turns,
-        history=tuple(_message_view(node, rows) for node in rest),
-    )
-
-
 def read_turns(
-    conversation: Conversation, tree: Tree, turns: Collection[int], *, extent: Extent = WHOLE
+    conversation: Conversation,
+    tree: Tree,
+    turns: Collection[int] | None = None,
+    *,
+    extent: Extent = WHOLE,
 ) -> Mapping[int, TurnView]:
-    """Read some turns of a conversation by id; the content of the others costs nothing.
+    """Read turns of a conversation by id, in the order of the tree; the others cost nothing.
+
+    The number of queries doesn't grow with the conversation. Without `turns` all are read.
 
     Raises:
         KeyError: A part of the conversation was deleted since the tree was read.
     """
     rows = read_rows(conversation, tree, turns=turns, extent=extent)
     return {
-        place.turn.pk: _turn_view(place, rows) for place in tree.places if place.turn.pk in turns
+        place.id: _turn_view(place, rows)
+        for place in tree.places
+        if turns is None or place.id in turns
     }
-
-
-def read_messages(
-    conversation: Conversation, tree: Tree, nodes: Collection[int]
-) -> tuple[MessageView, ...]:
-    """Read single messages of a conversation, in the order stored."""
-    if not nodes:
-        return ()
-    rows = read_rows(conversation, tree, turns=(), nodes=nodes)
-    return tuple(_message_view(node, rows) for node in rows.nodes.values())
 
 
 def read_request(run_id: UUID) -> Json:
@@ -70,14 +49,9 @@ def _turn_view(place: TurnPlace, rows: StoredRows) -> TurnView:
     turn = place.turn
     question = rows.nodes.get(turn.human_node_id) if turn.human_node_id is not None else None
     return TurnView(
-        row=turn,
+        place=place,
         history=tuple(_message_view(rows.nodes[one], rows) for one in place.history),
         question=_message_view(question, rows) if question else None,
-        state=state_of(turn),
-        parent_id=place.parent_id,
-        level=place.level,
-        branch=place.branch,
-        branches=place.branches,
         runs=tuple(_run_view(run, rows) for run in rows.runs[turn.pk]),
         feedback=rows.feedback[turn.pk],
     )

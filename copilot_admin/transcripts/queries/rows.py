@@ -83,7 +83,6 @@ def read_rows(
     tree: Tree,
     *,
     turns: Collection[int] | None = None,
-    nodes: Collection[int] = (),
     extent: Extent = WHOLE,
 ) -> StoredRows:
     """Read a conversation with about ten queries, however long it is.
@@ -92,12 +91,11 @@ def read_rows(
         conversation: Its row.
         tree: Its relations.
         turns: The turns that are read; default: all.
-        nodes: Further messages.
         extent: Limits of each turn.
     """
     runs = _read_runs(conversation, turns, limit=extent.runs)
     every = [run for some in runs.values() for run in some]
-    wanted = None if turns is None else {*nodes, *_nodes_of(turns, tree, every)}
+    wanted = None if turns is None else set(_nodes_of(turns, tree, every))
     found = _read_nodes(conversation, wanted)
     children: dict[int, list[Node]] = defaultdict(list)
     for node in found.values():

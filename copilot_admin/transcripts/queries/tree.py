@@ -5,10 +5,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from django.db.models import Value
+from django.db.models.functions import Coalesce, Left
 from django.utils import timezone
 
 from copilot_admin.models import Conversation, Node, Turn, TurnState
 from copilot_admin.transcripts.store.checkpoints import ABANDONED_AFTER
+
+HEAD_LENGTH = 200  # characters of a question that are read with the tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,27 @@ class Tree:
         nodes = (node_id, *self.above(node_id))
         return next((self.asked[one] for one in nodes if one in self.asked), None)
 
+    def path_to(self, turn_id: int | None) -> list["TurnPlace"]:
+        """Return the turns from the first question to one; empty if there is no such turn."""
+        by_id = {place.id: place for place in self.places}
+        path: list[TurnPlace] = []
+        while turn_id is not None and (place := by_id.get(turn_id)):
+            path.insert(0, place)
+            turn_id = place.parent_id
+        return path
+
 
 @dataclass(frozen=True, slots=True)
 class TurnPlace:
-    """A turn, the turn above it, and the foreign messages between them."""
+    """A turn and its place in the tree.
+
+    Attributes:
+        parent_id: The turn that this one follows; None for a first question.
+        level: Number of turns above it.
+        branch: Place among the questions asked at this point of the conversation, from 1;
+            `branches` is their number, 1 when nothing was edited.
+        history: Foreign messages between the two turns.
+    """
 
     turn: Turn
     parent_id: int | None
@@ -49,6 +70,25 @@ class TurnPlace:
     branch: int
     branches: int
     history: tuple[int, ...]
+
+    @property
+    def id(self) -> int:
+        return self.turn.pk
+
+    @property
+    def head(self) -> str:
+        """The beginning of the question."""
+        head: str = self.turn.head  # type: ignore[attr-defined]  # annotated
+        return head
+
+    @property
+    def state(self) -> str:
+        """The state of the turn, which a periodic task may not have updated yet."""
+        turn = self.turn
+        since = turn.waiting_since if turn.state == TurnState.AWAITING_RESULT else None
+        if since is not None and timezone.now() - since >= ABANDONED_AFTER:
+            return TurnState.ABANDONED.value
+        return turn.state
 
 
 class _Link(NamedTuple):
@@ -59,10 +99,11 @@ class _Link(NamedTuple):
 
 def read_tree(conversation: Conversation) -> Tree:
     """Read how a conversation hangs together, with two queries."""
+    head = Left(Coalesce("human_node__text", Value("")), HEAD_LENGTH)
     turns = Turn.objects.filter(conversation=conversation).defer("search_text").order_by("id")
     links = Node.objects.filter(conversation=conversation).order_by("id")
     rows = [_Link(*row) for row in links.values_list("pk", "parent_id", "from_history")]
-    return _tree(list(turns), rows)
+    return _tree(list(turns.annotate(head=head)), rows)
 
 
 def _tree(listed: list[Turn], rows: Sequence[_Link]) -> Tree:
@@ -98,14 +139,6 @@ def _places(tree: Tree) -> list[TurnPlace]:
     return list(_in_tree_order(below))
 
 
-def state_of(turn: Turn) -> str:
-    """Return the state of a turn, which a periodic task may not have updated yet."""
-    since = turn.waiting_since if turn.state == TurnState.AWAITING_RESULT else None
-    if since is not None and timezone.now() - since >= ABANDONED_AFTER:
-        return TurnState.ABANDONED.value
-    return turn.state
-
-
 def _parent_of(turn: Turn, tree: Tree) -> int | None:
     above = tree.above(turn.human_node_id)
     return next((tree.asked[one] for one in above if one in tree.asked), None)
@@ -125,4 +158,4 @@ def _in_tree_order(below: Mapping[int | None, list[TurnPlace]]) -> Iterator[Turn
     while waiting:
         place = waiting.pop()
         yield place
-        waiting.extend(reversed(below.get(place.turn.pk, ())))
+        waiting.extend(reversed(below.get(place.id, ())))

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from copilot_admin.models import Feedback, Run, Turn
+from copilot_admin.transcripts.queries.tree import TurnPlace
 from protocol.json import JsonObject
 
 
@@ -125,47 +126,30 @@ class TurnView:
     """A question and everything that was done to answer it.
 
     Attributes:
-        row: Its columns.
         history: Messages before the question that this server had not seen when they came.
         question: None for a tool result without a question.
-        state: A `TurnState` value; a turn that waited for a result for over 30 minutes is
-            `abandoned`.
-        parent_id: The turn that this one follows; None for a first question.
-        level: Number of turns above it.
-        branch: Place among the questions asked at this point of the conversation, from 1;
-            `branches` is their number, 1 when nothing was edited.
         runs: In the order in which they started. A function call splits a turn into two runs; a
             regenerated answer is one more.
     """
 
-    row: Turn
+    place: TurnPlace
     history: tuple[MessageView, ...] = ()
     question: MessageView | None = None
-    state: str
-    parent_id: int | None
-    level: int
-    branch: int
-    branches: int
     runs: tuple[RunView, ...]
     feedback: Sequence[Feedback] = ()
 
     @property
     def id(self) -> int:
-        return self.row.pk
+        return self.place.id
 
+    @property
+    def row(self) -> Turn:
+        return self.place.turn
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationView:
-    """A whole conversation.
-
-    Attributes:
-        turns: Depth first: every turn after the one it follows, branches in the order asked.
-        history: Foreign messages after the last turn that no turn follows (rare).
-    """
-
-    id: int
-    turns: tuple[TurnView, ...]
-    history: tuple[MessageView, ...]
+    @property
+    def state(self) -> str:
+        """A `TurnState` value; a turn that waited for over 30 minutes is `abandoned`."""
+        return self.place.state
 
 
 def attempts_of(runs: Sequence[RunView]) -> tuple[Attempt, ...]:

@@ -27,7 +27,7 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
-from copilot_admin.transcripts.queries import read_conversation, read_outline, read_tree, read_turns
+from copilot_admin.transcripts.queries import read_tree, read_turns
 from protocol.events import ArtifactType
 from tests.admin.transcripts.hostile_client import earlier_messages, what_it_brings
 from tests.admin.transcripts.transcript_rows import (
@@ -153,10 +153,9 @@ def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
 
 def test_a_turn_by_itself_is_the_turn_of_the_page(reviewer: Browser):
     conversation = rich_conversation()
-    whole = read_conversation(conversation)
     tree = read_tree(conversation)
-    for turn in whole.turns:
-        assert read_turns(conversation, tree, {turn.id}) == {turn.id: turn}
+    for pk, turn in read_turns(conversation, tree).items():
+        assert read_turns(conversation, tree, {pk}) == {pk: turn}
 
 
 def test_a_failure_says_its_sentence_once(reviewer: Browser):
@@ -371,7 +370,7 @@ def test_long_answers_are_formatted_as_far_as_the_budget_of_a_page_goes():
         said.append(ai(long))
     tree = read_tree(asked.conversation)
     turns = read_turns(asked.conversation, tree, [turn.pk for turn in tree.turns])
-    page = build_page(plan_page(read_outline(asked.conversation, tree)), turns)
+    page = build_page(plan_page(tree), turns)
     formatted = [part.answers[-1].runs[-1].blocks[0].formatted for part in page.parts]
     assert formatted == [True, True, False]
 
@@ -394,13 +393,13 @@ def test_a_page_has_the_first_turns_and_placeholders_of_the_others(reviewer: Bro
     assert shown(named) == expected
 
 
-def test_long_turns_come_one_by_one_and_a_longer_conversation_has_a_link_to_the_rest(
+def test_a_longer_conversation_has_links_to_its_other_turns(
     reviewer: Browser, monkeypatch: pytest.MonkeyPatch
 ):
     conversation = long_conversation(9)
     turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
     deciding = sys.modules[plan_page.__module__]
-    monkeypatch.setattr(deciding, "MAX_CHARACTERS", 10)
+    monkeypatch.setattr(deciding, "MAX_TURNS_AT_ONCE", 1)
     monkeypatch.setattr(deciding, "MAX_PARTS", 3)
     page = text_of(reviewer.get(address(conversation, f"change/?turn={turns[4].pk}")))
     assert shown(page) == [True, False, False]

@@ -1,6 +1,5 @@
 """Paths through the branches of a conversation, attempts at an answer, raw events and outcomes."""
 
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -11,11 +10,10 @@ from copilot_admin.admin.transcripts.turns import (
     Siblings,
     choose_path,
     find_siblings,
-    group_by_parent,
 )
-from copilot_admin.models import EventType, Outcome, Turn, TurnState
-from copilot_admin.transcripts.queries import RunView, TurnView, attempts_of
-from tests.admin.blocks.test_blocks import NOW, call, event, message, run, step
+from copilot_admin.models import EventType, Outcome, Turn
+from copilot_admin.transcripts.queries import RunView, Tree, TurnPlace, attempts_of
+from tests.admin.blocks.test_blocks import call, event, message, run, step
 
 
 def ids(attempts: tuple[tuple[RunView, ...], ...]) -> list[list[UUID]]:
@@ -44,16 +42,18 @@ def test_asking_again_from_the_question_is_another_attempt():
     assert ids(attempts_of([first, second])) == [[first.id], [second.id]]
 
 
-def turn(number: int, parent: int | None = None, **changes: Any) -> TurnView:
-    fields: dict[str, Any] = {"state": TurnState.DONE.value, "parent_id": parent, "runs": ()}
-    fields |= {"level": 0, "branch": 1, "branches": 1, **changes}
-    return TurnView(row=Turn(pk=number, started_at=NOW), **fields)
+def place(number: int, parent: int | None, branch: int, branches: int) -> TurnPlace:
+    return TurnPlace(Turn(pk=number), parent, level=0, branch=branch, branches=branches, history=())
 
 
 #  1 ── 2 ── 3
 #   └── 4 ── 5
 #        └── 6
-TREE = [turn(1), turn(2, 1), turn(3, 2), turn(4, 1), turn(5, 4), turn(6, 4)]
+PLACES = [
+    *(place(1, None, 1, 1), place(2, 1, 1, 2), place(3, 2, 1, 1)),
+    *(place(4, 1, 2, 2), place(5, 4, 1, 2), place(6, 4, 2, 2)),
+]
+TREE = Tree(turns=[], parents={}, foreign=(), asked={}, places=PLACES)
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,9 @@ def test_the_path_goes_through_the_chosen_turn_and_the_newest_after_it(through, 
 
 
 def test_versions_of_a_question_lead_to_each_other():
-    children = group_by_parent(TREE)
-    assert find_siblings(TREE[1], children) == Siblings(place=1, number=2, earlier=None, later=4)
-    assert find_siblings(TREE[3], children) == Siblings(place=2, number=2, earlier=2, later=None)
-    assert find_siblings(TREE[0], children) is None
+    assert find_siblings(PLACES[1], TREE) == Siblings(place=1, number=2, earlier=None, later=4)
+    assert find_siblings(PLACES[3], TREE) == Siblings(place=2, number=2, earlier=2, later=None)
+    assert find_siblings(PLACES[0], TREE) is None
 
 
 def test_raw_events_are_named_as_on_the_wire_with_the_text_between_them():

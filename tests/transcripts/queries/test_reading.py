@@ -8,11 +8,12 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.models import Outcome, Turn, TurnState
-from copilot_admin.transcripts.queries import read_conversation, read_request
+from copilot_admin.transcripts.queries import TurnView, read_request, read_tree, read_turns
 from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate
 from tests.transcripts.store.journaling import (
+    Asked,
     Client,
     ai,
     call_echo,
@@ -25,15 +26,19 @@ from tests.transcripts.store.journaling import (
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
+def read(asked: Asked) -> list[TurnView]:
+    return list(read_turns(asked.conversation, read_tree(asked.conversation)).values())
+
+
 def test_a_turn_shows_question_call_result_and_answer():
     client = Client()
     client.ask("Price?").answer(call_event())
     asked = client.ask("Price?", call_echo(), result("big " * 1000)).answer(
         StatusUpdate(message="Reading"), "It is ", "42"
     )
-    (turn,) = read_conversation(asked.conversation).turns
+    (turn,) = read(asked)
     first, second = turn.runs
-    assert (turn.question.text, turn.state, turn.level) == ("Price?", "done", 0)
+    assert (turn.question.text, turn.state, turn.place.level) == ("Price?", "done", 0)
     assert first.call.function == "get_widget_data"
     assert first.call.arguments == call_echo().input_arguments
     assert [one.data["data"][0]["items"][0]["content"] for one in first.call.results] == [
@@ -55,20 +60,20 @@ def test_branches_follow_their_turn_in_the_order_asked():
     client.ask("A", ai("a"), "B").answer("b")
     client.ask("A", ai("a"), "B", ai("b"), "C").answer("c")
     asked = client.ask("A", ai("a"), "B2").answer("b2")
-    turns = read_conversation(asked.conversation).turns
-    assert [(t.question.text, t.level, t.branch, t.branches) for t in turns] == [
+    turns = read(asked)
+    assert [(t.question.text, t.place.level, t.place.branch, t.place.branches) for t in turns] == [
         ("A", 0, 1, 1),
         ("B", 1, 1, 2),
         ("C", 2, 1, 1),
         ("B2", 1, 2, 2),
     ]
-    assert [turn.parent_id for turn in turns] == [None, turns[0].id, turns[1].id, turns[0].id]
+    assert [turn.place.parent_id for turn in turns] == [None, turns[0].id, turns[1].id, turns[0].id]
 
 
 def test_foreign_messages_stand_before_the_question_they_came_with():
     client = Client(trace_id="chat")
     asked = client.ask("Old", ai("Told by another"), "New").answer("Mine")
-    (turn,) = read_conversation(asked.conversation).turns
+    (turn,) = read(asked)
     assert [(one.role, one.text) for one in turn.history] == [
         ("human", "Old"),
         ("ai", "Told by another"),
@@ -85,7 +90,7 @@ def test_a_running_answer_shows_its_checkpoints():
         save_checkpoints({asked.run_id: recorder.take_unsaved()})
     recorder.add(StatusUpdate(message="Thinking"), at_ms=70)
     save_checkpoints({asked.run_id: recorder.take_unsaved()})
-    (turn,) = read_conversation(asked.conversation).turns
+    (turn,) = read(asked)
     (run,) = turn.runs
     assert (run.row.outcome, run.answer, run.row.ms) == (Outcome.RUNNING, "Hello", None)
     assert [(event.type, event.text_offset, event.at_ms) for event in run.events] == [
@@ -97,20 +102,20 @@ def test_a_regenerated_answer_that_differs_in_space_keeps_its_own_text():
     client = Client(trace_id="chat")
     client.ask("Hi").answer("Hello you")
     asked = client.ask("Hi").answer("Hello  you")
-    (turn,) = read_conversation(asked.conversation).turns
+    (turn,) = read(asked)
     assert [run.answer for run in turn.runs] == ["Hello you", "Hello  you"]
 
 
 def test_text_before_a_call_is_the_answer_of_its_run():
     asked = Client().ask("Hi").answer("Let me look", call_event())
-    (turn,) = read_conversation(asked.conversation).turns
+    (turn,) = read(asked)
     assert (turn.runs[0].answer, turn.runs[0].call.function) == ("Let me look", "get_widget_data")
 
 
 def test_a_turn_that_waited_too_long_reads_as_abandoned():
     asked = Client().ask("Hi").answer(call_event())
     Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=31))
-    (turn,) = read_conversation(asked.conversation).turns
+    (turn,) = read(asked)
     assert turn.state == TurnState.ABANDONED
     assert Turn.objects.get().state == TurnState.AWAITING_RESULT
 
@@ -118,7 +123,7 @@ def test_a_turn_that_waited_too_long_reads_as_abandoned():
 def test_a_failed_run_shows_its_error():
     failed = ending(Outcome.FAILED, error="Busy.", error_code="ProviderBusy")
     asked = Client().ask("Hi").answer("Busy.", ended=failed)
-    (turn,) = read_conversation(asked.conversation).turns
+    (turn,) = read(asked)
     assert (turn.state, turn.runs[0].row.error, turn.runs[0].row.error_code) == (
         "failed",
         "Busy.",
@@ -130,7 +135,7 @@ def test_the_request_is_read_on_its_own():
     env = {"timezone": "UTC", "widgets": {"primary": [{"name": "w", "text": "x" * 5000}]}}
     asked = Client().ask("Hi", env=env).answer("Hello")
     assert read_request(asked.run_id) == env
-    assert read_conversation(asked.conversation).turns[0].runs[0].has_request
+    assert read(asked)[0].runs[0].has_request
 
 
 def test_queries_do_not_grow_with_the_conversation():
@@ -141,6 +146,6 @@ def test_queries_do_not_grow_with_the_conversation():
         history.append(ai(f"Answer {number}"))
         if number in (1, 11):
             with CaptureQueriesContext(connection) as queries:
-                read_conversation(asked.conversation)
+                read(asked)
             counts.append(len(queries))
     assert counts[0] == counts[1] <= 10
