@@ -70,20 +70,9 @@ def test_a_long_table_is_cut_to_its_latest_rows_and_the_model_is_told():
     assert len(words.content[0].text.info) < 2_000
 
 
-@pytest.mark.parametrize(
-    ("series", "measure", "sentence"),
-    [
-        ([], "returns", "There is no series that can be read"),
-        (None, "returns", "There is no series that can be read"),
-        ("", "returns", "There are no rows"),
-        ([1, -1], "returns", "a price must be above zero"),
-        (PRICES, "alpha", "There is no measure 'alpha'. The measures are: summary, returns"),
-        (PRICES, "", "There is no measure ''"),
-    ],
-)
-def test_bad_arguments_are_an_error_that_says_what_to_do(series, measure, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        outputs(series, measure)
+def test_bad_arguments_are_an_error_that_says_what_to_do():
+    with pytest.raises(ValueError, match="a price must be above zero"):
+        outputs([1, -1], "returns")
 
 
 def test_the_server_does_not_load_pandas():

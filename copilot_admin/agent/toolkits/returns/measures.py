@@ -1,44 +1,46 @@
-"""Measures of series: returns, risk, comparisons and rates of payments.
+"""Returns, risk and rates of return of series; notes say what was assumed."""
 
-Sources: Bacon, Practical Portfolio Performance Measurement and Attribution (2008) for the ratios;
-Microsoft's description of PERCENTILE.INC for the quantile of value at risk. The downside deviation
-is over all returns, not only over those that fall short.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyxirr
 
-from copilot_admin.agent.toolkits.returns.dates import (
-    DAYS_PER_YEAR,
-)
-from copilot_admin.agent.toolkits.returns.formatting import (
+from copilot_admin.agent.toolkits.returns.growth import (
+    ROUNDING,
+    Array,
     Cell,
-    Points,
+    Growth,
     Row,
+    align,
     describe_points,
     describe_row,
     format_number,
     format_percent,
     free_name,
     round_row,
-    table_of,
+    standard_deviation,
 )
 from copilot_admin.agent.toolkits.returns.options import (
     MeasuredSeries,
     Options,
     ReturnMeasure,
-    ReturnUnit,
     SeriesKind,
     split_options,
 )
-from copilot_admin.agent.toolkits.returns.paths import ROUNDING, Path, align, standard_deviation
-from copilot_admin.agent.toolkits.returns.payments import measure_payments
-from copilot_admin.agent.toolkits.returns.series import SeriesSet, label, read_series
+from copilot_admin.agent.toolkits.returns.series import (
+    DAYS_PER_YEAR,
+    SeriesSet,
+    label,
+    periods_per_year,
+    read_series,
+)
 
+MAX_PAYMENTS = 10_000
+_RATES = np.expm1(np.linspace(np.log(0.01), np.log(100), 500))  # -99 % to 9,900 %
 RowsAndLines: TypeAlias = tuple[Sequence[Row], Sequence[str]]
 
 
@@ -69,328 +71,374 @@ def measure_series(
         raise ValueError(f"There is no measure {measure!r}. The measures are: {known}.")
     chosen = ReturnMeasure(measure)
     values, options = split_options(series, settings or {})
-    _check_kind(chosen, options)
+    is_of_values = chosen.is_of_payments or chosen is ReturnMeasure.STANDARD_DEVIATION
+    if options.kind is SeriesKind.VALUES and not is_of_values:
+        raise ValueError(
+            "Of the kind 'values' there is only standard_deviation. Say 'prices' or 'returns' for"
+            f" {measure}."
+        )
+    given = read_series(values, options, adds_up=chosen.is_of_payments)
     try:
         with np.errstate(all="ignore"):
-            return _measure(
-                chosen,
-                read_series(
-                    values,
-                    day_first=options.day_first,
-                    adds_up=chosen.is_of_payments,
-                    in_percent=options.unit is ReturnUnit.PERCENT,
-                ),
-                options,
-            )
+            rows, lines = _measure(chosen, given, options)
+            rounded = tuple(map(round_row, rows))
     except OverflowError:
         raise ValueError(
             "The result is too large for a number. Check the values: some are too far apart."
         ) from None
+    notes = tuple(dict.fromkeys(given.notes))
+    return MeasuredSeries(chosen.label, rounded, tuple(lines), notes)
 
 
-def _check_kind(measure: ReturnMeasure, options: Options) -> None:
-    deviation = ReturnMeasure.STANDARD_DEVIATION
-    if options.kind is SeriesKind.VALUES and not (measure is deviation or measure.is_of_payments):
-        raise ValueError(
-            f"Of the kind 'values' there is only {deviation}. Say 'prices' or 'returns' for"
-            f" {measure}."
-        )
-
-
-def _measure(measure: ReturnMeasure, given: SeriesSet, options: Options) -> MeasuredSeries:
-    if measure in _BETWEEN:
-        given = align(given)
-    notes = list(options.questions)
-    rows, lines = _rows_and_lines(measure, given, options, notes)
-    return MeasuredSeries(
-        title=measure.label,
-        rows=tuple(map(round_row, rows)),
-        lines=tuple(lines),
-        notes=tuple(dict.fromkeys((*given.notes, *notes))),
-    )
-
-
-def _rows_and_lines(
-    measure: ReturnMeasure, given: SeriesSet, options: Options, notes: list[str]
-) -> RowsAndLines:
+def _measure(measure: ReturnMeasure, given: SeriesSet, options: Options) -> RowsAndLines:
+    notes = given.notes
+    is_between = measure in _BETWEEN or measure is ReturnMeasure.CORRELATION
     if measure.is_of_payments:
-        rows = [measure_payments(measure, one, options, notes) for one in given.series]
+        rows = [_payments_row(measure, one, options, notes) for one in given.series]
     elif options.kind is SeriesKind.VALUES:
-        rows = [_deviation_of_values(one, notes) for one in given.series]
+        rows = [
+            {"series": str(one.name), "deviation_of_values": standard_deviation(one.dropna())}
+            for one in given.series
+        ]
     else:
-        paths = [Path.of(one, given, options, notes) for one in given.series]
-        if compare := _BETWEEN.get(measure):
-            return compare(paths, notes)
+        series = align(given) if is_between else given.series
+        several = [Growth.of(one, options, notes) for one in series]
+        if is_between:
+            notes.append(f"Common returns: {len(several[0].returns)}.")
+        if measure is ReturnMeasure.CORRELATION:
+            return _correlation(several)
         if at_each_point := _AT_EACH_POINT.get(measure):
-            columns = {path.name: at_each_point(path) for path in paths}
-            return table_of(columns, is_dated=given.is_dated), describe_points(columns)
-        rows = [{"series": path.name, **_OF_ONE[measure](path)} for path in paths]
+            columns = [at_each_point(one).rename(one.name) for one in several]
+            return _table_of(columns, is_dated=given.is_dated), describe_points(columns)
+        if compare := _BETWEEN.get(measure):
+            benchmark = _find_benchmark(several)
+            others = (one for one in several if one is not benchmark)
+            rows = [
+                {
+                    "series": one.name,
+                    measure.value: compare(one, benchmark),
+                    "benchmark": benchmark.name,
+                }
+                for one in others
+            ]
+        else:
+            rows = [{"series": one.name, **_OF_ONE[measure](one)} for one in several]
     rows = [round_row(row) for row in rows]
+    for row in rows:
+        missing = (reason for name, reason in _REASONS.items() if row.get(name, 0) is None)
+        notes += [f"None of {row['series']!r}: {reason}." for reason in missing]
+    notes += _CONVENTIONS.get(measure, ())
     return rows, [describe_row(row) for row in rows]
 
 
-def _deviation_of_values(series: pd.Series, notes: list[str]) -> Row:
-    found = standard_deviation(series)
-    if found is None:
-        notes.append(f"No standard deviation of {series.name!r}: it needs two values.")
-    notes.append("It is the standard deviation of a sample (n - 1), of the values as given.")
-    return {"series": str(series.name), "deviation_of_values": found}
+def _table_of(columns: Sequence[pd.Series], *, is_dated: bool) -> list[Row]:
+    table = pd.concat(columns, axis=1).sort_index()
+    head = free_name("date" if is_dated else "point", list(table))
+    return [
+        {head: label(key) if is_dated else key}
+        | {name: None if pd.isna(cell) else float(cell) for name, cell in row.items()}
+        for key, row in zip(table.index, table.to_dict("records"), strict=True)
+    ]
 
 
-# --- measures of one series
+# --- one series
 
 
-def _total_return(path: Path) -> Row:
-    return {"total_return": float(path.levels[-1] / path.levels[0] - 1)}
+def _total_return(growth: Growth) -> Row:
+    return {"total_return": float(growth.levels[-1] / growth.levels[0] - 1)}
 
 
-def _annualised_return(path: Path) -> Row:
-    return {"annualised_return": path.compound_rate(len(path.returns) / path.periods())}
+def _annualised_return(growth: Growth) -> Row:
+    return {"annualised_return": growth.compound_rate()}
 
 
-def _cagr(path: Path) -> Row:
-    if path.is_dated and path.begin is not None:
-        days = (path.returns.index[-1] - path.begin) / pd.Timedelta(days=1)
-        return {"cagr": path.compound_rate(days / DAYS_PER_YEAR)}
-    return {"cagr": path.compound_rate(len(path.returns) / path.periods())}
+def _cagr(growth: Growth) -> Row:
+    if isinstance(growth.begin, datetime):
+        days = (growth.returns.index[-1] - growth.begin) / pd.Timedelta(days=1)
+        return {"cagr": growth.compound_rate(days / DAYS_PER_YEAR)}
+    return {"cagr": growth.compound_rate()}
 
 
-def _volatility(path: Path) -> Row:
-    periods, spread = path.periods(), standard_deviation(path.returns)
-    if spread is None:
-        path.notes.append(f"No volatility of {path.name!r}: it needs two returns.")
-        return {"volatility": None}
-    return {"volatility": spread * sqrt(periods)}
+def _volatility(growth: Growth) -> Row:
+    periods, spread = growth.periods(), standard_deviation(growth.returns)
+    return {"volatility": None if spread is None else spread * sqrt(periods)}
 
 
-def _standard_deviation(path: Path) -> Row:
-    found = standard_deviation(path.returns)
-    if found is None:
-        path.notes.append(f"No standard deviation of {path.name!r}: it needs two returns.")
-    path.notes.append(
-        "The standard deviation is that of a sample (n - 1), of the returns of one period;"
-        " volatility is the same a year."
-    )
-    return {"standard_deviation": found}
+def _standard_deviation(growth: Growth) -> Row:
+    return {"standard_deviation": standard_deviation(growth.returns)}
 
 
-def _sharpe(path: Path) -> Row:
-    rate, spread = path.options.risk_free_rate, standard_deviation(path.returns)
-    excess = _excess(path, rate)
-    if not spread:
-        path.notes.append(f"No Sharpe ratio of {path.name!r}: it needs two returns that differ.")
-    path.notes.append(
+def _sharpe(growth: Growth) -> Row:
+    rate, spread = growth.options.risk_free_rate, standard_deviation(growth.returns)
+    excess, periods = growth.excess(rate), growth.periods()
+    growth.notes.append(
         f"The Sharpe ratio is over a risk-free rate of {format_percent(rate)} a year."
     )
-    return {"sharpe": float(excess.mean()) / spread * sqrt(path.periods()) if spread else None}
+    return {"sharpe": float(excess.mean()) / spread * sqrt(periods) if spread else None}
 
 
-def _sortino(path: Path) -> Row:
-    target = path.options.target_rate
-    excess = _excess(path, target)
+def _sortino(growth: Growth) -> Row:
+    target = growth.options.target
+    target = growth.options.risk_free_rate if target is None else target
+    excess, periods = growth.excess(target), growth.periods()
     downside = sqrt(float((excess.clip(upper=0) ** 2).mean()))
     has_downside = downside > ROUNDING
-    if not has_downside:
-        path.notes.append(
-            f"No Sortino ratio of {path.name!r}: no return falls short of the target."
-        )
-    path.notes.append(
+    growth.notes.append(
         f"The Sortino ratio is over a target of {format_percent(target)} a year; its downside"
         " deviation is over all returns."
     )
-    ratio = float(excess.mean()) / downside * sqrt(path.periods()) if has_downside else None
+    ratio = float(excess.mean()) / downside * sqrt(periods) if has_downside else None
     return {"sortino": ratio}
 
 
-def _excess(path: Path, rate: float) -> pd.Series:
-    return path.returns - ((1 + rate) ** (1 / path.periods()) - 1)
-
-
-def _calmar(path: Path) -> Row:
-    rate = path.compound_rate(len(path.returns) / path.periods())
-    depth = float(_drawdowns(path.levels).min())
-    if depth >= 0:
-        path.notes.append(f"No Calmar ratio of {path.name!r}: it never falls.")
-    path.notes.append("The Calmar ratio is over the whole series; it is often told of three years.")
+def _calmar(growth: Growth) -> Row:
+    rate, depth = growth.compound_rate(), float(growth.drawdowns.min())
     return {"calmar": rate / -depth if depth < 0 else None}
 
 
-def _value_at_risk(path: Path) -> Row:
-    share = path.options.confidence
-    path.notes.append(
+def _value_at_risk(growth: Growth) -> Row:
+    share, count = growth.options.confidence, len(growth.returns)
+    growth.notes.append(
         f"Value at risk is the loss of one period that {share * 100:.4g}% of the returns did not"
         " exceed: historical, on the line between two returns (as PERCENTILE.INC). Below zero it is"
         " a gain."
     )
-    if len(path.returns) * (1 - share) < 1:
-        path.notes.append(
-            f"{path.name!r} has {len(path.returns)} returns: too few to see one beyond that loss."
+    if count * (1 - share) < 1:
+        growth.notes.append(
+            f"{growth.name!r} has {count} returns: too few to see one beyond that loss."
         )
-    return {"value_at_risk": -float(path.returns.quantile(1 - share)) + 0.0, "confidence": share}
+    return {"value_at_risk": -float(growth.returns.quantile(1 - share)) + 0.0, "confidence": share}
 
 
-def _max_drawdown(path: Path) -> Row:
-    depths = _drawdowns(path.levels)
+def _max_drawdown(growth: Growth) -> Row:
+    levels, depths = growth.levels, growth.drawdowns
     trough = int(depths.argmin())
     if depths[trough] >= 0:
         return {"max_drawdown": 0.0, "peak": None, "trough": None, "recovery": None}
-    highest = path.levels[:trough].max()
-    peak = int(np.flatnonzero(path.levels[:trough] == highest)[-1])
-    recovered = np.flatnonzero(path.levels[trough:] >= highest)
+    highest = levels[:trough].max()
+    peak = int(np.flatnonzero(levels[:trough] == highest)[-1])
+    recovered = np.flatnonzero(levels[trough:] >= highest)
     return {
         "max_drawdown": float(depths[trough]),
-        "peak": path.when(peak),
-        "trough": path.when(trough),
-        "recovery": path.when(trough + int(recovered[0])) if len(recovered) else None,
+        "peak": growth.key_of(peak),
+        "trough": growth.key_of(trough),
+        "recovery": growth.key_of(trough + int(recovered[0])) if len(recovered) else None,
     }
 
 
-def _summary(path: Path) -> Row:
-    row: dict[str, Cell] = {
-        "begin": path.when(0),
-        "end": path.when(len(path.returns)),
-        "returns": len(path.returns),
+def _summary(growth: Growth) -> Row:
+    return {
+        "begin": growth.key_of(0),
+        "end": growth.key_of(len(growth.returns)),
+        "returns": len(growth.returns),
+        **_total_return(growth),
+        **_annualised_return(growth),
+        **_volatility(growth),
+        **_sharpe(growth),
+        **_max_drawdown(growth),
     }
-    for measure in (_total_return, _annualised_return, _volatility, _sharpe, _max_drawdown):
-        row |= measure(path)
-    return row
 
 
-# --- measures at each point
+# --- each point
 
 
-def _drawdowns(levels: "np.ndarray[Any, np.dtype[np.float64]]") -> Any:
-    return levels / np.maximum.accumulate(levels) - 1
+def _log_returns(growth: Growth) -> pd.Series:
+    _check_no_total_loss(growth)
+    return np.log1p(growth.returns)
 
 
-def _returns(path: Path) -> Points:
-    return path.points(path.returns)
+def _drawdown(growth: Growth) -> pd.Series:
+    return pd.Series(growth.drawdowns[1:], index=growth.returns.index)
 
 
-def _log_returns(path: Path) -> Points:
-    lost = path.returns[path.returns == -1]
+def _rolling_return(growth: Growth) -> pd.Series:
+    _check_no_total_loss(growth)
+    window, levels = _window(growth), growth.levels
+    return pd.Series(levels[window:] / levels[:-window] - 1, growth.returns.index[window - 1 :])
+
+
+def _rolling_volatility(growth: Growth) -> pd.Series:
+    return growth.returns.rolling(_window(growth)).std().dropna() * sqrt(growth.periods())
+
+
+def _check_no_total_loss(growth: Growth) -> None:
+    lost = growth.returns[growth.returns == -1]
     if len(lost):
         raise ValueError(
-            f"{path.name!r} loses everything at {label(lost.index[0])}: no log return is that."
+            f"{growth.name!r} loses everything at {label(lost.index[0])}: that has no log return,"
+            " and nothing returns from there."
         )
-    return path.points(np.log1p(path.returns))
 
 
-def _drawdown(path: Path) -> Points:
-    return path.points(_drawdowns(path.levels)[1:])
-
-
-def _rolling_return(path: Path) -> Points:
-    window = _window(path)
-    lost = np.flatnonzero(path.levels[:-1] == 0)
-    if len(lost):
-        raise ValueError(
-            f"{path.name!r} loses everything at {path.when(int(lost[0]))}: nothing returns from"
-            " there."
-        )
-    return path.points(path.levels[window:] / path.levels[:-window] - 1, skip=window - 1)
-
-
-def _rolling_volatility(path: Path) -> Points:
-    window = _window(path)
-    windows = np.lib.stride_tricks.sliding_window_view(path.returns.to_numpy(), window)
-    return path.points(windows.std(axis=1, ddof=1) * sqrt(path.periods()), skip=window - 1)
-
-
-def _window(path: Path) -> int:
-    window, count = path.options.window, len(path.returns)
+def _window(growth: Growth) -> int:
+    window, count = growth.options.window, len(growth.returns)
     if window > count:
         raise ValueError(
-            f"{path.name!r} has {count} returns, fewer than the window of {window}. Give more, or"
+            f"{growth.name!r} has {count} returns, fewer than the window of {window}. Give more, or"
             ' say {"values": ..., "window": ...}.'
         )
-    path.notes.append(f"Each value is of the {window} returns up to it.")
+    growth.notes.append(f"Each value is of the {window} returns up to it.")
     return window
 
 
-# --- measures between series
+# --- several series
 
 
-def _correlation(paths: Sequence[Path], notes: list[str]) -> RowsAndLines:
-    notes.append(f"Common returns: {len(paths[0].returns)}.")
-    matrix = pd.DataFrame({path.name: path.returns for path in paths}).corr()
-    for path in paths:
-        if not standard_deviation(path.returns):
-            matrix.loc[path.name, :] = matrix.loc[:, path.name] = np.nan
-            notes.append(f"No correlation with {path.name!r}: its returns do not vary.")
-    head = free_name("series", list(matrix))
-    rows = [
-        {head: name, **{other: None if pd.isna(one) else float(one) for other, one in row.items()}}
+def _correlation(several: Sequence[Growth]) -> RowsAndLines:
+    matrix = pd.DataFrame({one.name: one.returns for one in several}).corr()
+    for one in several:
+        if not standard_deviation(one.returns):
+            matrix.loc[one.name, :] = matrix.loc[:, one.name] = np.nan
+            one.notes.append(f"No correlation with {one.name!r}: its returns do not vary.")
+    names = list(matrix)
+    head = free_name("series", names)
+    cells = {
+        name: {other: None if pd.isna(one) else float(one) for other, one in row.items()}
         for name, row in matrix.iterrows()
-    ]
+    }
     lines = [
-        f"{row[head]} and {other}: {_plain(row[str(other)])}"
-        for place, row in enumerate(rows)
-        for other in list(matrix)[place + 1 :]
+        f"{name} and {other}: {'none' if (cell := cells[name][other]) is None else format_number(cell)}"
+        for place, name in enumerate(names)
+        for other in names[place + 1 :]
     ]
-    return rows, lines
+    return [{head: name, **row} for name, row in cells.items()], lines
 
 
-def _against_benchmark(
-    name: str,
-    compare: Callable[[Path, Path], float | None],
-    paths: Sequence[Path],
-    notes: list[str],
-) -> RowsAndLines:
-    notes.append(f"Common returns: {len(paths[0].returns)}.")
-    benchmark = _find_benchmark(paths, notes)
-    others = [path for path in paths if path is not benchmark]
-    rows: list[Row] = [
-        {"series": path.name, name: compare(path, benchmark), "benchmark": benchmark.name}
-        for path in others
-    ]
-    return rows, [describe_row(row) for row in rows]
-
-
-def _beta(paths: Sequence[Path], notes: list[str]) -> RowsAndLines:
-    rows, _ = _against_benchmark("beta", _beta_of, paths, notes)
-    if rows[0]["beta"] is None:
-        notes.append(f"No beta: the returns of {rows[0]['benchmark']!r} do not vary.")
-    return rows, [
-        f"{row['series']}: beta {_plain(row['beta'])} to {row['benchmark']}" for row in rows
-    ]
-
-
-def _beta_of(path: Path, benchmark: Path) -> float | None:
+def _beta(growth: Growth, benchmark: Growth) -> float | None:
     spread = standard_deviation(benchmark.returns)
-    return float(path.returns.cov(benchmark.returns)) / spread**2 if spread else None
+    return float(growth.returns.cov(benchmark.returns)) / spread**2 if spread else None
 
 
-def _tracking_error(paths: Sequence[Path], notes: list[str]) -> RowsAndLines:
-    rows, lines = _against_benchmark("tracking_error", _tracking_error_of, paths, notes)
-    if rows[0]["tracking_error"] is None:
-        notes.append("No tracking error: it needs two common returns.")
-    notes.append("It is the standard deviation of a sample (n - 1) of the differences, a year.")
-    return rows, lines
-
-
-def _tracking_error_of(path: Path, benchmark: Path) -> float | None:
-    periods, spread = benchmark.periods(), standard_deviation(path.returns - benchmark.returns)
+def _tracking_error(growth: Growth, benchmark: Growth) -> float | None:
+    periods = benchmark.periods()
+    spread = standard_deviation(growth.returns - benchmark.returns)
     return None if spread is None else spread * sqrt(periods)
 
 
-def _find_benchmark(paths: Sequence[Path], notes: list[str]) -> Path:
-    name = paths[0].options.benchmark.strip()
-    if not name:
-        notes.append(f"No benchmark was named: it is {paths[-1].name!r}, the last series.")
-        return paths[-1]
-    for path in paths:
-        if path.name.lower() == name.lower():
-            return path
-    known = ", ".join(path.name for path in paths)
-    raise ValueError(f"There is no series {name!r} for the benchmark. The series are: {known}.")
+def _find_benchmark(several: Sequence[Growth]) -> Growth:
+    wanted = several[0].options.benchmark.strip()
+    if not wanted:
+        last = several[-1]
+        last.notes.append(f"No benchmark was named: it is {last.name!r}, the last series.")
+        return last
+    benchmark = next((one for one in several if one.name.lower() == wanted.lower()), None)
+    if benchmark is None:
+        known = ", ".join(one.name for one in several)
+        raise ValueError(
+            f"There is no series {wanted!r} for the benchmark. The series are: {known}."
+        )
+    return benchmark
 
 
-def _plain(value: Cell) -> str:
-    return format_number(value) if isinstance(value, float) else "none"
+# --- payments
 
 
-_OF_ONE: Mapping[ReturnMeasure, Callable[[Path], Row]] = {
+def _payments_row(
+    measure: ReturnMeasure, series: pd.Series, options: Options, notes: list[str]
+) -> Row:
+    """Return the rate at which payments (paid below zero, received above) are worth nothing."""
+    name, paid = str(series.name), series.fillna(0)
+    if len(paid) > MAX_PAYMENTS:
+        raise ValueError(f"{name!r} has more than {MAX_PAYMENTS:,} payments. Send fewer.")
+    if not ((paid > 0).any() and (paid < 0).any()):
+        raise ValueError(
+            f"{name!r} has no {measure}: it needs at least one payment below zero (paid) and one"
+            " above zero (received)."
+        )
+    if measure is ReturnMeasure.IRR:
+        times, amounts = np.arange(len(paid), dtype=float), paid.to_numpy()
+        row = _rates_row(measure, name, amounts, times, options, notes)
+        return row | _irr_a_year(row, series, options, notes)
+    if not isinstance(paid.index, pd.DatetimeIndex):
+        raise ValueError(
+            'xirr needs dates: give [{"date": "2024-01-31", "value": -1000}, ...], or take irr'
+            " for payments at equal intervals."
+        )
+    by_day = paid.groupby(paid.index.normalize()).sum()
+    if len(by_day) < 2:
+        raise ValueError(f"{name!r} has no xirr: it needs payments on at least two dates.")
+    notes.append("xirr is a rate a year, of 365 days.")
+    years = ((by_day.index - by_day.index[0]) / pd.Timedelta(days=365)).to_numpy(float)
+    return _rates_row(measure, name, by_day.to_numpy(), years, options, notes)
+
+
+def _irr_a_year(
+    row: dict[str, Cell], series: pd.Series, options: Options, notes: list[str]
+) -> dict[str, Cell]:
+    periods = options.periods_per_year
+    if isinstance(series.index, pd.DatetimeIndex):
+        notes.append(
+            "irr takes the time from one date to the next as one period; xirr counts days."
+        )
+        periods = periods_per_year(series.index) if periods is None else periods
+    if periods is None or periods == 1:
+        notes.append("irr is the rate of one period, the time from one payment to the next.")
+        return {}
+    notes.append(f"A year has {format_number(periods)} periods of {series.name!r}.")
+    return {"irr_a_year": (1 + float(str(row["irr"]))) ** periods - 1}
+
+
+def _rates_row(
+    measure: ReturnMeasure,
+    name: str,
+    amounts: Array,
+    times: Array,
+    options: Options,
+    notes: list[str],
+) -> dict[str, Cell]:
+    def find_roots(rates: Array, refinements: int) -> Iterator[float]:
+        values = ((1 + rates[:, None]) ** -times) @ amounts
+        for place in np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) <= 0):
+            low, high = rates[place : place + 2]
+            if refinements:
+                yield from find_roots(np.linspace(low, high, len(_RATES)), refinements - 1)
+            else:
+                yield float(low + high) / 2
+
+    rates: list[float] = []
+    if not pyxirr.is_conventional_cash_flow(amounts):
+        rates = sorted({round(rate, 9) for rate in find_roots(_RATES, 3)})
+    if len(rates) < 2:
+        days = pd.Timestamp("2000-01-01") + pd.to_timedelta(times * 365, unit="D")
+        if measure is ReturnMeasure.IRR:
+            found = pyxirr.irr(amounts, guess=options.guess)
+        else:
+            found = pyxirr.xirr(days, amounts, guess=options.guess)
+        rates = rates if found is None else [found]
+    if not rates:
+        raise ValueError(
+            f"{name!r} has no {measure}: at no rate are its payments worth nothing together."
+        )
+    nearest = min(rates, key=lambda rate: abs(rate - options.guess))
+    row: dict[str, Cell] = {"series": name, measure.value: nearest}
+    if len(rates) > 1:
+        row["all_rates"] = ", ".join(map(format_percent, rates))
+        notes.append(
+            f"{name!r} has {len(rates)} rates, since its payments change sign more than once:"
+            f" {row['all_rates']}. None of them is the return by itself; {format_percent(nearest)}"
+            f" is the nearest to the guess of {format_percent(options.guess)}."
+        )
+    return row
+
+
+_REASONS = {  # for results that don't exist
+    "volatility": "volatility needs two returns",
+    "standard_deviation": "a standard deviation needs two returns",
+    "deviation_of_values": "a standard deviation needs two values",
+    "sharpe": "the Sharpe ratio needs two returns that differ",
+    "sortino": "no return falls short of the target",
+    "calmar": "it never falls",
+    "beta": "the returns of the benchmark do not vary",
+    "tracking_error": "a tracking error needs two common returns",
+}
+_CONVENTIONS = {
+    ReturnMeasure.STANDARD_DEVIATION: ("It is that of a sample (n - 1), of one period.",),
+    ReturnMeasure.CALMAR: ("The Calmar ratio is over the whole series.",),
+    ReturnMeasure.TRACKING_ERROR: (
+        "It is the standard deviation of a sample (n - 1) of the differences, a year.",
+    ),
+}
+_OF_ONE: Mapping[ReturnMeasure, Callable[[Growth], Row]] = {
     ReturnMeasure.SUMMARY: _summary,
     ReturnMeasure.TOTAL_RETURN: _total_return,
     ReturnMeasure.ANNUALISED_RETURN: _annualised_return,
@@ -403,15 +451,14 @@ _OF_ONE: Mapping[ReturnMeasure, Callable[[Path], Row]] = {
     ReturnMeasure.CALMAR: _calmar,
     ReturnMeasure.VALUE_AT_RISK: _value_at_risk,
 }
-_AT_EACH_POINT: Mapping[ReturnMeasure, Callable[[Path], Points]] = {
-    ReturnMeasure.RETURNS: _returns,
+_AT_EACH_POINT: Mapping[ReturnMeasure, Callable[[Growth], pd.Series]] = {
+    ReturnMeasure.RETURNS: lambda growth: growth.returns,
     ReturnMeasure.LOG_RETURNS: _log_returns,
     ReturnMeasure.DRAWDOWN: _drawdown,
     ReturnMeasure.ROLLING_RETURN: _rolling_return,
     ReturnMeasure.ROLLING_VOLATILITY: _rolling_volatility,
 }
-_BETWEEN: Mapping[ReturnMeasure, Callable[[Sequence[Path], list[str]], RowsAndLines]] = {
-    ReturnMeasure.CORRELATION: _correlation,
+_BETWEEN: Mapping[ReturnMeasure, Callable[[Growth, Growth], float | None]] = {
     ReturnMeasure.BETA: _beta,
     ReturnMeasure.TRACKING_ERROR: _tracking_error,
 }

@@ -1,13 +1,20 @@
-"""Measures, and how series are measured."""
+"""Measures of series, and the options of a call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
-from copilot_admin.agent.toolkits.cells import Row, decimal_comma, number_of
+from copilot_admin.agent.toolkits.cells import Row, number_of
 
 DEFAULT_WINDOW = 21  # trading days of a month
 MAX_WINDOW = 1_000
@@ -81,15 +88,12 @@ class ReturnUnit(StrEnum):
     PERCENT = "percent"
 
 
-def _number(value: object) -> object:
+def _read_number(value: object) -> object:
     return number_of(value) if isinstance(value, str) else value
 
 
-Rate: TypeAlias = Annotated[
-    float,
-    BeforeValidator(_number),
-    Field(strict=True, gt=-1, le=10, description="a number such as 0.04 for 4%"),
-]
+Number: TypeAlias = Annotated[float, BeforeValidator(_read_number)]
+Rate: TypeAlias = Annotated[Number, Field(gt=-1, lt=1)]
 
 
 class Options(BaseModel):
@@ -110,42 +114,22 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
-    kind: SeriesKind = Field(SeriesKind.PRICES, description="'prices', 'returns' or 'values'")
-    unit: ReturnUnit = Field(ReturnUnit.FRACTION, description="'fraction' or 'percent'")
-    periods_per_year: float | None = Field(
-        None, strict=True, gt=0, le=1_000_000, description="a number such as 252, 52 or 12"
-    )
+    kind: SeriesKind = SeriesKind.PRICES
+    unit: ReturnUnit = ReturnUnit.FRACTION
+    periods_per_year: Annotated[Number, Field(gt=0, le=1_000_000)] | None = None
     risk_free_rate: Rate = 0.0
     target: Rate | None = None
-    confidence: Annotated[float, BeforeValidator(_number)] = Field(
-        0.95, strict=True, ge=0.5, lt=1, description="from 0.5 to below 1, such as 0.95 for 95%"
-    )
+    confidence: Annotated[Number, Field(ge=0.5, lt=1)] = 0.95
     benchmark: Annotated[str, BeforeValidator(str)] = ""
-    window: int = Field(
-        DEFAULT_WINDOW,
-        strict=True,
-        ge=2,
-        le=MAX_WINDOW,
-        description=f"a whole number from 2 to {MAX_WINDOW}",
-    )
-    guess: Rate = 0.1
-    day_first: bool | None = Field(None, strict=True, description="true or false")
+    window: int = Field(DEFAULT_WINDOW, ge=2, le=MAX_WINDOW)
+    guess: Annotated[Number, Field(gt=-1, le=10)] = 0.1
+    day_first: bool | None = None
 
-    @property
-    def target_rate(self) -> float:
-        """The target of the Sortino ratio."""
-        return self.risk_free_rate if self.target is None else self.target
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """Questions about values that look as if they were meant otherwise."""
-        rates = {"risk_free_rate": self.risk_free_rate, "target": self.target or 0.0}
-        return tuple(
-            f"Is the {name} percent? {rate:g} was taken as {rate:.0%} a year; {rate:g}% is"
-            f" {rate / 100:g}."
-            for name, rate in rates.items()
-            if rate >= 1
-        )
+    @model_validator(mode="after")
+    def _check_unit(self) -> Self:
+        if self.unit is ReturnUnit.PERCENT and self.kind is not SeriesKind.RETURNS:
+            raise ValueError('the unit is that of returns: say "kind": "returns" as well')
+        return self
 
 
 def split_options(series: object, settings: Mapping[str, Any]) -> tuple[object, Options]:
@@ -170,7 +154,15 @@ def split_options(series: object, settings: Mapping[str, Any]) -> tuple[object, 
     if isinstance(series, Mapping) and _has_options(series):
         given |= {name: value for name, value in series.items() if name != _VALUES}
         series = series[_VALUES]
-    return series, _read_options({key: one for key, one in given.items() if one is not None})
+    try:
+        options = Options.model_validate(
+            {name: value for name, value in given.items() if value is not None}
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        sentence = ": ".join([*map(str, first["loc"][:1]), first["msg"]])
+        raise ValueError(f"{sentence}. Rates are fractions: 0.04 is 4%.") from None
+    return series, options
 
 
 def _has_options(series: Mapping[Any, Any]) -> bool:
@@ -178,18 +170,3 @@ def _has_options(series: Mapping[Any, Any]) -> bool:
         name == _VALUES or (name in Options.model_fields and not isinstance(value, list | Mapping))
         for name, value in series.items()
     )
-
-
-def _read_options(given: Mapping[str, Any]) -> Options:
-    try:
-        options = Options.model_validate(given)
-    except ValidationError as error:
-        name = str(error.errors()[0]["loc"][0])
-    else:
-        if options.unit is ReturnUnit.PERCENT and options.kind is not SeriesKind.RETURNS:
-            raise ValueError('The unit is that of returns: say "kind": "returns" as well.')
-        return options
-    field, value = Options.model_fields[name], given[name]
-    expected = field.description or "a number such as 0.04 for 4%"
-    advice = decimal_comma(value) if isinstance(value, str) else ""
-    raise ValueError(f"{name} must be {expected}, not {value!r}.{advice}")

@@ -1,38 +1,57 @@
 """Series in any of the forms in which models and widgets send them.
 
-Empty cells and NaN are missing and left out. Points are put in the order of their dates. The same
-point twice counts once, two values for one date are an error, but payments of one date are added up.
+Empty cells and NaN are missing. Points are put in the order of their dates. The same point twice
+counts once, two values for one date are an error, but payments of one date are added up.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
+from math import isfinite
+import re
 from typing import TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from copilot_admin.agent.text import parse_json_text
-from copilot_admin.agent.toolkits.cells import decimal_comma, flat, is_empty, number_of
-from copilot_admin.agent.toolkits.returns.dates import (
-    find_date_column,
-    format_date,
-    is_count,
-    parse_dates,
-)
-from copilot_admin.agent.toolkits.tables import Table, read_table
+from copilot_admin.agent.toolkits.cells import decimal_comma, is_empty, number_of
+from copilot_admin.agent.toolkits.returns.options import Options, ReturnUnit, SeriesKind
+from copilot_admin.agent.toolkits.tables import MAX_TEXT, Table, read_table
 
 MAX_SERIES = 50
 MAX_POINTS = 100_000
-MAX_TEXT = 5_000_000  # characters
 DEFAULT_NAME = "series"
+TRADING_DAYS = 252
+DAYS_PER_YEAR = 365.25
+_DATE_NAMES = frozenset(
+    {"date", "datetime", "time", "timestamp", "day", "week", "month", "quarter", "year", "period"}
+)
+_DATE_ENDINGS = frozenset({"date", "datetime", "timestamp", "time"})  # of "trade_date"
 _LABEL_NAMES = frozenset({"symbol", "ticker", "name", "series"})
 _CLOSES = ("adj_close", "adjusted_close", "adj close", "close")
+_MAX_COUNT = 1_800  # a larger whole number may be a year
+_MAX_DATE_LENGTH = 40  # characters; the longest date with a time and a zone has fewer
+_MIN_EPOCH = 1e8  # seconds, March 1973; every date written as 20240131 is a smaller number
+_EPOCH_UNITS = ((1e11, "s"), (1e14, "ms"), (1e17, "us"), (9e18, "ns"))
+_NUMERIC_DATE = r"^(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d{2})\b"
+_QUARTER = re.compile(r"(\d{4})?[ -]?Q([1-4])[ /-]?(\d{4})?", re.IGNORECASE)
+_USUAL_GAPS = (  # days between two points, and how many such periods a year has
+    (5.5, 8.5, 52),
+    (13, 16, 26),
+    (26.5, 35.5, 12),  # the last trading days of two months are up to five weeks apart
+    (85, 98, 4),
+    (175, 190, 2),
+    (355, 375, 1),
+)
 _WANTED = (
-    "Give a list of numbers, a list of {date, value}, or an object of several named series such as"
-    ' {"A": [1, 2], "B": [3, 4]}.'
+    "There is no series that can be read. Give a list of numbers, a list of {date, value}, or an"
+    ' object of several named series such as {"A": [1, 2], "B": [3, 4]}.'
 )
 
 Key: TypeAlias = datetime | int
+_Point: TypeAlias = tuple[str, object, object]  # name, date as written or None, value as written
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,242 +59,153 @@ class SeriesSet:
     """Series with dates, or without.
 
     Attributes:
-        series: Finite numbers by date, or by place from 1; each has a unique name.
+        series: Numbers by date, or by place from 1; NaN is missing. Each has a unique name.
         is_dated: Whether the keys are dates.
-        lengths: How many values of each series were given, missing ones included.
-        percent_signs: Names of series with values such as "5%".
         notes: What was left out or put in order.
     """
 
     series: tuple[pd.Series, ...]
     is_dated: bool
-    lengths: Mapping[str, int]
-    percent_signs: frozenset[str]
-    notes: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class _Column:
-    """Values as they were given, with their dates as written and as understood."""
-
-    name: str
-    values: list[object]
-    written: list[object] | None = None
-    dates: list[datetime | None] = field(default_factory=list)
+    notes: list[str]
 
 
 def label(key: Key) -> str:
     """Return the date of a point, or its place."""
-    return format_date(key) if isinstance(key, datetime) else f"point {key}"
+    if isinstance(key, datetime):
+        return key.isoformat().removesuffix("T00:00:00")
+    return f"point {key}"
 
 
-def read_series(
-    given: object,
-    *,
-    day_first: bool | None = None,
-    adds_up: bool = False,
-    in_percent: bool = False,
-) -> SeriesSet:
+def read_series(given: object, options: Options, *, adds_up: bool = False) -> SeriesSet:
     """Read one or several series.
 
     Args:
         given: Numbers; rows with a column of dates and columns of values, also with one that names
             the series (symbol); an object of named series, of columns, or of values by date; or
             any of that as JSON or CSV text. Of open, high, low and close only the close counts.
-        day_first: Whether 03/04/2024 is in April; None: the column of dates decides.
+        options: Of the call.
         adds_up: Whether the values of one date are added up, as payments are.
-        in_percent: Whether 5.2 is percent, as "5.2%" always is.
 
     Raises:
         ValueError: It has another form, or a value or date can't be read.
     """
-    reader = _Reader(day_first, adds_up, in_percent)
-    columns = reader.columns(given)
-    if len(columns) > MAX_SERIES:
-        raise ValueError(f"There are {len(columns)} series; at most {MAX_SERIES} can be measured.")
-    if sum(len(column.values) for column in columns) > MAX_POINTS:
+    notes: list[str] = []
+    points = list(islice(_points(given, notes), MAX_POINTS + 1))
+    if len(points) > MAX_POINTS:
         raise ValueError(f"There are more than {MAX_POINTS:,} values. Send fewer.")
-    if len({column.name for column in columns}) < len(columns):
-        raise ValueError("Two series have the same name. Give each a name of its own.")
-    dated = {column.written is not None for column in columns}
-    if len(dated) > 1:
+    frame = pd.DataFrame(points, columns=["name", "date", "value"], dtype=object)
+    if (count := frame["name"].nunique()) > MAX_SERIES:
+        raise ValueError(f"There are {count} series; at most {MAX_SERIES} can be measured.")
+    has_date = frame["date"].notna()
+    if has_date.any() and not has_date.all():
         raise ValueError("Some values have dates and some have none. Give all of them dates.")
-    return SeriesSet(
-        series=tuple(map(reader.series, columns)),
-        is_dated=dated == {True},
-        lengths={column.name: len(column.values) for column in columns},
-        percent_signs=frozenset(
-            column.name
-            for column in columns
-            if any(isinstance(value, str) and "%" in value for value in column.values)
-        ),
-        notes=tuple(dict.fromkeys(reader.notes)),
-    )
-
-
-@dataclass(slots=True)
-class _Reader:
-    day_first: bool | None
-    adds_up: bool
-    in_percent: bool
-    notes: list[str] = field(default_factory=list)
-
-    def columns(self, given: object, *, is_inner: bool = False) -> list[_Column]:
-        match given:
-            case str() if not is_inner:
-                return self._text(given)
-            case Mapping() if given:
-                return list(self._object(given, is_inner=is_inner))
-            case list() | tuple() if given and all(isinstance(one, Mapping) for one in given):
-                return self._rows(read_table(given))
-            case list() | tuple() if given and not _is_nested(given):
-                return [_Column(DEFAULT_NAME, list(given))]
-        raise ValueError(f"There is no series that can be read. {_WANTED}")
-
-    def _text(self, text: str) -> list[_Column]:
-        if len(text) > MAX_TEXT:
-            raise ValueError(f"The series are longer than {MAX_TEXT:,} characters. Send fewer.")
-        text = text.removeprefix("\ufeff").lstrip()
-        if not text.startswith(("[", "{")):
-            return self._rows(read_table(text))
-        return self.columns(parse_json_text(text, what="series"))
-
-    def _object(self, given: Mapping[object, object], *, is_inner: bool) -> Iterator[_Column]:
-        column = find_date_column(given)
-        if not _is_nested(given.values()):
-            keys = list(given)
-            dates = parse_dates(keys, self.notes, day_first=self.day_first)
-            if not all(dates):
-                raise ValueError(f"There is no series that can be read. {_WANTED}")
-            yield _Column(DEFAULT_NAME, list(given.values()), keys, dates)
-        elif is_inner:
-            raise ValueError(f"The series are nested too deeply. {_WANTED}")
-        elif column is not None and isinstance(given[column], list | tuple):
-            yield from self._rows(read_table(_rows_of_columns(given)))
-        else:
-            for name, value in given.items():
-                inner = self.columns(value, is_inner=True)
-                for one in inner:
-                    one.name = str(name) if len(inner) == 1 else f"{name} {one.name}"
-                    yield one
-
-    def _rows(self, table: Table) -> list[_Column]:
-        found = find_date_column(table.columns)
-        date = None if found is None else str(found)
-        named = next(
-            (one for one in table.columns if one != date and _names_series(table, one)), None
+    is_dated = bool(has_date.all())
+    if is_dated and _are_counts(frame["date"]):
+        notes.append("The column of dates counts the rows; it has no dates.")
+        frame = frame.sort_values("date", key=pd.to_numeric, kind="stable")
+        is_dated = False
+    if is_dated:
+        frame["key"] = parse_dates(frame["date"], notes, day_first=options.day_first)
+    else:
+        frame["key"] = frame.groupby("name", sort=False).cumcount() + 1
+    frame["number"] = _numbers(frame, options, notes)
+    if options.kind is SeriesKind.PRICES and not adds_up:
+        notes += _percent_questions(frame)
+    series = (
+        _in_order(
+            pd.Series(rows["number"].to_numpy(float), index=pd.Index(rows["key"]), name=name),
+            notes,
+            adds_up=adds_up,
         )
-        others = [column for column in table.columns if column not in (date, named)]
-        chosen = _closing_prices(_numeric(table, others))
-        if left_out := [column for column in others if column not in chosen]:
-            self.notes.append(f"Columns left out: {', '.join(left_out)}.")
-        rows, written, dates = list(table.rows), None, None
-        if date is not None:
-            written = ["" if row[date] is None else row[date] for row in rows]
-            if is_count(written):
-                self.notes.append(f"The column {date!r} counts the rows; it has no dates.")
-                rows.sort(key=lambda row: float(str(row[date])))
-                written = None
-            else:
-                dates = parse_dates(written, self.notes, day_first=self.day_first)
-        columns: dict[str, _Column] = {}
-        for place, row in enumerate(rows):
-            for column in chosen:
-                parts = [str(row[named])] if named else []
-                name = " ".join([*parts, column] if len(chosen) > 1 or not named else parts)
-                one = columns.setdefault(name, _Column(name, [], None if written is None else []))
-                one.values.append(row[column])
-                if one.written is not None and written is not None and dates is not None:
-                    one.written.append(written[place])
-                    one.dates.append(dates[place])
-        return list(columns.values())
+        for name, rows in frame.groupby("name", sort=False)
+    )
+    return SeriesSet(tuple(series), is_dated, notes)
 
-    def series(self, column: _Column) -> pd.Series:
-        """Return the numbers of a column in the order of their dates.
 
-        Raises:
-            ValueError: A date or a value can't be read.
-        """
-        name = column.name
-        points: dict[int, float] = {}
-        keys = column.dates if column.written is not None else range(1, len(column.values) + 1)
-        for place, (key, value) in enumerate(zip(keys, map(flat, column.values), strict=True)):
-            if key is None and column.written is not None:
-                raise ValueError(
-                    f"{str(column.written[place])[:40]!r} in {name!r} is no date. Write dates as"
-                    " 2024-01-31."
-                )
-            if is_empty(value):
-                continue
-            number = number_of(value)
-            if number is None:
-                raise ValueError(
-                    f"{str(value)[:40]!r} in {name!r} ({label(key or 0)}) is no number."
-                    f"{decimal_comma(value)}"
-                )
-            has_sign = isinstance(value, str) and "%" in value
-            points[place] = number / 100 if self.in_percent and not has_sign else float(number)
-        if len(points) < len(column.values):
-            missing = len(column.values) - len(points)
-            self.notes.append(f"Missing values of {name!r} left out: {missing}.")
-        index = pd.Index([keys[place] for place in points])
-        return self._in_order(pd.Series(list(points.values()), index=index, name=name, dtype=float))
+# --- forms
 
-    def _in_order(self, series: pd.Series) -> pd.Series:
-        if not series.index.is_monotonic_increasing:
-            self.notes.append(f"{series.name!r} was put in the order of its dates.")
-            series = series.sort_index(kind="stable")
-        if series.index.is_unique:
-            return series
-        groups = series.groupby(level=0)
-        if self.adds_up:
-            self.notes.append(f"Payments of {series.name!r} on the same date were added up.")
-            return groups.sum()
-        differs = groups.nunique() > 1
-        if differs.any():
-            key = differs.idxmax()
-            one, other, *_ = series[key].unique()
-            raise ValueError(
-                f"{series.name!r} has two values for {label(key)}: {one:g} and {other:g}. Give"
-                " each date one, and each series a name of its own."
+
+def _points(given: object, notes: list[str], *, name: str = "") -> Iterator[_Point]:
+    """Yield name, date and value of each point; `name` is that of an inner series."""
+    match given:
+        case str() if not name:
+            text = given.removeprefix("\ufeff").lstrip()
+            if len(text) > MAX_TEXT:
+                raise ValueError(f"The series are longer than {MAX_TEXT:,} characters. Send fewer.")
+            is_json = text.startswith(("[", "{"))
+            read = parse_json_text(text, what="series") if is_json else None
+            return (yield from _points(read, notes) if is_json else _of_rows(text, notes))
+        case Mapping() if given and not _is_nested(given.values()):
+            return (
+                yield from ((name or DEFAULT_NAME, str(key), one) for key, one in given.items())
             )
-        self.notes.append(f"Points of {series.name!r} that stood there twice count once.")
-        return groups.first()
+        case Mapping() if given and not name:
+            column = _date_column(list(given))
+            if isinstance(given.get(column), list):
+                return (yield from _of_rows(_rows_of_columns(given), notes))
+            for key, inner in given.items():
+                yield from _points(inner, notes, name=str(key))
+            return None
+        case list() | tuple() if given and all(isinstance(one, Mapping) for one in given):
+            return (yield from _of_rows(given, notes, prefix=name))
+        case list() | tuple() if given and not _is_nested(given):
+            return (yield from ((name or DEFAULT_NAME, None, one) for one in given))
+    raise ValueError(_WANTED)
 
 
-def _is_nested(values: Iterable[object]) -> bool:
-    return any(isinstance(value, list | tuple | Mapping) for value in values)
+def _of_rows(rows: object, notes: list[str], *, prefix: str = "") -> Iterator[_Point]:
+    table = read_table(rows)
+    date = _date_column(table.columns)
+    named = next((one for one in table.columns if one != date and _is_label(table, one)), None)
+    others = [column for column in table.columns if column not in (date, named)]
+    chosen = _closing_prices(_numeric_columns(table, others))
+    if left_out := [column for column in others if column not in chosen]:
+        notes.append(f"Columns left out: {', '.join(left_out)}.")
+    for row in table.rows:
+        parts = [prefix, *([str(row[named])] if named else [])]
+        when = None if date is None else row[date]
+        for column in chosen:
+            needs_column = len(chosen) > 1 or not any(parts)
+            name = " ".join(filter(None, [*parts, column if needs_column else ""]))
+            yield name, "" if date and when is None else when, row[column]
+
+
+def _is_nested(values: object) -> bool:
+    return any(isinstance(value, list | tuple | Mapping) for value in values)  # type: ignore[attr-defined]  # values of a list or object
 
 
 def _rows_of_columns(given: Mapping[object, object]) -> list[dict[object, object]]:
-    columns = {name: value for name, value in given.items() if isinstance(value, list | tuple)}
+    columns = {name: value for name, value in given.items() if isinstance(value, list)}
     if len({len(value) for value in columns.values()}) > 1:
         raise ValueError("The columns have different lengths. Give every date a value or null.")
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-def _numeric(table: Table, columns: Sequence[str]) -> Sequence[str]:
+def _date_column(columns: Sequence[object]) -> str | None:
+    """Return the column that has dates according to its name."""
+    names = [str(one) for one in columns]
+    exact = (one for one in names if one.strip().lower() in _DATE_NAMES)
+    ending = (one for one in names if re.split(r"[ _-]", one.strip().lower())[-1] in _DATE_ENDINGS)
+    return next(exact, next(ending, None))
+
+
+def _is_label(table: Table, column: str) -> bool:
+    return column.strip().lower() in _LABEL_NAMES and all(
+        isinstance(row[column], str) and number_of(row[column]) is None for row in table.rows
+    )
+
+
+def _numeric_columns(table: Table, columns: Sequence[str]) -> Sequence[str]:
     numeric = []
     for column in columns:
         cells = [row[column] for row in table.rows]
         if any(number_of(cell) is not None for cell in cells):
             numeric.append(column)
-            continue
-        for cell in cells:
-            if advice := decimal_comma(cell):
-                raise ValueError(f"The column {column!r} has {cell!r} in it.{advice}")
+        elif advice := next(filter(None, map(decimal_comma, cells)), ""):
+            raise ValueError(f"The column {column!r} has no number that can be read.{advice}")
     if not numeric:
         raise ValueError(f"There is no column with numbers. {_WANTED}")
     return numeric
-
-
-def _names_series(table: Table, column: str) -> bool:
-    return column.strip().lower() in _LABEL_NAMES and all(
-        isinstance(row[column], str)
-        and not is_empty(row[column])
-        and number_of(row[column]) is None
-        for row in table.rows
-    )
 
 
 def _closing_prices(columns: Sequence[str]) -> Sequence[str]:
@@ -283,3 +213,158 @@ def _closing_prices(columns: Sequence[str]) -> Sequence[str]:
     if "open" not in by_name or "close" not in by_name:
         return columns
     return [next(by_name[name] for name in _CLOSES if name in by_name)]
+
+
+# --- values
+
+
+def _numbers(frame: pd.DataFrame, options: Options, notes: list[str]) -> list[float]:
+    in_percent = options.unit is ReturnUnit.PERCENT
+    numbers: list[float] = []
+    for name, key, date, value in zip(
+        frame["name"], frame["key"], frame["date"], frame["value"], strict=True
+    ):
+        if pd.isna(key):
+            raise ValueError(
+                f"{str(date)[:40]!r} in {name!r} is no date. Write dates as 2024-01-31."
+            )
+        number = number_of(value)
+        if is_empty(value) or (isinstance(value, float) and not isfinite(value)):
+            numbers.append(float("nan"))
+        elif number is None:
+            raise ValueError(
+                f"{str(value)[:40]!r} in {name!r} ({label(key)}) is no number."
+                f"{decimal_comma(value)}"
+            )
+        else:
+            has_sign = isinstance(value, str) and "%" in value
+            numbers.append(number / 100 if in_percent and not has_sign else float(number))
+    missing = frame["name"][np.isnan(numbers)].value_counts(sort=False)
+    notes += [f"Missing values of {name!r} left out: {count}." for name, count in missing.items()]
+    return numbers
+
+
+def _percent_questions(frame: pd.DataFrame) -> Iterator[str]:
+    has_sign = frame["value"].map(lambda value: isinstance(value, str) and "%" in value)
+    for name in frame["name"][has_sign].unique():
+        yield (
+            f"Are the values of {name!r} returns? They have percent signs and were taken as prices."
+            ' If they are returns, say {"values": ..., "kind": "returns"}.'
+        )
+
+
+def _in_order(series: pd.Series, notes: list[str], *, adds_up: bool) -> pd.Series:
+    if not series.index.is_monotonic_increasing:
+        notes.append(f"{series.name!r} was put in the order of its dates.")
+        series = series.sort_index(kind="stable")
+    if series.index.is_unique:
+        return series
+    groups = series.groupby(level=0)
+    if adds_up:
+        notes.append(f"Payments of {series.name!r} on the same date were added up.")
+        return groups.sum()
+    differs = groups.nunique() > 1
+    if differs.any():
+        key = differs.idxmax()
+        one, other, *_ = series[key].dropna().unique()
+        raise ValueError(
+            f"{series.name!r} has two values for {label(key)}: {one:g} and {other:g}. Give each"
+            " date one, and each series a name of its own."
+        )
+    notes.append(f"Points of {series.name!r} that stood there twice count once.")
+    return groups.first()
+
+
+# --- dates
+
+
+def parse_dates(values: pd.Series, notes: list[str], *, day_first: bool | None = None) -> pd.Series:
+    """Return the time of each value of a column, without a zone (UTC); NaT: it is no date.
+
+    Numbers of nine digits and more are seconds, milliseconds or smaller units since 1970. Dates
+    such as 03/04/2024 are read in one way through the whole column: with the day first if any has
+    a first number above 12 or dots, else with the month first, as in the US.
+
+    Args:
+        values: Texts or numbers.
+        notes: Takes notes on dates that could mean something else.
+        day_first: The caller's answer for dates such as 03/04/2024.
+
+    Raises:
+        ValueError: Some dates can only have the day first, others only the month.
+    """
+    numbers = pd.to_numeric(values, errors="coerce")
+    largest = numbers.abs().max() if numbers.notna().all() else 0
+    unit = next((unit for limit, unit in _EPOCH_UNITS if _MIN_EPOCH <= largest < limit), None)
+    if unit is not None:
+        notes.append(f"Dates were read as {unit} since 1970, in UTC.")
+        return pd.to_datetime(numbers.round().astype("int64"), unit=unit, errors="coerce")
+    texts = values.map(_normalise_date)
+    is_day_first = _is_day_first(texts, notes, day_first)
+    is_iso = texts.str[:4].str.isdecimal()  # `dayfirst` would turn their numbers round too
+    iso, other = (
+        pd.to_datetime(
+            texts.where(chosen), format="mixed", dayfirst=first, errors="coerce", utc=True
+        )
+        for chosen, first in ((is_iso, False), (~is_iso, is_day_first))
+    )
+    return iso.fillna(other).dt.tz_localize(None)
+
+
+def periods_per_year(times: pd.DatetimeIndex) -> float | None:
+    """Return how many periods such as those between the times a year has; None: less than a day.
+
+    The median gap counts, so holes don't matter; weekends and single holidays of daily data
+    don't either. Daily data has 252 periods, or 365 if more than a tenth are Saturdays and Sundays.
+
+    Args:
+        times: At least two, in order.
+    """
+    gap = float(np.median(np.diff(times) / pd.Timedelta(days=1)))
+    if gap < 0.9:
+        return None
+    days = times.to_numpy().astype("datetime64[D]")
+    if np.median(np.busday_count(days[:-1], days[1:])) <= 1.5:
+        return 365 if (times.day_of_week >= 5).mean() > 0.1 else TRADING_DAYS
+    usual = (periods for low, high, periods in _USUAL_GAPS if low <= gap <= high)
+    return next(usual, DAYS_PER_YEAR / gap)
+
+
+def _are_counts(values: pd.Series) -> bool:
+    numbers = pd.to_numeric(values, errors="coerce")
+    return bool((numbers.between(0, _MAX_COUNT) & (numbers % 1 == 0)).all())
+
+
+def _normalise_date(value: object) -> str:
+    text = "" if isinstance(value, bool) else str(value).strip()
+    if len(text) > _MAX_DATE_LENGTH:
+        return ""
+    match = _QUARTER.fullmatch(text)
+    if match and (year := match[1] or match[3]):
+        return f"{year}-{3 * int(match[2]) - 2:02}-01"
+    return text
+
+
+def _is_day_first(texts: pd.Series, notes: list[str], told: bool | None) -> bool:
+    parts = texts.str.extract(_NUMERIC_DATE).dropna()
+    first, last = parts[0].astype(int), parts[2].astype(int)
+    days_first, months_first = (
+        texts[first.index[(first > 12) & (last <= 12)]],
+        texts[last.index[(last > 12) & (first <= 12)]],
+    )
+    if len(days_first) and len(months_first):
+        raise ValueError(
+            f"The dates are written in two ways: {days_first.iloc[0]} has the day first,"
+            f" {months_first.iloc[0]} the month. Write all dates as 2024-01-31."
+        )
+    if parts.empty or len(days_first) or len(months_first):
+        return bool(len(days_first))
+    if told is not None:
+        return told
+    if (parts[1] == ".").all():
+        return True
+    notes.append(
+        f"Dates such as {texts[parts.index[0]]} were read as month/day/year, as in the US. If the"
+        ' day comes first, say {"values": ..., "day_first": true}.'
+    )
+    return False

@@ -1,0 +1,259 @@
+"""Growth of a series of prices or returns, and its figures in words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from copilot_admin.agent.toolkits.returns.options import Options, ReturnUnit, SeriesKind
+from copilot_admin.agent.toolkits.returns.series import (
+    TRADING_DAYS,
+    Key,
+    SeriesSet,
+    label,
+    periods_per_year,
+)
+
+Cell: TypeAlias = str | int | float | None
+Row: TypeAlias = Mapping[str, Cell]
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+
+MAX_DESCRIBED = 200  # of longer series a model gets the latest values and an outline
+DESCRIBED_LATEST = 20
+ROUNDING = 1e-14
+_PLAIN_NUMBERS = frozenset({"sharpe", "beta", "sortino", "calmar", "deviation_of_values"})
+_SAY_PERIODS = 'Say {"values": ..., "periods_per_year": ...}.'
+
+
+@dataclass(slots=True)
+class Growth:
+    """A series as it grows, with the options and notes of the call.
+
+    Attributes:
+        returns: Simple returns by the end of their period; at least one.
+        levels: One more than returns; above zero, or zero after a total loss.
+        begin: When the first period began, if known.
+    """
+
+    name: str
+    returns: pd.Series
+    levels: Array
+    begin: Key | None
+    options: Options
+    notes: list[str]
+
+    @classmethod
+    def of(cls, series: pd.Series, options: Options, notes: list[str]) -> "Growth":
+        """Build the growth of a series.
+
+        Raises:
+            ValueError: There are too few values, or some can't be prices or returns.
+            OverflowError: It grows beyond the range of numbers.
+        """
+        name, values = str(series.name), series.dropna()
+        is_prices = options.kind is SeriesKind.PRICES
+        _check_values(values, is_prices=is_prices)
+        if is_prices:
+            levels = values.to_numpy()
+            returns = pd.Series(levels[1:] / levels[:-1] - 1, index=values.index[1:], name=name)
+        else:
+            if options.unit is ReturnUnit.FRACTION and (largest := values.max()) >= 1:
+                notes.append(
+                    f"Are the returns of {name!r} percent? {largest:g} was taken as {largest:.0%}."
+                    ' If it is percent, say {"values": ..., "kind": "returns", "unit": "percent"}.'
+                )
+            levels = np.concatenate([[1.0], np.cumprod(1 + values.to_numpy())])
+            returns = values
+        if not (np.isfinite(levels).all() and np.isfinite(returns.to_numpy()).all()):
+            raise OverflowError
+        return cls(name, returns, levels, values.index[0] if is_prices else None, options, notes)
+
+    @property
+    def drawdowns(self) -> Array:
+        """Each level compared with the highest before it."""
+        return self.levels / np.maximum.accumulate(self.levels) - 1
+
+    def key_of(self, place: int) -> str:
+        """Return when the level of a place was reached."""
+        key = self.returns.index[place - 1] if place else self.begin
+        return "start" if key is None else label(key)
+
+    def periods(self) -> float:
+        """Return the number of periods in a year: as the caller says, else the dates, else 252.
+
+        Raises:
+            ValueError: The points are less than a day apart, or there are too few.
+        """
+        periods, index = self.options.periods_per_year, self.returns.index
+        if periods is None and not isinstance(index, pd.DatetimeIndex):
+            self.notes.append(
+                f"Without dates, {TRADING_DAYS} periods a year are assumed (trading days)."
+            )
+            return TRADING_DAYS
+        if periods is None:
+            times = index if self.begin is None else index.insert(0, self.begin)
+            if len(times) < 2:
+                raise ValueError(
+                    f"{self.name!r} is too short to tell how long a period is. {_SAY_PERIODS}"
+                )
+            periods = periods_per_year(times)
+        if periods is None:
+            raise ValueError(
+                f"The points of {self.name!r} are less than a day apart. {_SAY_PERIODS}"
+            )
+        self.notes.append(f"A year has {format_number(periods)} periods of {self.name!r}.")
+        return periods
+
+    def compound_rate(self, years: float | None = None) -> float:
+        """Return (P(end) / P(begin)) ^ (1 / years) - 1; by default over the periods."""
+        years = len(self.returns) / self.periods() if years is None else years
+        if years < 1:
+            self.notes.append(
+                f"{self.name!r} covers {format_number(years)} years: a return made annual from less"
+                " than a year is no forecast."
+            )
+        return float((self.levels[-1] / self.levels[0]) ** (1 / years) - 1)
+
+    def excess(self, rate: float) -> pd.Series:
+        """Return the returns above a yearly rate."""
+        return self.returns - ((1 + rate) ** (1 / self.periods()) - 1)
+
+
+def _check_values(series: pd.Series, *, is_prices: bool) -> None:
+    least, words = (2, "prices") if is_prices else (1, "returns")
+    if len(series) < least:
+        raise ValueError(
+            f"{series.name!r} has {len(series)} {words}, after what is missing was left out; at"
+            f" least {least} are needed."
+        )
+    wrong = series[series <= 0] if is_prices else series[series < -1]
+    if wrong.empty:
+        return
+    advice = (
+        "a price must be above zero. If the values are returns, say"
+        ' {"values": ..., "kind": "returns"}'
+        if is_prices
+        else "a simple return cannot be below -1, a total loss. If the values are percent, say"
+        ' {"values": ..., "kind": "returns", "unit": "percent"}; 1% as a fraction is 0.01'
+    )
+    key = label(wrong.index[0])
+    raise ValueError(f"{series.name!r} is {wrong.iloc[0]:g} at {key}, but {advice}.")
+
+
+def align(given: SeriesSet) -> list[pd.Series]:
+    """Return the series at the points that all of them have.
+
+    Raises:
+        ValueError: There are fewer than two series, or no common points.
+    """
+    if len(given.series) < 2:
+        raise ValueError('Give at least two series, such as {"A": [1, 2, 3], "B": [4, 5, 6]}.')
+    if not given.is_dated and len({len(one) for one in given.series}) > 1:
+        lengths = ", ".join(f"{one.name} has {len(one)}" for one in given.series)
+        raise ValueError(
+            f"Series without dates must have equally many values: {lengths}. Give the values dates,"
+            " or null where one is missing."
+        )
+    common = pd.concat(given.series, axis=1, join="inner").dropna()
+    if common.empty:
+        raise ValueError(
+            "The series have no date in common. Give each the values of the same dates."
+        )
+    if len(common) < max(one.count() for one in given.series):
+        given.notes.append(f"Compared at the {len(common)} points that all series have.")
+    return [common[name] for name in common]
+
+
+def standard_deviation(values: pd.Series) -> float | None:
+    """Return the standard deviation of a sample; 0 if only rounding moves, None below two values."""
+    if len(values) < 2:
+        return None
+    spread = float(values.std())
+    return spread if spread > ROUNDING * (1 + abs(float(values.mean()))) else 0.0
+
+
+# --- words
+
+
+def format_percent(value: float) -> str:
+    """Return a fraction in percent, with as many digits as people read.
+
+    Examples:
+        >>> format_percent(0.12345), format_percent(0.0000123)
+        ('12.35%', '0.00123%')
+    """
+    if value and abs(value) < 0.0005:
+        return f"{value * 100:.3g}%"
+    return f"{value:.2%}" if abs(value) < 1e6 else f"{value * 100:.4g}%"
+
+
+def format_number(value: float) -> str:
+    """Return a number to four decimals.
+
+    Examples:
+        >>> format_number(1.23456), format_number(252)
+        ('1.2346', '252')
+    """
+    if abs(value) >= 1e6:
+        return f"{value:.4g}"
+    return f"{round(value, 4) + 0.0:.4f}".rstrip("0").rstrip(".")
+
+
+def describe_row(row: Row) -> str:
+    """Return a row about one series as a line: fractions in percent, ratios as numbers.
+
+    Examples:
+        >>> describe_row({"series": "A", "total_return": 0.1, "sharpe": None, "begin": "2024-01-02"})
+        'A: total return 10.00%, sharpe none, begin 2024-01-02'
+    """
+    _, *others = (
+        f"{name.replace('_', ' ')} {_format_cell(name, cell)}" for name, cell in row.items()
+    )
+    return f"{row['series']}: {', '.join(others)}"
+
+
+def _format_cell(name: str, cell: Cell) -> str:
+    if isinstance(cell, float):
+        return format_number(cell) if name in _PLAIN_NUMBERS else format_percent(cell)
+    return "none" if cell is None else str(cell)
+
+
+def describe_points(columns: Sequence[pd.Series]) -> list[str]:
+    """Return an outline of series of fractions, and their values or the latest of many."""
+    lines = []
+    is_short = sum(map(len, columns)) <= MAX_DESCRIBED
+    for points in columns:
+        low, high = points.idxmin(), points.idxmax()
+        shown = points if is_short else points[-DESCRIBED_LATEST:]
+        values = ", ".join(f"{label(key)} {format_percent(one)}" for key, one in shown.items())
+        lines.append(
+            f"{points.name}: {len(points)} values from {label(points.index[0])} to"
+            f" {label(points.index[-1])}, lowest {format_percent(points[low])} ({label(low)}),"
+            f" highest {format_percent(points[high])} ({label(high)}), the last {len(shown)}: {values}"
+        )
+    return lines
+
+
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """Return a name for a column that no series has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def round_row(row: Row) -> Row:
+    """Return a row without the digits that binary fractions leave behind.
+
+    Raises:
+        OverflowError: A result is no number.
+    """
+    return {name: _round(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
+
+
+def _round(number: float) -> float:
+    if not isfinite(number):
+        raise OverflowError
+    return float(f"{number:.12g}")
