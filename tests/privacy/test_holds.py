@@ -12,7 +12,6 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-import copilot_admin.urls  # noqa: F401  # registers the models of the admin
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.jobs import removal as removal_job
@@ -24,6 +23,7 @@ from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, 
 from copilot_admin.privacy import erased_data, holds, retention, rows
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
+import copilot_admin.urls  # noqa: F401  # registers the models of the admin
 from tests.factories import make_key, make_user, make_version
 from tests.jobs.test_deletion import fill
 from tests.jobs.test_removal import remove

@@ -1,4 +1,4 @@
-"""Filters of the transcript list; `test_list_equals_a_full_count` checks what they find."""
+"""Filters of the transcript list: what they find, by which index, and what they reject."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,20 +9,26 @@ import pytest
 
 from copilot_admin.copilots.users import AskingUser
 from copilot_admin.models import (
+    Assignment,
     Conversation,
     Copilot,
     Criterion,
     EndUser,
     Feedback,
+    Outcome,
+    ReviewQueue,
     SeenKind,
     SeenValue,
+    Turn,
 )
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts import filter_conditions
+from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
 from copilot_admin.transcripts.filters import FILTERS, TypedFilter, read_filters
 from copilot_admin.transcripts.store.end_users import save_end_user
+from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.databases import IS_POSTGRESQL
-from tests.factories import make_copilot, make_key, make_version
+from tests.factories import make_copilot, make_key, make_user, make_version
 from tests.transcripts.store.journaling import Client, ending
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -104,6 +110,48 @@ def test_rare_and_common_values_of_runs_are_found(monkeypatch: pytest.MonkeyPatc
     assert find(version="1", model="small-1", provider="Provider", error="no-model") == {"Asked"}
     for other in ({"version": "2"}, {"model": "small"}, {"provider": "P"}, {"error": "no"}):
         assert find(**other) == set()
+
+
+@pytest.fixture
+def values() -> dict[str, int]:
+    """A conversation with everything that filters look for, one without, and ids of the first."""
+    asked = Client(version=make_version(tags=["Desk"])).ask("with")
+    conversation = asked.answer("-", ended=ending(Outcome.FAILED)).conversation
+    Client().ask("without").answer("-")
+    down = GivenFeedback.model_validate({"vote": "thumbs_down", "tags": ['50 % "off"']})
+    store_turn_feedback(down, turn=Turn.objects.get(pk=asked.accepted.turn_id))
+    ada, label = make_user(username="ada"), Criterion.objects.create(name="Wrong")
+    given = GivenVerdict(rating="bad", comment="", marks={label.pk: 1})
+    save_verdict(conversation, ada, given)
+    queue = ReviewQueue.objects.create(name="Week")
+    Assignment.objects.create(queue=queue, conversation=conversation, place=1, reviewer=ada)
+    flags = dict.fromkeys(("has_call", "has_branch", "has_file"), True)
+    change("with", tokens=500, cost="0.5", n_unpriced=0, review_state="done", **flags)
+    return {"label": label.pk, "queue": queue.pk, "conversation": conversation.pk}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("tag", "Desk"), ("outcome", "failed"), ("outcome", "any-failed"), ("judged", "down")),
+        *(("reason", '50 % "off"'), ("tokens-from", "500"), ("cost-from", "0.50")),
+        *(("call", "yes"), ("branch", "yes"), ("file", "yes"), ("unpriced", "no")),
+        *(("state", "done"), ("verdict", "bad"), ("label", "{label}"), ("assigned", "ada")),
+        *(("queue", "{queue}"), ("ids", "{conversation},99999")),
+    ],
+)
+def test_each_filter_finds_its_conversations(values: dict[str, int], name: str, text: str):
+    assert find(**{name: text.format(**values)}) == {"with"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("outcome", "completed"), ("judged", "none"), ("tokens-to", "499"), ("cost-to", "0.49"),
+     ("call", "no"), ("unpriced", "yes"), ("state", "new")],
+)  # fmt: skip
+@pytest.mark.usefixtures("values")
+def test_each_filter_leaves_out_the_others(name: str, text: str):
+    assert find(**{name: text}) == {"without"}
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ from copilot_admin.transcripts.access import (
 )
 from copilot_admin.transcripts.filter_conditions import find_copilots
 from copilot_admin.transcripts.filters import FILTERS
-from copilot_admin.transcripts.search.conversations import MAX_CONVERSATIONS, Hit, find_hits
+from copilot_admin.transcripts.search.conversations import Hit, find_hits
 from copilot_admin.transcripts.search.list_query import (
     SORT_PARAMETER,
     ConversationList,
@@ -125,7 +125,6 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
         "pager": _pager(params, page),
         "listed": listed,
         "is_too_slow": is_too_slow,
-        "max_searched": MAX_CONVERSATIONS,
         "current_query": normalize_query(filters),
         "list_fields": {LIST: urlencode(filters)},
         "list_query": urlencode({LIST: urlencode(filters)}),

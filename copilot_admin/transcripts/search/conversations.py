@@ -6,16 +6,13 @@ reads a whole table.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from django.db.models import Count, Min, Q, QuerySet
 
 from copilot_admin.models import Conversation, Run, TurnText
 from copilot_admin.transcripts.search.phrases import SearchQuery
 from copilot_admin.transcripts.search.text_index import (
-    Reach,
     find_conversations,
-    get_reach,
     having,
     indexed_phrases,
     texts_of,
@@ -23,24 +20,19 @@ from copilot_admin.transcripts.search.text_index import (
 
 # Conversations that are read one step after the other: before the index is used, and where it can't be.
 FIRST_STEPS, MORE_STEPS = (100, 400, 1_000), (1_000, 7_500)
-MAX_CONVERSATIONS = sum(FIRST_STEPS + MORE_STEPS)
-
-
-class SearchLimit(StrEnum):
-    """Reason why older conversations were not searched."""
-
-    SHORT = "short"  # no three letters side by side
-    NO_INDEX = "no-index"  # PostgreSQL has none
-    LETTERS = "letters"  # PostgreSQL's knows ASCII only
-    MANY = "many"  # too many turns have the words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResults:
-    """A page of conversations, and one more if there are others."""
+    """A page of conversations, and one more if there are others.
+
+    Attributes:
+        is_limited: Older conversations were not searched: too many have the words, or the index
+            can't find them.
+    """
 
     rows: Sequence[Conversation]
-    limit: SearchLimit | None = None
+    is_limited: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +54,13 @@ def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
     walk = _Walk(ordered, phrases, size=size)
     if walk.take(FIRST_STEPS):
         return SearchResults(rows=_rows(ordered, walk.found, size=size))
-    reach = get_reach()
-    indexed = indexed_phrases(phrases, reach)
+    indexed = indexed_phrases(phrases)
     if indexed and (found := find_conversations(phrases, indexed)) is not None:
         ids, are_all = found
         rows = _rows(ordered, {*ids, *walk.found}, size=size)
-        return SearchResults(rows=rows, limit=None if are_all else SearchLimit.MANY)
-    is_done = walk.take(MORE_STEPS[:1] if indexed else MORE_STEPS)
-    limit = None if is_done else SearchLimit.MANY if indexed else _explain(reach, phrases)
-    return SearchResults(rows=_rows(ordered, walk.found, size=size), limit=limit)
+        return SearchResults(rows=rows, is_limited=not are_all)
+    is_done = walk.take(MORE_STEPS)
+    return SearchResults(rows=_rows(ordered, walk.found, size=size), is_limited=not is_done)
 
 
 def find_by_id(query: SearchQuery, visible: QuerySet[Conversation]) -> dict[int, int | None]:
@@ -130,11 +120,3 @@ class _Walk:
 
 def _rows(ordered: QuerySet[Conversation], ids: Iterable[int], *, size: int) -> list[Conversation]:
     return list(ordered.filter(pk__in=list(ids))[: size + 1])
-
-
-def _explain(reach: Reach, phrases: Sequence[str]) -> SearchLimit:
-    if reach is Reach.NOTHING:
-        return SearchLimit.NO_INDEX
-    if reach is Reach.ASCII and indexed_phrases(phrases, Reach.ALL):
-        return SearchLimit.LETTERS
-    return SearchLimit.SHORT

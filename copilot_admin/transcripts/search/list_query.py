@@ -11,7 +11,6 @@ from copilot_admin.models import Conversation
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts.filters import read_filters
 from copilot_admin.transcripts.search.conversations import (
-    SearchLimit,
     find_by_id,
     is_only_id,
     search,
@@ -59,14 +58,14 @@ class ListPage:
 
     Attributes:
         named: Conversations that an id names, with the turn of a run's id.
-        limit: Reason why older conversations were not searched.
+        is_limited: Older conversations were not searched.
     """
 
     rows: Sequence[Conversation] = ()
     named: Mapping[int, int | None] = field(default_factory=dict)
     has_previous: bool = False
     has_next: bool = False
-    limit: SearchLimit | None = None
+    is_limited: bool = False
 
 
 class ConversationList:
@@ -95,7 +94,9 @@ class ConversationList:
         is_first = after is None and before is None
         named = find_by_id(self.query, self._visible) if self.query and is_first else {}
         with time_limit(LIST_SECONDS):
-            found, limit = self._find(self._order(after=after, before=before), named, size=size)
+            found, is_limited = self._find(
+                self._order(after=after, before=before), named, size=size
+            )
         has_more, rows = len(found) > size, found[:size]
         if before:
             rows.reverse()
@@ -108,7 +109,7 @@ class ConversationList:
             named=named,
             has_previous=bool(rows) and (has_more if before else after is not None),
             has_next=bool(rows) and (before is not None or has_more),
-            limit=limit,
+            is_limited=is_limited,
         )
 
     def find_neighbour(self, key: RowKey, *, is_next: bool) -> int | None:
@@ -150,14 +151,14 @@ class ConversationList:
 
     def _find(
         self, ordered: QuerySet[Conversation], named: Mapping[int, int | None], *, size: int
-    ) -> tuple[list[Conversation], SearchLimit | None]:
+    ) -> tuple[list[Conversation], bool]:
         if is_only_id(self.query, named):
-            return [], None
+            return [], False
         ordered = ordered.select_related("copilot", "user")
         if not self.query:
-            return list(ordered[: size + 1]), None
+            return list(ordered[: size + 1]), False
         results = search(ordered, self.query.phrases, size=size)
-        return list(results.rows), results.limit
+        return list(results.rows), results.is_limited
 
     def _order(self, *, after: RowKey | None, before: RowKey | None) -> QuerySet[Conversation]:
         key = after or before

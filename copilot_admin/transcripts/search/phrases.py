@@ -55,7 +55,7 @@ def parse_search(text: str) -> SearchQuery:
     )
 
 
-def has_trigram(phrase: str, *, beyond_ascii: bool = True) -> bool:
+def has_trigram(phrase: str) -> bool:
     """Return True if an index of trigrams can find a phrase: it has three letters or digits in a row.
 
     SQLite could find other signs too, PostgreSQL could not. This way both find the same.
@@ -63,7 +63,7 @@ def has_trigram(phrase: str, *, beyond_ascii: bool = True) -> bool:
     length = 0
     for sign in phrase:
         counts = sign.isalnum() or unicodedata.category(sign).startswith("M")
-        length = length + 1 if counts and (beyond_ascii or sign.isascii()) else 0
+        length = length + 1 if counts else 0
         if length == 3:
             return True
     return False

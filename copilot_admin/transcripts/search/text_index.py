@@ -1,7 +1,6 @@
 """The searched texts of turns, and the trigram indexes over them; see the migration `search`."""
 
 from collections.abc import Sequence
-from enum import Enum
 import json
 
 from django.db import connection
@@ -14,44 +13,16 @@ from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts.search.phrases import has_trigram
 
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
-POSTGRESQL_INDEX = "turn_text_trigrams"
 MAX_TRIGRAMS = 40  # of a phrase; more find hardly less
 # A phrase's trigrams may be in every text: so many texts are read for it, or for so long.
 MAX_READ = 20_000
 MAX_SECONDS = 0.075
 MAX_FOUND = 10_000  # turns
-_reaches: dict[str, "Reach"] = {}  # by database
 
 
-class Reach(Enum):
-    """The phrases that the index can find."""
-
-    NOTHING = "nothing"  # PostgreSQL without the extension
-    ASCII = "ascii"  # a PostgreSQL database of the locale C knows no other letters
-    ALL = "all"
-
-
-def get_reach() -> Reach:
-    """Return what the index can find here; asked again only while there is none."""
-    if connection.vendor == "sqlite":
-        return Reach.ALL
-    name = str(connection.settings_dict["NAME"])
-    if name not in _reaches:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [POSTGRESQL_INDEX])
-            if not cursor.fetchone()[0]:
-                return Reach.NOTHING
-            cursor.execute("SELECT cardinality(show_trgm(%s)) > 0", ["日本語"])
-            _reaches[name] = Reach.ALL if cursor.fetchone()[0] else Reach.ASCII
-    return _reaches[name]
-
-
-def indexed_phrases(phrases: Sequence[str], reach: Reach) -> list[str]:
+def indexed_phrases(phrases: Sequence[str]) -> list[str]:
     """Return the phrases that the index can find."""
-    if reach is Reach.NOTHING:
-        return []
-    beyond = reach is Reach.ALL
-    return [phrase for phrase in phrases if has_trigram(phrase, beyond_ascii=beyond)]
+    return [phrase for phrase in phrases if has_trigram(phrase)]
 
 
 def texts_of(conversation_ids: Sequence[int]) -> QuerySet[TurnText]:
@@ -80,7 +51,8 @@ def find_conversations(
 
     Returns:
         Ids, of very many those of the newest turns, and whether they are all. None: PostgreSQL would
-        have to read too many texts.
+        have to read too many texts, as without the extension, or for letters other than ASCII in a
+        database of the locale C.
     """
     if connection.vendor == "sqlite":
         ids = list(_texts_on_sqlite(phrases, indexed)[: MAX_FOUND + 1])

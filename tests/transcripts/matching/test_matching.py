@@ -11,7 +11,7 @@ from copilot_admin.models import Conversation, Logging, Node, Run, Turn
 from copilot_admin.transcripts.matching import matching
 from copilot_admin.transcripts.store.run_start import accept, prepare
 from protocol.events import ArtifactType, MessageArtifact, StatusUpdate
-from protocol.models import AiMessage, CallMessage, Generation, HumanMessage, Message
+from protocol.models import AiMessage, CallMessage, Generation, Message
 from protocol.parsing import parse_query
 from tests.transcripts.store.journaling import (
     Client,
@@ -109,16 +109,6 @@ def test_of_two_conversations_with_the_same_questions_none_is_joined():
     assert again.conversation == foreign.conversation
 
 
-def test_conversations_that_parted_later_are_not_joined_by_what_they_share():
-    client = Client()
-    for trace_id in ("chat-1", "chat-2"):
-        named = client.another(trace_id=trace_id)
-        named.ask("Hi").answer("Hello")
-        named.ask("Hi", ai("Hello"), "News?").answer(trace_id)
-    client.ask("Hi", ai("Hello"), "News?", ai("Neither"), "Why?")
-    assert Conversation.objects.count() == 3
-
-
 @pytest.mark.parametrize("questions", [["Hi", "News?"], ["News?"]], ids=["another", "first lost"])
 def test_all_questions_have_to_be_the_same_where_an_answer_is_not(questions):
     client = Client()
@@ -211,17 +201,6 @@ def test_a_call_is_recognised_in_every_dialect(trace_id, generation):
     assert not Node.objects.filter(echo_differs=True).exists()
 
 
-def test_an_old_client_that_repeats_a_table_as_text_is_recognised():
-    table = MessageArtifact(
-        type=ArtifactType.TABLE, uuid="u", artifact_name="t", description="", content=[{"a": 1}]
-    )
-    client = Client(generation=Generation.ONE)
-    client.ask("Hi").answer("Look: ", table)
-    asked = client.ask("Hi", ai("Look: \n\n| a |\n| --- |\n| 1 |\n\n"), "More")
-    assert len(shape(asked.conversation)) == 3
-    assert not Node.objects.filter(echo_differs=True).exists()
-
-
 @pytest.mark.database
 def test_unknown_history_under_a_known_trace_id_is_kept_beside_the_known():
     client = Client(trace_id="chat")
@@ -256,17 +235,6 @@ def test_a_trace_id_that_is_lost_does_not_lose_the_conversation():
     assert second.conversation == first.conversation
 
 
-def test_a_request_that_stands_in_two_conversations_is_one_of_the_newer_though_it_was_answered():
-    older = Client(trace_id="older")
-    older.ask("Hi").answer("Hello")
-    older.ask("Hi", ai("Hello"), "And?")
-    newer = older.another(trace_id="newer")
-    newer.ask("Hi").answer("Hello")
-    answered = newer.ask("Hi", ai("Hello"), "And?").answer("So.")
-    again = newer.another(trace_id="").ask("Hi", ai("Hello"), "And?")
-    assert again.conversation == answered.conversation
-
-
 def test_another_agents_answers_in_the_same_chat_are_history():
     client = Client(trace_id="chat")
     client.ask("One").answer("First")
@@ -281,14 +249,6 @@ def test_another_agents_answers_in_the_same_chat_are_history():
     assert Turn.objects.count() == 2
 
 
-def test_an_orchestrators_task_is_a_question():
-    task = HumanMessage("Read the news", agent_id="openbb-copilot")
-    asked = Client().ask(task).answer("Done")
-    node = asked.conversation.nodes.get(role="human")
-    assert (node.text, node.agent) == ("Read the news", "openbb-copilot")
-    assert asked.conversation.title == "Read the news"
-
-
 @pytest.mark.database
 def test_results_without_a_question_share_a_turn():
     client = Client(trace_id="chat")
@@ -298,19 +258,6 @@ def test_results_without_a_question_share_a_turn():
     ).answer("3")
     assert first.accepted.turn_id == second.accepted.turn_id
     assert Turn.objects.get().human_node is None
-
-
-def test_a_result_whose_call_is_unknown_is_kept_in_its_turn():
-    client = Client(trace_id="chat")
-    client.ask("Hi").answer("Hello")
-    asked = client.ask("Hi", ai("Hello"), "Price?", call_echo(), result()).answer("42")
-    assert [row[1:3] for row in shape(asked.conversation)][2:] == [
-        ("human", "text"),
-        ("ai", "call"),
-        ("tool", "result"),
-        ("ai", "text"),
-    ]
-    assert Turn.objects.filter(runs=asked.run).get().human_node.text == "Price?"
 
 
 def test_an_empty_answer_is_no_message():
@@ -343,13 +290,6 @@ def test_conversations_are_recognised_without_their_content():
     assert [row[3] for row in shape(second.conversation)] == [""] * 6
     assert second.conversation.title == ""
     assert first.accepted.stored_turn.client_calls == {"": 1}
-
-
-def test_results_without_a_question_share_no_turn_with_another_conversation():
-    first = Client(trace_id="chat-1").ask(call_echo(), result())
-    second = Client(trace_id="chat-2").ask(call_echo(), result())
-    assert first.accepted.turn_id != second.accepted.turn_id
-    assert list(Conversation.objects.values_list("title", flat=True)) == ["", ""]
 
 
 @pytest.mark.parametrize("trace_id", ["chat", None])
@@ -392,10 +332,3 @@ def test_a_history_of_another_owner_is_stored_as_history(other, answer, trace_id
     assert asked.conversation != first.conversation
     history = asked.conversation.nodes.order_by("id").values_list("from_history", flat=True)
     assert list(history) == [True, True, False]
-
-
-def test_chats_with_the_same_words_and_other_trace_ids_stay_apart():
-    client = Client(trace_id="chat-1")
-    client.ask("Hi").answer("Hello")
-    client.another(trace_id="chat-2").ask("Hi", ai("Hello"), "And?")
-    assert Conversation.objects.count() == 2

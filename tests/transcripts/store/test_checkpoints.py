@@ -1,7 +1,6 @@
 """Checkpoints and heartbeats of running answers; runs whose process died end with what they streamed."""
 
 import asyncio
-from collections.abc import Mapping
 from datetime import timedelta
 import json
 import os
@@ -11,7 +10,7 @@ import subprocess
 import sys
 from uuid import UUID, uuid4
 
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
@@ -91,21 +90,6 @@ def test_a_checkpoint_never_raises(monkeypatch, caplog):
     assert "too many writes wait for the checkpoints of 1 runs" in caplog.text
 
 
-def test_a_checkpoint_is_stored_although_its_job_has_to_be_done_again(monkeypatch):
-    asked = Client().ask("Hi")
-    broken = [OperationalError("database is locked")]
-
-    def save_at_second_try(pieces: Mapping[UUID, Piece]) -> None:
-        if broken:
-            raise broken.pop()
-        save_checkpoints(pieces)
-
-    monkeypatch.setattr(module, "save_checkpoints", save_at_second_try)
-    STORE.checkpoint({asked.run_id: Piece(0, "one")})
-    WRITER.submit(lambda: None).result(HANGS_SECONDS)
-    assert load_pieces(asked.run_id) == [Piece(0, "one")]
-
-
 def test_beating_reaches_the_runs_that_are_open():
     client = Client()
     open_run, ended = client.ask("Hi"), client.ask("Ho").answer("Yes")
@@ -157,12 +141,6 @@ def test_the_next_question_follows_an_interrupted_answer():
     assert following.conversation == asked.conversation
 
 
-def test_runs_of_this_process_are_not_dead():
-    asked = Client().ask("Hi")
-    assert reap(every_other_boot=True) == 0
-    assert asked.run.outcome == Outcome.RUNNING
-
-
 def test_a_silent_run_that_this_process_knows_nothing_of_is_dead():
     """The database had it, and its connection broke before it said so: the client was refused."""
     lost, answering = Client().ask("Hi"), Client().ask("Ho")
@@ -189,19 +167,6 @@ def test_turns_that_wait_too_long_are_given_up():
     reap(every_other_boot=False)
     assert Turn.objects.get().state == TurnState.ABANDONED
     assert Turn.objects.get().waiting_since is None
-
-
-def test_very_many_turns_that_wait_are_given_up_in_rounds_the_oldest_first(monkeypatch):
-    monkeypatch.setattr(module, "MAX_ABANDONED", 2)
-    for number in range(3):
-        Client(trace_id=f"trace {number}").ask("Hi").answer(call_event())
-        since = timezone.now() - timedelta(minutes=40 - number)
-        Turn.objects.filter(pk=Turn.objects.latest("pk").pk).update(waiting_since=since)
-    for left in (1, 0):
-        reap(every_other_boot=False)
-        waiting = Turn.objects.filter(state=TurnState.AWAITING_RESULT)
-        newest = Turn.objects.order_by("-pk").values_list("pk", flat=True)[:left]
-        assert list(waiting.values_list("pk", flat=True)) == list(newest)
 
 
 STREAM = """

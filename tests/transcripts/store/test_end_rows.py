@@ -112,13 +112,6 @@ def test_what_a_run_wrote_hangs_below_its_question():
     assert {one.client_hash for one in (text, call)} == {question.client_hash}
 
 
-def test_an_answer_without_a_message_before_it_begins_its_conversation():
-    asked = Client().ask("Hi")
-    Run.objects.update(input_leaf=None)
-    asked.answer("Hello")
-    assert (asked.run.output_node.parent, asked.run.output_node.depth) == (None, 0)
-
-
 def test_an_answer_that_differs_in_space_only_is_the_same_message_with_its_own_text():
     client = Client(trace_id="chat")
     first = client.ask("Hi").answer("One\n\ntwo")
@@ -126,11 +119,6 @@ def test_an_answer_that_differs_in_space_only_is_the_same_message_with_its_own_t
     assert (first.run.answer_text, again.run.answer_text) == ("", "One two")
     assert first.run.output_node == again.run.output_node
     assert Node.objects.get(role="ai").text == "One\n\ntwo"
-
-
-def test_a_run_that_says_nothing_has_no_message():
-    asked = Client().ask("Hi").answer()
-    assert (asked.run.output_node, asked.run.outcome) == (None, Outcome.COMPLETED)
 
 
 def test_events_are_kept_in_order_and_big_ones_as_blobs():
@@ -181,12 +169,6 @@ def test_a_turn_waits_for_the_result_of_a_call_and_goes_on_with_it():
     second.answer("42")
     done = Turn.objects.get()
     assert (done.state, done.tokens, done.ms, done.ttft_ms) == (TurnState.DONE, 30, 1800, 300)
-
-
-def test_a_turn_does_not_wait_for_the_result_of_a_call_that_never_left():
-    Client().ask("Price?").answer(call_event(), ended=ending(Outcome.CANCELLED))
-    turn = Turn.objects.get()
-    assert (turn.state, turn.waiting_since) == (TurnState.ABANDONED, None)
 
 
 def test_the_conversation_counts_what_a_list_shows():

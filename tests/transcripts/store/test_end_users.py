@@ -1,6 +1,5 @@
 """End users: a row each, what was asked refers to it, and nobody's chat joins another's."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 from django.db import connection
@@ -10,9 +9,7 @@ import pytest
 
 from copilot_admin.copilots.users import AskingUser, UserSource, hashed
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
-from copilot_admin.transcripts.matching.hash_chain import PUBLIC_KEY, HashChain
 from copilot_admin.transcripts.store.end_users import save_end_user
-from copilot_admin.transcripts.store.run_start import prepare
 from tests.transcripts.store.journaling import START, Client, ai
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -55,27 +52,6 @@ def test_users_of_one_key_have_conversations_of_their_own(trace_id):
     assert again.accepted.conversation_id == asked[0].accepted.conversation_id
     found = Conversation.objects.order_by("id").values_list("user__identifier", flat=True)
     assert list(found) == ["ada", "eve", None]
-
-
-def test_a_chat_that_gets_its_trace_id_later_stays_its_users():
-    ada = Client(principal="key:1", user=ADA)
-    first = ada.ask("Hello").answer("Hi.")
-    eve = ada.another(principal="key:1", user=EVE, trace_id="chat-1")
-    assert eve.ask("Hello", ai("Hi."), "More").accepted.conversation_id != (
-        first.accepted.conversation_id
-    )
-    named = ada.another(principal="key:1", user=ADA, trace_id="chat-1")
-    named = named.ask("Hello", ai("Hi."), "More")
-    assert named.accepted.conversation_id == first.accepted.conversation_id
-
-
-def test_the_hashes_of_who_is_not_named_are_what_they_were():
-    chain = HashChain(key=PUBLIC_KEY, copilot_id=7, principal="key:1")
-    assert chain.root == HashChain(PUBLIC_KEY, 7, "key:1", "").root
-    assert chain.root != replace(chain, user="ada").root
-    assert replace(chain, principal="key:1\nada").root == replace(chain, user="ada").root
-    messages = prepare(Client(principal="key:1").start("Hi")).messages
-    assert messages is not None and messages.chain.user == ""
 
 
 def test_where_nothing_is_kept_no_user_is():

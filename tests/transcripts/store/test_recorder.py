@@ -17,12 +17,9 @@ from copilot_admin.agent.values.answer_request import (
     Reasoning,
     ServerTool,
 )
-from copilot_admin.agent.values.model_call import Alive, Finish, Usage, UsageSource
+from copilot_admin.agent.values.model_call import Alive, Usage
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
-from copilot_admin.redaction.kinds import DataKind
-from copilot_admin.redaction.rules import Rules
 from copilot_admin.transcripts.store.recorder import (
-    MAX_LIGHT_ITEMS,
     Piece,
     Recorder,
     event_content,
@@ -120,34 +117,12 @@ def test_thoughts_between_two_other_things_are_one_event():
     ]
 
 
-def test_the_usage_of_all_model_calls_is_added():
-    record = recording_of(
-        Usage(input_tokens=1, cached_tokens=2, output_tokens=3, reasoning_tokens=4),
-        Usage(input_tokens=10, source=UsageSource.ESTIMATED),
-        Finish("length"),
-    )
-    summed = Usage(
-        input_tokens=11,
-        cached_tokens=2,
-        output_tokens=3,
-        reasoning_tokens=4,
-        source=UsageSource.ESTIMATED,
-    )
-    assert record.usages == (summed,)
-    assert record.finish_reason == "length"
-
-
 def test_the_usage_of_each_model_is_added_by_itself():
     own = (Usage(input_tokens=1), Usage(input_tokens=10))
     other = Usage(output_tokens=5, model="small")
     record = recording_of(own[0], other, own[1], other)
     sums = (Usage(input_tokens=11), Usage(output_tokens=10, model="small"))
     assert record.usages == sums
-
-
-def test_without_usage_nothing_is_counted():
-    record = recording_of(Finish(None))
-    assert (record.usages, record.finish_reason) == ((), "")
 
 
 def test_a_run_that_ends_in_a_call_knows_how_the_client_repeats_it():
@@ -179,23 +154,6 @@ def test_bytes_are_counted_as_utf8():
     assert recorder.text_bytes == 2 + 2 + 3
 
 
-def test_what_is_not_sent_as_an_event_is_not_heard():
-    record = recording_of(Reasoning("Hm"), MessageChunk("a"), TABLE, MessageChunk("b"))
-    assert (record.text, record.client_text) == ("ab", "ab")
-
-
-def test_checkpoints_hold_only_what_is_new():
-    recorder = Recorder()
-    assert recorder.take_unsaved() is None
-    recorder.add(MessageChunk("a"), at_ms=0)
-    first = recorder.take_unsaved()
-    recorder.add(MessageChunk("b"), at_ms=0)
-    recorder.add(StatusUpdate(message="s"), at_ms=9)
-    second = recorder.take_unsaved()
-    assert (first, second.ord, second.text) == (Piece(0, "a"), 1, "b")
-    assert recorder.take_unsaved() is None
-
-
 OUTPUTS = st.one_of(
     st.text(max_size=8).map(MessageChunk),
     st.text(max_size=8).map(Reasoning),
@@ -220,39 +178,11 @@ def test_checkpoints_add_up_to_the_recording(outputs):
     assert [piece.ord for piece in pieces] == list(range(len(pieces)))
 
 
-def test_nothing_of_the_content_leaves_where_none_is_kept():
-    failed = ending(Outcome.FAILED, error="He said so", error_code="X", notes=("a note",))
-    recorder = recorder_of(
-        MessageChunk("secret"), StatusUpdate(message="secret"), keep_content=False
-    )
-    assert recorder.take_unsaved() is None
-    end = recorder.finish(failed, run_id=UUID(int=7), at=START)
-    assert not end.keep_content
-    assert "secret" not in str(end)
-    assert [(event.type, event.payload, event.at_ms) for event in end.events] == [
-        ("status", None, 10)
-    ]
-    assert (end.ending.error, end.ending.notes, end.ending.error_code) == ("", (), "X")
-
-
 def test_a_run_that_cannot_be_stored_is_kept_by_its_end_alone():
     crashed = ending(Outcome.CRASHED, error="It broke.", error_code="crash", notes=("n",))
     recorder = recorder_of(MessageChunk("secret"), StatusUpdate(message="x"))
     end = recorder.finish(crashed, run_id=UUID(int=7), at=START, is_broken=True)
     assert end == RunEnd(run_id=UUID(int=7), ended_at=START, ending=crashed)
-
-
-@pytest.mark.parametrize(
-    ("outputs", "options", "is_light"),
-    [
-        ([StatusUpdate(message="s")] * MAX_LIGHT_ITEMS, {}, True),
-        ([Reasoning("x")] * (MAX_LIGHT_ITEMS + 1), {}, False),
-        ([TABLE], {}, False),
-        ([], {"rules": Rules((DataKind.EMAIL,))}, False),
-    ],
-)
-def test_only_what_is_small_is_finished_in_the_event_loop(outputs, options, is_light):
-    assert recorder_of(*outputs, **options).is_light is is_light
 
 
 CALLED = ComponentCalled(name="sum", version="v1", arguments={"a": 1}, result="3", outputs=0, ms=0)

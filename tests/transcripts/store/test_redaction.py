@@ -7,7 +7,6 @@ from django.apps import apps
 import pytest
 
 from copilot_admin import models
-from copilot_admin.config.encryption import SecretLocation, decrypt
 from copilot_admin.models import Event, Node, Run, TurnText
 from copilot_admin.redaction.expressions import SearchTimedOut
 from copilot_admin.redaction.kinds import DataKind
@@ -101,22 +100,6 @@ def test_what_streams_is_encrypted_until_it_is_looked_through():
     Run.objects.update(boot_id="another")
     assert reap(every_other_boot=True) == 1
     assert Node.objects.get(role="ai").text == f"It is {KEPT} of course"
-
-
-def test_a_piece_is_encrypted_for_the_place_in_which_releases_before_have_theirs():
-    asked = Redacting().ask("Who?")
-    save_checkpoints({asked.run_id: Piece(3, MAIL, is_secret=True)})
-    data = bytes(models.Checkpoint.objects.get().data)
-    place = SecretLocation(table="checkpoint", row=str(asked.run_id), field="3")
-    assert (
-        json.loads(decrypt(data.removeprefix(b"sealed:").decode(), location=place))["text"] == MAIL
-    )
-
-
-def test_what_is_not_looked_through_is_not_encrypted():
-    asked = Client().ask("Who?")
-    save_checkpoints({asked.run_id: Piece(0, MAIL)})
-    assert not bytes(models.Checkpoint.objects.get().data).startswith(b"sealed:")
 
 
 def test_an_encrypted_piece_whose_key_is_gone_costs_its_text_and_not_the_run(settings, caplog):

@@ -145,14 +145,6 @@ def test_a_run_that_seemed_dead_and_was_not_counts_once_with_its_real_end():
     assert rollups() == full_count()
 
 
-def test_rollups_outlive_conversations():
-    all_kinds()
-    before = rollups()
-    Run.objects.all().delete()
-    Conversation.objects.all().delete()
-    assert rollups() == before
-
-
 def test_a_caller_who_is_counted_late_has_asked_in_his_first_hour():
     client = Client(principal="key:1")
     client.ask("Later").answer("-")
@@ -180,15 +172,6 @@ def test_what_is_counted_is_marked_in_the_same_transaction(monkeypatch):
     count_all()
     count_all()
     assert without_votes(rollups()) == without_votes(full_count())
-
-
-def test_many_runs_are_counted_in_several_transactions(monkeypatch):
-    monkeypatch.setattr(rollups_module, "MAX_RUNS", 2)
-    for number in range(5):
-        asked = Client().ask(f"Question {number}")
-        Run.objects.filter(pk=asked.run_id).update(outcome=Outcome.COMPLETED)
-    assert [count_finished_runs() for _ in range(4)] == [2, 2, 1, 0]
-    assert rollups() == full_count()
 
 
 def test_a_correction_never_makes_a_count_negative():
@@ -242,14 +225,6 @@ def test_the_rollups_of_a_filled_journal_say_what_a_full_count_says(turns):
     assert rollups() == full_count()
 
 
-def test_a_verdict_that_was_counted_says_so_itself():
-    """What is told of it, as in the audit trail, is read from the row at hand."""
-    asked = Client(trace_id="chat").ask("Price?").answer("42")
-    judged = GivenVerdict(rating="good", comment="", marks={})
-    verdict = save_verdict(asked.conversation, make_user(), judged)
-    assert verdict.is_counted
-
-
 @pytest.mark.parametrize(
     ("ttft_ms", "column"),
     [
@@ -286,9 +261,3 @@ def test_models_and_errors_are_noted_when_a_run_is_counted():
     assert noted(SeenKind.MODEL) == []
     asked.answer("x", ended=ending(Outcome.FAILED, error_code="no-model"))
     assert (noted(SeenKind.MODEL), noted(SeenKind.ERROR)) == ([asked.run.model], ["no-model"])
-
-
-def test_of_a_long_value_the_beginning_is_noted_once():
-    for end in ("a", "b"):
-        note_seen(SeenKind.ERROR, ["x" * rollups_module.MAX_SEEN_CHARACTERS + end])
-    assert noted(SeenKind.ERROR) == ["x" * 200]

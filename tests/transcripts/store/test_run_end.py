@@ -108,32 +108,9 @@ def test_where_no_content_is_kept_only_keyed_hashes_of_it_are_left():
     )
 
 
-def test_a_run_that_said_nothing_has_no_messages_and_no_tokens():
-    end = finalized(text="", client_text=" \n", call=None, usages=(), ended=ending(ttft_ms=None))
-    assert (end.replies, end.is_call, end.ending.ttft_ms, end.usage_source) == ((), False, None, "")
-    assert set(end.tokens.values()) == {0}
-
-
-def test_the_tokens_of_all_models_are_those_of_the_run():
-    end = finalized(
-        usages=(used(1, 2, 3, 4), used(5, 0, 6, 0, source=UsageSource.ESTIMATED, model="b"))
-    )
-    assert end.tokens == {
-        "input_tokens": 6,
-        "cached_tokens": 2,
-        "output_tokens": 9,
-        "reasoning_tokens": 4,
-    }
-    assert end.usage_source == "estimated"
-
-
 def test_the_name_of_a_model_can_be_stored():
     (usage,) = finalized(usages=(used(1, 0, 1, 0, model="m\0" + "x" * 300),)).usages
     assert usage.model == "m\ufffd" + "x" * 198
-
-
-def test_only_a_run_that_ends_in_a_call_is_one():
-    assert [finalized(call=call).is_call for call in (CALL, None)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -149,14 +126,6 @@ def test_numbers_are_made_fit_for_their_columns(number, fits):
     assert (end.ending.ms, end.ending.ttft_ms, set(end.tokens.values())) == (fits, fits, {fits})
     assert (end.events[0].text_offset, end.events[0].at_ms) == (fits, fits)
     assert MAX_INTEGER == 2_147_483_647
-
-
-def test_a_written_message_is_what_was_kept_of_it():
-    text, call = finalized().replies
-    assert text.message == AiMessage(f"See {UNSIGNED}")
-    assert call.message == CallMessage("get_widget_data", {"widget": "w"})
-    bare = Reply(kind=Kind.CALL, digest="")
-    assert bare.message == CallMessage("", {})
 
 
 def test_what_no_database_takes_is_replaced_with_a_note():

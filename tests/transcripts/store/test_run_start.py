@@ -1,6 +1,7 @@
 """Rows of a request that begins, and of one that was rejected."""
 
 from dataclasses import replace
+import json
 from typing import Any
 from uuid import uuid4
 
@@ -9,12 +10,13 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.copilots.users import AskingUser
-from copilot_admin.models import Conversation, DailyUsage, EndUser, Logging, Run
+from copilot_admin.models import Conversation, DailyUsage, EndUser, Logging, Node, Run
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.hash_chain import hash_key
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.run_start import BOOT_ID, Rejection, accept, prepare, reject
 from protocol.models import Generation
+from protocol.parsing import parse_query
 from tests.factories import make_version
 from tests.transcripts.matching.test_message_store import IMAGE, KEPT
 from tests.transcripts.store.journaling import START, Client, ai
@@ -78,12 +80,6 @@ def test_a_request_of_blank_answers_alone_is_a_run_without_a_turn():
     run = Run.objects.get()
     assert (accepted.conversation_id, accepted.turn_id, run.conversation, run.turn) == (None,) * 4
     assert blobs.load([run.env_id])[run.env_id] == env
-
-
-@pytest.mark.parametrize(("given", "kept"), [("chat-1", "chat-1"), (None, "")])
-def test_a_conversation_has_the_trace_id_that_the_client_gave(given, kept):
-    accept(prepare(Client(trace_id=given).start("Hi")))
-    assert Conversation.objects.get().trace_id == kept
 
 
 def test_only_a_second_try_looks_for_the_first():
@@ -193,3 +189,12 @@ def test_a_rejected_request_belongs_to_its_user_if_they_are_known():
         ]
     )
     assert Run.objects.get(outcome="refused").user == EndUser.objects.get()
+
+
+def test_what_a_database_refuses_is_replaced_and_noted():
+    body = json.dumps({"messages": [{"role": "human", "content": "a\0b \ud800 " + "9" * 30}]})
+    query = parse_query(body.encode())
+    client = Client(trace_id="chat-1")
+    accept(prepare(replace(client.start(*query.messages), query=query)))
+    assert Node.objects.get().text == "a\ufffdb \ufffd " + "9" * 30
+    assert Run.objects.get().notes

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from pathlib import Path
 from uuid import uuid4
 
 from django.db import InterfaceError, OperationalError
@@ -133,14 +132,3 @@ def test_a_spool_that_another_process_stores_is_left_to_it(spool):
     with SPOOL.lock():
         assert replay_spool() == 0
     assert replay_spool() == 1
-
-
-def test_a_spooled_file_that_another_process_took_is_no_error(spool, monkeypatch):
-    spool.mkdir()
-    (spool / "run.json").write_bytes(b"{}")
-
-    def taken(path: Path) -> bytes:
-        raise FileNotFoundError(path)
-
-    monkeypatch.setattr(Path, "read_bytes", taken)
-    assert replay_spool() == 0

@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.agent.client.client_state import SIGNED_MEMORY
 from copilot_admin.agent.values.answer_request import Memory, StoredTurn
 from copilot_admin.models import Blob, Logging, Run
-from copilot_admin.transcripts.store.turn_state import LOOP_WINDOW, request_fingerprint
+from copilot_admin.transcripts.store.turn_state import LOOP_WINDOW
 from protocol.events import FunctionCall
 from protocol.models import Generation, ResultMessage
 from protocol.serializers import echo_of
@@ -75,19 +75,6 @@ def test_calls_are_counted_along_the_way_to_the_leaf():
     assert client.ask(*history[:3]).accepted.stored_turn.client_calls == {"get_widget_data": 1}
 
 
-def test_a_regenerated_answer_is_no_loop_when_the_result_came():
-    client = Client(trace_id="chat")
-    client.ask("Price?").answer(call_event())
-    client.ask("Price?", call_echo(), result()).answer("42")
-    assert client.ask("Price?").accepted.stored_turn.is_retry_loop is False
-
-
-def test_a_regenerated_answer_is_no_loop_when_there_was_no_call():
-    client = Client(trace_id="chat")
-    client.ask("Hi").answer("Hello")
-    assert client.ask("Hi").accepted.stored_turn == StoredTurn(memory=Memory())
-
-
 @pytest.mark.database
 def test_a_loop_is_one_for_a_minute_after_the_end_of_the_call():
     assert timedelta(minutes=1) == LOOP_WINDOW
@@ -114,20 +101,6 @@ def test_what_counts_as_a_loop_is_the_newest_answer_to_the_same_request():
     assert client.ask("Price?").accepted.stored_turn.is_retry_loop is True
 
 
-def test_an_answer_that_is_still_being_written_is_no_loop():
-    client = Client(trace_id="chat")
-    client.ask("Price?")
-    assert client.ask("Price?").accepted.stored_turn == StoredTurn(memory=Memory())
-
-
-@pytest.mark.database
-def test_a_call_that_was_never_answered_is_none_that_was_made():
-    client = Client(trace_id="chat")
-    client.ask("Price?").answer("Nothing.")
-    second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.stored_turn.client_calls == {}
-
-
 @pytest.mark.database
 def test_where_no_content_is_kept_no_memory_is_either():
     client = Client(trace_id="chat", logging=Logging.METADATA)
@@ -135,26 +108,6 @@ def test_where_no_content_is_kept_no_memory_is_either():
     second = client.ask("Price?", call_echo(), result())
     assert second.accepted.stored_turn == StoredTurn(client_calls={"": 1})
     assert not Blob.objects.exists()
-
-
-def test_of_an_odd_memory_what_can_be_used_is():
-    skill = {"slug": "news"}
-    env = {"timezone": "UTC", "urls": ["https://a.example", 1], "selected_skills": ["x", {}, skill]}
-    client = Client(trace_id="chat")
-    client.ask("Price?", env=env).answer(call_event())
-    second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.stored_turn.memory == Memory(
-        timezone="UTC", urls=("https://a.example",), selected_skills=(skill,)
-    )
-
-
-def test_arguments_of_a_widget_in_another_order_are_the_same():
-    params = [{"name": name, "current_value": name} for name in ("a", "b")]
-
-    def about(params: list[dict[str, str]]) -> frozenset[str]:
-        return request_fingerprint({"widgets": {"primary": [{"uuid": "w", "params": params}]}})
-
-    assert about(params) == about(params[::-1]) != about(params[:1])
 
 
 def with_value(symbol: str) -> dict[str, Any]:
