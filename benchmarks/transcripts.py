@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.model_call import Finish, Usage
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import (
     Conversation,
     CopilotVersion,

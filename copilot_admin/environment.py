@@ -57,7 +57,7 @@ from copilot_admin.config.variables import (
     iter_variables,
     split_list,
 )
-from copilot_admin.copilots.token_rules import ProxyRules, TokenRules, UserIdDisclosure
+from copilot_admin.copilots.user_tokens import ProxyRules, TokenRules, UserIdDisclosure
 from copilot_admin.redaction.kinds import DataKind
 from protocol.models import find_time_zone
 from protocol.parsing import MAX_MESSAGES

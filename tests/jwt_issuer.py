@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 import jwt
 
-from copilot_admin.copilots.key_sets import read_key_set
-from copilot_admin.copilots.token_rules import TokenRules
-from copilot_admin.copilots.users import AskingUser, UserSource
+from copilot_admin.copilots.end_users import AskingUser, UserSource
+from copilot_admin.copilots.jwks import read_key_set
+from copilot_admin.copilots.user_tokens import TokenRules
 
 ISSUER, AUDIENCE = "https://login.example.com", "copilots"
 ADA = AskingUser(id="ada", email="a@b.example", name="Ada L.", source=UserSource.TOKEN)

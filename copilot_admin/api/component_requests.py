@@ -14,7 +14,7 @@ from copilot_admin.api.query import ids_of
 from copilot_admin.component_calls.access import Grant, find, grant, identify_with_key
 from copilot_admin.component_calls.call import Call, CallRequest, open_call
 from copilot_admin.copilots.callers import Caller
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import CallFailed, ComponentError, InvalidCall
 from copilot_admin.http.auth_throttle import look_up_key
 from copilot_admin.http.errors import get_request_id

@@ -16,7 +16,7 @@ from copilot_admin.api.documentation import (
     MANIFEST_DOCUMENTATION,
 )
 from copilot_admin.component_calls.access import catalogue, grant, identify_with_key
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import NotFound
 from copilot_admin.http.auth_throttle import look_up_key
 from copilot_admin.storage.writer import READER

@@ -2,8 +2,8 @@
 
 from django.http import HttpRequest
 
-from copilot_admin.copilots.door import Credentials, credentials_in, user_of
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.credentials import Credentials, credentials_in, user_of
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.http.proxy_identity import get_end_user
 
 

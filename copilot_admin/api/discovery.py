@@ -13,8 +13,8 @@ from ninja import Router
 from copilot_admin.api.credentials import key_and_user
 from copilot_admin.api.shared_reading import SharedReading
 from copilot_admin.copilots.cards import visible_cards
-from copilot_admin.copilots.door import headers_read
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.credentials import headers_read
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.http.auth_throttle import look_up_key
 from copilot_admin.http.origins import get_base_url
 from protocol.json import Json

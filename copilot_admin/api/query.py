@@ -14,9 +14,9 @@ from ninja import Router
 
 from copilot_admin.api.credentials import credentials_of
 from copilot_admin.api.documentation import QUERY_DOCUMENTATION
-from copilot_admin.copilots.door import Credentials, user_of
+from copilot_admin.copilots.credentials import Credentials, user_of
+from copilot_admin.copilots.end_users import named
 from copilot_admin.copilots.live import admit
-from copilot_admin.copilots.users import named
 from copilot_admin.errors import (
     MalformedBody,
     RequestError,

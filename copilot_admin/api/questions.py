@@ -13,7 +13,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from copilot_admin.api.query import FAILURE_KEY, UnreadQuery, opened
-from copilot_admin.copilots.door import credentials_in, headers_read
+from copilot_admin.copilots.credentials import credentials_in, headers_read
 from copilot_admin.errors import RequestError, strip_traceback
 from copilot_admin.http.proxy_identity import get_end_user
 from copilot_admin.http.scope import (

@@ -12,8 +12,8 @@ from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import LATEST, registry
 from copilot_admin.agent.values.spec import ComponentUse
 from copilot_admin.copilots.callers import Caller, check_user, identify
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.copilots.live import LiveCopilot, admit, live_copilots
-from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import Forbidden, NotFound, Unauthorized
 
 

@@ -20,8 +20,8 @@ from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
 from copilot_admin.component_calls.records import record_call
+from copilot_admin.copilots.end_users import named
 from copilot_admin.copilots.live import LiveCopilot
-from copilot_admin.copilots.users import named
 from copilot_admin.errors import (
     BadArguments,
     ComponentFailed,

@@ -6,7 +6,7 @@ from copy import copy
 import json
 import logging
 
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import ComponentCall
 from copilot_admin.redaction.redactor import redact_values

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core import signing
 from django.utils import timezone
 
-from copilot_admin.copilots.users import AskingUser, UserSource, user_of_admin
+from copilot_admin.copilots.end_users import AskingUser, UserSource, user_of_admin
 from copilot_admin.errors import Forbidden, InvalidKey, Unauthorized, UnknownUser
 from copilot_admin.models import Access, EndpointKey
 from copilot_admin.models.access import hash_key

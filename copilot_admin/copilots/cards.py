@@ -7,8 +7,8 @@ from functools import lru_cache
 from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.callers import identify
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.copilots.remote_images import copy_of, is_address
-from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion
 from protocol.manifest import CopilotCard, ModelChoice

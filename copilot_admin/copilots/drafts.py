@@ -8,9 +8,8 @@ from typing import Any
 
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.copilots.checklist.facts import facts_of
-from copilot_admin.copilots.checklist.finding import Finding
-from copilot_admin.copilots.checklist.subject import DraftFacts
+from copilot_admin.copilots.checklist.checklist import facts_of
+from copilot_admin.copilots.checklist.findings import DraftFacts, Finding
 from copilot_admin.copilots.comparison import FieldChange, find_changes
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publishing import checklist, document_of, document_today, has_changes

@@ -11,9 +11,9 @@ from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.model_call import ModelProvider, ModelTarget
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.copilots.callers import Caller, check_user, identify
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.copilots.other_providers import providers_of_version
 from copilot_admin.copilots.providers import key_file_times, provider_spec
-from copilot_admin.copilots.users import AskingUser
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for

@@ -10,10 +10,8 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.copilots.checklist.draft_checks import checked
-from copilot_admin.copilots.checklist.facts import facts_of
-from copilot_admin.copilots.checklist.finding import TESTS, Finding, error
-from copilot_admin.copilots.checklist.subject import DraftFacts
+from copilot_admin.copilots.checklist.checklist import FAILED_TESTS, check_document, facts_of
+from copilot_admin.copilots.checklist.findings import DraftFacts, Finding, error
 from copilot_admin.copilots.config import VERSIONED_FIELDS
 from copilot_admin.copilots.other_providers import current_rows, link_providers
 from copilot_admin.copilots.providers import provider_spec
@@ -107,7 +105,7 @@ def checklist(copilot: Copilot, facts: DraftFacts | None = None) -> tuple[Findin
     """
     if facts is None:
         (facts,) = facts_of([copilot])
-    return checked(copilot, document_of(copilot), facts)
+    return check_document(copilot, document_of(copilot), facts)
 
 
 def problems(copilot: Copilot) -> tuple[Finding, ...]:
@@ -204,7 +202,7 @@ def _release(
 ) -> CopilotVersion:
     found = tuple(one for one in problems(content) if user is not None or not one.only_for_people)
     if content is not copilot:  # an earlier version: the tests of the draft say nothing about it
-        found = tuple(one for one in found if one.code != TESTS)
+        found = tuple(one for one in found if one.code != FAILED_TESTS)
     if found:
         raise NotPublishable(copilot, found)
     last = copilot.versions.aggregate(last=Max("number"))["last"] or 0

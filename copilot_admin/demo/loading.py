@@ -15,7 +15,7 @@ from copilot_admin.agent.tools.artifacts import ChartType, chart_params
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.demo.conversations import (
     DEMO_CONVERSATIONS,
     LABELS,

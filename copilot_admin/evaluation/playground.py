@@ -9,6 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from copilot_admin.agent.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.end_users import user_of_admin
 from copilot_admin.copilots.live import Answerer, LiveCopilot, answerer_of
 from copilot_admin.copilots.other_providers import (
     find_providers,
@@ -16,7 +17,6 @@ from copilot_admin.copilots.other_providers import (
     providers_of_version,
 )
 from copilot_admin.copilots.publishing import document_of
-from copilot_admin.copilots.users import user_of_admin
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging
 from copilot_admin.models.conversations import PLAYGROUND

@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 from django_tasks import task
 
 from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.end_users import user_of_admin
 from copilot_admin.copilots.test_cases import as_row
-from copilot_admin.copilots.users import user_of_admin
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.evaluation.assertions import AnswerContent
 from copilot_admin.evaluation.case_query import CaseAnswer, query_case

@@ -10,8 +10,8 @@ from hashlib import sha256
 
 from copilot_admin.config.networks import is_in
 from copilot_admin.config.sso import SsoProxy
-from copilot_admin.copilots.token_rules import ProxyRules
-from copilot_admin.copilots.users import ProxyWords
+from copilot_admin.copilots.end_users import ProxyWords
+from copilot_admin.copilots.user_tokens import ProxyRules
 from copilot_admin.http.scope import App, Headers, Receive, Scope, Send, get_client_address
 
 REMOTE_USER_KEY = "copilot_admin.remote_user"  # in the scope: who signs in to the admin

@@ -104,7 +104,7 @@ class EndUser(models.Model):
     identifier = models.CharField(_("id"), max_length=MAX_END_USER_LENGTH, unique=True)
     email = models.CharField(_("email"), max_length=MAX_END_USER_LENGTH, blank=True)
     name = models.CharField(_("name"), max_length=MAX_END_USER_LENGTH, blank=True)
-    source = models.CharField(max_length=5)  # a `copilots.users.UserSource`
+    source = models.CharField(max_length=5)  # a `copilots.end_users.UserSource`
     digest = models.CharField(max_length=32, blank=True)  # sent to providers instead of the id
     first_at = models.DateTimeField(_("first seen"))
     last_at = models.DateTimeField(_("last seen"))  # to the hour

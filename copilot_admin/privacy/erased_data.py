@@ -10,13 +10,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from copilot_admin.copilots.checked_tokens import CHECKED
 from copilot_admin.models import (
-    Cause,
     ErasedRun,
     Feedback,
-    Removal,
-    RemovalState,
     SeenKind,
     SeenValue,
 )
@@ -61,24 +57,6 @@ def clean_spool() -> int:
         erased += some.values_list("digest", flat=True)
     delete_spooled(by_digest[digest] for digest in erased)
     return len(erased)
-
-
-class CacheCleaner:
-    """Empties the caches of this process that name people, soon after an erasure."""
-
-    def __init__(self) -> None:
-        self._known = 0
-
-    def clear_if_erased(self) -> None:
-        """Empty the caches if another erasure has deleted its rows; reads the database."""
-        erasures = Removal.objects.filter(cause=Cause.ERASURE).exclude(state=RemovalState.ROWS)
-        number = erasures.count()
-        if number != self._known:
-            self._known = number
-            CHECKED.forget()
-
-
-CACHE_CLEANER = CacheCleaner()
 
 
 def find_unused_reasons() -> list[int]:

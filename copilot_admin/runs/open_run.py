@@ -15,8 +15,8 @@ import threading
 from django.conf import settings
 
 from copilot_admin.copilots.callers import switched_off, valid_keys
+from copilot_admin.copilots.end_users import named
 from copilot_admin.copilots.live import being_deleted
-from copilot_admin.copilots.users import named
 from copilot_admin.errors import RequestError, Unavailable
 from copilot_admin.limits.admission import Admission, LimitExceeded, admit_request
 from copilot_admin.runs.query_context import AdmittedQuery

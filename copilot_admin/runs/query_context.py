@@ -14,8 +14,8 @@ from copilot_admin.agent.llm.model_choice import choose_model, option_notes
 from copilot_admin.agent.values.answer_request import AnswerRequest, StoredTurn
 from copilot_admin.agent.values.tracing import Tracer
 from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.end_users import AskingUser, named
 from copilot_admin.copilots.live import Answerer, LiveCopilot
-from copilot_admin.copilots.users import AskingUser, named
 from copilot_admin.ids import Ids
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.models import Logging, Outcome

@@ -26,7 +26,7 @@ from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
-from copilot_admin.privacy.erased_data import CACHE_CLEANER, clean_spool, delete_old_digests
+from copilot_admin.privacy.erased_data import clean_spool, delete_old_digests
 from copilot_admin.privacy.retention import begin_pruning
 from copilot_admin.runs.open_run import (
     end_deleted,
@@ -135,7 +135,6 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("resume erasures", _on_writer(resume_removals)),
     PeriodicTask("remove erased runs from the spool", _on_writer(clean_spool)),
     PeriodicTask("forget old erasures", _in_batches(delete_old_digests), HOUR),
-    PeriodicTask("drop erased users from caches", _on_writer(CACHE_CLEANER.clear_if_erased)),
     PeriodicTask("resume evaluations", _on_writer(resume_evaluations)),
     PeriodicTask("resume exports", _on_writer(resume_exports)),
     PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),

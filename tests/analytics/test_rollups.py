@@ -23,7 +23,7 @@ from copilot_admin.analytics.rollups import (
     load_tools,
 )
 from copilot_admin.analytics.user_runs import RunSource
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import (
     CallerDay,
     CriterionUsage,

@@ -11,7 +11,7 @@ from copilot_admin.api import query as query_module
 from copilot_admin.api import questions as questions_module
 from copilot_admin.api.questions import Questions
 from copilot_admin.asgi import django_application
-from copilot_admin.copilots.door import Credentials
+from copilot_admin.copilots.credentials import Credentials
 from copilot_admin.http.middleware import HttpMiddleware
 from copilot_admin.http.scope import App
 from copilot_admin.models import Outcome, Run

@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.agent.components.registry import Registry
 from copilot_admin.agent.values.model_call import Alive, Finish, TextDelta, Usage
 from copilot_admin.component_calls import access
-from copilot_admin.copilots.checklist.checks import tools
+from copilot_admin.copilots.checklist import content_checks
 from protocol.components import static_findings
 from tests.agent.components.source_example import (
     SimilarQuestion,
@@ -37,7 +37,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> ScriptedProvider:
     """A copilot that has both components switched on, and whose model answers as a script says."""
     registry = Registry((SimilarQuestion, SimilarQuestionWithRun))
     assert registry.faults == []
-    for module in (access, tools):
+    for module in (access, content_checks):
         monkeypatch.setattr(module, "registry", lambda: registry)
     return script(monkeypatch, ANSWER)
 

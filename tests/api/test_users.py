@@ -11,8 +11,8 @@ from pytest_django import DjangoDbBlocker
 from copilot_admin.asgi import application
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.sso import SsoProxy
-from copilot_admin.copilots import door
-from copilot_admin.copilots.token_rules import ProxyRules, UserIdDisclosure
+from copilot_admin.copilots.credentials import get_jwks_client
+from copilot_admin.copilots.user_tokens import ProxyRules, UserIdDisclosure
 from copilot_admin.http.proxy_identity import ProxyIdentity
 from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.models import (
@@ -118,7 +118,7 @@ def test_the_user_of_a_token_is_kept_with_what_he_asked(service_url):
         (lambda: bearer(exp=1), "it has expired"),
         (lambda: bearer(kid="evil"), "signed with a key that is not known"),
         (lambda: "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.", "not signed with RS256"),
-        (lambda: "Bearer a.b.c", "What came as a token is none"),
+        (lambda: "Bearer a.b.c", "The token is not a JWT"),
         (lambda: f"{bearer()}\r\nAuthorization: {bearer(sub='eve')}", "cannot"),
     ],
 )
@@ -262,19 +262,19 @@ def test_an_issuer_that_is_away_and_comes_back(service_url, settings):
     with KeySetServer().running() as server:
         server.status = 503
         settings.USER_TOKENS = rules(keys=None, jwks_url=server.address)
-        door._fetched_keys.cache_clear()
+        get_jwks_client.cache_clear()
         status, said = ask(service_url, Authorization=bearer())
         assert (status, "keys of their issuer can" in said) == (503, True)
         assert ask(service_url)[0] == 200  # who names nobody is not held up
         server.status = 200
-        door._fetched_keys.cache_clear()  # its patience of some seconds is over
+        get_jwks_client.cache_clear()  # its patience of some seconds is over
         assert ask(service_url, Authorization=bearer())[0] == 200
         server.body = key_set(jwk("two"))
         assert ask(service_url, Authorization=bearer(kid="two"))[0] == 401  # asked just now
-        door._fetched_keys.cache_clear()
+        get_jwks_client.cache_clear()
         assert ask(service_url, Authorization=bearer(kid="two"))[0] == 200
     assert ask(service_url, Authorization=bearer(kid="two"))[0] == 200  # away, and still known
-    door._fetched_keys.cache_clear()
+    get_jwks_client.cache_clear()
 
 
 def test_feedback_and_calls_of_components_are_the_users(service_url):

@@ -13,7 +13,7 @@ from copilot_admin.agent.components.inputs import DOCUMENTS, MODEL
 from copilot_admin.agent.components.registry import Registry
 from copilot_admin.asgi import application
 from copilot_admin.component_calls import access
-from copilot_admin.copilots.checklist.checks import tools
+from copilot_admin.copilots.checklist import content_checks
 from copilot_admin.models import ComponentCall
 from copilot_admin.storage.writer import WRITER
 from protocol.components import ComponentOutput, create_output
@@ -86,7 +86,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Registry:
     """Components of tests, and no others."""
     registry = Registry((Echo, EchoTwo, Asker, Needy, Stage, Pair))
     assert registry.faults == []
-    for module in (access, tools):
+    for module in (access, content_checks):
         monkeypatch.setattr(module, "registry", lambda: registry)
     monkeypatch.setattr(Stage, "script", ())
     monkeypatch.setattr(Stage, "seen", {})

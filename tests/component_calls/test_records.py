@@ -11,7 +11,7 @@ import pytest
 
 from copilot_admin.component_calls import records
 from copilot_admin.component_calls.records import BEGINNING, record_call
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import CallStatus, ComponentCall
 from copilot_admin.storage.writer import WRITER

@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.config.networks import ALL_NETWORKS, parse_networks
 from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.copilots import checks
-from copilot_admin.copilots.token_rules import ProxyRules
+from copilot_admin.copilots.user_tokens import ProxyRules
 from tests.factories import make_provider
 
 

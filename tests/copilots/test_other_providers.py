@@ -9,7 +9,6 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.checklist.finding import error
 from copilot_admin.copilots.publishing import has_changes, problems
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.import_export.exporting import export_file
@@ -134,8 +133,7 @@ def test_a_provider_that_a_version_needs_cannot_be_deleted(web, client: Client):
 
 def test_a_provider_that_is_not_there_keeps_a_draft_from_being_published():
     found = problems(make_copilot(custom_features=[CONTROL]))
-    sentence = "There is no provider named 'Web'. Choose another."
-    assert found == (error("custom_features", sentence),)
+    assert [(one.code, one.field) for one in found] == [("missing_provider", "custom_features")]
 
 
 def test_a_file_may_bring_the_provider_or_name_one_that_is_here(web):

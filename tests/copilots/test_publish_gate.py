@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.copilots.checklist.finding import TESTS
+from copilot_admin.copilots.checklist.checklist import FAILED_TESTS
 from copilot_admin.copilots.publishing import NotPublishable, checklist, publish, publish_again
 from copilot_admin.models import Copilot, PublishGate
 from tests.factories import make_case, make_published, make_result
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 def codes(copilot: Copilot) -> list[tuple[str, bool]]:
     draft = Copilot.objects.select_related("provider", "live__provider").get(pk=copilot.pk)
-    return [(one.code, one.is_error) for one in checklist(draft) if one.code == TESTS]
+    return [(one.code, one.is_error) for one in checklist(draft) if one.code == FAILED_TESTS]
 
 
 def test_without_a_requirement_nothing_is_checked():
@@ -27,11 +27,11 @@ def test_a_requirement_that_is_not_reached_blocks_or_warns(is_blocking, found):
     Copilot.objects.update(system_prompt="Two")
     copilot.refresh_from_db()
     gate = PublishGate.objects.create(copilot=copilot, min_percent=50, is_blocking=is_blocking)
-    assert codes(copilot) == [(TESTS, found)]  # there are no tests
+    assert codes(copilot) == [(FAILED_TESTS, found)]  # there are no tests
     first, second = make_case(copilot), make_case(copilot)
     make_result(first, "failed")
     make_result(second, "inconclusive")
-    assert codes(copilot) == [(TESTS, found)]
+    assert codes(copilot) == [(FAILED_TESTS, found)]
     if is_blocking:
         with pytest.raises(NotPublishable):
             publish(copilot, user=None)
@@ -39,7 +39,7 @@ def test_a_requirement_that_is_not_reached_blocks_or_warns(is_blocking, found):
     assert codes(copilot) == []
     gate.min_percent = 51
     gate.save()
-    assert codes(copilot) == [(TESTS, found)]
+    assert codes(copilot) == [(FAILED_TESTS, found)]
 
 
 def test_only_results_of_the_current_draft_and_test_count():
@@ -48,10 +48,10 @@ def test_only_results_of_the_current_draft_and_test_count():
     make_result(case)
     assert codes(case.copilot) == []
     case.save()  # changed since
-    assert codes(case.copilot) == [(TESTS, True)]
+    assert codes(case.copilot) == [(FAILED_TESTS, True)]
     make_result(case)
     Copilot.objects.update(system_prompt="Other")
-    assert codes(case.copilot) == [(TESTS, True)]
+    assert codes(case.copilot) == [(FAILED_TESTS, True)]
 
 
 def test_rolling_back_needs_no_tests():

@@ -24,7 +24,7 @@ from copilot_admin.agent.tools import registry as tools
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.checklist import check
+from copilot_admin.copilots.checklist.checklist import CHECKS
 from copilot_admin.import_export.validation import validate
 from copilot_admin.models import Copilot, Event, EventType
 from copilot_admin.runs.sse_writer import frames_of
@@ -52,10 +52,7 @@ from tests.factories import (
 from tests.streams import read
 from tests.transcripts.store.journaling import Client as Caller
 
-SCANS = (
-    components.registry,
-    check.all_checks,
-)
+SCANS = (components.registry,)
 ADMIN = "/admin/copilot_admin/"
 Install = Callable[[str], ModuleType]
 
@@ -241,8 +238,11 @@ def test_a_column_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'name="column" value="started"' in page("conversation/", Role.REVIEWERS)
 
 
-def test_a_check_is_reported_before_publishing(install: Install) -> None:
-    install("copilot_admin/copilots/checklist/checks/capitals.py")
+def test_a_check_is_reported_before_publishing(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = install("copilot_admin/copilots/checklist/capitals.py")
+    replace_everywhere(monkeypatch, CHECKS, (*CHECKS, module.find_capitals))
     copilot = make_copilot(name="NEWS")
     publish = page(f"copilot/publish/?id={copilot.pk}", Role.BUILDERS)
     assert "The name is in capital letters. Use ordinary ones." in publish

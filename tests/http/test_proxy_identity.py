@@ -8,8 +8,8 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.sso import SsoProxy
-from copilot_admin.copilots.token_rules import ProxyRules
-from copilot_admin.copilots.users import ProxyWords
+from copilot_admin.copilots.end_users import ProxyWords
+from copilot_admin.copilots.user_tokens import ProxyRules
 from copilot_admin.http.proxy_identity import (
     REMOTE_USER_KEY,
     ProxyIdentity,

@@ -13,7 +13,7 @@ import pytest
 
 from copilot_admin import models
 from copilot_admin.copilots.archive import put_away
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.jobs import removal as removal_job
 from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion

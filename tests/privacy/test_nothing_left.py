@@ -13,7 +13,7 @@ import pytest
 
 from copilot_admin import models
 from copilot_admin.admin.copilots.archive import duplicate
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.removal import begin_erasure, remove, resume_removals
 from copilot_admin.jobs.tasks import BACKGROUND

@@ -5,15 +5,13 @@ from datetime import timedelta
 import pytest
 
 from copilot_admin import models
-from copilot_admin.copilots.checked_tokens import CHECKED
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import CallerDay, Conversation, EndUser, Outcome, Run
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import preview_removal
-from copilot_admin.privacy.erased_data import CacheCleaner
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.transcripts.search.users import find_user
 from copilot_admin.transcripts.store.end_users import save_end_user
@@ -202,20 +200,3 @@ class TestHolds:
     def test_a_deleted_user_cannot_be_held(self):
         with pytest.raises(ValueError, match="does not exist"):
             holds.place(PrivacyScope(user=77), reason="Case", by="ann")
-
-
-def test_caches_are_emptied_after_an_erasure(monkeypatch):
-    cleaner = CacheCleaner()
-    Client(user=ADA).ask("q").answer("a")
-    monkeypatch.setitem(CHECKED._known, b"digest", None)
-    cleaner.clear_if_erased()
-    assert CHECKED._known
-    removal = begin_erasure(PrivacyScope(user=EndUser.objects.get().pk))
-    cleaner.clear_if_erased()  # nothing is gone yet
-    assert CHECKED._known
-    remove(removal=removal)
-    cleaner.clear_if_erased()
-    assert dict(CHECKED._known) == {}
-    monkeypatch.setitem(CHECKED._known, b"digest", None)
-    cleaner.clear_if_erased()
-    assert CHECKED._known

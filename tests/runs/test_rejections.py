@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Logging
 from copilot_admin.runs import rejections
 from copilot_admin.runs.rejections import RejectedRuns

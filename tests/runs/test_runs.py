@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish
-from copilot_admin.copilots.token_rules import UserIdDisclosure
+from copilot_admin.copilots.user_tokens import UserIdDisclosure
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import EventType, Logging, Outcome
 from copilot_admin.redaction.rules import NO_RULES

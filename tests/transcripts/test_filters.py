@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 import pytest
 
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import (
     Assignment,
     Conversation,

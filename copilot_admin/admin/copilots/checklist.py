@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.copilots.inputs import LIVE_COLUMNS, anchor_of
-from copilot_admin.copilots.checklist.finding import TESTS, Finding
+from copilot_admin.copilots.checklist.checklist import FAILED_TESTS
+from copilot_admin.copilots.checklist.findings import Finding
 from copilot_admin.copilots.comparison import label_of
 
 
@@ -44,7 +45,7 @@ def checklist_of(findings: Iterable[Finding]) -> Checklist:
 
 
 def _item(finding: Finding) -> Item:
-    if finding.code == TESTS:
+    if finding.code == FAILED_TESTS:
         return Item(
             sentence=finding.sentence,
             label=_("Test"),

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from copilot_admin.copilots.users import AskingUser, hashed
+from copilot_admin.copilots.end_users import AskingUser, hashed
 from copilot_admin.models import EndUser
 
 

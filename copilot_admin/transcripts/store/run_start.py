@@ -8,7 +8,7 @@ import uuid
 from uuid import UUID
 
 from copilot_admin.agent.values.answer_request import StoredTurn
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import CostConfidence, Logging, Outcome, Run
 from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules

@@ -14,7 +14,7 @@ from copilot_admin.admin.analytics.tables import MAX_SHOWN, TABLES
 from copilot_admin.analytics import metrics
 from copilot_admin.analytics.metrics import Metric, Unit
 from copilot_admin.config.roles import Role, create_roles
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import (
     Conversation,
     Copilot,

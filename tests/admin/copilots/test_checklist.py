@@ -107,7 +107,7 @@ def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client
 
 
 def test_the_page_of_a_copilot_shows_its_checklist_in_a_fold(builder: Client) -> None:
-    copilot = make_copilot(**CLEAN, parameters={**BOTH, "stream": True})
+    copilot = make_copilot(**CLEAN, parameters={**BOTH, "presence_penalty": 3})
     response = builder.get(change_url(copilot))
     found = response.context["checklist"]
     assert (len(found.errors), len(found.warnings)) == (1, 1)
@@ -125,7 +125,7 @@ def test_a_page_asks_nobody(builder: Client, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(model_lists, "fetch_models", asked)
     monkeypatch.setattr("socket.getaddrinfo", asked)
     copilot = make_copilot(**CLEAN, image_url="https://10.0.0.1/a.png")
-    assert "The image has a private URL" in page_of(builder, copilot)
+    assert "This server has no copy of the image" in page_of(builder, copilot)
 
 
 def checklist_url(copilot: Copilot) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.copilots.archive import put_away
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope

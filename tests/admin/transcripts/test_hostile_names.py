@@ -7,7 +7,7 @@ from django.test import Client as Browser
 from django.utils import timezone
 import pytest
 
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.jobs.removal import begin_erasure
 from copilot_admin.models import (
     Alert,

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.admin.transcripts import list_page
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import (
     Conversation,
     Copilot,

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 import pytest
 
 from copilot_admin.agent.values.answer_request import ServerTool
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import (
     Conversation,
     Criterion,

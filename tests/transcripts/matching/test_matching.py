@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, Logging, Node, Run, Turn
 from copilot_admin.transcripts.matching import matching
 from copilot_admin.transcripts.store.run_start import accept, prepare

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish, Usage
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, CopilotVersion, Logging, Outcome, Run
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Recorder

@@ -7,7 +7,7 @@ from django.db.models import ProtectedError
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.copilots.users import AskingUser, UserSource, hashed
+from copilot_admin.copilots.end_users import AskingUser, UserSource, hashed
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
 from copilot_admin.transcripts.store.end_users import save_end_user
 from tests.transcripts.store.journaling import START, Client, ai

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.copilots.users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, DailyUsage, EndUser, Logging, Node, Run
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.hash_chain import hash_key

@@ -3,9 +3,9 @@
 from django.contrib.auth.models import AnonymousUser, User
 import pytest
 
-from copilot_admin.copilots.callers import Caller, check_user
-from copilot_admin.copilots.token_rules import UserIdDisclosure
-from copilot_admin.copilots.users import (
+from copilot_admin.config.roles import Role
+from copilot_admin.copilots.callers import Caller, check_user, switched_off
+from copilot_admin.copilots.end_users import (
     AskingUser,
     ProxyWords,
     UserSource,
@@ -14,7 +14,9 @@ from copilot_admin.copilots.users import (
     user_of_admin,
     user_of_headers,
 )
+from copilot_admin.copilots.user_tokens import UserIdDisclosure
 from copilot_admin.errors import UnknownUser
+from tests.factories import make_user
 
 ADA = AskingUser(id="ada", email="a@b.example", name="Ada")
 
@@ -93,3 +95,14 @@ def test_what_a_proxy_says_has_to_be_one_user(words, said):
     with pytest.raises(UnknownUser) as caught:
         user_of_headers(words)
     assert caught.value.public == said
+
+
+def test_of_those_who_try_who_was_switched_off_is_told_apart(db):
+    active, off = make_user(Role.BUILDERS), make_user(Role.BUILDERS, is_active=False)
+    trying = {f"playground:{user.pk}" for user in (active, off)} | {"playground:0"}
+    assert switched_off(trying) == {f"playground:{off.pk}"}
+
+
+def test_a_command_that_tries_is_no_builder(db):
+    off = make_user(Role.BUILDERS, is_active=False)
+    assert switched_off({f"playground:{off.pk}", "playground:command"}) == {f"playground:{off.pk}"}

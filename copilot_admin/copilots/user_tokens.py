@@ -16,7 +16,7 @@ from copilot_admin.config.variables import (
     StringList,
     find_missing,
 )
-from copilot_admin.copilots.key_sets import (
+from copilot_admin.copilots.jwks import (
     PUBLIC_ALGORITHMS,
     SHARED_ALGORITHMS,
     InvalidKeySet,
