@@ -119,7 +119,7 @@ def values() -> dict[str, int]:
     conversation = asked.answer("-", ended=ending(Outcome.FAILED)).conversation
     Client().ask("without").answer("-")
     down = GivenFeedback.model_validate({"vote": "thumbs_down", "tags": ['50 % "off"']})
-    store_turn_feedback(down, turn=Turn.objects.get(pk=asked.accepted.turn_id))
+    store_turn_feedback(down, turn=Turn.objects.get(conversation=conversation))
     ada, label = make_user(username="ada"), Criterion.objects.create(name="Wrong")
     given = GivenVerdict(rating="bad", comment="", marks={label.pk: 1})
     save_verdict(conversation, ada, given)
