@@ -4,14 +4,47 @@ Values are as deep as `protocol.strict_json` allows, so they are walked by recur
 """
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+import json
+from math import inf, isfinite
 import re
 from typing import TypeAlias
+
+import orjson
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = Mapping[str, Json]
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_MAX_DIGITS = 400  # a number of floating point has 309
+
+
+def load_lenient(text: str | bytes) -> Json:
+    """Read JSON, also with NaN, lone surrogates, broken UTF-8 or very long numbers.
+
+    Raises:
+        ValueError: It is not JSON, or nested too deeply.
+    """
+    try:
+        return orjson.loads(text)  # type: ignore[no-any-return]
+    except orjson.JSONDecodeError:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
+    try:
+        return json.loads(text, parse_int=_integer)  # type: ignore[no-any-return]
+    except RecursionError:
+        raise ValueError("The JSON is nested too deeply.") from None
+
+
+def json_of(text: str | bytes) -> Json:
+    """Return the value of a JSON text, read leniently, or None."""
+    try:
+        return load_lenient(text)
+    except ValueError:
+        return None
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else inf
 
 
 def text_of(value: Json) -> str:

@@ -1,4 +1,4 @@
-"""Server-sent events as bytes: the encoder of answers, and a decoder for any stream.
+"""Server-sent events as bytes: the encoder of answers, and the decoder of any stream.
 
 Source: the event stream format of the HTML standard, narrowed to what Workspace reads: one `event`
 line, one `data` line with a JSON object, a blank line.
@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from json import JSONEncoder
 from json.encoder import encode_basestring
 import re
+from typing import NamedTuple
 
 from protocol.json import Json
 
 PING = b": ping\n\n"
-MAX_EVENT_BYTES = 1024 * 1024  # no provider and no client sends more in one event
+MAX_EVENT_BYTES = 1024 * 1024  # no copilot and no client sends more in one event
 
-_BOM = b"\xef\xbb\xbf"
-_BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r){2}")
+BOM = b"\xef\xbb\xbf"
 # U+2028 and U+2029 end a line for the client's regular expression; a lone surrogate has no UTF-8.
 _UNSAFE = re.compile("[\u2028\u2029\ud800-\udfff]")
 _CHUNK_HEAD = b'event: copilotMessageChunk\ndata: {"delta":'
@@ -23,7 +23,14 @@ _CHUNK_TAIL = b"}\n\n"
 
 
 class EventTooLarge(ValueError):
-    """One event of a stream is larger than `MAX_EVENT_BYTES`."""
+    """One event of a stream is larger than the limit of its decoder."""
+
+
+class ServerEvent(NamedTuple):
+    """One event; an unnamed one is a "message"."""
+
+    name: str
+    data: bytes
 
 
 def encode(name: str, data: Mapping[str, Json]) -> bytes:
@@ -53,49 +60,81 @@ def encode_chunk(delta: str) -> bytes:
 
 
 def decode(stream: bytes) -> list[tuple[str, str]]:
-    """Return the events of a whole stream; see `Decoder`."""
-    return Decoder().feed(stream)
+    """Return names and data of the events of a whole stream; see `Decoder`."""
+    return [(name, data.decode("utf-8", "replace")) for name, data in Decoder().feed(stream)]
 
 
 class Decoder:
     """Incremental reader of an event stream, whatever its pieces are.
 
     Comments and unknown fields are skipped; LF, CR and CRLF end a line; several data lines are
-    joined with LF; an event without its blank line is never returned.
+    joined with LF. `end` returns an event without its blank line, which the standard drops.
     """
 
-    def __init__(self) -> None:
-        self._rest = b""
+    def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        self._max_event_bytes = max_event_bytes
+        self._rest: list[bytes] = []  # of an event that has not ended
+        self._rest_bytes = 0
         self._at_start = True
+        self._ended_in_return = False
 
-    def feed(self, piece: bytes) -> list[tuple[str, str]]:
-        """Take the next bytes.
-
-        Returns:
-            The events that are now complete: their names ("message" when unnamed) and data.
+    def feed(self, piece: bytes) -> list[ServerEvent]:
+        """Take the next bytes and return the events that are now complete.
 
         Raises:
-            EventTooLarge: An event has more than `MAX_EVENT_BYTES`.
+            EventTooLarge: An event has more bytes than it may have.
         """
-        *blocks, self._rest = _BLANK_LINE.split(self._rest + piece)
-        if any(len(block) > MAX_EVENT_BYTES for block in (*blocks, self._rest)):
-            raise EventTooLarge(f"One event of the stream has more than {MAX_EVENT_BYTES} bytes.")
+        if b"\r" in piece or self._ended_in_return:
+            piece = self._normalize_line_ends(piece)
+        if b"\n" not in piece:
+            self._keep(piece)
+            return []
+        if self._rest:
+            piece = b"".join((*self._rest, piece))
+            self._rest, self._rest_bytes = [], 0
+        *blocks, rest = piece.split(b"\n\n")
+        self._keep(rest)
         if blocks and self._at_start:
-            blocks[0] = blocks[0].removeprefix(_BOM)
+            blocks[0] = blocks[0].removeprefix(BOM)
             self._at_start = False
-        return [event for block in blocks if (event := _event(block))]
+        return [event for block in blocks if (event := self._read(block))]
 
+    def end(self) -> list[ServerEvent]:
+        """Return the event that the end of the stream ends, if any."""
+        rest, self._rest = b"".join(self._rest), []
+        return [event] if (event := self._read(rest)) else []
 
-def _event(block: bytes) -> tuple[str, str] | None:
-    name, data = "", []
-    for line in block.splitlines():
-        field, _, value = line.partition(b":")
-        text = value.removeprefix(b" ").decode("utf-8", "replace")
-        if field == b"data":
-            data.append(text)
-        elif field == b"event":
-            name = text
-    return (name or "message", "\n".join(data)) if data else None
+    def _normalize_line_ends(self, piece: bytes) -> bytes:
+        if self._ended_in_return:
+            piece = piece.removeprefix(b"\n")
+        self._ended_in_return = piece.endswith(b"\r")
+        return piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _keep(self, part: bytes) -> None:
+        if part:
+            self._rest.append(part)
+            self._rest_bytes += len(part)
+            self._check(self._rest_bytes)
+
+    def _read(self, block: bytes) -> ServerEvent | None:
+        self._check(len(block))
+        if block.startswith(b"data: ") and b"\n" not in block:  # as nearly always
+            return ServerEvent("message", block[6:])
+        name, data = "", []
+        for line in block.split(b"\n"):
+            field, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if field == b"data":
+                data.append(value)
+            elif field == b"event":
+                name = value.decode("utf-8", "replace")
+        return ServerEvent(name or "message", b"\n".join(data)) if data else None
+
+    def _check(self, size: int) -> None:
+        if size > self._max_event_bytes:
+            raise EventTooLarge(
+                f"One event of the stream has more than {self._max_event_bytes} bytes."
+            )
 
 
 def _utf8(text: str) -> bytes:

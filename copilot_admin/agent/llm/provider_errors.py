@@ -22,8 +22,8 @@ from copilot_admin.errors import (
     iter_causes,
 )
 from protocol.json import Json
+from protocol.sse import BOM
 
-BOM = b"\xef\xbb\xbf"
 MAX_DETAIL_CHARACTERS = 500
 _OWNER = "The copilot's owner"
 _WEB_PAGE = (
@@ -123,12 +123,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def is_web_page(data: bytes) -> bool:
-    return data[:64].removeprefix(BOM).lstrip().startswith(b"<")
-
-
-def names_web_page(content_type: str) -> bool:
-    """Return whether a Content-Type header announces a web page."""
-    return content_type.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
+    return data[:64].lstrip(BOM + b" \t\r\n").startswith(b"<")
 
 
 def web_page() -> ProviderBroke:

@@ -3,16 +3,15 @@
 Source: the chat completions API of OpenAI, with what other servers make of it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-import json
 import re
 
+from copilot_admin.agent.llm.body_reader import DONE, BodyReader
 from copilot_admin.agent.llm.extras import MessageExtras, details_text
 from copilot_admin.agent.llm.finish_reasons import read_reason, truncation
 from copilot_admin.agent.llm.provider_errors import broke_off, not_understood, nothing_came
 from copilot_admin.agent.llm.reasoning import ReasoningReader
-from copilot_admin.agent.llm.sse import DONE, Payload, PayloadReader, load_json
 from copilot_admin.agent.llm.text_tool_calls import TextToolReader
 from copilot_admin.agent.llm.tool_calls import (
     CallLimits,
@@ -34,7 +33,16 @@ from copilot_admin.agent.values.model_call import (
     estimated_usage,
 )
 from copilot_admin.errors import ProviderBroke, ProviderUnavailable
-from protocol.json import Json, JsonObject, object_of, objects_of, text_of
+from protocol.json import (
+    Json,
+    JsonObject,
+    json_of,
+    load_lenient,
+    object_of,
+    objects_of,
+    text_of,
+)
+from protocol.sse import ServerEvent
 
 _NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code
 _MAX_PICTURES = 8
@@ -71,7 +79,7 @@ class AnswerParser:
         limits = CallLimits()
         self._call = call
         self._offered = [tool.name for tool in call.tools]
-        self._payloads = PayloadReader()
+        self._body = BodyReader()
         self._reasoning = ReasoningReader(limits, thinks_first=thinks_first)
         self._text_tools = (
             TextToolReader(call.tools, limits, is_convention=text_tools) if call.tools else None
@@ -112,7 +120,7 @@ class AnswerParser:
             StreamError: The provider reports an error.
             RunError: It sends no chat completion, or too much. What came before is left to `rest`.
         """
-        return self._read(self._payloads.feed(block))
+        return self._read(self._body.feed(block))
 
     def rest(self) -> list[Delta]:
         """Return what was read before an error."""
@@ -133,13 +141,18 @@ class AnswerParser:
             RunError: It sent nothing, or no chat completion.
         """
         try:
-            self._deltas = self._read(self._payloads.end(), is_last=True)
+            self._deltas = self._read(self._body.end(), is_last=True)
         except (ProviderBroke, ProviderUnavailable):
             if not self.began:
                 raise
         reason = self._reason or ("stop" if self.done or self._ended_by_usage else None)
         self._end_text(is_whole=reason is not None)
-        calls = self._structured_calls() if reason else []
+        calls = []
+        if reason:
+            message = self._extras.collected()
+            calls = self._tools.calls(
+                offered=self._offered, model=self._call.model, message=message
+            )
         if self._wrote_calls and reason:
             reason = "tool_calls"
         elif not (calls or self._reason or self._characters or (self.began and not self.done)):
@@ -153,22 +166,20 @@ class AnswerParser:
             Finish(reason),
         ]
 
-    def _read(self, payloads: Iterable[Payload], *, is_last: bool = False) -> list[Delta]:
-        for payload in payloads:
-            if payload.is_error:
-                raise StreamError(_error_in(payload.data))
-            if not payload.data.startswith(b"{") and payload.data.strip() == DONE:
+    def _read(self, events: Iterable[ServerEvent], *, is_last: bool = False) -> list[Delta]:
+        for name, data in events:
+            if name == "error":
+                said = json_of(data)
+                raise StreamError(
+                    object_of(said).get("error") or said or data.decode("utf-8", "replace")
+                )
+            if not data.startswith(b"{") and data.strip() == DONE:
                 self.done = True
                 break
-            self._read_chunk(_parsed(payload.data, is_last=is_last))
+            self._read_chunk(_parsed(data, is_last=is_last))
         self._flush_text()
         deltas, self._deltas = self._deltas, []
         return deltas
-
-    def _structured_calls(self) -> list[ToolCall]:
-        return self._tools.calls(
-            offered=self._offered, model=self._call.model, message=self._extras.collected()
-        )
 
     def _read_chunk(self, chunk: JsonObject) -> None:
         if chunk.get("error"):
@@ -343,36 +354,19 @@ def _is_error(chunk: JsonObject) -> bool:
     return is_other and (has_code or isinstance(chunk.get("detail"), str))
 
 
-def _error_in(payload: bytes) -> Json:
-    try:
-        said = load_json(payload)
-    except ValueError:
-        said = payload.decode("utf-8", "replace")
-    return (said.get("error") or said) if isinstance(said, Mapping) else said
-
-
 def _parsed(payload: bytes, *, is_last: bool) -> JsonObject:
     try:
-        chunk = load_json(payload)
+        chunk = load_lenient(payload)
     except ValueError:
         if payload.lstrip()[:1] in (b"", b":"):
             return {}  # the sign of life of some servers, or a comment that a gateway packed
-        is_half = is_last and _is_half(payload)
+        is_half = is_last and payload.lstrip().startswith(b"{")
         raise (broke_off() if is_half else not_understood(payload)) from None
     if isinstance(chunk, list) and len(chunk) == 1:
         chunk = chunk[0]  # Gemini wraps its errors
     if not isinstance(chunk, dict):
         raise not_understood(payload)
     return chunk
-
-
-def _is_half(payload: bytes) -> bool:
-    text = payload.decode("utf-8", "replace").lstrip()
-    try:
-        json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return text.startswith("{")
-    return False
 
 
 def _without_halves(text: str) -> str:

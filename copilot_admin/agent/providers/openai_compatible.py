@@ -4,12 +4,11 @@ The body is read raw: an object for each chunk costs more than everything else t
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict
-import json
 import logging
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from urllib.parse import parse_qsl
 
 import httpx2
@@ -22,15 +21,9 @@ from copilot_admin.agent.llm.chat_request import (
     build_request,
     describe_changes,
 )
-from copilot_admin.agent.llm.provider_errors import (
-    ProviderFaults,
-    names_web_page,
-    web_page,
-)
-from copilot_admin.agent.llm.shared_sleep import SharedSleep
+from copilot_admin.agent.llm.provider_errors import ProviderFaults
 from copilot_admin.agent.llm.stream_parser import AnswerParser, StreamError
 from copilot_admin.agent.providers.http_client import common_arguments, get_client, usable_key
-from copilot_admin.agent.providers.listed_models import parse_models
 from copilot_admin.agent.values.model_call import (
     ALIVE,
     Alive,
@@ -40,8 +33,8 @@ from copilot_admin.agent.values.model_call import (
     ServerReply,
 )
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
-from copilot_admin.errors import RunError
-from protocol.json import JsonObject
+from copilot_admin.errors import ProviderBroke, RunError
+from protocol.json import Json, clean_json, json_of, objects_of, text_of
 
 logger = logging.getLogger(__name__)
 OPENAI = "https://api.openai.com/v1"
@@ -55,7 +48,8 @@ _MAX_ADAPTATIONS = 5  # of a request to what a server refuses
 _ADAPTABLE_STATUSES = frozenset({400, 404, 422, 500, 501})
 # A model says a word every 10 to 20 ms; text that grows 12 times a second grows smoothly. Taking what came
 # meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
-_READING = SharedSleep(1 / 12)
+_TICK_SECONDS = 1 / 12
+_MAX_NAME_CHARACTERS = 200  # of a model, as many as a copilot has room for
 
 
 class OpenAICompatible:
@@ -125,25 +119,21 @@ class OpenAICompatible:
                 text_tools=rules.text_tools,
             )
             try:
-                blocks = await stack.enter_async_context(aclosing(response.iter_bytes()))
-                async with aclosing(_read_deltas(blocks, parser)) as deltas:
-                    async for delta in deltas:
-                        yield delta
-                        if note and not isinstance(delta, Alive):  # it may still be asked again
+                async with aclosing(_read(response, parser)) as reads:
+                    async for deltas in reads:
+                        for delta in deltas or (ALIVE,):
+                            yield delta
+                        if note and deltas:  # before, it may still be asked again
                             yield RunNote(note)
                             note = ""
             except (StreamError, RunError, httpx2.RequestError) as error:
                 for delta in parser.rest():
                     yield delta
-                explained = self._explain(error, parser)
-                if explained is not None:
+                if explained := self._explain(error, parser):
                     raise explained from None
                 for delta in parser.end():
                     yield delta
-        if parser.was_unopened:
-            self._unopened_reasoning.add(key)
-        elif parser.has_text:
-            self._unopened_reasoning.discard(key)
+        self._learn_reasoning(key, parser)
 
     async def models(self) -> tuple[str, ...]:
         """Return the ids of the models that the server lists.
@@ -157,64 +147,58 @@ class OpenAICompatible:
                 response = await client.models.with_raw_response.list(extra_headers=self._headers)
         except (openai.OpenAIError, TimeoutError) as error:
             raise self._faults.before_head(error) from error
-        return parse_models(response.content)
+        return _parse_models(response.content)
+
+    def _learn_reasoning(self, key: tuple[str, str], parser: AnswerParser) -> None:
+        if parser.was_unopened:
+            self._unopened_reasoning.add(key)
+        elif parser.has_text:
+            self._unopened_reasoning.discard(key)
 
     async def _open(self, call: ModelCall, stack: AsyncExitStack) -> tuple[Any, RequestRules, str]:
-        """Return the response, whose body is left to read, the rules of the request, and a note."""
+        """Return the response, whose body is left to read, the rules of the request, and a note.
+
+        A request that is refused is changed as the refusal says, and sent again.
+        """
         client = await self._client()
         key = (self._spec.base_url, call.model, self._rules)
-        rules = learned = self._learned_rules.get(key, self._rules)
-        try:
-            response, rules = await self._ask(client, call, rules, stack)
-        except openai.OpenAIError as error:
-            raise self._faults.before_head(error) from error
-        if rules != learned:
+        rules = known = self._learned_rules.get(key, self._rules)
+        for left in range(_MAX_ADAPTATIONS, -1, -1):
+            body = build_request(call, rules)
+            try:
+                response = await self._send(client, body, stack)
+                break
+            except openai.OpenAIError as error:
+                adapted = _adapt(rules, error, body) if left else None
+                if adapted is None:
+                    raise self._faults.before_head(error) from error
+                rules = adapted
+        if rules != known:
             self._learned_rules[key] = rules
-            before = asdict(self._rules)
-            changes = {name: one for name, one in asdict(rules).items() if one != before[name]}
             logger.warning(
                 "provider %r refuses parts of requests to %r, so they are changed: %s",
                 self._spec.name,
                 call.model,
-                changes,
+                dict(asdict(rules).items() - asdict(self._rules).items()),
             )
-        if names_web_page(response.headers.get("Content-Type", "")):
-            raise web_page()
-        return response, rules, describe_changes(learned, rules)
-
-    async def _ask(
-        self,
-        client: openai.AsyncOpenAI,
-        call: ModelCall,
-        rules: RequestRules,
-        stack: AsyncExitStack,
-    ) -> tuple[Any, RequestRules]:
-        """Return the response, and the rules under which the request was not refused."""
-        for _ in range(_MAX_ADAPTATIONS):
-            body = build_request(call, rules)
-            try:
-                return await self._send(client, body, stack), rules
-            except openai.APIStatusError as error:
-                adapted = adapt_rules(rules, error.response.text, body)
-                if error.status_code not in _ADAPTABLE_STATUSES or adapted is None:
-                    raise
-                rules = adapted
-        return await self._send(client, build_request(call, rules), stack), rules
+        return response, rules, describe_changes(known, rules)
 
     async def _send(
-        self, client: openai.AsyncOpenAI, body: JsonObject, stack: AsyncExitStack
+        self, client: openai.AsyncOpenAI, body: dict[str, Json], stack: AsyncExitStack
     ) -> Any:
         create = client.chat.completions.with_streaming_response.create
         # `extra_body` skips the SDK's walk through the types of all messages, 10 ms a request.
         arguments = {"messages": (), "extra_headers": self._headers, "stream": True}
         model = body["model"]
         try:
-            manager = create(model=model, extra_body=body, **arguments)
-            return await stack.enter_async_context(manager)
+            return await stack.enter_async_context(
+                create(model=model, extra_body=body, **arguments)
+            )
         except UnicodeEncodeError:  # lone surrogates
-            text = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-            manager = create(model=model, extra_body=json.loads(text), **arguments)
-            return await stack.enter_async_context(manager)
+            body = cast(dict[str, Json], clean_json(body))
+            return await stack.enter_async_context(
+                create(model=model, extra_body=body, **arguments)
+            )
 
     @property
     def _headers(self) -> dict[str, Any]:
@@ -246,24 +230,28 @@ class OpenAICompatible:
         return None if parser.began else self._faults.amid_answer(error)
 
 
-async def _read_deltas(blocks: Any, parser: AnswerParser) -> AsyncGenerator[Delta | Alive, None]:
+async def _read(response: Any, parser: AnswerParser) -> AsyncGenerator[Sequence[Delta], None]:
+    """Yield the deltas of each read until the answer ends, or nothing follows its reason."""
     loop = asyncio.get_running_loop()
-    has_begun = False
     until: float | None = None  # once the answer may be whole
-    while block := await _next_block(blocks, until):
-        found = parser.feed(block)
-        has_begun = has_begun or bool(found)
-        for delta in found or (ALIVE,):
-            yield delta
-        if parser.done:
-            await _drain(blocks)
-            break
-        if has_begun and b"\n" in block:  # else amid an event
-            await _READING.wait(loop)
-        if parser.has_reason and (found or until is None):
-            until = loop.time() + _LAST_WORDS_SECONDS
-    for delta in parser.end():
-        yield delta
+    async with aclosing(response.iter_bytes()) as blocks:
+        while block := await _next_block(blocks, until):
+            deltas = parser.feed(block)
+            yield deltas
+            if parser.done:
+                await _drain(blocks)
+                break
+            if parser.began:
+                await _wait_for_tick()
+            if parser.has_reason and (deltas or until is None):
+                until = loop.time() + _LAST_WORDS_SECONDS
+    yield parser.end()
+
+
+async def _wait_for_tick() -> None:
+    """Wait for the next tick, which all streams of the event loop share."""
+    now = asyncio.get_running_loop().time()
+    await asyncio.sleep(_TICK_SECONDS - now % _TICK_SECONDS)
 
 
 async def _next_block(blocks: Any, until: float | None) -> bytes:
@@ -284,3 +272,29 @@ async def _drain(blocks: Any) -> None:
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in blocks:
                 pass
+
+
+def _adapt(
+    rules: RequestRules, error: openai.OpenAIError, body: dict[str, Json]
+) -> RequestRules | None:
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    if error.status_code not in _ADAPTABLE_STATUSES:
+        return None
+    return adapt_rules(rules, error.response.text, body)
+
+
+def _parse_models(body: bytes) -> tuple[str, ...]:
+    listed = json_of(body)
+    rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
+    if not isinstance(rows, list):
+        raise ProviderBroke(
+            "The URL answers, but not with a list of models. Check that it ends at the API, often "
+            "in /v1."
+        )
+    names = {text_of(row.get("id")) or text_of(row.get("name")) for row in objects_of(rows)}
+    return tuple(sorted(one for one in names if one.isprintable() and _fits(one)))
+
+
+def _fits(name: str) -> bool:
+    return 0 < len(name) <= _MAX_NAME_CHARACTERS

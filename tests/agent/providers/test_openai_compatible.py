@@ -57,12 +57,11 @@ def test_chunks_of_one_read_are_one_delta():
 def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
     asked, tick = asyncio.Event(), asyncio.Event()
 
-    class Held:
-        async def wait(self, loop):
-            asked.set()
-            await tick.wait()
+    async def hold():
+        asked.set()
+        await tick.wait()
 
-    monkeypatch.setattr(openai_compatible, "_READING", Held())
+    monkeypatch.setattr(openai_compatible, "_wait_for_tick", hold)
 
     async def handler(request, reply):
         await reply.start()

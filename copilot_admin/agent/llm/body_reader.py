@@ -1,0 +1,63 @@
+"""Splits what a model server sends into JSON texts: events of a stream, or one whole document."""
+
+from copilot_admin.agent.llm.provider_errors import is_web_page, web_page
+from copilot_admin.errors import ProviderBroke
+from protocol.sse import BOM, Decoder, EventTooLarge, ServerEvent
+
+DONE = b"[DONE]"
+# A picture that a model draws comes in one event, in base64.
+MAX_EVENT_BYTES = 8 * 1024 * 1024
+_TOO_LARGE = (
+    "The model's provider sent more than 8 MiB at once, so the answer was ended. Ask again."
+)
+
+
+class BodyReader:
+    """Reads blocks of bytes, wherever they are cut, and returns whole events.
+
+    The first byte tells a stream of events from a single document: servers mislabel both.
+    """
+
+    def __init__(self) -> None:
+        self._events = Decoder(max_event_bytes=MAX_EVENT_BYTES)
+        self._document = bytearray()
+        self._is_document: bool | None = None  # None: only blanks came
+
+    def feed(self, block: bytes) -> list[ServerEvent]:
+        """Return the events that end with this block.
+
+        Raises:
+            ProviderBroke: An event or the document is too large, or a web page came instead.
+        """
+        if self._is_document is None:
+            block = block.lstrip(BOM + b" \t\r\n")
+            if is_web_page(block):
+                raise web_page()
+            self._is_document = block.startswith((b"{", b"[")) if block else None
+        if self._is_document:
+            self._document += block
+            if len(self._document) > MAX_EVENT_BYTES:
+                raise ProviderBroke(_TOO_LARGE)
+            return []
+        try:
+            return _split(self._events.feed(block))
+        except EventTooLarge:
+            raise ProviderBroke(_TOO_LARGE) from None
+
+    def end(self) -> list[ServerEvent]:
+        """Return what the end of the body ends: the document, or an event without a blank line."""
+        if self._is_document:
+            return [ServerEvent("message", bytes(self._document))]
+        return _split(self._events.end())
+
+
+def _split(events: list[ServerEvent]) -> list[ServerEvent]:
+    """Split what some servers write without blank lines between."""
+    if not any(b"\n" in event.data for event in events):
+        return events
+    split: list[ServerEvent] = []
+    for name, data in events:
+        lines = data.split(b"\n")
+        are_events = all(line.startswith((b"{", DONE)) for line in lines)
+        split += (ServerEvent(name, one) for one in (lines if are_events else [data]))
+    return split
