@@ -5,7 +5,6 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from copilot_admin.agent.llm.model_stream import stream_model
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.answer_request import AnswerRequest, FallbackUsed
 from copilot_admin.agent.values.model_call import Delta, ModelCall, ModelTarget
 from copilot_admin.errors import RunError
@@ -14,7 +13,7 @@ from copilot_admin.errors import RunError
 class ModelTargets:
     """Models for one step, in order; those that failed are not called again."""
 
-    def __init__(self, request: AnswerRequest, *, model: str, pace: Pace) -> None:
+    def __init__(self, request: AnswerRequest, *, model: str) -> None:
         spec = request.spec.provider
         own = ModelTarget(model=model, spec=spec, provider=request.provider)
         others = (
@@ -22,7 +21,6 @@ class ModelTargets:
         )
         self._left = [own, *others]
         self._tracer = request.tracer
-        self._pace = pace
 
     @property
     def current(self) -> ModelTarget:
@@ -49,7 +47,6 @@ class ModelTargets:
                 target.provider,
                 replace(call, model=target.model),
                 timeouts=target.spec.timeouts,
-                pace=self._pace,
                 tracer=self._tracer,
             )
             try:

@@ -24,7 +24,6 @@ from copilot_admin.agent.files.selection import file_rules
 from copilot_admin.agent.image_filter import ImageFilter
 from copilot_admin.agent.llm.finish_reasons import truncation
 from copilot_admin.agent.llm.model_choice import are_wanted, choose_model, suggestions
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.response_writer import steps_before_call
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.step import Step
@@ -44,10 +43,8 @@ from copilot_admin.agent.values.turn import may_call_client
 from copilot_admin.errors import RunError
 from protocol.models import Query, ResultMessage
 
-_PACE = Pace()
 
-
-async def answer(request: AnswerRequest, *, pace: Pace = _PACE) -> AsyncGenerator[Output, None]:
+async def answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
     """Stream events for the client and facts for the transcript, without remote images.
 
     The order is start steps, text and artifacts, citations, end steps. Start steps come with the
@@ -60,7 +57,7 @@ async def answer(request: AnswerRequest, *, pace: Pace = _PACE) -> AsyncGenerato
     """
     image_filter = ImageFilter(request.spec.html_sources)
     try:
-        async with aclosing(_answer(request, pace=pace)) as outputs:
+        async with aclosing(_answer(request)) as outputs:
             async for output in outputs:
                 for filtered in image_filter.take(output):
                     yield filtered
@@ -72,7 +69,7 @@ async def answer(request: AnswerRequest, *, pace: Pace = _PACE) -> AsyncGenerato
         yield filtered
 
 
-async def _answer(request: AnswerRequest, *, pace: Pace) -> AsyncGenerator[Output, None]:
+async def _answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
     stored_turn = await _load_stored_turn(request)
     request = restore_client_state(request, stored_turn)
     query = merge_carried_state(request, stored_turn)
@@ -91,20 +88,20 @@ async def _answer(request: AnswerRequest, *, pace: Pace) -> AsyncGenerator[Outpu
         return
 
     query, files = await with_files_read(query, fetch=request.fetch, rules=file_rules(request.spec))
-    step = _begin_step(request, query, plan=plan, files=files, pace=pace)
+    step = _begin_step(request, query, plan=plan, files=files)
     for file in files:
         yield file
     for text in step.data_messages:
         yield DataSeen(text)
-    async with aclosing(_run_step(request, step, waiting=waiting, pace=pace)) as outputs:
+    async with aclosing(_run_step(request, step, waiting=waiting)) as outputs:
         async for output in outputs:
             yield output
 
 
 async def _run_step(
-    request: AnswerRequest, step: Step, *, waiting: Sequence[ToolCall], pace: Pace
+    request: AnswerRequest, step: Step, *, waiting: Sequence[ToolCall]
 ) -> AsyncGenerator[Output, None]:
-    targets = ModelTargets(request, model=step.model, pace=pace)
+    targets = ModelTargets(request, model=step.model)
     step.resume(waiting)
     needs_model = not waiting
     while True:
@@ -124,7 +121,7 @@ async def _run_step(
                 yield output
         needs_model = True
 
-    async with aclosing(_end(targets.apply(request), step, pace=pace)) as outputs:
+    async with aclosing(_end(targets.apply(request), step)) as outputs:
         async for output in outputs:
             yield output
 
@@ -142,10 +139,9 @@ def _begin_step(
     *,
     plan: DataPlan,
     files: Sequence[FileRead],
-    pace: Pace,
 ) -> Step:
     model, _ = choose_model(request.spec, query)
-    inputs = system_inputs(request, query, model=model, pace=pace)
+    inputs = system_inputs(request, query, model=model)
     return Step(
         request,
         query=query,
@@ -200,14 +196,14 @@ async def _run_tools(step: Step, tracer: Tracer) -> AsyncGenerator[Output, None]
         yield event
 
 
-async def _end(request: AnswerRequest, step: Step, *, pace: Pace) -> AsyncGenerator[Output, None]:
+async def _end(request: AnswerRequest, step: Step) -> AsyncGenerator[Output, None]:
     # Looking for quotes in documents of 4,000,000 characters takes two seconds.
     collect = partial(tuple, step.closing())
     is_slow = request.spec.citations is CitationMode.DOCUMENTS
     for output in await asyncio.to_thread(collect) if is_slow else collect():
         is_whole = isinstance(output, Finish) and step.text.shown and truncation(output) is None
         if is_whole and are_wanted(request):
-            suggested = suggestions(request, step.messages, model=step.model, pace=pace)
+            suggested = suggestions(request, step.messages, model=step.model)
             async with aclosing(suggested) as last:
                 async for suggestion in last:
                     yield suggestion

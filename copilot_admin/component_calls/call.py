@@ -16,7 +16,6 @@ from django.conf import settings
 from copilot_admin.agent.components.inputs import DOCUMENTS, MODEL, ModelClient, from_server
 from copilot_admin.agent.components.runs import ComponentRun, arguments_in
 from copilot_admin.agent.fetching.egress import Egress
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
 from copilot_admin.component_calls.records import record_call
@@ -218,7 +217,6 @@ def _model_client(copilot: LiveCopilot | None, *, is_needed: bool, user: str) ->
         model=spec.model,
         timeouts=spec.provider.timeouts,
         parameters=spec.parameters,
-        pace=Pace(),
         user=user,
     )
 

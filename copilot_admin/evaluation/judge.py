@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.components.inputs import ModelClient
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.model_call import ModelProvider
 from copilot_admin.agent.values.model_call import Usage as TokenUsage
 from copilot_admin.agent.values.spec import ProviderSpec
@@ -61,7 +60,6 @@ class Judge:
             model=self.model,
             timeouts=self.spec.timeouts,
             parameters=self.parameters,
-            pace=Pace(),
         )
 
 

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from unittest.mock import patch
 
-from copilot_admin.agent.llm.retries import Pace
+from copilot_admin.agent.llm import model_stream
 from copilot_admin.agent.loop import answer
 from copilot_admin.agent.values.answer_request import AnswerRequest, Output, StoredTurn
 from copilot_admin.agent.values.model_call import ModelProvider
@@ -89,16 +90,8 @@ def events_of(request: AnswerRequest) -> list[Output]:
 
 
 async def _collected(request: AnswerRequest) -> list[Output]:
-    return [output async for output in answer(request, pace=hurried())]
-
-
-def hurried() -> Pace:
-    """Retry without a pause."""
-
-    async def no_sleep(seconds: float) -> None:
-        await asyncio.sleep(0)
-
-    return Pace(sleep=no_sleep, random=lambda: 0.5)
+    with patch.object(model_stream, "MIN_PAUSE_SECONDS", 0):
+        return [output async for output in answer(request)]
 
 
 def make_widget(number: int = 1, **changes: Any) -> Widget:

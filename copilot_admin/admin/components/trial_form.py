@@ -21,7 +21,6 @@ from copilot_admin.agent.components.registry import sample_arguments
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.registry import data_types
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.copilots.providers import provider_spec
@@ -102,7 +101,6 @@ class TrialForm(forms.Form):
             model=copilot.model,
             timeouts=spec.timeouts,
             parameters=copilot.parameters,
-            pace=Pace(),
         )
 
     def clean_file(self) -> SourceDocument | None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from copilot_admin.agent.documents.document import Document
 from copilot_admin.agent.llm.model_stream import stream_model
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.model_call import (
     ModelCall,
     ModelMessage,
@@ -64,7 +63,6 @@ class ModelClient:
         model: str,
         timeouts: Timeouts,
         parameters: Mapping[str, Json],
-        pace: Pace,
         tracer: Tracer = NULL_TRACER,
         user: str = "",
     ) -> None:
@@ -73,7 +71,6 @@ class ModelClient:
         self._model = model
         self._timeouts = timeouts
         self._parameters = parameters
-        self._pace = pace
         self._tracer = tracer
         self._user = user
 
@@ -101,7 +98,6 @@ class ModelClient:
             self._provider,
             call,
             timeouts=self._timeouts,
-            pace=self._pace,
             tracer=self._tracer,
         )
         async with aclosing(stream) as deltas:

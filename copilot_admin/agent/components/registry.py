@@ -16,7 +16,6 @@ from copilot_admin.agent.components.returns_toolkit import ReturnsToolkit
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.components.similar_question import SimilarQuestion
 from copilot_admin.agent.components.table_analyst import TableAnalyst
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.providers.demo import MODEL as DEMO_MODEL
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.spec import ProviderSpec, Timeouts
@@ -135,6 +134,4 @@ async def sample_findings(component: type[Component]) -> tuple[ContractFinding, 
 def demo_model_client() -> ModelClient:
     """Return a client of the demo model, which needs no network."""
     spec = ProviderSpec(name=DEMO_MODEL, kind=DemoModel.kind)
-    return ModelClient(
-        DemoModel(spec), model=DEMO_MODEL, timeouts=Timeouts(), parameters={}, pace=Pace()
-    )
+    return ModelClient(DemoModel(spec), model=DEMO_MODEL, timeouts=Timeouts(), parameters={})

@@ -14,7 +14,6 @@ from copilot_admin.agent.components.inputs import (
     source_document,
 )
 from copilot_admin.agent.files.contents import FileItem, UnreadItem
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.prompt.data_items import item_text
 from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.turn import fetched_by
@@ -31,7 +30,7 @@ from protocol.models import (
 
 
 def system_inputs(
-    request: AnswerRequest, query: Query, *, model: str, pace: Pace
+    request: AnswerRequest, query: Query, *, model: str
 ) -> Callable[[str, Sequence[str]], Mapping[str, Any]]:
     """Return a function that makes the inputs of a call.
 
@@ -42,7 +41,6 @@ def system_inputs(
         request: Of the copilot that calls.
         query: With its files read.
         model: Of the copilot.
-        pace: Of retries.
     """
     shared: dict[str, Any] = {}
 
@@ -54,7 +52,6 @@ def system_inputs(
             model=model,
             timeouts=request.spec.provider.timeouts,
             parameters=request.spec.parameters,
-            pace=pace,
             tracer=request.tracer,
             user=request.upstream_user,
         )

@@ -5,7 +5,6 @@ from contextlib import aclosing
 import json
 
 from copilot_admin.agent.llm.model_stream import stream_model
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.answer_request import AnswerRequest, Output
 from copilot_admin.agent.values.model_call import (
     ModelCall,
@@ -100,7 +99,7 @@ _WISH = (
 
 
 async def suggestions(
-    request: AnswerRequest, said: Sequence[ModelMessage], *, model: str, pace: Pace
+    request: AnswerRequest, said: Sequence[ModelMessage], *, model: str
 ) -> AsyncGenerator[Output, None]:
     """Yields at most one `PromptSuggestions`; it is for those who want them, see `are_wanted`.
 
@@ -110,7 +109,6 @@ async def suggestions(
         request: Whose provider is asked.
         said: The conversation with the answer, which ends with it.
         model: That gave the answer.
-        pace: Of retries.
     """
     call = _wish(request, said, model=model)
     texts: list[str] = []
@@ -120,7 +118,6 @@ async def suggestions(
             request.provider,
             call,
             timeouts=_PATIENCE,
-            pace=pace,
             tracer=request.tracer,
         )
         async with aclosing(stream) as deltas:

@@ -3,12 +3,16 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+import random
 
-from copilot_admin.agent.llm.retries import Pace, pause_before_retry
 from copilot_admin.agent.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.agent.values.tracing import NULL_TRACER, ModelCallSpan, Tracer
 from copilot_admin.errors import ProviderTimeout, RunError
+
+MAX_RETRIES = 2
+MIN_PAUSE_SECONDS = 0.5
+MAX_PAUSE_SECONDS = 8.0
 
 
 async def stream_model(
@@ -16,7 +20,6 @@ async def stream_model(
     call: ModelCall,
     *,
     timeouts: Timeouts,
-    pace: Pace,
     tracer: Tracer = NULL_TRACER,
 ) -> AsyncGenerator[Delta, None]:
     """Stream the deltas of a model's answer.
@@ -28,7 +31,6 @@ async def stream_model(
         provider: The provider to ask.
         call: The request.
         timeouts: How long the provider may be silent.
-        pace: Of retries.
         tracer: Learns of the call when it has ended.
 
     Raises:
@@ -57,15 +59,19 @@ async def stream_model(
             except TimeoutError:
                 raise _silence(timeouts, started=is_alive, over=loop.time() >= end) from None
             except RunError as error:
-                remaining = first_due - loop.time()
-                pause = pause_before_retry(
-                    error, retries=retries, remaining=remaining, chance=pace.random()
-                )
-                if started or pause is None:
+                pause = _pause_before_retry(error, retries)
+                is_late = loop.time() + pause >= first_due
+                if started or is_late or not error.retryable or retries >= MAX_RETRIES:
                     raise
                 span.add_failure(error)
             retries += 1
-            await pace.sleep(pause)
+            await asyncio.sleep(pause)
+
+
+def _pause_before_retry(error: RunError, retries: int) -> float:
+    """Return a random pause ("full jitter"), so that many don't come back at once."""
+    longest = min(2 * MIN_PAUSE_SECONDS * 2**retries, MAX_PAUSE_SECONDS)
+    return max(random.uniform(MIN_PAUSE_SECONDS, longest), error.retry_after or 0.0)  # noqa: S311
 
 
 def _silence(timeouts: Timeouts, *, started: bool, over: bool) -> ProviderTimeout:

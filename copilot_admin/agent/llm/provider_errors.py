@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-import json
 import re
 
 from aiohttp import ClientResponseError, InvalidURL
@@ -21,7 +20,7 @@ from copilot_admin.errors import (
     RunError,
     iter_causes,
 )
-from protocol.json import Json
+from protocol.json import Json, json_of
 from protocol.sse import BOM
 
 MAX_DETAIL_CHARACTERS = 500
@@ -221,7 +220,7 @@ def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
         pass
     try:
         until = parsedate_to_datetime(retry_after)
-    except (ValueError, OverflowError):  # the second for years and hours of twenty digits
+    except ValueError:
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max((until - now).total_seconds(), 0.0)
@@ -229,11 +228,7 @@ def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
 
 def own_words(body: str) -> str:
     """Return the message in the body of an error, as its provider wrote it."""
-    try:
-        said: Json = json.loads(body)
-    except (ValueError, RecursionError):
-        return body
-    return _message_in(said) or body
+    return _message_in(json_of(body)) or body
 
 
 def _message_in(said: Json) -> str:
@@ -314,7 +309,7 @@ class ProviderFaults:
 
     def in_stream(self, error: Json, *, started: bool) -> RunError:
         """Return the error of an error object that came with HTTP 200."""
-        said = _as_text(error)
+        said = str(error)
         detail = self._detail(_message_in(error) or said)
         status = _status_in(error)
         if not started and (status is not None or _meaning(said)):
@@ -337,13 +332,6 @@ class ProviderFaults:
             text = text.replace(secret, "[key]")
         text = text[:MAX_DETAIL_CHARACTERS]
         return "".join(one if one.isprintable() else " " for one in text)
-
-
-def _as_text(error: Json) -> str:
-    try:
-        return str(error)
-    except RecursionError:
-        return "an error that is nested too deep to be written down"
 
 
 def _status_in(error: Json) -> int | None:

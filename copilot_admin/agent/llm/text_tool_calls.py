@@ -19,7 +19,6 @@ from copilot_admin.agent.llm.tool_calls import (
     MAX_NAME,
     CallLimits,
     as_whole_calls,
-    check_values,
     numbered,
     read_arguments_text,
     read_name,
@@ -200,7 +199,6 @@ class TextToolReader:
         return is_whole
 
     def _read_block(self, block: str) -> Iterator[Delta]:
-        check_values(block)
         is_fence = self._opening == FENCE
         text = self._opening + block if self._opening == "<function=" else block
         calls = self._calls_in(text, strict=is_fence and not self._is_convention)

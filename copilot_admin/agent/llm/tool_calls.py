@@ -11,8 +11,6 @@ from protocol.json import Json, JsonObject, object_of, text_of
 
 MAX_CALLS = 128  # the most tools that OpenAI lets a request offer
 MAX_ARGUMENT_BYTES = 1024 * 1024
-# Of one call, by its commas: to say of 400,000 wrong rows what is wrong takes more than a second.
-MAX_ARGUMENT_VALUES = 100_000
 MAX_NAME = 200  # characters of a name or an id; OpenAI allows 64 and 40
 _OWN_MEMBERS = frozenset({"id", "type", "index", "name", "arguments", "function"})
 _OWN_FUNCTION_MEMBERS = frozenset({"name", "arguments", "parameters"})
@@ -52,19 +50,6 @@ class CallLimits:
                 "The model wrote more than 1 MB of arguments for the tools it called, so the answer "
                 "was ended. Ask for less at once."
             )
-
-
-def check_values(arguments: str) -> None:
-    """Count the values of one call's arguments before anything reads them.
-
-    Raises:
-        LimitReached: They are too many.
-    """
-    if arguments.count(",") > MAX_ARGUMENT_VALUES:
-        raise LimitReached(
-            f"The model wrote more than {MAX_ARGUMENT_VALUES:,} values as the arguments of one tool, "
-            "so the answer was ended. Ask for less at once."
-        )
 
 
 @dataclass(slots=True)
@@ -122,15 +107,11 @@ class ToolCallAccumulator:
             offered: The names of the tools.
             model: That called.
             message: What goes back with its message.
-
-        Raises:
-            LimitReached: The arguments of one have too many values.
         """
         named = [call for call in self._calls if call.name]
         calls = []
         for id, call in zip(_distinct([call.id for call in named]), named, strict=True):
             arguments = "".join(call.arguments)
-            check_values(arguments)
             calls.append(
                 ToolCall(
                     id=id,

@@ -9,7 +9,6 @@ from copilot_admin.agent import server_tools
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.inputs import ModelClient, model_in
 from copilot_admin.agent.components.registry import Registry
-from copilot_admin.agent.llm.retries import Pace
 from copilot_admin.agent.values.spec import Timeouts
 from protocol.components import ComponentOutput, create_output
 from tests.agent.scripted import ScriptedProvider
@@ -94,9 +93,7 @@ class Witness(Component):
 
 def client_of(provider: ScriptedProvider, **parameters: Any) -> ModelClient:
     """Return a client of a scripted model."""
-    return ModelClient(
-        provider, model="small", timeouts=Timeouts(), parameters=parameters, pace=Pace()
-    )
+    return ModelClient(provider, model="small", timeouts=Timeouts(), parameters=parameters)
 
 
 ALL = (Echo, EchoTwo, Player, Asker, Witness)

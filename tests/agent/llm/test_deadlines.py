@@ -7,7 +7,6 @@ from contextlib import aclosing
 import pytest
 
 from copilot_admin.agent.llm.model_stream import stream_model
-from copilot_admin.agent.llm.retries import Pace, pause_before_retry
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.errors import (
@@ -22,15 +21,14 @@ from tests.agent.virtual_time import run_at_once
 CALL = ModelCall(model="small", messages=())
 TIMEOUTS = Timeouts(first_token=60, between_tokens=20, total=100)
 TICK = TextDelta("tick")
-PACE = Pace(random=lambda: 1.0)
 
 
-async def timed(provider, *, timeouts=TIMEOUTS, pace=PACE, slow_reader=0.0):
+async def timed(provider, *, timeouts=TIMEOUTS, slow_reader=0.0):
     """Deltas, the error at the end, and the seconds it all took."""
     loop = asyncio.get_running_loop()
     start, seen, error = loop.time(), [], None
     try:
-        async with aclosing(stream_model(provider, CALL, timeouts=timeouts, pace=pace)) as deltas:
+        async with aclosing(stream_model(provider, CALL, timeouts=timeouts)) as deltas:
             async for delta in deltas:
                 seen.append(delta)
                 await asyncio.sleep(slow_reader)
@@ -144,37 +142,26 @@ def test_silence_is_watched_again_after_a_retry():
     assert (error is not None, seconds) == (True, 60)
 
 
-@pytest.mark.parametrize(("chance", "pauses"), [(0.0, [0.5, 0.5, None]), (1.0, [1.0, 2.0, None])])
-def test_pauses_grow_with_full_jitter_and_end_after_two_retries(chance, pauses):
-    error = ProviderUnavailable("Down.")
-    assert [
-        pause_before_retry(error, retries=retries, remaining=60, chance=chance)
-        for retries in range(3)
-    ] == pauses
-
-
 @pytest.mark.parametrize(
-    ("error", "remaining", "pause"),
+    ("error", "attempts", "seconds"),
     [
-        (ProviderRefused("No."), 60, None),
-        (ProviderBusy("Busy.", retry_after=7), 60, 7),
-        (ProviderBusy("Busy.", retry_after=60), 60, None),
-        (ProviderBusy("Busy.", retry_after=0), 60, 0.5),
-        (ProviderUnavailable("Down."), 0.5, None),
+        (ProviderUnavailable("Down."), 3, 3.0),
+        (ProviderRefused("No."), 1, 0.0),
+        (ProviderBusy("Busy.", retry_after=7), 3, 14.0),
+        (ProviderBusy("Busy.", retry_after=60), 1, 0.0),
+        (ProviderBusy("Busy.", retry_after=0), 3, 3.0),
     ],
 )
-def test_retry_only_when_it_can_help_in_the_time_that_is_left(error, remaining, pause):
-    assert pause_before_retry(error, retries=0, remaining=remaining, chance=0.0) == pause
+def test_retry_twice_with_growing_pauses_if_it_can_help(error, attempts, seconds, monkeypatch):
+    monkeypatch.setattr("random.uniform", lambda shortest, longest: longest)
 
-
-def test_third_failure_is_the_answer():
-    async def attempts():
-        provider = ScriptedProvider([broken(ProviderUnavailable("Down."))] * 3)
-        with pytest.raises(ProviderUnavailable):
+    async def run():
+        provider = ScriptedProvider([broken(error)] * 3)
+        with pytest.raises(type(error)):
             await timed(provider)
         return len(provider.calls), round(asyncio.get_running_loop().time() - 1000, 3)
 
-    assert run_at_once(attempts()) == (3, 3.0)
+    assert run_at_once(run()) == (attempts, seconds)
 
 
 def test_error_after_the_first_delta_is_not_tried_again():

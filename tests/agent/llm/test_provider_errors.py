@@ -151,8 +151,6 @@ def test_every_status_has_its_class_and_its_sentence(status, message, kind, sent
         ("0.5", 0.5),
         ("-3", 0),
         ("soon", None),
-        ("Mon, 02 Mar 99999999999999999999 00:00:00 GMT", None),
-        ("Mon, 02 Mar 2026 99999999999999999999:00:00 GMT", None),
         (format_datetime(NOW + timedelta(seconds=30), usegmt=True), 30),
         (format_datetime(NOW - timedelta(seconds=30), usegmt=True), 0),
         ("Mon, 02 Mar 2026 00:00:20 -0000", 20),

@@ -3,7 +3,6 @@
 import pytest
 
 from copilot_admin.agent.llm.tool_calls import (
-    MAX_ARGUMENT_VALUES,
     MAX_CALLS,
     CallLimits,
     ToolCallAccumulator,
@@ -44,15 +43,6 @@ def test_a_megabyte_of_arguments_is_taken_and_no_more(piece):
     assert sum(len(call[2]) for call in calls_of(accumulator)) == 1024 * len(piece)
     with pytest.raises(LimitReached, match="more than 1 MB of arguments"):
         accumulator.add(fragment(None, "x", index=0))
-
-
-def test_a_hundred_thousand_values_are_taken_for_one_call_and_no_more():
-    def row(values):
-        return fragment("table", "[" + "0," * values + "0]", index=0)
-
-    assert len(calls_of(accumulated(row(MAX_ARGUMENT_VALUES)))) == 1
-    with pytest.raises(LimitReached, match="more than 100,000 values"):
-        calls_of(accumulated(row(MAX_ARGUMENT_VALUES + 1)))
 
 
 def test_endless_names_and_ids_are_cut():
