@@ -246,13 +246,14 @@ def _outputs(answer: DemoAnswer, run_id: UUID) -> Iterator[Event]:
             uuid=f"{run_id}-{kind}",
             artifact_name=widget.name,
             description=widget.description,
-            content=[dict(row) for row in widget.rows],
+            content=widget.to_rows(),
             chart_params=params,
         )
 
     if answer.chart is not None:
-        kind, x, y = answer.chart
-        yield show(ArtifactType.CHART, chart_params(ChartType(kind), x=x, y=list(y)))
+        chart = answer.chart
+        params = chart_params(ChartType(chart["type"]), x=chart["x"], y=list(chart["y"]))
+        yield show(ArtifactType.CHART, params)
     if answer.has_table:
         yield show(ArtifactType.TABLE)
     yield MessageChunk(f"\n\n{answer.closing}")

@@ -1,6 +1,6 @@
 """Script of the demo model: the tools that it calls, and its answers."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import json
 import re
 from typing import TypeAlias
@@ -22,7 +22,7 @@ from copilot_admin.agent.values.model_call import (
     WebSources,
 )
 from protocol.functions import GET_SKILL_CONTENT, GET_WIDGET_DATA
-from protocol.json import Json, JsonObject, is_number
+from protocol.json import Json, JsonObject, is_number, list_of, object_of
 
 DATA_LABEL = "*Demo answer, computed from your data. No language model was used.*"
 NO_ANSWER = "*Demo model: no language model was used.*"
@@ -30,12 +30,9 @@ _EXPLANATION = """The built-in demo model has prepared answers only, and describ
 attach. Connect a model to get real answers. Questions with a prepared answer:"""
 SUGGESTIONS = "Suggest "  # how the request for suggestions opens
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
-_ONE_JOINT = str.maketrans("- ", "__")
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 _EXCERPT = 300  # characters
-_MAX_LISTED = 100  # pieces of data, or results of tools
 _MAX_COLUMNS = 4  # with numbers that are described
-_MAX_NAMES = 500  # tools or skills that are looked for in a question
 
 Move: TypeAlias = TextDelta | ToolCall | WebSources
 
@@ -116,30 +113,18 @@ def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
     for name, arguments_from in _DRAWN.items():
         if name in question and scene.may(name) and rows is not None:
             return name, arguments_from(rows, question)
-    others = [one for one in scene.tools[:_MAX_NAMES] if one.name not in _BY_OWN_RULES]
-    said = _named([one.name for one in others], scene.question)
-    for tool in others:
-        words = _words_for(tool.name, scene.question) if tool.name in said else None
-        if words is not None and scene.may(tool.name):
-            return tool.name, _plausible(tool.parameters, words)
+    for tool in scene.tools:
+        if tool.name not in _BY_OWN_RULES and tool.name not in scene.used:
+            words = _words_for(tool.name, scene.question)
+            if words is not None:
+                return tool.name, _plausible(tool.parameters, words)
     return None
-
-
-def _named(names: Collection[str], question: str) -> Set[str]:
-    text = _joined(question)
-    return {name for name in names if _joined(name) in text}
-
-
-def _joined(text: str) -> str:
-    return text.lower().translate(_ONE_JOINT)
 
 
 def _describe_given(scene: Scene) -> str:
     parts = [DATA_LABEL if scene.given else NO_ANSWER]
-    parts += [_describe(one) for one in scene.given[:_MAX_LISTED]]
-    if len(scene.given) > _MAX_LISTED:
-        parts.append(f"And {len(scene.given) - _MAX_LISTED:,} more sources.")
-    parts += [f"A tool returned: {text[:_EXCERPT]}" for text in scene.results[:_MAX_LISTED]]
+    parts += map(_describe, scene.given)
+    parts += [f"A tool returned: {text[:_EXCERPT]}" for text in scene.results]
     return "\n\n".join(parts)
 
 
@@ -204,11 +189,8 @@ _BY_OWN_RULES = frozenset({*_DRAWN, GET_WIDGET_DATA, GET_SKILL_CONTENT})
 
 
 def _wanted_skill(scene: Scene) -> str:
-    slugs = [str(one["slug"]) for one in scene.skills[:_MAX_NAMES]]
-    said = _named(slugs, scene.question)
-    named = (
-        one for one in slugs if one in said and _words_for(one.replace("-", "_"), scene.question)
-    )
+    slugs = [str(one["slug"]) for one in scene.skills]
+    named = (one for one in slugs if _words_for(one.replace("-", "_"), scene.question))
     first = slugs[0] if slugs and "skill" in scene.question.lower() else ""
     return next(named, first)
 
@@ -234,11 +216,8 @@ def _words_for(tool: str, question: str) -> str | None:
 
 
 def _plausible(schema: Mapping[str, Json], question: str) -> JsonObject:
-    properties = schema.get("properties")
-    required = schema.get("required")
-    if not isinstance(properties, Mapping) or not isinstance(required, list):
-        return {}
-    return {name: _value(properties.get(name), question) for name in required}
+    properties, required = object_of(schema.get("properties")), list_of(schema.get("required"))
+    return {str(name): _value(properties.get(str(name)), question) for name in required}
 
 
 def _value(schema: Json, question: str) -> Json:

@@ -171,13 +171,6 @@ def test_data_is_described_and_cited():
     assert isinstance(events[-1], CitationCollection)
 
 
-def test_of_many_sources_the_first_hundred_are_described():
-    notes = tuple(ContextItem(name=f"Note {one}", data=data("x")) for one in range(2000))
-    text = text_of(answered(make_query(context=notes)))
-    assert text.count("**Note ") == 100
-    assert text.endswith("And 1,900 more sources.")
-
-
 def test_text_and_context_are_quoted_too():
     query = make_query(context=(ContextItem(name="Note", data=data("Rates fell.")),))
     assert text_of(answered(query)).endswith("**Note:** Rates fell.")
@@ -268,15 +261,6 @@ def test_a_tool_is_told_what_follows_its_name(question, said):
     move = moved(question, *tools)
     assert isinstance(move, ToolCall)
     assert json.loads(move.arguments) == {"text": said}
-
-
-def test_one_of_thousands_of_tools_is_found_by_its_name():
-    tools = [
-        ToolSchema(name=f"tool_{number}", description="", parameters={}) for number in range(20_000)
-    ]
-    move = moved("Ask Tool 17: now", *tools)
-    assert isinstance(move, ToolCall)
-    assert move.name == "tool_17"
 
 
 def test_a_chart_of_many_columns_of_numbers_has_as_many_lines_as_one_may_have():
