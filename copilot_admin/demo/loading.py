@@ -17,11 +17,11 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.demo.conversations import (
-    DEMO_CONVERSATIONS,
+    FAILURES,
     LABELS,
-    SLUGS,
     USERS,
     DemoConversation,
+    read_demo_conversations,
 )
 from copilot_admin.import_export.changes import record_import
 from copilot_admin.import_export.importing import import_values
@@ -84,13 +84,15 @@ def load_demo_data(reviewer: Person, *, by: Actor, now: datetime) -> int:
             return 0
         values = read_yaml(FILE.read_text(encoding="utf-8"))
         record_import(import_values(values, default_access=Access.KEY, publishing=True), by=by)
-        Copilot.objects.filter(slug__in=SLUGS).update(is_demo=True)
-        loader = _Loader(reviewer, now)
-        for number, row in enumerate(DEMO_CONVERSATIONS):
+        rows = read_demo_conversations()
+        slugs = {row.copilot for row in rows}
+        Copilot.objects.filter(slug__in=slugs).update(is_demo=True)
+        loader = _Loader(reviewer, now, len(rows))
+        for number, row in enumerate(rows):
             loader.add(row, number)
     while count_finished_runs():
         pass
-    return len(DEMO_CONVERSATIONS)
+    return len(rows)
 
 
 def remove_demo_data(*, by: Actor) -> None:
@@ -118,11 +120,12 @@ def _get_demo_ids() -> list[int]:
 
 
 class _Loader:
-    def __init__(self, reviewer: Person, now: datetime) -> None:
+    def __init__(self, reviewer: Person, now: datetime, n_conversations: int) -> None:
         versions = CopilotVersion.objects.filter(copilot__is_demo=True).select_related("copilot")
         self._versions = {version.copilot.slug: version for version in versions}
         self._reviewer = reviewer
         self._now = now
+        self._n_conversations = n_conversations
         self._random = random.Random(30)  # noqa: S311  # the same demo each time
         self._labels = {
             name: Criterion.objects.get_or_create(name=name, defaults={"help": text})[0]
@@ -152,7 +155,7 @@ class _Loader:
         self._add_verdict(row, conversation_id)
 
     def _choose_time(self, number: int) -> datetime:
-        days = DAYS * (1 - (number + 1) / len(DEMO_CONVERSATIONS))
+        days = DAYS * (1 - (number + 1) / self._n_conversations)
         day = self._now - timedelta(days=days)
         if days < 1:  # the newest ones are of the last hours
             return self._now - timedelta(hours=2 + days * 10)
@@ -188,12 +191,12 @@ class _Loader:
         )
 
     def _finish(self, start: RunStart, answer: DemoAnswer, row: DemoConversation | None) -> None:
-        failure = row.failure if row else None
+        failure = row.failure if row else ""
         first_ms = self._random.randrange(400, 1900)
         ms = first_ms + self._random.randrange(1500, 6500)
         recorder = Recorder(keep_content=True, generation=Generation.THREE)
         recorder.add(StatusUpdate(message=f"Reading {answer.widgets[0].name}"), at_ms=first_ms // 2)
-        if failure is None:
+        if not failure:
             for output in _outputs(answer, start.run_id):
                 recorder.add(output, at_ms=first_ms)
             tokens = (self._random.randrange(900, 4200), self._random.randrange(150, 600))
@@ -208,8 +211,8 @@ class _Loader:
                 outcome=Outcome.FAILED if failure else Outcome.COMPLETED,
                 ms=ms,
                 ttft_ms=None if failure else first_ms,
-                error=failure.sentence if failure else "",
-                error_code=failure.code if failure else "",
+                error=FAILURES.get(failure, ""),
+                error_code=failure,
             ),
             run_id=start.run_id,
             at=start.started_at + timedelta(milliseconds=ms),

@@ -8,7 +8,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.agent.llm.demo_answers import find_demo_answer
-from copilot_admin.demo.conversations import DEMO_CONVERSATIONS, SLUGS
+from copilot_admin.demo.conversations import read_demo_conversations
 from copilot_admin.demo.loading import has_demo_data
 from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.models import (
@@ -25,6 +25,8 @@ from copilot_admin.models import (
 from tests.factories import make_user
 from tests.polling import eventually
 
+DEMO_CONVERSATIONS = read_demo_conversations()
+SLUGS = {row.copilot for row in DEMO_CONVERSATIONS}
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 
 
