@@ -100,9 +100,7 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
     search_fields = ("name",)
     search_help_text = gettext_lazy("Name")
     actions = None
-    empty_state: str | Promise = gettext_lazy(
-        "No review queues yet. Filter the conversations, then choose Start review."
-    )
+    empty_state: str | Promise = gettext_lazy("Filter the conversations, then choose Start review.")
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
