@@ -184,12 +184,12 @@ async def _run_tools(step: Step, tracer: Tracer) -> AsyncGenerator[Output, None]
     for event in step.writer.flush_reasoning():
         yield event
     for call in step.calls:
-        with trace_tool(call, tracer) as span:
+        with trace_tool(call, tracer) as trace:
             async with aclosing(step.run_tool(call)) as outputs:
                 async for output in outputs:
                     if isinstance(output, ToolResult):
                         results.append(output)
-                        span.result, span.failed = output.text, output.failed
+                        trace.result, trace.failed = output.text, output.failed
                     else:
                         yield output
     for event in step.end_round(results):

@@ -263,7 +263,7 @@ def _message_attributes(fact: ModelCallTrace) -> Attributes:
     ]
     answer: JsonObject = {
         "role": "assistant",
-        "parts": [*_text_parts(fact.text), *map(_call_part, fact.tool_calls)],
+        "parts": [*_text_parts("".join(fact.texts)), *map(_call_part, fact.tool_calls)],
         "finish_reason": fact.finish or "",
     }
     messages = [_message(one) for one in fact.call.messages if not _is_system(one)]

@@ -85,7 +85,7 @@ def test_a_draft_without_usage_is_logged_with_zeros():
 
 @pytest.mark.parametrize("log_format", list(LogFormat))
 def test_it_is_one_line_of_json_that_nobody_can_forge(log_format, caplog):
-    run = ended_run(model="a\r\n2026-01-01 INFO forged\u2028", facts=(asked(text="secret"),))
+    run = ended_run(model="a\r\n2026-01-01 INFO forged\u2028", facts=(asked(texts=["secret"]),))
     with caplog.at_level(logging.INFO, logger="copilot_admin.runs"):
         log_run(run)
     (record,) = caplog.records

@@ -201,7 +201,7 @@ def test_a_draft_and_a_trial_say_so():
 
 class TestContents:
     FACTS = (
-        asked(text="It rose.", finish="stop", tool_calls=(TABLE,)),
+        asked(texts=["It rose."], finish="stop", tool_calls=(TABLE,)),
         ran(result="shown"),
     )
     RUN = ended_run(facts=FACTS, client_calls=(client_call(),))

@@ -7,7 +7,7 @@ import random
 
 from copilot_admin.agent.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.agent.values.spec import Timeouts
-from copilot_admin.agent.values.tracing import NULL_TRACER, ModelCallSpan, Tracer
+from copilot_admin.agent.values.tracing import NULL_TRACER, Tracer, trace_model_call
 from copilot_admin.errors import ProviderTimeout, RunError
 
 MAX_RETRIES = 2
@@ -42,7 +42,7 @@ async def stream_model(
     first_due = min(loop.time() + timeouts.first_token, end)
     started = is_alive = False
     retries = 0
-    with ModelCallSpan(call, tracer) as span:
+    with trace_model_call(call, tracer) as trace:
         while True:
             try:
                 async with asyncio.timeout_at(first_due) as deadline:
@@ -51,7 +51,7 @@ async def stream_model(
                             is_alive = True
                             if not isinstance(delta, Alive):
                                 started = True
-                                span.add(delta)
+                                trace.add(delta)
                                 deadline.reschedule(None)
                                 yield delta
                             deadline.reschedule(min(loop.time() + timeouts.between_tokens, end))
@@ -63,7 +63,7 @@ async def stream_model(
                 is_late = loop.time() + pause >= first_due
                 if started or is_late or not error.retryable or retries >= MAX_RETRIES:
                     raise
-                span.add_failure(error)
+                trace.add_failure(error)
             retries += 1
             await asyncio.sleep(pause)
 

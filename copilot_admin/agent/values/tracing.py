@@ -5,10 +5,9 @@ Times are nanoseconds of `time.monotonic_ns`.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic_ns
-from types import TracebackType
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from copilot_admin.agent.values.model_call import (
     Delta,
@@ -21,33 +20,53 @@ from copilot_admin.agent.values.model_call import (
 from copilot_admin.errors import RunError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ModelCallTrace:
-    """A model call that has ended.
+    """A model call; complete when it is reported.
 
     Attributes:
         first: Time of the first delta; None: there was none.
         finish: The model's own reason; None: it gave none.
-        text: The answer; empty unless the tracer wants content.
+        texts: The answer; empty unless the tracer wants content.
         failures: Error classes of all attempts, in order; the last one ended the call if `failed`.
         failed: The answer broke off.
     """
 
     call: ModelCall
-    began: int
-    first: int | None
-    ended: int
+    began: int = field(default_factory=monotonic_ns)
+    first: int | None = None
+    ended: int = 0
     usage: Usage | None = None
     finish: str | None = None
-    tool_calls: tuple[ToolCall, ...] = ()
-    text: str = ""
-    failures: tuple[str, ...] = ()
+    tool_calls: list[ToolCall] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    keeps_texts: bool = False
+    failures: list[str] = field(default_factory=list)
     failed: bool = False
 
+    def add(self, delta: Delta) -> None:
+        """Take the next delta."""
+        if self.first is None:
+            self.first = monotonic_ns()
+        match delta:
+            case TextDelta(text):
+                if self.keeps_texts:
+                    self.texts.append(text)
+            case Usage():
+                self.usage = delta
+            case Finish(reason):
+                self.finish = reason
+            case ToolCall():
+                self.tool_calls.append(delta)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+    def add_failure(self, error: RunError) -> None:
+        """Take the error of an attempt."""
+        self.failures.append(type(error).__name__)
+
+
+@dataclass(slots=True, kw_only=True)
 class ToolTrace:
-    """A server tool or component that has ended.
+    """A server tool or component; complete when it is reported.
 
     Attributes:
         result: The text for the model.
@@ -55,8 +74,8 @@ class ToolTrace:
     """
 
     call: ToolCall
-    began: int
-    ended: int
+    began: int = field(default_factory=monotonic_ns)
+    ended: int = 0
     result: str = ""
     failed: bool = False
 
@@ -80,86 +99,27 @@ class Tracer:
 NULL_TRACER = Tracer(lambda trace: None)
 
 
-class ModelCallSpan:
-    """Context manager that records one model call when it is left."""
-
-    def __init__(self, call: ModelCall, tracer: Tracer) -> None:
-        self._call = call
-        self._tracer = tracer
-        self._began = monotonic_ns()
-        self._first: int | None = None
-        self._usage: Usage | None = None
-        self._finish: str | None = None
-        self._tool_calls: list[ToolCall] = []
-        self._texts: list[str] = []
-        self._failures: list[str] = []
-
-    def add(self, delta: Delta) -> None:
-        """Take the next delta; nearly all are text, which costs one comparison."""
-        if self._first is None:
-            self._first = monotonic_ns()
-        if isinstance(delta, TextDelta):
-            if self._tracer.wants_content:
-                self._texts.append(delta.text)
-        elif isinstance(delta, Usage):
-            self._usage = delta
-        elif isinstance(delta, Finish):
-            self._finish = delta.reason
-        elif isinstance(delta, ToolCall):
-            self._tool_calls.append(delta)
-
-    def add_failure(self, error: RunError) -> None:
-        """Take the error of an attempt that is retried."""
-        self._failures.append(type(error).__name__)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if isinstance(error, RunError):
-            self.add_failure(error)
-        self._tracer.record(
-            ModelCallTrace(
-                call=self._call,
-                began=self._began,
-                first=self._first,
-                ended=monotonic_ns(),
-                usage=self._usage,
-                finish=self._finish,
-                tool_calls=tuple(self._tool_calls),
-                text="".join(self._texts),
-                failures=tuple(self._failures),
-                failed=isinstance(error, RunError),
-            )
-        )
-
-
-@dataclass(slots=True)
-class ToolSpan:
-    """Outcome of a tool; failed until it is given a result."""
-
-    result: str = ""
-    failed: bool = True
+@contextmanager
+def trace_model_call(call: ModelCall, tracer: Tracer) -> Iterator[ModelCallTrace]:
+    """Record one model call when the block is left."""
+    trace = ModelCallTrace(call=call, keeps_texts=tracer.wants_content)
+    try:
+        yield trace
+    except RunError as error:
+        trace.add_failure(error)
+        trace.failed = True
+        raise
+    finally:
+        trace.ended = monotonic_ns()
+        tracer.record(trace)
 
 
 @contextmanager
-def trace_tool(call: ToolCall, tracer: Tracer) -> Iterator[ToolSpan]:
-    """Record one tool call when the block is left."""
-    span, began = ToolSpan(), monotonic_ns()
+def trace_tool(call: ToolCall, tracer: Tracer) -> Iterator[ToolTrace]:
+    """Record one tool call when the block is left; it has failed until it is given a result."""
+    trace = ToolTrace(call=call, failed=True)
     try:
-        yield span
+        yield trace
     finally:
-        tracer.record(
-            ToolTrace(
-                call=call,
-                began=began,
-                ended=monotonic_ns(),
-                result=span.result,
-                failed=span.failed,
-            )
-        )
+        trace.ended = monotonic_ns()
+        tracer.record(trace)

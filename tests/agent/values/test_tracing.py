@@ -1,7 +1,5 @@
 """Traces of model calls and tools."""
 
-from dataclasses import replace
-
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
@@ -31,22 +29,20 @@ def test_a_model_call_is_traced_when_it_has_ended():
     (trace,) = traces_of(Step((TextDelta("Up "), TextDelta("3 %."), USAGE, Finish("stop"))))
     assert isinstance(trace, ModelCallTrace)
     assert trace.began <= (trace.first or 0) <= trace.ended
-    assert replace(trace, began=0, first=0, ended=0) == ModelCallTrace(
-        call=trace.call, began=0, first=0, ended=0, usage=USAGE, finish="stop"
-    )
+    assert (trace.usage, trace.finish, trace.failures) == (USAGE, "stop", [])
     assert trace.call.messages[-1].text == "What moved?"
 
 
-@pytest.mark.parametrize(("wants_content", "kept"), [(True, "Up 3 %."), (False, "")])
+@pytest.mark.parametrize(("wants_content", "kept"), [(True, ["Up ", "3 %."]), (False, [])])
 def test_texts_are_kept_only_for_a_tracer_that_wants_them(wants_content, kept):
     (trace,) = traces_of(text("Up ", "3 %."), wants_content=wants_content)
-    assert trace.text == kept
+    assert trace.texts == kept
 
 
 def test_a_tool_is_traced_between_the_model_calls_around_it():
     first, tool, second = traces_of(call("table", **TABLE), text("Done."), tools=("table",))
     assert isinstance(tool, ToolTrace)
-    assert first.tool_calls == (tool.call,)
+    assert first.tool_calls == [tool.call]
     assert (tool.call.name, tool.failed) == ("table", False)
     assert second.call.messages[-1].text == tool.result
     assert first.ended <= tool.began <= tool.ended <= second.began
@@ -70,7 +66,7 @@ def test_a_component_has_failed_if_it_raised(output, failed):
 def test_failed_attempts_are_traced_with_the_one_that_worked():
     (trace,) = traces_of(broken(ProviderUnavailable("Away.")), text("Here."))
     assert (trace.failures, trace.failed, trace.finish) == (
-        ("ProviderUnavailable",),
+        ["ProviderUnavailable"],
         False,
         "stop",
     )
@@ -83,4 +79,4 @@ def test_an_answer_that_breaks_off_is_traced_with_its_error():
         with pytest.raises(ProviderBroke):
             outputs_of(request)
     (trace,) = traces
-    assert (trace.text, trace.failures, trace.failed) == ("Half", ("ProviderBroke",), True)
+    assert (trace.texts, trace.failures, trace.failed) == (["Half"], ["ProviderBroke"], True)
