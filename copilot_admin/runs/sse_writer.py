@@ -10,7 +10,6 @@ from protocol.serializers import serialize
 from protocol.sse import PING, encode, encode_chunk
 
 MAX_BUFFERED_BYTES = 256 * 1024  # minutes of text: a client this far behind waits for its network
-MERGE_SECONDS = 0.02
 FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
 PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle connection
 
@@ -92,7 +91,7 @@ class SSEWriter:
         self._last_sent = self._loop.time()
 
     def write_text(self, delta: str) -> None:
-        """Send a piece of the answer, merged with what follows within 20 ms."""
+        """Send a piece of the answer, merged with what follows in this turn of the event loop."""
         self._text.append(delta)
         self._schedule()
 
@@ -139,13 +138,8 @@ class SSEWriter:
             self._flush()
 
     def _schedule(self) -> None:
-        if self._timer is not None or self._is_holding:
-            return
-        due = self._last_sent + MERGE_SECONDS
-        if self._has_begun and self._loop.time() < due:
-            self._timer = self._loop.call_at(due, self._flush)
-        else:
-            # In this turn of the loop, but not at once: what is already in hand comes along.
+        if self._timer is None and not self._is_holding:
+            # Not at once: what is already in hand comes along, and the end of the answer holds it.
             self._timer = self._loop.call_soon(self._flush)
 
     def _frame_text(self) -> None:

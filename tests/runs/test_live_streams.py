@@ -107,10 +107,16 @@ def test_where_the_journal_is_down_nothing_is_asked_and_nothing_leaves(provider,
     assert (provider.open, Run.objects.count()) == (0, 0)
 
 
+class InOneRead(ScriptedProvider):
+    """A provider whose whole answer comes at once."""
+
+    async def stream(self, call):
+        for action in self._script[0].actions:
+            yield action
+
+
 def test_the_last_frame_waits_for_the_commit(monkeypatch):
-    # The engine pauses once before it ends, as an upstream does that ends in a later packet; by
-    # then the first words have left, so the words after them are what is held.
-    scripted = ScriptedProvider([text("All ", "of it.")])
+    scripted = InOneRead([text("All of it.")])
     monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: scripted)
     make_published(slug="news")
     finish: Any = STORE.finish

@@ -33,7 +33,7 @@ def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:
     "kind", [ProviderUnavailable, ProviderRefused, ProviderTimeout, ProviderBroke, ProviderBusy]
 )
 def test_the_words_of_the_provider_are_in_the_log_and_the_transcript(kind, monkeypatch, caplog):
-    monkeypatch.setattr("copilot_admin.agent.llm.retries.MAX_RETRIES", 0)
+    monkeypatch.setattr("copilot_admin.agent.llm.model_stream.MAX_RETRIES", 0)
     copilot = make_published(slug="news", system_prompt=f"{CANARY} of the prompt")
     error: RunError = kind("Ask again.", detail="HTTP 400: no such model")
     script(monkeypatch, broken(error))

@@ -10,7 +10,6 @@ from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS, Sen
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import Generation
 from protocol.sse import PING, encode_chunk
-from tests.agent.virtual_time import run_at_once
 
 
 class Clock(asyncio.SelectorEventLoop):
@@ -186,27 +185,3 @@ def test_a_held_stream_is_not_disturbed_by_pings():
         writer.send_keepalive()
 
     assert said(talk) == []
-
-
-def test_text_that_comes_soon_after_other_text_leaves_20_ms_later_as_one_frame():
-    sent: list[tuple[float, bytes]] = []
-
-    async def scenario() -> None:
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        buffer = SendBuffer()
-        buffer.put = lambda frame: sent.append((round(loop.time() - start, 3), frame))  # type: ignore[method-assign,assignment]
-        writer = SSEWriter(buffer, generation=Generation.THREE)
-        for piece in ("first", "then ", "merged"):
-            writer.write_text(piece)
-            await asyncio.sleep(0.005)
-        await asyncio.sleep(1)
-        writer.write_text("after a pause")
-        await asyncio.sleep(0)
-
-    run_at_once(scenario())
-    assert sent == [
-        (0.0, encode_chunk("first")),
-        (0.02, encode_chunk("then merged")),
-        (1.015, encode_chunk("after a pause")),
-    ]
