@@ -269,7 +269,7 @@ def test_the_dashboard_explorer_knows_tabs_reads_widgets_and_changes_the_dashboa
     assert text_of(third) == "Done."
     system = provider.calls[0].messages[0].text
     assert '"tab": "rates", "open": true' in system
-    assert "On the dashboard:\nNews" in system
+    assert "On the dashboard: News" in system
     assert provider.calls[2].messages[-1].text.startswith('<data source="add_generative_widget">')
     assert {
         "manage_navigation_bar",
