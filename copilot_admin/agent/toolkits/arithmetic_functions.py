@@ -4,196 +4,160 @@ Source: OpenFormula (OASIS, 2021), part 4, for pmt, pv, fv and npv, and for the 
 is paid is negative, what is received is positive.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from enum import Enum
+import inspect
 import math
-
-from copilot_admin.agent.toolkits.quantity import SHARES, Quantity
+from statistics import median
 
 _MAX_FACTORIAL = 1000
 _MAX_DECIMALS = 30
-_ONE = Decimal(1)
+_ZERO = Decimal(0)
+
+
+class ResultUnit(Enum):
+    """The unit of a function's result."""
+
+    NONE = "none"
+    SHARE = "share"
+    FIRST = "first"  # that of the first argument
+    CURRENCY = "currency"  # the currency of the arguments, if they have one
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function by its name, with its usage and number of arguments."""
+    """A function of numbers, with its usage and the unit of its result."""
 
-    name: str
     usage: str
-    min_arguments: int
-    max_arguments: int | None
-    apply: Callable[..., Quantity]
+    apply: Callable[..., Decimal]
+    unit: ResultUnit = ResultUnit.NONE
 
-    def __call__(self, *values: Quantity) -> Quantity:
+    def __call__(self, *values: Decimal) -> Decimal:
         """Apply the function to its arguments.
 
         Raises:
             ValueError: Too few or too many arguments, or none it is defined for.
         """
-        if len(values) < self.min_arguments or (
-            self.max_arguments is not None and len(values) > self.max_arguments
-        ):
-            raise ValueError(f"{self.name} is written {self.usage}.")
+        try:
+            inspect.signature(self.apply).bind(*values)
+        except TypeError:
+            raise ValueError(f"Its arguments are {self.usage}.") from None
         return self.apply(*values)
 
 
-def _sqrt(value: Quantity) -> Quantity:
-    if value.amount < 0:
-        raise ValueError("The square root of a negative number is not a real number.")
-    return Quantity(value.number("What sqrt takes").sqrt())
-
-
-def _logarithm(name: str, base: int | None) -> Callable[[Quantity], Quantity]:
-    def apply(value: Quantity) -> Quantity:
-        number = value.number(f"What {name} takes")
-        if number <= 0:
-            raise ValueError(f"{name} takes a number above zero, not {value}.")
-        if base is None:
-            return Quantity(number.ln())
-        return Quantity(number.log10() if base == 10 else number.ln() / Decimal(base).ln())
-
-    return apply
-
-
-def _log(value: Quantity) -> Quantity:
+def _log(value: Decimal) -> Decimal:
     raise ValueError("log has several meanings: write ln, log10 or log2.")
 
 
-def _exp(value: Quantity) -> Quantity:
-    return Quantity(value.number("What exp takes").exp())
+def _log2(value: Decimal) -> Decimal:
+    return value.ln() / Decimal(2).ln()
 
 
-def _factorial(value: Quantity) -> Quantity:
-    number = value.number("What factorial takes")
-    if number != number.to_integral_value() or not 0 <= number <= _MAX_FACTORIAL:
+def _factorial(value: Decimal) -> Decimal:
+    if value != value.to_integral_value() or not 0 <= value <= _MAX_FACTORIAL:
         raise ValueError(f"factorial takes a whole number from 0 to {_MAX_FACTORIAL}.")
-    return Quantity(+Decimal(math.factorial(int(number))))
+    return +Decimal(math.factorial(int(value)))
 
 
-def _absolute(value: Quantity) -> Quantity:
-    return -value if value.amount < 0 else value
-
-
-def _rounded(rounding: str) -> Callable[..., Quantity]:
-    def apply(value: Quantity, digits: Quantity | None = None) -> Quantity:
-        places = digits.number("The number of decimals") if digits else Decimal(0)
-        if places != places.to_integral_value() or abs(places) > _MAX_DECIMALS:
+def _round_by(rounding: str) -> Callable[..., Decimal]:
+    def apply(value: Decimal, digits: Decimal = _ZERO) -> Decimal:
+        if digits != digits.to_integral_value() or abs(digits) > _MAX_DECIMALS:
             raise ValueError(f"The number of decimals is a whole number up to {_MAX_DECIMALS}.")
-        written = SHARES.get(value.unit, 1)  # of 12.3% the 12.3 is rounded
-        moved = value.amount * written * 10**places
-        return replace(value, amount=moved.to_integral_value(rounding) / 10**places / written)
+        return (value * 10**digits).to_integral_value(rounding) / 10**digits
 
     return apply
 
 
-def _amounts(values: Sequence[Quantity]) -> list[Decimal]:
-    return [value.like(values[0]) for value in values]
+def _min(first: Decimal, *others: Decimal) -> Decimal:
+    return min(first, *others, first)
 
 
-def _smallest(*values: Quantity) -> Quantity:
-    return replace(values[0], amount=min(_amounts(values)))
+def _max(first: Decimal, *others: Decimal) -> Decimal:
+    return max(first, *others, first)
 
 
-def _greatest(*values: Quantity) -> Quantity:
-    return replace(values[0], amount=max(_amounts(values)))
+def _sum(first: Decimal, *others: Decimal) -> Decimal:
+    return sum(others, first)
 
 
-def _sum(*values: Quantity) -> Quantity:
-    return replace(values[0], amount=sum(_amounts(values), Decimal()))
+def _average(first: Decimal, *others: Decimal) -> Decimal:
+    return _sum(first, *others) / (1 + len(others))
 
 
-def _average(*values: Quantity) -> Quantity:
-    return _sum(*values).scaled(_ONE / len(values))
+def _median(first: Decimal, *others: Decimal) -> Decimal:
+    return median((first, *others))
 
 
-def _median(*values: Quantity) -> Quantity:
-    ordered = sorted(_amounts(values))
-    middle = len(ordered) // 2
-    return replace(values[0], amount=(ordered[middle] + ordered[~middle]) / 2)
-
-
-def _growth_and_annuity(rate: Quantity, periods: Quantity) -> tuple[Decimal, Decimal]:
-    interest, count = rate.number("A rate"), periods.number("The number of periods")
-    if interest <= -1 or count <= 0:
+def _growth_and_annuity(rate: Decimal, periods: Decimal) -> tuple[Decimal, Decimal]:
+    if rate <= -1 or periods <= 0:
         raise ValueError("The rate has to be above -100% and the number of periods above zero.")
-    growth = (1 + interest) ** count
-    return growth, (growth - 1) / interest if interest else count
+    growth = (1 + rate) ** periods
+    return growth, (growth - 1) / rate if rate else periods
 
 
-def _payment(
-    rate: Quantity, periods: Quantity, present: Quantity, future: Quantity | None = None
-) -> Quantity:
+def _payment(rate: Decimal, periods: Decimal, present: Decimal, future: Decimal = _ZERO) -> Decimal:
     growth, annuity = _growth_and_annuity(rate, periods)
-    return -_with(present.scaled(growth), future).scaled(1 / annuity)
+    return -(present * growth + future) / annuity
 
 
 def _present_value(
-    rate: Quantity, periods: Quantity, payment: Quantity, future: Quantity | None = None
-) -> Quantity:
+    rate: Decimal, periods: Decimal, payment: Decimal, future: Decimal = _ZERO
+) -> Decimal:
     growth, annuity = _growth_and_annuity(rate, periods)
-    return -_with(payment.scaled(annuity), future).scaled(1 / growth)
+    return -(payment * annuity + future) / growth
 
 
 def _future_value(
-    rate: Quantity, periods: Quantity, payment: Quantity, present: Quantity | None = None
-) -> Quantity:
+    rate: Decimal, periods: Decimal, payment: Decimal, present: Decimal = _ZERO
+) -> Decimal:
     growth, annuity = _growth_and_annuity(rate, periods)
-    return -_with(payment.scaled(annuity), present.scaled(growth) if present else None)
+    return -(payment * annuity + present * growth)
 
 
-def _with(value: Quantity, other: Quantity | None) -> Quantity:
-    return value + other if other else value
-
-
-def _net_present_value(rate: Quantity, *flows: Quantity) -> Quantity:
-    interest = rate.number("A rate")
-    if interest <= -1:
+def _net_present_value(rate: Decimal, first: Decimal, *others: Decimal) -> Decimal:
+    if rate <= -1:
         raise ValueError("The rate has to be above -100%.")
-    discounted = (flow.scaled((1 + interest) ** -year) for year, flow in enumerate(flows, start=1))
-    return _sum(*discounted)
+    flows = enumerate((first, *others), start=1)
+    return sum((flow / (1 + rate) ** year for year, flow in flows), _ZERO)
 
 
-def _annual_growth(start: Quantity, end: Quantity, years: Quantity) -> Quantity:
-    count = years.number("The number of years")
-    if start.amount <= 0 or end.amount <= 0 or count <= 0:
+def _annual_growth(start: Decimal, end: Decimal, years: Decimal) -> Decimal:
+    if start <= 0 or end <= 0 or years <= 0:
         raise ValueError("cagr takes a start, an end and a number of years, all above zero.")
-    ratio = end.like(start) / start.amount
-    return Quantity(ratio ** (1 / count) - 1, "%")
+    return (end / start) ** (1 / years) - 1
 
 
-def _change(old: Quantity, new: Quantity) -> Quantity:
-    if not old.amount:
+def _change(old: Decimal, new: Decimal) -> Decimal:
+    if not old:
         raise ValueError("A change from zero has no percentage.")
-    difference = new.like(old) - old.amount
-    return Quantity(difference / abs(old.amount), "%")
+    return (new - old) / abs(old)
 
 
-_ALL = (
-    Function("sqrt", "sqrt(x)", 1, 1, _sqrt),
-    Function("ln", "ln(x)", 1, 1, _logarithm("ln", None)),
-    Function("log10", "log10(x)", 1, 1, _logarithm("log10", 10)),
-    Function("log2", "log2(x)", 1, 1, _logarithm("log2", 2)),
-    Function("log", "ln(x), log10(x) or log2(x)", 1, 1, _log),
-    Function("exp", "exp(x)", 1, 1, _exp),
-    Function("factorial", "factorial(n)", 1, 1, _factorial),
-    Function("abs", "abs(x)", 1, 1, _absolute),
-    Function("round", "round(x) or round(x, decimals)", 1, 2, _rounded(ROUND_HALF_UP)),
-    Function("floor", "floor(x)", 1, 1, _rounded(ROUND_FLOOR)),
-    Function("ceil", "ceil(x)", 1, 1, _rounded(ROUND_CEILING)),
-    Function("min", "min(a, b, ...)", 1, None, _smallest),
-    Function("max", "max(a, b, ...)", 1, None, _greatest),
-    Function("sum", "sum(a, b, ...)", 1, None, _sum),
-    Function("avg", "avg(a, b, ...)", 1, None, _average),
-    Function("mean", "mean(a, b, ...)", 1, None, _average),
-    Function("median", "median(a, b, ...)", 1, None, _median),
-    Function("pmt", "pmt(rate, periods, present, future)", 3, 4, _payment),
-    Function("pv", "pv(rate, periods, payment, future)", 3, 4, _present_value),
-    Function("fv", "fv(rate, periods, payment, present)", 3, 4, _future_value),
-    Function("npv", "npv(rate, first, second, ...)", 2, None, _net_present_value),
-    Function("cagr", "cagr(start, end, years)", 3, 3, _annual_growth),
-    Function("change", "change(old, new)", 2, 2, _change),
-)
-FUNCTIONS = {function.name: function for function in _ALL}
-VARIADIC = frozenset(function.name for function in _ALL if function.max_arguments is None)
+FUNCTIONS: Mapping[str, Function] = {
+    "sqrt": Function("sqrt(x)", lambda x: x.sqrt()),
+    "ln": Function("ln(x)", lambda x: x.ln()),
+    "log10": Function("log10(x)", lambda x: x.log10()),
+    "log2": Function("log2(x)", _log2),
+    "log": Function("ln(x), log10(x) or log2(x)", _log),
+    "exp": Function("exp(x)", lambda x: x.exp()),
+    "factorial": Function("factorial(n)", _factorial),
+    "abs": Function("abs(x)", lambda x: abs(x), ResultUnit.FIRST),
+    "round": Function("round(x, decimals)", _round_by(ROUND_HALF_UP), ResultUnit.FIRST),
+    "floor": Function("floor(x)", _round_by(ROUND_FLOOR), ResultUnit.FIRST),
+    "ceil": Function("ceil(x)", _round_by(ROUND_CEILING), ResultUnit.FIRST),
+    "min": Function("min(a, b, ...)", _min, ResultUnit.FIRST),
+    "max": Function("max(a, b, ...)", _max, ResultUnit.FIRST),
+    "sum": Function("sum(a, b, ...)", _sum, ResultUnit.FIRST),
+    "avg": Function("avg(a, b, ...)", _average, ResultUnit.FIRST),
+    "mean": Function("mean(a, b, ...)", _average, ResultUnit.FIRST),
+    "median": Function("median(a, b, ...)", _median, ResultUnit.FIRST),
+    "pmt": Function("pmt(rate, periods, present, future)", _payment, ResultUnit.CURRENCY),
+    "pv": Function("pv(rate, periods, payment, future)", _present_value, ResultUnit.CURRENCY),
+    "fv": Function("fv(rate, periods, payment, present)", _future_value, ResultUnit.CURRENCY),
+    "npv": Function("npv(rate, first, second, ...)", _net_present_value, ResultUnit.CURRENCY),
+    "cagr": Function("cagr(start, end, years)", _annual_growth, ResultUnit.SHARE),
+    "change": Function("change(old, new)", _change, ResultUnit.SHARE),
+}
+VARIADIC = frozenset(name for name, function in FUNCTIONS.items() if "..." in function.usage)
