@@ -21,12 +21,10 @@ from copilot_admin.agent.toolkits.cells import (
     sort_key,
     tidy,
 )
-from copilot_admin.agent.toolkits.tables import MAX_COLUMNS, MAX_ROWS, Table, read_table
+from copilot_admin.agent.toolkits.tables import MAX_ROWS, Table, read_table
 
 MAX_OPERATIONS = 12
-MAX_BY = 10  # columns that rows are ordered or grouped by
-MAX_AGGREGATES = 50  # columns of results
-MAX_VALUES = 1000  # of a filter
+MAX_AGGREGATED = 50  # columns of a group
 ALL_ROWS = "*"  # as a column of `aggregate`: the rows themselves, to be counted
 
 
@@ -48,19 +46,13 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-def _as_comparison(value: object) -> object:
-    return "==" if value == "=" else value
-
-
 Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
-ByColumns: TypeAlias = Annotated[Names, Field(max_length=MAX_BY)]
 Aggregates: TypeAlias = Annotated[
     tuple[Aggregate, ...], BeforeValidator(_as_list), Field(min_length=1, max_length=len(Aggregate))
 ]
 RowCount: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ROWS)]
-Comparison: TypeAlias = Annotated[
-    Literal["==", "!=", ">", ">=", "<", "<=", "contains", "in", "empty", "filled"],
-    BeforeValidator(_as_comparison),
+Comparison: TypeAlias = Literal[
+    "=", "==", "!=", ">", ">=", "<", "<=", "contains", "in", "empty", "filled"
 ]
 
 
@@ -76,21 +68,21 @@ class Filter(Step):
     op: Literal["filter"]
     column: str
     is_: Comparison = Field(alias="is")
-    value: Cell | Annotated[tuple[Cell, ...], Field(max_length=MAX_VALUES)] = None
+    value: Cell | tuple[Cell, ...] = None
 
 
 class Select(Step):
     """Keep some columns, in the given order."""
 
     op: Literal["select"]
-    columns: Annotated[Names, Field(min_length=1, max_length=MAX_COLUMNS)]
+    columns: Annotated[Names, Field(min_length=1)]
 
 
 class Sort(Step):
     """Order the rows: numbers by size, then texts by their letters, empty cells last."""
 
     op: Literal["sort"]
-    by: ByColumns
+    by: Names
     descending: bool = False
 
 
@@ -113,8 +105,8 @@ class Group(Step):
     """Make one row of all rows that agree in some columns; of all rows, if none is named."""
 
     op: Literal["group"]
-    by: ByColumns = ()
-    aggregate: dict[str, Aggregates] = Field(min_length=1, max_length=MAX_COLUMNS)
+    by: Names = ()
+    aggregate: dict[str, Aggregates] = Field(min_length=1, max_length=MAX_AGGREGATED)
 
 
 class Derive(Step):
@@ -127,7 +119,6 @@ class Derive(Step):
     right: str | Number
 
 
-_NAMES = ("filter", "select", "sort", "top", "bottom", "limit", "group", "derive")
 Operation: TypeAlias = Filter | Select | Sort | Top | Limit | Group | Derive
 _OPERATIONS: TypeAdapter[tuple[Operation, ...]] = TypeAdapter(
     tuple[Annotated[Operation, Field(discriminator="op")], ...]
@@ -167,14 +158,10 @@ def _read_operations(operations: object) -> tuple[Operation, ...]:
     try:
         return _OPERATIONS.validate_python(given)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place, *where = first["loc"]
-    message = ": ".join([*map(str, where), first["msg"]])
-    if "value" in where[1:2]:
-        message = f"filter: value: it is a text, a number or a list of at most {MAX_VALUES:,}"
-    if not where:
-        message = f"it has to be an object whose op is one of {', '.join(_NAMES)}"
-    raise ValueError(f"Operation {int(place) + 1}: {message}.")
+        first = error.errors(include_url=False)[0]
+        place, *where = first["loc"]
+        message = ": ".join([*map(str, where), first["msg"]])
+        raise ValueError(f"Operation {int(place) + 1}: {message}.") from None
 
 
 def _apply(step: Operation, table: Table) -> Table:
@@ -232,7 +219,7 @@ def _predicate(step: Filter) -> Callable[[Cell], bool]:
     if "value" not in step.model_fields_set:
         raise ValueError(f"The filter of {step.column!r} has no value to compare with.")
     values = step.value if isinstance(step.value, tuple) else (step.value,)
-    if step.is_ in ("==", "!=", "in"):
+    if step.is_ in ("=", "==", "!=", "in"):
         keys = {_comparable(value) for value in values}
         return lambda cell: (_comparable(cell) in keys) is (step.is_ != "!=")
     if len(values) != 1:
@@ -241,20 +228,16 @@ def _predicate(step: Filter) -> Callable[[Cell], bool]:
         text = fold(values[0])
         return lambda cell: cell is not None and text in fold(cell)
     key, compare = _comparable(values[0]), _ORDERS[step.is_]
-    return lambda cell: _is_ordered(_comparable(cell), key, compare)
+
+    def is_ordered(cell: Cell) -> bool:  # numbers compare with numbers only, and texts with texts
+        found = _comparable(cell)
+        return bool(found and key and found[0] == key[0] and compare(found, key))
+
+    return is_ordered
 
 
 def _comparable(cell: Cell) -> tuple[int, Number, str] | None:
     return None if is_empty(cell) else sort_key(cell)
-
-
-def _is_ordered(
-    found: tuple[int, Number, str] | None,
-    key: tuple[int, Number, str] | None,
-    compare: Callable[[Any, Any], bool],
-) -> bool:
-    # Numbers compare with numbers only, and texts with texts.
-    return bool(found and key and found[0] == key[0] and compare(found, key))
 
 
 # --- groups
@@ -269,8 +252,6 @@ def _grouped(step: Group, table: Table) -> Table:
         for column, kinds in step.aggregate.items()
         for kind in kinds
     ]
-    if len(results) > MAX_AGGREGATES:
-        raise ValueError(f"A group has at most {MAX_AGGREGATES} aggregates. Ask for fewer.")
     groups: dict[object, list[Row]] = {} if step.by else {(): []}
     for row in table.rows:
         key = tuple((isinstance(row[one], bool), row[one]) for one in step.by)
@@ -290,29 +271,20 @@ def _aggregated(kind: Aggregate, rows: Sequence[Row], column: str) -> Cell:
         return len(filled)
     if kind in (Aggregate.FIRST, Aggregate.LAST):
         return filled[0 if kind is Aggregate.FIRST else -1] if filled else None
-    is_extreme = kind in (Aggregate.MIN, Aggregate.MAX)
-    if is_extreme and filled and all(number_of(cell) is None for cell in filled):
-        texts = map(str, filled)
-        return min(texts) if kind is Aggregate.MIN else max(texts)
-    return _of_numbers(kind, numbers(filled, column=column))
-
-
-def _of_numbers(kind: Aggregate, values: Sequence[Number]) -> Cell:
+    if kind in (Aggregate.MIN, Aggregate.MAX):
+        extreme = min if kind is Aggregate.MIN else max
+        if all(number_of(cell) is None for cell in filled):  # dates, for one
+            return extreme(map(str, filled), default=None)
+        return extreme(numbers(filled, column=column))
+    values = numbers(filled, column=column)
     if kind is Aggregate.SUM:
         is_whole = all(isinstance(value, int) for value in values)
         return sum(values) if is_whole else tidy(fsum(values))
     if not values or (kind is Aggregate.STD and len(values) < 2):
         return None
-    match kind:
-        case Aggregate.MIN:
-            return min(values)
-        case Aggregate.MAX:
-            return max(values)
-        case Aggregate.MEDIAN:
-            return tidy(median(values))
-        case Aggregate.STD:
-            return tidy(stdev(map(float, values)))
-    return tidy(fsum(values) / len(values))
+    if kind is Aggregate.STD:
+        return tidy(stdev(map(float, values)))
+    return tidy(median(values) if kind is Aggregate.MEDIAN else fsum(values) / len(values))
 
 
 # --- derived columns
