@@ -1,6 +1,6 @@
 """Filter that removes remote images from everything that is sent to the client."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from copilot_admin.agent.text import map_object_texts
@@ -20,10 +20,9 @@ from protocol.events import (
     PromptSuggestions,
     StatusUpdate,
 )
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
 
 _AFTER_TEXT = FunctionCall | CitationCollection | PromptSuggestions | Finish
-_Change = Callable[[str], str]
 
 
 class ImageFilter:
@@ -50,7 +49,7 @@ class ImageFilter:
                 return (output,)
             return (MessageChunk(text),) if text else ()
         held = self.rest() if isinstance(output, _AFTER_TEXT) else ()
-        return (*held, _changed(output, self._clean))
+        return (*held, self._changed(output))
 
     def rest(self) -> Sequence[MessageChunk]:
         """Return text that is still held back."""
@@ -60,58 +59,44 @@ class ImageFilter:
     def _clean(self, text: str) -> str:
         return without_remote_images(text, sources=self._sources)
 
+    def _changed(self, output: Output) -> Output:
+        match output:
+            case StatusUpdate():
+                return replace(
+                    output,
+                    message=self._clean(output.message),
+                    details=tuple(map(self._changed_detail, output.details)),
+                    artifacts=tuple(map(self._changed_artifact, output.artifacts)),
+                )
+            case MessageArtifact():
+                return self._changed_artifact(output)
+            case CitationCollection(citations):
+                return CitationCollection(tuple(map(self._changed_citation, citations)))
+            case PromptSuggestions(suggestions):
+                return PromptSuggestions(tuple(map(self._clean, suggestions)))
+        return output
 
-def _changed(output: Output, change: _Change) -> Output:
-    match output:
-        case StatusUpdate():
-            return _step(output, change)
-        case MessageArtifact():
-            return _artifact(output, change)
-        case CitationCollection(citations):
-            return CitationCollection(tuple(_citation(one, change) for one in citations))
-        case PromptSuggestions(suggestions):
-            return PromptSuggestions(tuple(map(change, suggestions)))
-    return output
+    def _changed_artifact(self, artifact: MessageArtifact) -> MessageArtifact:
+        content, drawn = artifact.content, artifact.chart_params
+        if not isinstance(content, str):
+            content = [map_object_texts(row, self._clean) for row in content]
+        elif artifact.type is ArtifactType.TEXT:
+            content = self._clean(content)
+        return replace(
+            artifact,
+            content=content,
+            description=self._clean(artifact.description),
+            chart_params=None if drawn is None else map_object_texts(drawn, self._clean),
+        )
 
+    def _changed_citation(self, citation: Citation) -> Citation:
+        about = citation.source_info
+        if isinstance(description := about.get("description"), str):
+            about = {**about, "description": self._clean(description)}
+        details = tuple(map_object_texts(one, self._clean) for one in citation.details)
+        return replace(citation, source_info=about, details=details)
 
-def _step(step: StatusUpdate, change: _Change) -> StatusUpdate:
-    return replace(
-        step,
-        message=change(step.message),
-        details=tuple(_detail(one, change) for one in step.details),
-        artifacts=tuple(_artifact(one, change) for one in step.artifacts),
-    )
-
-
-def _artifact(artifact: MessageArtifact, change: _Change) -> MessageArtifact:
-    content, drawn = artifact.content, artifact.chart_params
-    if not isinstance(content, str):
-        content = [map_object_texts(row, change) for row in content]
-    elif artifact.type is ArtifactType.TEXT:
-        content = change(content)
-    return replace(
-        artifact,
-        content=content,
-        description=change(artifact.description),
-        chart_params=None if drawn is None else map_object_texts(drawn, change),
-    )
-
-
-def _citation(citation: Citation, change: _Change) -> Citation:
-    about = citation.source_info
-    if "description" in about:
-        about = {**about, "description": _value(about["description"], change)}
-    details = tuple(
-        {name: _value(value, change) for name, value in one.items()} for one in citation.details
-    )
-    return replace(citation, source_info=about, details=details)
-
-
-def _detail(detail: JsonObject | str, change: _Change) -> JsonObject | str:
-    if isinstance(detail, str):
-        return change(detail)
-    return {name: _value(value, change) for name, value in detail.items()}
-
-
-def _value(value: Json, change: _Change) -> Json:
-    return change(value) if isinstance(value, str) else value
+    def _changed_detail(self, detail: JsonObject | str) -> JsonObject | str:
+        if isinstance(detail, str):
+            return self._clean(detail)
+        return map_object_texts(detail, self._clean)
