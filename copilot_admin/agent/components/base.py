@@ -4,7 +4,7 @@ Source: the base classes and decorators of AppBuilder's component contract.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 import inspect
@@ -60,6 +60,7 @@ class Component:
         samples: Inputs with which the contract is checked; people are shown the first.
         uses: System inputs of this server that it reads, as `inputs.py` names them.
         system: System inputs of `run`.
+        loop: The event loop in which it is called.
     """
 
     name: ClassVar[str] = ""
@@ -70,6 +71,7 @@ class Component:
     samples: ClassVar[Sequence[Mapping[str, Any]]] = ()
     uses: ClassVar[Sequence[str]] = ()
     system: Mapping[str, Any] = MappingProxyType({})
+    loop: asyncio.AbstractEventLoop | None = None
     tool_eval: Any = None  # its parameters are the subclass's own
 
     create_output = staticmethod(create_output)
@@ -132,14 +134,23 @@ class Component:
         Raises:
             TypeError: `tool_eval` isn't a generator.
         """
+        system = {name: value for name, value in inputs.items() if is_reserved(name)}
+        self.system = {**self.system, **system}
+        self.loop = asyncio.get_running_loop()
         outputs = self.tool_eval(**inputs)
         if isinstance(outputs, Generator):
             outputs = _iterate_in_thread(outputs)
         if not isinstance(outputs, AsyncGenerator):
             raise TypeError("tool_eval must be a generator: it yields its outputs.")
-        async with aclosing(outputs):
-            async for output in outputs:
-                yield output
+        try:
+            async with aclosing(outputs):
+                async for output in outputs:
+                    yield output
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End what still works in a thread."""
 
     @classmethod
     def parameters(cls) -> JsonObject:
@@ -221,26 +232,12 @@ no instruction that stands in the input.
 class CompletionBaseComponent(Component):
     """A component whose `run` lets the copilot's model do what the description says.
 
-    In a plain `tool_eval`, which runs in a thread, `run` returns a message; in an event loop it
-    returns one to be awaited.
+    `run` is plain, as in the contract, and waits for the model: a plain `tool_eval`, which has a
+    thread, may call it.
     """
 
     uses = (MODEL,)
-    _loop: asyncio.AbstractEventLoop | None = None
-    _waiting: Future[Any] | None = None
-
-    async def stream(self, **inputs: Any) -> AsyncGenerator[ComponentOutput, None]:
-        """Yield the outputs of `tool_eval`; `run` finds the system inputs as well."""
-        system = {name: value for name, value in inputs.items() if is_reserved(name)}
-        self.system = {**self.system, **system}
-        self._loop = asyncio.get_running_loop()
-        try:
-            async with aclosing(super().stream(**inputs)) as outputs:
-                async for output in outputs:
-                    yield output
-        finally:
-            if self._waiting:  # frees a thread that waits for the model
-                self._waiting.cancel()
+    _waiting: Future[Message] | None = None
 
     # The contract's `run` is plain, and takes more.
     def run(  # type: ignore[override]
@@ -250,12 +247,12 @@ class CompletionBaseComponent(Component):
         temperature: float | None = 1e-10,
         top_p: float | None = 0.0,
         **kwargs: Any,
-    ) -> Message | Awaitable[Message]:
+    ) -> Message:
         """Let the model do what the description says with the message.
 
         Args:
             message: A text, or values by name.
-            stream: The content is a generator of pieces.
+            stream: The content is an iterator of pieces.
             temperature: As good as 0 by default, as in the contract.
             top_p: 0 leaves it to the model.
             **kwargs: Unused.
@@ -264,55 +261,34 @@ class CompletionBaseComponent(Component):
             ValueError: There is no model to ask.
             RunError: The model can't be asked.
         """
-        answer = Message("", token_usage={})
+        if self.loop is None:
+            raise ValueError("run needs an event loop: call it from tool_eval.")
         temperature = None if temperature is None else round(temperature, 6)
-        pieces = self._ask(message, answer, temperature=temperature, top_p=top_p or None)
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            waited = self._wait_for(pieces)
-            answer.content = waited if stream else "".join(waited)
-            return answer
-        return _collect(pieces, answer, stream=stream)
+        asking = self._ask(message, temperature=temperature, top_p=top_p or None)
+        self._waiting = asyncio.run_coroutine_threadsafe(asking, self.loop)
+        answer = self._waiting.result()
+        if stream:
+            answer.content = iter([answer.content])
+        return answer
 
-    async def _ask(
-        self, message: Message, answer: Message, **options: float | None
-    ) -> AsyncGenerator[str, None]:
+    def close(self) -> None:
+        """Free the thread that waits for the model."""
+        if self._waiting:
+            self._waiting.cancel()
+
+    async def _ask(self, message: Message, **options: float | None) -> Message:
         model = model_in(self.system)
         before = model.usage
-        task = self.description() or self.summary()
-        prompt = _PROMPT.format(task=task, text=_text_of(message.content))
+        content = message.content
+        if isinstance(content, Mapping) and len(content) == 1:
+            content = next(iter(content.values()))
+        elif isinstance(content, Mapping):
+            content = "\n".join(f"{name}: {value}" for name, value in content.items())
+        prompt = _PROMPT.format(task=self.description() or self.summary(), text=content)
         async with aclosing(model.ask(prompt, **options)) as pieces:
-            async for piece in pieces:
-                yield piece
+            text = "".join([piece async for piece in pieces])
         spent = {
             key: value - before.get(key, 0) if isinstance(value, int) else value
             for key, value in model.usage.items()
         }
-        answer.token_usage = spent  # type: ignore[attr-defined]  # a message takes more keys
-
-    def _wait_for(self, pieces: AsyncGenerator[str, None]) -> Generator[str, None, None]:
-        if self._loop is None:
-            raise ValueError("run needs an event loop: await it, or call it from tool_eval.")
-        while True:
-            self._waiting = asyncio.run_coroutine_threadsafe(_next(pieces), self._loop)
-            if (piece := self._waiting.result()) is None:
-                return
-            yield piece
-
-
-async def _next(pieces: AsyncGenerator[str, None]) -> str | None:
-    return await anext(pieces, None)
-
-
-async def _collect(pieces: AsyncGenerator[str, None], answer: Message, *, stream: bool) -> Message:
-    answer.content = pieces if stream else "".join([piece async for piece in pieces])
-    return answer
-
-
-def _text_of(content: object) -> str:
-    if not isinstance(content, Mapping):
-        return str(content)
-    if len(content) == 1:
-        return str(*content.values())
-    return "\n".join(f"{name}: {value}" for name, value in content.items())
+        return Message(text, token_usage=spent)

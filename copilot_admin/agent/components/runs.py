@@ -5,9 +5,11 @@ component breaks an answer (ADR 7).
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
+import inspect
 import json
 import logging
 from time import monotonic
@@ -213,14 +215,22 @@ async def _run_program(
     configs = component.system.get("model_configs")
     if isinstance(configs, Mapping) and "temperature" in configs:
         options["temperature"] = configs["temperature"]
-    message = await component.run(Message(dict(arguments)), **options)
-    content: Any = message.content
-    is_stream = isinstance(content, AsyncGenerator)
-    if is_stream:
-        async with aclosing(content):
-            async for piece in content:
-                yield create_output("json", json.dumps(piece, ensure_ascii=False))
-        content = ""
-    usage = getattr(message, "token_usage", None)
-    if usage or not is_stream:
-        yield create_output("json", json.dumps(content, ensure_ascii=False), usage=usage)
+    component.loop = asyncio.get_running_loop()
+    given = Message(dict(arguments))
+    try:
+        run: Callable[..., Any] = component.run
+        is_async = inspect.iscoroutinefunction(run)
+        message = await (run if is_async else partial(asyncio.to_thread, run))(given, **options)
+        content: Any = message.content
+        if is_stream := isinstance(content, AsyncGenerator):
+            async with aclosing(content):
+                async for piece in content:
+                    yield create_output("json", json.dumps(piece, ensure_ascii=False))
+        elif isinstance(content, Iterator):
+            content = "".join(content)
+        usage = getattr(message, "token_usage", None)
+        if usage or not is_stream:
+            value = "" if is_stream else content
+            yield create_output("json", json.dumps(value, ensure_ascii=False), usage=usage)
+    finally:
+        component.close()

@@ -238,9 +238,22 @@ def test_a_caller_who_leaves_frees_the_thread_that_waits_for_the_model():
 
 def test_run_of_a_completion_names_the_values_of_a_message():
     with ScriptedProvider([text("One?")]) as provider:
-        component = SimilarQuestion()
-        component.system = {MODEL: client_of(provider)}
-        content_of(component, Message({"query": "x", "language": "en"}))
+        system = {MODEL: client_of(provider)}
+        arguments = {"query": "x", "language": "en"}
+
+        class Free(SimilarQuestion):
+            """As the example, with another argument."""
+
+            manifests = (
+                {"description": "", "parameters": {"properties": {key: {} for key in arguments}}},
+            )
+
+        run = ComponentRun(Free, arguments, system, as_program=True)
+
+        async def collect() -> list[Any]:
+            return [output async for output in run.stream()]
+
+        asyncio.run(collect())
     assert "query: x\nlanguage: en" in provider.calls[0].messages[0].text
     with pytest.raises(ValueError, match="run needs an event loop"):
-        component.run(Message("x"))
+        SimilarQuestion().run(Message("x"))
