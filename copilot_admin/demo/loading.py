@@ -25,7 +25,7 @@ from copilot_admin.demo.conversations import (
 )
 from copilot_admin.import_export.changes import record_import
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.import_export.yaml_reading import read_yaml
+from copilot_admin.import_export.reading import read_yaml
 from copilot_admin.jobs.deletion import delete_copilot, mark_for_deletion
 from copilot_admin.models import (
     Access,

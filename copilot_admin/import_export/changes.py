@@ -11,7 +11,7 @@ from copilot_admin.models import Action, Copilot, Provider
 
 
 class Effect(StrEnum):
-    """What an import does to a row."""
+    """Effect of an import on a row."""
 
     CREATED = "created"
     CHANGED = "changed"
@@ -20,7 +20,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A key whose value changes; one that the file does not say goes back to its default."""
+    """A key whose value changes; without `is_said`, the file lacks it and it gets its default."""
 
     key: str
     before: Any
@@ -30,44 +30,49 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedChange:
-    """What an import does to one provider or copilot; `published` is the new version's number."""
+    """Effect of an import on one provider or copilot.
+
+    Attributes:
+        name: "copilot" or "provider", and its slug or name.
+        file: Name of the file; empty if there is only one.
+        published: Number of the new version.
+    """
 
     name: str
     effect: Effect
     differences: tuple[Difference, ...] = ()
     published: int | None = None
+    file: str = ""
+
+    @property
+    def is_change(self) -> bool:
+        return self.effect is not Effect.UNCHANGED or self.published is not None
 
 
-def compared(
+def compare(
     before: Mapping[str, Any], after: Mapping[str, Any], *, said: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """Effect and differences of a change; nothing before: the row is made.
+    """Return effect and differences of a change; `before` is empty for a new row.
 
     Args:
-        before: What the row has.
-        after: What it is going to have.
-        said: The keys that the file has; None where it does not matter.
+        before: Stored values.
+        after: New values.
+        said: The keys in the file; None if it doesn't matter.
     """
-    keys = [*after, *(key for key in before if key not in after)]
     differences = tuple(
         Difference(key, before.get(key), after.get(key), not before or said is None or key in said)
-        for key in keys
+        for key in {**after, **before}
         if before.get(key) != after.get(key)
     )
     effect = Effect.CREATED if not before else Effect.CHANGED if differences else Effect.UNCHANGED
     return {"effect": effect, "differences": differences}
 
 
-QUESTIONS = "questions"  # their words may be those of somebody in a transcript
-
-
 def record_import(changes: Iterable[ImportedChange], *, by: Actor) -> None:
-    """Adds an entry for each row that is another one now; call it in the transaction of the import."""
-    for change in changes:
-        if change.effect is Effect.UNCHANGED and not change.published:
-            continue
-        before = {one.key: _told(one.key, one.before) for one in change.differences}
-        after = {one.key: _told(one.key, one.after) for one in change.differences}
+    """Record the changes in the audit trail; call it in the transaction of the import."""
+    for change in filter(lambda one: one.is_change, changes):
+        before = {one.key: _redact(one.key, one.before) for one in change.differences}
+        after = {one.key: _redact(one.key, one.after) for one in change.differences}
         facts = {"effect": change.effect.value, "published": change.published}
         record(Action.IMPORTED, by=by, on=_subject(change), before=before, after=after | facts)
 
@@ -83,5 +88,6 @@ def _subject(change: ImportedChange) -> Subject:
     return Subject(kind, str(pk or ""), name)
 
 
-def _told(key: str, value: object) -> object:
-    return len(value) if key == QUESTIONS and isinstance(value, list) else value
+def _redact(key: str, value: object) -> object:
+    """Return the number of test cases: their texts may be those of users."""
+    return len(value) if key == "questions" and isinstance(value, list) else value

@@ -1,14 +1,16 @@
-"""Writes copilots as a copilot file: drafts, or what is live; never a secret."""
+"""Copilots as a copilot file: drafts or live versions, without secrets."""
 
+import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from django.core.files.storage import default_storage
 
 from copilot_admin.agent.values.spec import ToolCalling
 from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, LIVE_FIELDS
 from copilot_admin.copilots.other_providers import current_rows, find_providers, names_in_document
 from copilot_admin.copilots.publishing import document_of
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.import_export.images import data_uri_of
 from copilot_admin.import_export.questions import rows_of
 from copilot_admin.import_export.schema import FORMAT
 from copilot_admin.models import Copilot, Provider
@@ -17,13 +19,12 @@ from copilot_admin.models import Copilot, Provider
 def export_file(
     slugs: Sequence[str] = (), *, live: bool = False, with_providers: bool = True
 ) -> dict[str, Any]:
-    """A copilot file as plain values.
+    """Return a copilot file as plain values.
 
     Args:
-        slugs: Of the copilots; none: all but those of the archive.
-        live: What answers now instead of the draft. Without slugs, copilots that were never
-            published are left out.
-        with_providers: Whether the file says where their models are; else it names providers only.
+        slugs: Of the copilots; default: all that aren't archived.
+        live: Export live versions instead of drafts, by default of all that have one.
+        with_providers: Include the providers, not only their names.
 
     Raises:
         ConfigurationError: A slug is unknown, or has no published version though `live`.
@@ -41,14 +42,14 @@ def export_file(
 
 
 def copilot_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
-    """The entry of one copilot with its questions, without the keys that have their default."""
+    """Return the entry of a copilot with its test cases, without keys that have their default."""
     entry = _without_defaults(full_entry(copilot, live=live))
     questions = rows_of(copilot)
     return {**entry, "questions": questions} if questions else entry
 
 
 def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
-    """The entry of one copilot with every key, the unversioned switches included."""
+    """Return the entry of a copilot with every key, live settings included."""
     document = _document(copilot, live=live)
     image = str(document.get("image", ""))
     is_address = image.startswith(("https://", "http://"))
@@ -61,7 +62,7 @@ def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
 
 
 def provider_entry(provider: Provider) -> dict[str, Any]:
-    """The entry of one provider. A stored key is left out, the name of a variable is not."""
+    """Return the entry of a provider; it has the name of a key variable, but no stored key."""
     entry = {
         "name": provider.name,
         "kind": provider.kind,
@@ -116,3 +117,11 @@ def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
         for field in CONFIG_FIELDS
         if field.key in entry and (field.is_always_exported or entry[field.key] != field.default)
     }
+
+
+def data_uri_of(name: str) -> str:
+    """Return a stored picture as a data URI; empty if its file is gone."""
+    if not default_storage.exists(name):
+        return ""
+    with default_storage.open(name) as file:
+        return f"data:image/png;base64,{base64.b64encode(file.read()).decode('ascii')}"

@@ -1,54 +1,75 @@
-"""Reads a copilot file into the database: all of it or nothing."""
+"""Import of copilot files into the database: all or nothing."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+import base64
+import binascii
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+import hashlib
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, LIVE_FIELDS
 from copilot_admin.copilots.config_types import IMAGE_DATA_START
+from copilot_admin.copilots.providers import forget_secrets_if_moved
 from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
+from copilot_admin.copilots.test_cases import as_row
+from copilot_admin.copilots.uploaded_images import harmless_png
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.import_export import images
-from copilot_admin.import_export.changes import ImportedChange, compared
-from copilot_admin.import_export.faults import BadCopilotFile, FileFault
-from copilot_admin.import_export.import_known import (
-    KnownToImport,
-    fault_of_stranger,
-    known_to,
-    take_provider,
-)
-from copilot_admin.import_export.import_rights import ImportWish, faults_of_rights
-from copilot_admin.import_export.loading import load
+from copilot_admin.import_export.changes import ImportedChange, compare
+from copilot_admin.import_export.errors import BadCopilotFile, FileError
+from copilot_admin.import_export.exporting import provider_entry
 from copilot_admin.import_export.questions import replace_cases
-from copilot_admin.import_export.schema import CopilotEntry, CopilotFile
-from copilot_admin.import_export.validation import validate
-from copilot_admin.models import Access, Copilot
+from copilot_admin.import_export.reading import load
+from copilot_admin.import_export.schema import CopilotEntry, CopilotFile, ProviderEntry, validate
+from copilot_admin.models import Access, Copilot, Provider, TestCase
 from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
 from protocol.json import Json
 
 
 def usual_access() -> Access:
-    """Who may ask a copilot whose file does not say so."""
+    """Return the access of new copilots whose file doesn't set it."""
     return Access.KEY if settings.PRODUCTION else Access.OPEN
 
 
-@dataclass(slots=True)
-class Import:
-    """One import on its way, in a transaction: what is here, and the pictures to store."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """Options of an import, and the rights of the user.
 
-    wish: ImportWish
-    known: KnownToImport
-    pictures: dict[str, bytes] = field(default_factory=dict)
+    Attributes:
+        default_access: Of copilots whose entry has no `access`; existing ones keep KEY.
+        publishing: Also publish the copilots.
+        user: None for a command.
+        may_change_providers: Else the providers of a file must equal those that are stored.
+        may_change_limits: Else limits in a file are ignored.
+        may_change_retention: Else existing copilots keep retention and redaction.
+        may_publish: Required to enable or open a published copilot, or to change its logging.
+        has_access: Return whether the user may see a copilot.
+    """
 
-    def keep_pictures(self) -> None:
-        """Stores the pictures; not where the transaction is only a trial."""
-        for picture in self.pictures.values():
-            images.keep(picture)
+    default_access: str
+    publishing: bool = False
+    user: AbstractBaseUser | None = None
+    may_change_providers: bool = True
+    may_change_limits: bool = True
+    may_change_retention: bool = True
+    may_publish: bool = True
+    has_access: Callable[[Copilot], bool] = lambda _: True
+
+    def find_kept_keys(self, row: Copilot) -> Iterator[str]:
+        """Yield the keys that keep their values in a row, whatever the file says."""
+        if not self.may_change_limits:
+            yield "limits"
+        if row.pk and not self.may_change_retention:
+            yield from (field.key for field in CONFIG_FIELDS if field.is_retention)
+        if row.live_id and not self.may_publish:
+            yield "logging"
 
 
 def import_file(
@@ -59,17 +80,10 @@ def import_file(
     dry_run: bool = False,
     user: AbstractBaseUser | None = None,
 ) -> tuple[ImportedChange, ...]:
-    """Creates or updates providers by name and copilots by slug.
-
-    Args:
-        data: The text of the file, as bytes.
-        default_access: Of copilots whose entry has no `access`; one that needs a key keeps it.
-        publishing: Whether the copilots of the file are published too.
-        dry_run: Tells what would happen and changes nothing.
-        user: Who publishes; None for a command.
+    """Create or update the providers (by name) and copilots (by slug) of a file.
 
     Raises:
-        BadCopilotFile: With every fault; nothing was changed.
+        BadCopilotFile: With every error; nothing was changed.
     """
     return import_values(
         load(data),
@@ -88,169 +102,232 @@ def import_values(
     dry_run: bool = False,
     user: AbstractBaseUser | None = None,
 ) -> tuple[ImportedChange, ...]:
-    """Like `import_file`, for a file that has been read into plain values."""
-    file = validate(values)
-    wish = ImportWish(default_access=default_access, publishing=publishing, user=user)
-    with transaction.atomic():
-        work = begun([file], wish)
-        changes = carry_out(file, work)
-        transaction.set_rollback(dry_run)
-        if not dry_run:
-            work.keep_pictures()
-    return changes
+    """Import a file that has been read into plain values; like `import_file`."""
+    options = ImportOptions(default_access=default_access, publishing=publishing, user=user)
+    return import_files([("", validate(values))], options, dry_run=dry_run)
 
 
-def begun(files: Iterable[CopilotFile], wish: ImportWish) -> Import:
-    """An import of some files, which are carried out one after the other; call it in a transaction."""
-    return Import(wish, known_to([entry.slug for file in files for entry in file.copilots]))
-
-
-def carry_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
-    """Does what one file says.
+def import_files(
+    files: Sequence[tuple[str, CopilotFile]], options: ImportOptions, *, dry_run: bool = False
+) -> tuple[ImportedChange, ...]:
+    """Import several files with their names, in order.
 
     Raises:
-        BadCopilotFile: With every fault; nothing of this file was changed.
+        BadCopilotFile: With every error of the first file that has any; nothing was changed.
     """
-    try:
-        with transaction.atomic():
-            return _carried_out(file, work)
-    except IntegrityError as error:
-        raise BadCopilotFile([FileFault("copilots", _why_refused(file))]) from error
-
-
-def _why_refused(file: CopilotFile) -> str:
-    names = {entry.slug: entry.name.lower() for entry in file.copilots}
-    here = Copilot.objects.filter(slug__in=names).values_list("slug", "name")
-    holders = {name.lower(): slug for slug, name in here}
-    if any(holders.get(name, slug) != slug for slug, name in names.items()):
-        return _("Two copilots exchange their names. Import them one after the other.")
-    return _("Someone else created one of them at the same moment. Import again.")
-
-
-def _carried_out(file: CopilotFile, work: Import) -> tuple[ImportedChange, ...]:
-    faults = [
-        fault
-        for index, one in enumerate(() if work.wish.may_change_providers else file.providers)
-        for fault in fault_of_stranger(one, work.known, index=index)
-    ]
-    if faults:
-        raise BadCopilotFile(faults)
-    changes = [take_provider(entry, work.known) for entry in file.providers]
-    faults = [
-        fault
-        for index, entry in enumerate(file.copilots)
-        for fault in _faults(entry, work, index=index)
-    ]
-    if faults:
-        raise BadCopilotFile(faults)
-    for index, entry in enumerate(file.copilots):
-        changes.append(_take_copilot(entry, work, index=index))
+    changes: list[ImportedChange] = []
+    with transaction.atomic():
+        work = _Import([entry for _, file in files for entry in file.copilots], options)
+        for name, file in files:
+            try:
+                changes += [replace(change, file=name) for change in work.take_file(file)]
+            except BadCopilotFile as error:
+                raise BadCopilotFile(one.within(name) for one in error.errors) from error
+        transaction.set_rollback(dry_run)
+        if not dry_run:
+            work.store_pictures()
     return tuple(changes)
 
 
-def _provider_faults(entry: CopilotEntry, work: Import, *, path: str) -> Iterator[FileFault]:
-    for key in PROVIDER_ROW_FIELDS:
-        for number, row in enumerate(getattr(entry, key)):
-            if row.provider and work.known.provider(row.provider) is None:
-                where = f"{path}.{key}[{number}].provider"
-                yield FileFault(where, _no_provider(row.provider))
+class _Import:
+    """One import in a transaction; stored rows are read and locked once."""
 
+    def __init__(self, entries: Sequence[CopilotEntry], options: ImportOptions) -> None:
+        self._options = options
+        self._slugs = frozenset(entry.slug for entry in entries)
+        rows = Copilot.objects.filter(slug__in=self._slugs).select_related("provider", "live")
+        locked = rows.order_by("pk").select_for_update(of=("self",), no_key=True)
+        self._copilots = {row.slug: row for row in locked}
+        names = Copilot.objects.values_list("name", "slug")
+        self._slug_by_name = {name.lower(): slug for name, slug in names}
+        self._cases: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        for case in TestCase.objects.filter(copilot__slug__in=self._slugs):
+            self._cases[case.copilot_id].append(as_row(case))
+        made = TestCase.objects.exclude(origin=None).order_by("origin")  # the newer wins
+        self._origins = {
+            digest: origin for digest, origin in made.values_list("digest", "origin") if origin
+        }
+        self._providers = {row.name.lower(): row for row in Provider.objects.all()}
+        self._pictures: dict[str, bytes] = {}
 
-def _faults(entry: CopilotEntry, work: Import, *, index: int) -> list[FileFault]:
-    path = f"copilots[{index}]"
-    faults = []
-    if work.known.provider(entry.provider) is None:
-        faults.append(FileFault(f"{path}.provider", _no_provider(entry.provider)))
-    faults += _provider_faults(entry, work, path=path)
-    here = work.known.copilots.get(entry.slug)
-    slug = {"slug": entry.slug}
-    if here is not None and here.is_being_deleted:
-        sentence = _("the copilot '%(slug)s' is being deleted. Import it when it is gone.") % slug
-        faults.append(FileFault(f"{path}.slug", sentence))
-    if here is not None and here.is_archived:
-        sentence = _("the copilot '%(slug)s' is in the archive. Restore it first.") % slug
-        faults.append(FileFault(f"{path}.slug", sentence))
-    if here is not None:
-        faults += faults_of_rights(entry, here, work.wish, path=path)
-    namesake = work.known.namesake(entry.name)
-    if namesake is not None:
-        sentence = _("the copilot '%(slug)s' has this name. Choose another.") % {"slug": namesake}
-        faults.append(FileFault(f"{path}.name", sentence))
-    if entry.image.startswith(IMAGE_DATA_START):
+    def take_file(self, file: CopilotFile) -> list[ImportedChange]:
+        """Import one file.
+
+        Raises:
+            BadCopilotFile: With every error; nothing of this file was changed.
+        """
         try:
-            work.pictures[entry.slug] = images.png_in(entry.image)
-        except ConfigurationError as error:
-            faults.append(FileFault(f"{path}.image", error.public))
-    return faults
+            with transaction.atomic():
+                return self._take_file(file)
+        except IntegrityError as error:
+            sentence = _(
+                "Two copilots exchange their names, or someone else created one of them at the "
+                "same moment. Import again, one after the other."
+            )
+            raise BadCopilotFile([FileError("copilots", sentence)]) from error
+
+    def store_pictures(self) -> None:
+        """Store the pictures; a trial doesn't."""
+        for png in self._pictures.values():
+            if not default_storage.exists(_picture_name(png)):
+                default_storage.save(_picture_name(png), ContentFile(png))
+
+    def _take_file(self, file: CopilotFile) -> list[ImportedChange]:
+        if not self._options.may_change_providers:
+            self._check_providers(file.providers)
+        changes = [self._take_provider(entry) for entry in file.providers]
+        errors = [
+            replace(error, path=f"copilots[{index}].{error.path}")
+            for index, entry in enumerate(file.copilots)
+            for error in self._find_errors(entry)
+        ]
+        if errors:
+            raise BadCopilotFile(errors)
+        for index, entry in enumerate(file.copilots):
+            changes.append(self._take_copilot(entry, index=index))
+        return changes
+
+    def _check_providers(self, entries: Sequence[ProviderEntry]) -> None:
+        sentence = _(
+            "you can't add or change providers, and this one differs from the stored one. Remove it "
+            "from the file, or ask an operator to import it."
+        )
+        errors = []
+        for index, entry in enumerate(entries):
+            row = self._providers.get(entry.name.lower())
+            if row is None or provider_entry(row) != provider_entry(_fill(Provider(), entry)):
+                errors.append(FileError(f"providers[{index}]", sentence))
+        if errors:
+            raise BadCopilotFile(errors)
+
+    def _take_provider(self, entry: ProviderEntry) -> ImportedChange:
+        row = self._providers.get(entry.name.lower())
+        before = provider_entry(row) if row else {}
+        row = row or Provider()
+        forget_secrets_if_moved(row, entry.base_url, entry.options.stored())
+        after = provider_entry(_fill(row, entry))
+        if before != after:
+            row.save()
+        self._providers[row.name.lower()] = row
+        return ImportedChange(name=f"provider {row.name}", **compare(before, after))
+
+    def _find_errors(self, entry: CopilotEntry) -> Iterator[FileError]:
+        yield from self._find_missing_providers(entry)
+        here = self._copilots.get(entry.slug)
+        slug = {"slug": entry.slug}
+        if here is not None and here.is_being_deleted:
+            sentence = _("the copilot '%(slug)s' is being deleted. Import it when it is gone.")
+            yield FileError("slug", sentence % slug)
+        if here is not None and here.is_archived:
+            sentence = _("the copilot '%(slug)s' is in the archive. Restore it first.")
+            yield FileError("slug", sentence % slug)
+        if here is not None:
+            yield from self._find_missing_rights(entry, here)
+        namesake = self._slug_by_name.get(entry.name.lower())
+        if namesake is not None and namesake not in self._slugs:
+            sentence = _("the copilot '%(slug)s' has this name. Choose another.")
+            yield FileError("name", sentence % {"slug": namesake})
+        if entry.image.startswith(IMAGE_DATA_START):
+            try:
+                self._pictures[entry.slug] = _read_picture(entry.image)
+            except ConfigurationError as error:
+                yield FileError("image", error.public)
+
+    def _find_missing_providers(self, entry: CopilotEntry) -> Iterator[FileError]:
+        named = [("provider", entry.provider)]
+        named += [
+            (f"{key}[{number}].provider", row.provider)
+            for key in PROVIDER_ROW_FIELDS
+            for number, row in enumerate(getattr(entry, key))
+        ]
+        for path, name in named:
+            if name and name.lower() not in self._providers:
+                sentence = _("there is no provider '%(name)s', neither in the file nor here.")
+                yield FileError(path, sentence % {"name": name})
+
+    def _find_missing_rights(self, entry: CopilotEntry, here: Copilot) -> Iterator[FileError]:
+        if not self._options.has_access(here):
+            sentence = _("the slug '%(slug)s' is already used. Choose another.")
+            yield FileError("slug", sentence % {"slug": entry.slug})
+        elif here.live_id is None or self._options.may_publish:
+            return
+        elif entry.enabled and not here.enabled:
+            sentence = _("you can't enable copilots. Ask someone with the role Publishers.")
+            yield FileError("enabled", sentence)
+        elif entry.access == Access.OPEN != here.access:
+            sentence = _("you can't open it to everyone. Ask someone with the role Publishers.")
+            yield FileError("access", sentence)
+
+    def _take_copilot(self, entry: CopilotEntry, *, index: int) -> ImportedChange:
+        row = self._copilots.get(entry.slug)
+        before = _state(row) if row else {}
+        row = row or Copilot(slug=entry.slug)
+        self._fill_copilot(row, entry)
+        after = _state(row)
+        if before != after:
+            row.save()
+        if entry.questions is not None:
+            was = self._cases.get(row.pk, [])
+            rows = [question.row() for question in entry.questions]
+            if was != rows:
+                replace_cases(row, rows, self._origins)
+            before = {**before, "questions": was} if before else before
+            after = {**after, "questions": rows}
+        return ImportedChange(
+            name=f"copilot {row.slug}",
+            published=self._publish(row, index=index) if self._options.publishing else None,
+            **compare(before, after, said=entry.model_fields_set),
+        )
+
+    def _fill_copilot(self, row: Copilot, entry: CopilotEntry) -> None:
+        document = entry.document()
+        if (png := self._pictures.get(entry.slug)) is not None:
+            document["image"] = _picture_name(png)
+        apply_document(row, document, provider=self._providers[entry.provider.lower()])
+        live = entry.live_settings()
+        if not live["access"]:
+            is_closed = row.pk and row.access == Access.KEY
+            live["access"] = Access.KEY if is_closed else self._options.default_access
+        kept = self._options.find_kept_keys(row)
+        live |= {key: FIELDS_BY_KEY[key].value_of(row) for key in kept}
+        for field in LIVE_FIELDS:
+            field.set_value(row, live[field.key])
+
+    def _publish(self, row: Copilot, *, index: int) -> int | None:
+        try:
+            version = publish(row, user=self._options.user)
+        except NotPublishable as error:
+            raise BadCopilotFile(
+                FileError(f"copilots[{index}].{problem.field}", problem.sentence)
+                for problem in error.problems
+            ) from error
+        return version.number if version else None
 
 
-def _no_provider(name: str) -> str:
-    sentence = _("there is no provider '%(name)s', neither in the file nor here.")
-    return sentence % {"name": name}
-
-
-def _take_copilot(entry: CopilotEntry, work: Import, *, index: int) -> ImportedChange:
-    row = work.known.copilots.get(entry.slug)
-    before = _state(row) if row else {}
-    row = row or Copilot(slug=entry.slug)
-    _fill(row, entry, work)
-    after = _state(row)
-    if before != after:
-        row.save()
-    before, after = _with_questions(row, entry, before, after, work)
-    published = _publish(row, user=work.wish.user, index=index) if work.wish.publishing else None
-    return ImportedChange(
-        name=f"copilot {row.slug}",
-        published=published,
-        **compared(before, after, said=entry.model_fields_set),
-    )
-
-
-def _with_questions(
-    row: Copilot,
-    entry: CopilotEntry,
-    before: dict[str, Any],
-    after: dict[str, Any],
-    work: Import,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    if entry.questions is None:
-        return before, after
-    was = work.known.questions.get(row.pk, [])
-    rows = [question.row() for question in entry.questions]
-    if was != rows:
-        replace_cases(row, rows, work.known.origins)
-    return ({**before, "questions": was} if before else before), {**after, "questions": rows}
-
-
-def _fill(row: Copilot, entry: CopilotEntry, work: Import) -> None:
-    document = entry.document()
-    picture = work.pictures.get(entry.slug)
-    if picture is not None:
-        document["image"] = images.name_of(picture)
-    provider = work.known.providers[entry.provider.lower()]
-    apply_document(row, document, provider=provider)
-    switches = entry.live_settings()
-    switches["access"] = switches["access"] or _unsaid_access(entry, work)
-    switches |= {key: FIELDS_BY_KEY[key].value_of(row) for key in work.wish.left_alone(row)}
-    for switch in LIVE_FIELDS:
-        switch.set_value(row, switches[switch.key])
-
-
-def _unsaid_access(entry: CopilotEntry, work: Import) -> str:
-    here = work.known.copilots.get(entry.slug)
-    return Access.KEY if here and here.access == Access.KEY else work.wish.default_access
+def _fill(row: Provider, entry: ProviderEntry) -> Provider:
+    row.name, row.kind, row.base_url = entry.name, entry.kind, entry.base_url
+    row.api_key_env = entry.api_key_env
+    row.timeouts = entry.timeout_s.model_dump(exclude_none=True)
+    row.tool_calling = entry.tool_calling
+    row.options = entry.options.stored()
+    return row
 
 
 def _state(row: Copilot) -> dict[str, Any]:
-    return {one.key: one.value_of(row) for one in CONFIG_FIELDS}
+    return {field.key: field.value_of(row) for field in CONFIG_FIELDS}
 
 
-def _publish(row: Copilot, *, user: AbstractBaseUser | None, index: int) -> int | None:
+def _read_picture(data_uri: str) -> bytes:
+    head, _comma, body = data_uri.partition(",")
+    if not head.endswith(";base64"):
+        raise ConfigurationError(_("Write the image as data:image/png;base64,… or as a URL."))
     try:
-        version = publish(row, user=user)
-    except NotPublishable as error:
-        raise BadCopilotFile(
-            FileFault(f"copilots[{index}].{problem.field}", problem.sentence)
-            for problem in error.problems
-        ) from error
-    return version.number if version else None
+        data = base64.b64decode("".join(body.split()), validate=True)
+    except binascii.Error as error:
+        raise ConfigurationError(_("The image is not valid base64.")) from error
+    return harmless_png(data)
+
+
+def _picture_name(png: bytes) -> str:
+    """Return a name that is the same for the same picture, so that importing it changes nothing."""
+    return f"copilots/{hashlib.sha256(png).hexdigest()[:32]}.png"

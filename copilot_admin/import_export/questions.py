@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from copilot_admin.copilots.test_cases import MAX_TEST_CASES, TestCaseEntry, as_row, fill_case
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.import_export.faults import BadQuestion
-from copilot_admin.import_export.validation import faults_of
+from copilot_admin.import_export.errors import BadQuestion, read_errors
 from copilot_admin.models import Copilot, TestCase
 
 
@@ -23,7 +22,7 @@ def parse_case(row: object) -> TestCaseEntry:
     try:
         return TestCaseEntry.model_validate(row)
     except ValidationError as error:
-        raise BadQuestion(faults_of(error, TestCaseEntry)) from error
+        raise BadQuestion(read_errors(error)) from error
 
 
 def rows_of(copilot: Copilot) -> list[dict[str, Any]]:
@@ -36,11 +35,8 @@ def replace_cases(
 ) -> None:
     """Replace the test cases of a copilot; unchanged ones keep their results.
 
-    Args:
-        copilot: A copilot.
-        rows: Test cases as a file has them.
-        origins: Source conversations of the test cases of this server, by digest. An imported copy
-            of one is erased with its conversation, too.
+    `origins` are source conversations of this server's test cases, by digest: an imported copy of one
+    is erased with its conversation, too.
     """
     before = list(TestCase.objects.filter(copilot=copilot).defer("test_data"))
     own = {one.digest: one.origin for one in before if one.origin is not None}
@@ -60,12 +56,7 @@ def replace_cases(
 
 
 def add_case(copilot: Copilot, entry: TestCaseEntry, *, origin: int | None = None) -> TestCase:
-    """Add a test case after the others.
-
-    Args:
-        copilot: A copilot.
-        entry: The test case.
-        origin: Source conversation, if it was made from one.
+    """Add a test case after the others, with its source conversation if it has one.
 
     Raises:
         ConfigurationError: The copilot has as many as it may have.

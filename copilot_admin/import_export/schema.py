@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
-from pydantic import AfterValidator, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, field_validator
 
 from copilot_admin.agent.fetching.addresses import check_base_url, correct_base_url
 from copilot_admin.agent.providers.registry import provider_kinds
@@ -12,18 +12,16 @@ from copilot_admin.copilots.config_types import Name, Shape, fault, refuse_repea
 from copilot_admin.copilots.providers import is_proxy_url, key_variables, may_hold_key
 from copilot_admin.copilots.test_cases import MAX_TEST_CASES, TestCaseEntry
 from copilot_admin.errors import NotReady
+from copilot_admin.import_export.errors import BadCopilotFile, read_errors
 
 FORMAT = 1
-LONGEST_SECONDS = 3600.0
 
-Seconds = Annotated[float, Field(gt=0, le=LONGEST_SECONDS)]
-
-
-_OLD_KINDS = {"rehearsal": "demo"}
+Seconds = Annotated[float, Field(gt=0, le=3600)]
+OptionText = Annotated[str, StringConstraints(max_length=300)]
 
 
 def _known_kind(kind: str) -> str:
-    kind = _OLD_KINDS.get(kind, kind)
+    kind = "demo" if kind == "rehearsal" else kind  # the name in older files
     kinds = [name for name, _label in provider_kinds()]
     if kind not in kinds:
         sentence = _("there is no kind '%(kind)s'. Use one of: %(known)s.")
@@ -60,9 +58,6 @@ class TimeoutEntry(Shape):
     first_token: Seconds | None = None
     between_tokens: Seconds | None = None
     total: Seconds | None = None
-
-
-OptionText = Annotated[str, StringConstraints(max_length=300)]
 
 
 class OptionsEntry(Shape):
@@ -139,3 +134,15 @@ class CopilotFile(Shape):
         refuse_repeated([row.slug for row in rows], what=_("slug"))
         refuse_repeated([row.name.lower() for row in rows], what=_("copilot name"))
         return rows
+
+
+def validate(value: Any) -> CopilotFile:
+    """Parse the plain values of a file.
+
+    Raises:
+        BadCopilotFile: They are not valid; with every error.
+    """
+    try:
+        return CopilotFile.model_validate(value)
+    except ValidationError as error:
+        raise BadCopilotFile(read_errors(error)) from error

@@ -25,7 +25,7 @@ from copilot_admin.copilots.providers import has_key
 from copilot_admin.copilots.slugs import free_slug
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.import_export.loading import load
+from copilot_admin.import_export.reading import load
 from copilot_admin.models import Copilot, Provider
 
 _PACKAGE = Path(__file__).resolve().parent.parent

@@ -13,7 +13,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.changes import record_import
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.import_export.yaml_reading import read_yaml
+from copilot_admin.import_export.reading import read_yaml
 from copilot_admin.models import Access, Action
 from copilot_admin.server.local_models import LocalServer, find_local_servers
 from protocol.json import JsonObject, list_of

@@ -21,8 +21,7 @@ from copilot_admin.copilots.publishing import document_of
 from copilot_admin.import_export.changes import Effect
 from copilot_admin.import_export.exporting import copilot_entry
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.import_export.schema import CopilotEntry
-from copilot_admin.import_export.validation import validate
+from copilot_admin.import_export.schema import CopilotEntry, validate
 from copilot_admin.models import Copilot, Provider
 from protocol.features import FEATURES
 from tests.factories import make_provider

@@ -11,8 +11,8 @@ from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.publishing import has_changes, problems
 from copilot_admin.errors import ProviderRefused
+from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.exporting import export_file
-from copilot_admin.import_export.faults import BadCopilotFile
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Access, Copilot, Provider, Run
 from tests.admin.pages import submit

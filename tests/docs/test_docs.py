@@ -14,7 +14,7 @@ import pytest
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.config.roles import ROLES
 from copilot_admin.import_export.importing import import_file
-from copilot_admin.import_export.loading import load
+from copilot_admin.import_export.reading import load
 from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.settings import BASE_DIR

@@ -25,7 +25,7 @@ from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.checklist.checklist import CHECKS
-from copilot_admin.import_export.validation import validate
+from copilot_admin.import_export.schema import validate
 from copilot_admin.models import Copilot, Event, EventType
 from copilot_admin.runs.sse_writer import frames_of
 from copilot_admin.transcripts.filters import FILTERS

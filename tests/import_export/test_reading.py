@@ -1,28 +1,13 @@
 """Copilot files are read without surprises: choices, defaults, names, and what a list of records may have."""
 
-from typing import Any
-
 import pytest
 
 from copilot_admin.agent.values.spec import CitationMode, StepPlace, WidgetDataMode
-from copilot_admin.import_export.faults import BadCopilotFile
-from copilot_admin.import_export.loading import load
-from copilot_admin.import_export.schema import CopilotEntry
-from copilot_admin.import_export.validation import validate
+from copilot_admin.import_export.schema import CopilotEntry, validate
 from copilot_admin.models import Access, Logging
 from protocol.events import StatusLevel
 from protocol.features import FEATURE_KEYS, FEATURES, CustomFeatureType
 from tests.import_export.small_files import NOTE, SMALLEST
-
-
-@pytest.mark.parametrize(
-    ("written", "shown"), [("true", "true"), ("1.0", "1.0"), ("'1'", "'1'"), ("null", "null")]
-)
-def test_the_number_of_the_format_is_a_whole_number(written, shown):
-    """What equals one was taken for it."""
-    with pytest.raises(BadCopilotFile) as refused:
-        validate(load(f"format: {written}\ncopilots: []".encode()))
-    assert str(refused.value) == f"format: {shown} is not possible. Write format: 1."
 
 
 def test_the_choices_of_the_file_are_those_of_the_engine_and_the_models():
@@ -92,19 +77,6 @@ def test_absent_keys_have_the_documented_defaults():
 def test_a_component_is_named_in_short_or_at_length(written, row):
     values = {"format": 1, "copilots": [{**SMALLEST, "components": [written]}]}
     assert validate(values).copilots[0].document()["components"] == [row]
-
-
-def test_switches_that_are_not_built_may_be_off():
-    off: dict[str, Any] = {
-        "features": {"streaming": True},
-        "components": [],
-        "data": [],
-        "data_messages": {"widgets": False},
-        "limits": {},
-        "retention_days": None,
-    }
-    plain = validate({"format": 1, "copilots": [SMALLEST]})
-    assert validate({"format": 1, "copilots": [{**SMALLEST, **off}]}) == plain
 
 
 def test_a_custom_feature_keeps_only_what_its_type_has():

@@ -3,16 +3,15 @@
 import pytest
 import yaml
 
-from copilot_admin.import_export.faults import BadCopilotFile
-from copilot_admin.import_export.loading import MOST_BYTES, load
-from copilot_admin.import_export.yaml_reading import MAX_CHARACTERS, MAX_DEPTH
-from copilot_admin.import_export.yaml_writing import write_yaml
+from copilot_admin.import_export.errors import BadCopilotFile
+from copilot_admin.import_export.reading import MAX_BYTES, MAX_CHARACTERS, MAX_DEPTH, load
+from copilot_admin.import_export.writing import write_yaml
 
 
-def _faults(text: str | bytes) -> list[str]:
-    with pytest.raises(BadCopilotFile) as refused:
+def _paths(text: str | bytes) -> list[str]:
+    with pytest.raises(BadCopilotFile) as caught:
         load(text if isinstance(text, bytes) else text.encode())
-    return [str(fault) for fault in refused.value.faults]
+    return [error.path for error in caught.value.errors]
 
 
 @pytest.mark.parametrize(
@@ -90,12 +89,8 @@ def test_value_that_stands_twice_is_written_twice():
 
 
 def test_a_syntax_error_says_where():
-    assert _faults("a: [1\nb: 2")[0].startswith("line 2, column 2: ")
-    assert _faults("a:\n\tb: 1")[0].startswith("line 2, column 1: ")
-
-
-def test_aliases_are_refused_so_that_no_short_text_grows_large():
-    assert _faults("a: &x [1]\nb: *x")[0].endswith("aliases are not accepted, write the value out.")
+    assert _paths("a: [1\nb: 2") == ["line 2, column 2"]
+    assert _paths("a:\n\tb: 1") == ["line 2, column 1"]
 
 
 def test_an_anchor_alone_is_harmless_even_twice():
@@ -103,32 +98,28 @@ def test_an_anchor_alone_is_harmless_even_twice():
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "place"),
     [
-        ("a: !!str 12", "line 1, column 4: tags are not accepted, put text in quotes."),
-        ("a: !!set {x}", "line 1, column 4: tags are not accepted, put text in quotes."),
-        ("a: 1\n<<: {b: 2}\n<<: 3", "line 3, column 1: the key '<<' is given twice."),
-        ("a: 1\n2: b", "line 2, column 1: a key must be text, put it in quotes."),
-        ("a\n--- b", "line 2, column 1: there is more than one document in the file."),
+        ("a: &x [1]\nb: *x", "line 2, column 4"),  # no short text grows large
+        ("a: !!str 12", "line 1, column 4"),
+        ("a: !!set {x}", "line 1, column 4"),
+        ("a: 1\na: 2", "line 2, column 1"),
+        ("a: 1\n<<: {b: 2}\n<<: 3", "line 3, column 1"),
+        ("a: 1\n2: b", "line 2, column 1"),
+        ("a\n--- b", "line 2, column 1"),
     ],
 )
-def test_what_is_more_than_plain_values_is_refused_with_its_place(text, fault):
-    place, sentence = fault.split(": ")
-    assert _faults(text)[0].startswith(place)
-    assert _faults(text)[0].endswith(sentence)
+def test_anything_but_plain_values_is_rejected_with_its_place(text, place):
+    assert _paths(text) == [place]
 
 
-def test_too_many_levels_are_refused():
-    assert "levels" in _faults("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))[0]
+def test_too_many_levels_are_caught():
+    assert _paths("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))
     assert load(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
 
 
-def test_a_text_that_would_be_read_for_minutes_is_refused():
-    assert _faults("a" * (MAX_CHARACTERS + 1))[0].startswith("YAML may have 5000000 characters.")
-
-
-def test_a_key_given_twice_is_refused():
-    assert "twice" in _faults("a: 1\na: 2")[0]
+def test_a_text_that_takes_long_to_read_is_rejected():
+    assert _paths("a" * (MAX_CHARACTERS + 1)) == [""]
 
 
 @pytest.mark.parametrize(
@@ -144,34 +135,23 @@ def test_a_key_given_twice_is_refused():
         "%",
     ],
 )
-def test_what_is_no_plain_document_is_refused(text):
-    assert _faults(text)
+def test_what_is_no_plain_document_is_caught(text):
+    assert _paths(text)
 
 
 @pytest.mark.parametrize("text", ['a: ["\\0"]', '"\\0": 1', 'a: {b: "x\\0"}'])
-def test_what_cannot_be_stored_is_refused(text):
-    assert _faults(text)[0].endswith("holds characters that cannot be stored.")
+def test_what_cannot_be_stored_is_caught(text):
+    assert _paths(text)
 
 
-def test_bytes_that_are_no_text_are_refused():
-    assert _faults(b"\xff\xfe") == ["The file is not UTF-8 (byte 0). Save it as UTF-8."]
+@pytest.mark.parametrize("data", [b"\xff\xfe", b" " * (MAX_BYTES + 1)])
+def test_a_file_that_is_too_large_or_not_text_is_rejected(data):
+    assert _paths(data) == [""]
 
 
-def test_a_file_that_is_too_big_is_refused():
-    assert _faults(b" " * (MOST_BYTES + 1)) == ["The file is too big: 10 MB are the most."]
-
-
-@pytest.mark.parametrize("text", ["1e999", "9" * 5000, ".inf", "-.Inf", "+.INF"])
-def test_a_number_without_an_end_is_refused(text):
-    """In YAML's own words it was read as a text."""
-    told = "is a number without an end. Write another, or put the text in quotes."
-    assert _faults(f"a: {text}\nb: [c, {text}]\nd: '{text}'") == [f"a: {told}", f"b[1]: {told}"]
-
-
-@pytest.mark.parametrize("text", [".nan", ".NaN", ".NAN"])
-def test_what_yaml_writes_for_no_number_is_refused(text):
-    told = "is no number. Write one, or put the text in quotes."
-    assert _faults(f"a: {text}\nb: '{text}'") == [f"a: {told}"]
+@pytest.mark.parametrize("text", ["1e999", "9" * 5000, ".inf", "-.Inf", "+.INF", ".nan", ".NAN"])
+def test_a_number_that_is_not_finite_is_rejected(text):
+    assert _paths(f"a: {text}\nb: [c, {text}]\nd: '{text}'") == ["a", "b[1]"]
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", ".Nan", "-.nan", ".infinity", "a .nan"])

@@ -120,7 +120,7 @@ def test_an_endless_input_is_read_up_to_the_limit(monkeypatch, file):
     endless = SimpleNamespace(read=read)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=endless))
     monkeypatch.setattr(Path, "open", lambda *_: nullcontext(endless))
-    with pytest.raises(CommandError, match=r"^The file is too big: 10 MB are the most\.$"):
+    with pytest.raises(CommandError, match="10 MB"):
         _run("copilots", "import", file)
 
 

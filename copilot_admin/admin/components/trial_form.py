@@ -25,7 +25,7 @@ from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, RunError
-from copilot_admin.import_export.loading import json_fault
+from copilot_admin.import_export.reading import describe_json_error
 from copilot_admin.models import Copilot
 from protocol.json import JsonObject
 from protocol.json_layout import layout
@@ -81,7 +81,7 @@ class TrialForm(forms.Form):
             value = loads(self.cleaned_data["arguments"].encode())
         except (MalformedJson, UnicodeEncodeError) as error:
             raise forms.ValidationError(
-                _("Not valid JSON. %(fault)s"), "json", {"fault": json_fault(error)}
+                _("Not valid JSON. %(fault)s"), "json", {"fault": describe_json_error(error)}
             ) from error
         if not isinstance(value, dict):
             raise forms.ValidationError(_("Enter a JSON object in braces."), code="object")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.copilots.data_fit import FitNotTold, fit_faults
-from copilot_admin.import_export.loading import json_fault
+from copilot_admin.import_export.reading import describe_json_error
 from protocol.data import KIND, MISSING, Missing
 from protocol.json import Json, clean_json
 from protocol.json_layout import layout
@@ -117,6 +117,6 @@ class DataNoteRow(RowForm):
             value = loads(text.encode())
         except (MalformedJson, UnicodeEncodeError) as error:
             raise forms.ValidationError(
-                _("Not valid JSON. %(fault)s"), params={"fault": json_fault(error)}
+                _("Not valid JSON. %(fault)s"), params={"fault": describe_json_error(error)}
             ) from error
         return layout(clean_json(value))

@@ -22,8 +22,7 @@ from copilot_admin.audit.recording import record
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.exporting import export_file
-from copilot_admin.import_export.loading import as_json
-from copilot_admin.import_export.yaml_writing import write_yaml
+from copilot_admin.import_export.writing import as_json, write_yaml
 from copilot_admin.models import Action, Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
 

@@ -13,8 +13,7 @@ from django.utils.translation import ngettext
 from copilot_admin.copilots.comparison import FieldChange, format_value, label_of
 from copilot_admin.copilots.config import LIVE_FIELDS
 from copilot_admin.evaluation.differences import MarkedChange, marked
-from copilot_admin.import_export.bundles import FileChange
-from copilot_admin.import_export.changes import Difference, Effect
+from copilot_admin.import_export.changes import Difference, Effect, ImportedChange
 
 MOST_COMPARED = 50  # rows whose fields are shown: comparing texts word by word takes its time
 LABELS: Mapping[str, str | Promise] = {
@@ -59,7 +58,7 @@ class PlannedRow:
     published: int | None = None
 
 
-def planned(changes: Iterable[FileChange], *, urls: Mapping[str, str]) -> list[PlannedRow]:
+def planned(changes: Iterable[ImportedChange], *, urls: Mapping[str, str]) -> list[PlannedRow]:
     """The rows of an import, what changes first; what stays as it is has none.
 
     Args:
@@ -67,39 +66,33 @@ def planned(changes: Iterable[FileChange], *, urls: Mapping[str, str]) -> list[P
         urls: Pages, by the names of the changes.
     """
     order = [Effect.CHANGED, Effect.CREATED, Effect.UNCHANGED]
-    told = [
-        one for one in changes if one.change.effect is not Effect.UNCHANGED or one.change.published
-    ]
-    ranked = sorted(told, key=lambda one: order.index(one.change.effect))
+    shown = (change for change in changes if change.is_change)
+    ranked = sorted(shown, key=lambda change: order.index(change.effect))
     return [_row(one, urls, is_compared=at < MOST_COMPARED) for at, one in enumerate(ranked)]
 
 
-def unchanged(changes: Iterable[FileChange]) -> list[str]:
+def unchanged(changes: Iterable[ImportedChange]) -> list[str]:
     """The names of what stays as it is, each once."""
-    told = [one.change for one in changes]
-    names = [each.name for each in told if each.effect is Effect.UNCHANGED and not each.published]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(change.name for change in changes if not change.is_change))
 
 
-def digest_of(changes: Iterable[FileChange]) -> str:
+def digest_of(changes: Iterable[ImportedChange]) -> str:
     """Digest of an import's effects, to detect that they have changed since the preview."""
     told = [
-        [one.file, one.change.name, one.change.effect, one.change.published, *map(astuple, fields)]
+        [one.file, one.name, one.effect, one.published, *map(astuple, one.differences)]
         for one in changes
-        for fields in [one.change.differences]
     ]
     return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
 
 
-def _row(one: FileChange, urls: Mapping[str, str], *, is_compared: bool) -> PlannedRow:
-    change = one.change
+def _row(change: ImportedChange, urls: Mapping[str, str], *, is_compared: bool) -> PlannedRow:
     label, tone = EFFECTS[change.effect]
     told = [each for each in map(_told, change.differences) if each.before or each.after]
     acting = [each.key for each in change.differences if each.key in _AT_ONCE_KEYS]
     is_changed = change.effect is Effect.CHANGED
     return PlannedRow(
         name=change.name,
-        file=one.file,
+        file=change.file,
         label=label,
         tone=tone,
         url=urls.get(change.name, ""),

@@ -20,17 +20,11 @@ from copilot_admin.admin.copilots.import_plan import digest_of, planned, unchang
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
 from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.providers import unset_keys
-from copilot_admin.import_export.bundles import (
-    FileChange,
-    NamedFile,
-    ReadFile,
-    import_files,
-    read_files,
-)
-from copilot_admin.import_export.changes import Effect, record_import
-from copilot_admin.import_export.faults import BadCopilotFile, FileFault
-from copilot_admin.import_export.import_rights import ImportWish
-from copilot_admin.import_export.importing import usual_access
+from copilot_admin.import_export.changes import Effect, ImportedChange, record_import
+from copilot_admin.import_export.errors import BadCopilotFile, FileError
+from copilot_admin.import_export.importing import ImportOptions, import_files, usual_access
+from copilot_admin.import_export.schema import validate
+from copilot_admin.import_export.uploads import ReadFile, UploadedFile, read_files
 from copilot_admin.models import Copilot, PendingImport
 from copilot_admin.models.copilots import new_token
 
@@ -76,17 +70,17 @@ class CopilotImportViews(CopilotViews):
             raise PermissionDenied
         is_sent = request.method == "POST"
         form = ImportForm(request.POST, request.FILES) if is_sent else ImportForm()
-        faults: tuple[FileFault, ...] = ()
+        faults: tuple[FileError, ...] = ()
         if is_sent and form.is_valid():
             sent = [
-                NamedFile(file.name, file.read()) for file in form.cleaned_data["copilot_files"]
+                UploadedFile(file.name, file.read()) for file in form.cleaned_data["copilot_files"]
             ]
             try:
                 return HttpResponseRedirect(
                     _plan_url(_kept(request.user.pk or NO_ID, read_files(sent)))
                 )
             except BadCopilotFile as error:
-                faults = error.faults
+                faults = error.errors
         context = {"form": form, **_told(faults)}
         return self._import_page(request, "import.html", **context)
 
@@ -99,13 +93,15 @@ class CopilotImportViews(CopilotViews):
         ).first()
         if pending is None:
             return self._import_page(request, "import.html", form=ImportForm(), is_gone=True)
-        files = [ReadFile(row["name"], row["values"]) for row in pending.files]
+        files: list[ReadFile] = []
         try:
+            for row in pending.files:
+                files.append(ReadFile(row["name"], row["values"], validate(row["values"])))
             if request.method == "POST":
                 return self._carry_out(request, files, pending)
             return self._plan(request, files)
         except BadCopilotFile as error:
-            context = {"files": files, **_told(error.faults)}
+            context = {"files": files, **_told(error.errors)}
             return self._import_page(request, "import_plan.html", **context)
 
     def _carry_out(
@@ -121,7 +117,7 @@ class CopilotImportViews(CopilotViews):
                 pending.delete()
                 self._log(request, changes)
                 by = Actor.of(request)
-                record_import([one.change for one in changes], by=by)
+                record_import(changes, by=by)
             transaction.set_rollback(not is_as_shown)
         if not is_as_shown:
             return self._plan(request, files, publishing=publishing, is_other=True)
@@ -148,40 +144,38 @@ class CopilotImportViews(CopilotViews):
             digest=digest_of(changes),
             publishing=publishing,
             may_publish=may_publish(request.user),
-            does_anything=any(
-                one.change.effect is not Effect.UNCHANGED or one.change.published for one in changes
-            ),
+            does_anything=any(change.is_change for change in changes),
             is_other=is_other,
             files=files,
         )
 
     def _imported(
         self, request: HttpRequest, files: list[ReadFile], *, publishing: bool, dry_run: bool
-    ) -> tuple[FileChange, ...]:
+    ) -> tuple[ImportedChange, ...]:
         may_change_providers = request.user.has_perms(
             ["copilot_admin.add_provider", "copilot_admin.change_provider"]
         )
-        wish = ImportWish(
+        options = ImportOptions(
             default_access=usual_access(),
             publishing=publishing,
             user=person_of(request),
             may_change_providers=may_change_providers,
             may_change_limits=request.user.has_perm("copilot_admin.change_subjectlimits"),
-            may_change_keeping=request.user.has_perm("copilot_admin.hold_data"),
+            may_change_retention=request.user.has_perm("copilot_admin.hold_data"),
             may_publish=may_publish(request.user),
-            reaches=lambda copilot: is_reachable(request.user, copilot.pk),
+            has_access=lambda copilot: is_reachable(request.user, copilot.pk),
         )
-        return import_files(files, wish, dry_run=dry_run)
+        return import_files([(one.name, one.file) for one in files], options, dry_run=dry_run)
 
-    def _log(self, request: HttpRequest, changes: tuple[FileChange, ...]) -> None:
+    def _log(self, request: HttpRequest, changes: tuple[ImportedChange, ...]) -> None:
         by_slug = {copilot.slug: copilot for copilot in _copilots_of(changes)}
         for one in changes:
-            copilot = by_slug.get(one.change.name.removeprefix(_COPILOT))
+            copilot = by_slug.get(one.name.removeprefix(_COPILOT))
             if copilot is None:
                 continue
-            if one.change.effect is Effect.CREATED:
+            if one.effect is Effect.CREATED:
                 self.log_addition(request, copilot, "Imported from a file.")
-            elif one.change.effect is Effect.CHANGED or one.change.published:
+            elif one.effect is Effect.CHANGED or one.published:
                 self.log_change(request, copilot, "Changed by an import.")
 
     def _import_page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponseBase:
@@ -201,16 +195,16 @@ def _plan_url(token: str) -> str:
     return reverse("admin:copilot_admin_copilot_import_plan", args=[token])
 
 
-def _told(faults: tuple[FileFault, ...]) -> dict[str, Any]:
+def _told(faults: tuple[FileError, ...]) -> dict[str, Any]:
     return {"faults": faults[:MOST_FAULTS], "more_faults": max(len(faults) - MOST_FAULTS, 0)}
 
 
-def _copilots_of(changes: tuple[FileChange, ...]) -> list[Copilot]:
-    names = [one.change.name for one in changes if one.change.name.startswith(_COPILOT)]
+def _copilots_of(changes: tuple[ImportedChange, ...]) -> list[Copilot]:
+    names = [one.name for one in changes if one.name.startswith(_COPILOT)]
     return list(Copilot.objects.filter(slug__in=[name.removeprefix(_COPILOT) for name in names]))
 
 
-def _with_pages(changes: tuple[FileChange, ...]) -> list[Any]:
+def _with_pages(changes: tuple[ImportedChange, ...]) -> list[Any]:
     urls = {
         f"{_COPILOT}{copilot.slug}": reverse(
             "admin:copilot_admin_copilot_change", args=[copilot.pk]

@@ -15,10 +15,9 @@ from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.import_export.changes import ImportedChange, record_import
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.importing import import_file, usual_access
-from copilot_admin.import_export.loading import MOST_BYTES, as_json
+from copilot_admin.import_export.reading import MAX_BYTES, MAX_CHARACTERS
 from copilot_admin.import_export.templates import Switched, make_copilot, template_named, templates
-from copilot_admin.import_export.yaml_reading import MAX_CHARACTERS
-from copilot_admin.import_export.yaml_writing import write_yaml
+from copilot_admin.import_export.writing import as_json, write_yaml
 from copilot_admin.management.base import SanitizedCommand, get_provider, read_file, replace_file
 from copilot_admin.models import Action
 
@@ -112,7 +111,7 @@ class Command(SanitizedCommand):
                 raise CommandError(f"Can't write {out}: {error.strerror}.") from error
 
     def _import(self, *, file: Path, publish: bool, dry_run: bool, **_: Any) -> None:
-        data = read_file(file, max_bytes=MOST_BYTES)
+        data = read_file(file, max_bytes=MAX_BYTES)
         with transaction.atomic():
             changes = import_file(
                 data, default_access=usual_access(), publishing=publish, dry_run=dry_run

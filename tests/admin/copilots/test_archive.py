@@ -12,7 +12,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.live import live_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish, restore
-from copilot_admin.import_export.faults import BadCopilotFile
+from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Conversation, Copilot, DailyTotal
 from tests.admin.pages import messages_of

@@ -12,8 +12,8 @@ from copilot_admin.admin.copilots import exports
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.archive import put_away
 from copilot_admin.copilots.providers import set_api_key
-from copilot_admin.import_export.bundles import NamedFile, read_files
-from copilot_admin.import_export.loading import load
+from copilot_admin.import_export.reading import load
+from copilot_admin.import_export.uploads import UploadedFile, read_files
 from copilot_admin.jobs.deletion import mark_for_deletion
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
@@ -62,7 +62,7 @@ def test_a_zip_holds_a_file_for_each_that_can_be_imported(builder: Client) -> No
     response = builder.post(PAGE, data)
     with ZipFile(io.BytesIO(response.content)) as archive:
         assert archive.namelist() == ["a.json", "b.json"]
-    assert len(read_files([NamedFile("all.zip", response.content)])) == 2
+    assert len(read_files([UploadedFile("all.zip", response.content)])) == 2
 
 
 def test_many_are_written_as_json(builder: Client, monkeypatch: pytest.MonkeyPatch) -> None:

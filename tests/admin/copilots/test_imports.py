@@ -10,8 +10,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.import_export.exporting import export_file
-from copilot_admin.import_export.loading import as_json
-from copilot_admin.import_export.yaml_writing import write_yaml
+from copilot_admin.import_export.writing import as_json, write_yaml
 from copilot_admin.models import Copilot, PendingImport, Provider
 from tests.factories import make_copilot, make_provider, make_published, make_user
 

@@ -1,18 +1,16 @@
-"""Every fault of a copilot file has its path, a code, and a message of our own."""
+"""Every error of a copilot file has its path, a code, and a message."""
 
 from typing import Any
 
-from pydantic import ValidationError
 import pytest
 
-from copilot_admin.import_export.faults import BadCopilotFile, path_of
-from copilot_admin.import_export.schema import CopilotEntry, CopilotFile
-from copilot_admin.import_export.validation import faults_of, validate
-from tests.import_export.small_files import NOTE, SMALLEST, faults_in, faults_of_copilot
+from copilot_admin.import_export.errors import BadCopilotFile, path_of
+from copilot_admin.import_export.schema import validate
+from tests.import_export.small_files import NOTE, SMALLEST, errors_in, errors_of_copilot
 
 
-def test_all_faults_are_reported():
-    assert faults_in(format=2, providers=[{"kind": "x"}], copilots=[{"slug": "A"}]) == [
+def test_all_errors_are_reported():
+    assert errors_in(format=2, providers=[{"kind": "x"}], copilots=[{"slug": "A"}]) == [
         ("format", "less_than_equal"),
         ("providers[0].name", "missing"),
         ("providers[0].kind", "unknown_kind"),
@@ -27,19 +25,7 @@ def test_all_faults_are_reported():
 def test_a_file_that_is_not_a_group_of_keys_is_refused(value):
     with pytest.raises(BadCopilotFile) as refused:
         validate(value)
-    assert [(one.path, one.code) for one in refused.value.faults] == [("", "model_type")]
-
-
-@pytest.mark.parametrize(
-    ("key", "suggestion"),
-    [("modle", "'model'"), ("promt", "'system_prompt'"), ("temperature", "slug, name")],
-)
-def test_an_unknown_key_gets_a_suggestion_or_the_list_of_keys(key, suggestion):
-    with pytest.raises(BadCopilotFile) as refused:
-        validate({"format": 1, "copilots": [{**SMALLEST, key: "x"}]})
-    (fault,) = refused.value.faults
-    assert (fault.path, fault.code) == (f"copilots[0].{key}", "extra_forbidden")
-    assert suggestion in fault.sentence
+    assert [(one.path, one.code) for one in refused.value.errors] == [("", "model_type")]
 
 
 CHOICE = {"label": "A", "value": "a"}
@@ -131,8 +117,8 @@ CHOICE = {"label": "A", "value": "a"}
         ),
     ],
 )
-def test_a_fault_of_a_copilot_has_path_and_code(changes, path, code):
-    assert faults_of_copilot(**changes) == [(path, code)]
+def test_an_error_of_a_copilot_has_path_and_code(changes, path, code):
+    assert errors_of_copilot(**changes) == [(path, code)]
 
 
 @pytest.mark.parametrize(
@@ -148,9 +134,9 @@ def test_a_fault_of_a_copilot_has_path_and_code(changes, path, code):
         ({"timeout_s": {"total": "x"}}, "timeout_s.total", "float_type"),
     ],
 )
-def test_a_fault_of_a_provider_has_path_and_code(changes, path, code):
+def test_an_error_of_a_provider_has_path_and_code(changes, path, code):
     provider = {"name": "P", "kind": "demo", **changes}
-    assert faults_in(providers=[provider]) == [(f"providers[0].{path}", code)]
+    assert errors_in(providers=[provider]) == [(f"providers[0].{path}", code)]
 
 
 @pytest.mark.parametrize(
@@ -162,34 +148,13 @@ def test_a_fault_of_a_provider_has_path_and_code(changes, path, code):
     ],
 )
 def test_names_and_slugs_are_unique_in_a_file(file):
-    assert faults_in(**file) == [(next(iter(file)), "repeated")]
+    assert errors_in(**file) == [(next(iter(file)), "repeated")]
 
 
 ODD_VALUES: tuple[object, ...] = (
     *(None, True, "", " ", "x" * 5000, -1, 0, 1.5, 10**30),
     *([1], [{}], ["x"] * 1001, {}, {"x": 1}),
 )
-
-
-@pytest.mark.parametrize("odd", ODD_VALUES, ids=lambda odd: repr(odd)[:12])
-def test_no_message_of_the_library_is_shown(odd):
-    shown: list[str] = []
-    for key in CopilotEntry.model_fields:
-        limits = {"limits": {"requests_per_day": odd, "usd_per_day": odd}}
-        for row in ({key: odd}, {key: [odd]}, limits):
-            try:
-                CopilotFile.model_validate({"format": 1, "copilots": [{**SMALLEST, **row}]})
-            except ValidationError as error:
-                for one, fault in zip(error.errors(), faults_of(error, CopilotFile), strict=True):
-                    if "sentence" not in one.get("ctx", {}) and one["msg"] in fault.sentence:
-                        shown.append(str(fault))
-    assert shown == []
-
-
-def test_a_long_wrong_value_is_shortened():
-    with pytest.raises(BadCopilotFile) as refused:
-        validate({"format": 1, "copilots": [{**SMALLEST, "widget_data": "x" * 1000}]})
-    assert len(refused.value.faults[0].sentence) < 200
 
 
 def test_paths_are_written_as_people_write_them():

@@ -1,12 +1,13 @@
-"""Copilot files as YAML that people can read, and that both versions of YAML read alike."""
+"""Copilot files as JSON, and as YAML that both versions of YAML read alike."""
 
+import json
 import re
 import sys
 from typing import Any
 
 import yaml
 
-from copilot_admin.import_export.yaml_reading import CONVERSIONS
+from copilot_admin.import_export.reading import CONVERSIONS
 
 _TEXT = "tag:yaml.org,2002:str"
 # Texts that a reader of version 1.2 (ours) or 1.1 (PyYAML) would take for another type.
@@ -39,6 +40,11 @@ class _Dumper(yaml.SafeDumper):
 
 _Dumper.add_representer(float, _Dumper.represent_number)
 _Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def as_json(value: Any) -> str:
+    """Return plain values as indented JSON."""
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def write_yaml(value: Any) -> str:

@@ -1,12 +1,14 @@
-"""YAML as copilot files use it: the JSON-like core of version 1.2, without surprises.
+"""The text of a copilot file, YAML or JSON, as plain values that can be stored.
 
-PyYAML's safe constructor makes dates of `2024-01-31`, 31 of `0x1f` and sets of `!!set`, so values
-are built from the events of its C parser. Only true, false, null and decimal numbers are not text.
+YAML is the JSON-like core of version 1.2. PyYAML's safe constructor makes dates of `2024-01-31`, 31 of
+`0x1f` and sets of `!!set`, so values are built from the events of its C parser. Only true, false, null
+and decimal numbers are not text.
 Source: https://yaml.org/spec/1.2.2/, chapter 10.3, without octal and hexadecimal numbers.
 """
 
 from collections.abc import Callable, Iterator
 from itertools import takewhile
+import math
 import re
 from typing import Any
 
@@ -23,8 +25,12 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from copilot_admin.import_export.faults import BadCopilotFile, FileFault
+from copilot_admin.import_export.errors import BadCopilotFile, FileError, path_of
+from protocol.json import clean_text
+from protocol.strict_json import MalformedJson, loads
 
+MAX_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB each
+_JSON_START = re.compile(r'\s*\{\s*(?:["}]|\Z)')
 MAX_CHARACTERS = 5_000_000  # the parser reads about 2 million characters a second
 MAX_DEPTH = 40  # levels; a copilot file needs about eight
 # Conversions of unquoted texts; anything else is text. An integer of more digits becomes an
@@ -42,6 +48,60 @@ CONVERSIONS: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
 )
 
 
+def load(data: bytes) -> Any:
+    """Read a file: JSON if it starts like a JSON object, else YAML.
+
+    Raises:
+        BadCopilotFile: It is too large or can't be read.
+    """
+    if len(data) > MAX_BYTES:
+        sentence = _("The file is larger than %(limit)d MB.") % {"limit": MAX_BYTES // 1024**2}
+        raise BadCopilotFile.of_file(sentence)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadCopilotFile.of_file(_("The file is not UTF-8 text.")) from error
+    value = _read_json(data) if _JSON_START.match(text) else read_yaml(text)
+    if errors := list(_find_unstorable(value)):
+        raise BadCopilotFile(errors)
+    return value
+
+
+def describe_json_error(error: ValueError) -> str:
+    """Return where a text is not valid JSON; the error may be one of encoding."""
+    if not isinstance(error, MalformedJson):
+        return _("It contains an incomplete character. Type it again.")
+    if error.place is None:
+        return error.public
+    line, column = error.place
+    return _("Not valid JSON at line %(line)d, column %(column)d.") % {
+        "line": line,
+        "column": column,
+    }
+
+
+def _read_json(data: bytes) -> Any:
+    try:
+        return loads(data)
+    except MalformedJson as error:
+        raise BadCopilotFile.of_file(describe_json_error(error)) from error
+
+
+def _find_unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[FileError]:
+    match value:
+        case dict():
+            for key, item in value.items():
+                yield from _find_unstorable(key, path)
+                yield from _find_unstorable(item, (*path, key))
+        case list():
+            for index, item in enumerate(value):
+                yield from _find_unstorable(item, (*path, index))
+        case str() if clean_text(value) != value:
+            yield FileError(path_of(path), _("contains characters that can't be stored."))
+        case float() if not math.isfinite(value):
+            yield FileError(path_of(path), _("must be a finite number, or text in quotes."))
+
+
 def read_yaml(text: str) -> Any:
     """Read one YAML document of plain values.
 
@@ -50,7 +110,7 @@ def read_yaml(text: str) -> Any:
     """
     if len(text) > MAX_CHARACTERS:
         sentence = _("YAML may have %(most)d characters. Split the file, or write it as JSON.")
-        raise BadCopilotFile([FileFault("", sentence % {"most": MAX_CHARACTERS})])
+        raise BadCopilotFile.of_file(sentence % {"most": MAX_CHARACTERS})
     try:
         return _read_document(yaml.parse(text, Loader=yaml.CSafeLoader))
     except MarkedYAMLError as error:
@@ -60,10 +120,10 @@ def read_yaml(text: str) -> Any:
         sentence = _("this is not YAML of a copilot file: %(problem)s.") % {
             "problem": error.problem
         }
-        raise BadCopilotFile([FileFault(place, sentence)]) from error
+        raise BadCopilotFile([FileError(place, sentence)]) from error
     except (YAMLError, ValueError, OverflowError) as error:
         sentence = _("The file is not YAML: %(fault)s.") % {"fault": error}
-        raise BadCopilotFile([FileFault("", sentence)]) from error
+        raise BadCopilotFile.of_file(sentence) from error
 
 
 def _read_document(events: Iterator[Event]) -> Any:
