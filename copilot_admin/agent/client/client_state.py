@@ -4,11 +4,12 @@ The client returns the `extra_state` of a function call with its result. It drop
 from its history if `extra_state` is empty, and would then send the same question again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import datetime, timedelta
 import hashlib
 import json
+from typing import Any
 
 from itsdangerous import BadData, Serializer
 
@@ -23,8 +24,8 @@ from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.agent.values.turn import messages_of_turn
 from protocol.canonical import canonical
 from protocol.events import FunctionCall
-from protocol.json import Json, JsonObject, object_of
-from protocol.models import MAX_ZONE_CHARACTERS, Query, ResultMessage
+from protocol.json import JsonObject
+from protocol.models import Query, ResultMessage
 
 SIGNED_MEMORY = "copilot_memory"
 LIFETIME = timedelta(hours=24)
@@ -33,9 +34,8 @@ MAX_TOKEN = 4 * 1024 * 1024
 MAX_WAITING = 64 * 1024
 MAX_CARRIED = 48 * 1024
 MAX_STATE = 32 * 1024  # of JSON; a dashboard with 300 widgets has as much
-MAX_SKILLS = 64 * 1024  # of JSON; instructions of 10,000 words fit
+MAX_SKILL = 64 * 1024  # of JSON; instructions of 10,000 words fit
 MAX_EXTRAS = 96 * 1024  # of JSON: what a provider attached to its calls
-MAX_URLS = 16 * 1024  # of the four that there are; a signed one has 2,000
 NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
 SKILL_NOT_CARRIED = (
     "(too long to be kept beyond the first part of this answer; say so if you need it)"
@@ -124,35 +124,43 @@ def build_memory(
 
     The model is told of results and calls that are left out.
     """
-    fits = sum(len(call.name) + len(call.arguments) for call in waiting) <= MAX_WAITING
-    forgotten = () if fits else waiting
-    exchanges = (*exchanges, *(ToolExchange(call.name, "{}", NOT_WAITING) for call in forgotten))
+    if sum(len(call.name) + len(call.arguments) for call in waiting) > MAX_WAITING:
+        forgotten = [ToolExchange(call.name, "{}", NOT_WAITING) for call in waiting]
+        exchanges, waiting = (*exchanges, *forgotten), ()
     memory = Memory(
-        timezone=query.timezone if len(query.timezone or "") <= MAX_ZONE_CHARACTERS else None,
-        urls=query.urls if sum(map(len, query.urls)) <= MAX_URLS else (),
-        selected_skills=tuple(_fit_skills(query.selected_skills)),
+        timezone=query.timezone,
+        urls=query.urls,
+        selected_skills=tuple(map(_fit_skill, query.selected_skills)),
         workspace_state=_fit_state(query.workspace_state),
         exchanges=tuple(_fit_exchanges(exchanges)),
-        waiting=tuple(waiting) if fits else (),
+        waiting=tuple(waiting),
         extras=extras,
     )
-    return _drop_large_extras(memory)
+    carried = (memory, *memory.waiting, *memory.exchanges)
+    if sum(_size_of(asdict(one.extras)) for one in carried if one.extras) <= MAX_EXTRAS:
+        return memory
+    return replace(
+        memory,
+        exchanges=tuple(replace(one, extras=None) for one in memory.exchanges),
+        waiting=tuple(replace(one, extras=None) for one in memory.waiting),
+        extras=None,
+    )
 
 
-def _fit_skills(skills: Sequence[JsonObject]) -> Iterator[JsonObject]:
-    left = MAX_SKILLS
-    for skill in skills:
-        left -= len(json.dumps(skill, ensure_ascii=False))
-        if left < 0:
-            yield {"slug": truncate(str(skill["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
-            return
-        yield skill
+def _size_of(value: JsonObject) -> int:
+    return len(json.dumps(value, ensure_ascii=False))
+
+
+def _fit_skill(skill: JsonObject) -> JsonObject:
+    if _size_of(skill) <= MAX_SKILL:
+        return skill
+    return {"slug": truncate(str(skill["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
 
 
 def _fit_state(state: JsonObject) -> JsonObject:
     """Return the state, or the dashboard alone, or nothing."""
     for kept in (state, {key: value for key, value in state.items() if key == _DASHBOARD}):
-        if len(json.dumps(kept, ensure_ascii=False)) <= MAX_STATE:
+        if _size_of(kept) <= MAX_STATE:
             return kept
     return {}
 
@@ -165,25 +173,6 @@ def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> list[ToolExchange]:
         left -= len(exchange.arguments) + len(exchange.result)
         kept.append(exchange if left >= 0 else ToolExchange(exchange.name, "{}", NOT_CARRIED))
     return kept[::-1]
-
-
-def _drop_large_extras(memory: Memory) -> Memory:
-    """Leave out the extras of earlier calls if they are too large, else all of them."""
-    if _extras_size(memory) > MAX_EXTRAS:
-        plain = tuple(replace(one, extras=None) for one in memory.exchanges)
-        memory = replace(memory, exchanges=plain)
-    if _extras_size(memory) > MAX_EXTRAS:
-        waiting = tuple(replace(one, extras=None) for one in memory.waiting)
-        memory = replace(memory, waiting=waiting, extras=None)
-    return memory
-
-
-def _extras_size(memory: Memory) -> int:
-    carriers: tuple[Memory | ToolCall | ToolExchange, ...]
-    carriers = (memory, *memory.waiting, *memory.exchanges)
-    found = [one.extras for one in carriers if one.extras is not None]
-    messages = {id(one.message): one.message for one in found}  # shared by calls of one answer
-    return sum(len(json.dumps(one)) for one in (*messages.values(), *(one.call for one in found)))
 
 
 def restore_client_state(request: AnswerRequest, stored_turn: StoredTurn) -> AnswerRequest:
@@ -241,30 +230,7 @@ def read_memory(message: ResultMessage, *, request: AnswerRequest) -> Memory | N
 
 def sign_memory(memory: Memory, *, signing_key: bytes, audience: Audience, now: datetime) -> str:
     """Return the memory as a token that is valid for its audience, for a day."""
-    messages: list[JsonObject] = []  # each once: calls of one answer share it
-
-    def row_of(extras: CallExtras | None) -> Json:
-        if extras is None:
-            return None
-        if extras.message not in messages:
-            messages.append(extras.message)
-        return [extras.model, extras.call, messages.index(extras.message)]
-
-    claims = {
-        "expires": int((now + LIFETIME).timestamp()),
-        "timezone": memory.timezone,
-        "urls": memory.urls,
-        "selected_skills": memory.selected_skills,
-        "workspace_state": memory.workspace_state,
-        "exchanges": [
-            [one.name, one.arguments, one.result, row_of(one.extras)] for one in memory.exchanges
-        ],
-        "waiting": [
-            [one.id, one.name, one.arguments, row_of(one.extras)] for one in memory.waiting
-        ],
-        "extras": row_of(memory.extras),
-        "messages": messages,
-    }
+    claims = {"expires": int((now + LIFETIME).timestamp()), "memory": asdict(memory)}
     return _serializer(signing_key, audience).dumps(claims)
 
 
@@ -284,7 +250,7 @@ def verify_memory(
         claims = _serializer(signing_key, audience, older_keys).loads(token)
     except BadData:
         return None
-    return _memory_of(claims) if claims["expires"] >= now.timestamp() else None
+    return _memory_of(claims["memory"]) if claims["expires"] >= now.timestamp() else None
 
 
 def _serializer(
@@ -302,45 +268,16 @@ def _serializer(
     )
 
 
-def _memory_of(claims: Mapping[str, Json]) -> Memory:
-    timezone, state = claims.get("timezone"), claims.get("workspace_state")
-    messages = _rows(claims.get("messages"))
-    skills = _rows(claims.get("selected_skills"))
+def _memory_of(values: Mapping[str, Any]) -> Memory:
+    def read_extras(row: Mapping[str, Any]) -> dict[str, Any]:
+        return {**row, "extras": CallExtras(**row["extras"]) if row["extras"] else None}
+
     return Memory(
-        timezone=timezone if isinstance(timezone, str) else None,
-        urls=tuple(url for url in _rows(claims.get("urls")) if isinstance(url, str)),
-        selected_skills=tuple(skill for skill in skills if isinstance(skill, Mapping)),
-        workspace_state=state if isinstance(state, Mapping) else {},
-        exchanges=tuple(_exchange(row, messages) for row in _rows(claims.get("exchanges"))),
-        waiting=tuple(_call(row, messages) for row in _rows(claims.get("waiting"))),
-        extras=_extras(claims.get("extras"), messages),
+        **{
+            **read_extras(values),
+            "urls": tuple(values["urls"]),
+            "selected_skills": tuple(values["selected_skills"]),
+            "exchanges": tuple(ToolExchange(**read_extras(one)) for one in values["exchanges"]),
+            "waiting": tuple(ToolCall(**read_extras(one)) for one in values["waiting"]),
+        }
     )
-
-
-def _exchange(row: Json, messages: Sequence[Json]) -> ToolExchange:
-    name, arguments, result, *extras = _rows(row)
-    return ToolExchange(
-        str(name), str(arguments), str(result), _extras(extras[0] if extras else None, messages)
-    )
-
-
-def _call(row: Json, messages: Sequence[Json]) -> ToolCall:
-    id, name, arguments, *extras = _rows(row)
-    return ToolCall(
-        id=str(id),
-        name=str(name),
-        arguments=str(arguments),
-        extras=_extras(extras[0] if extras else None, messages),
-    )
-
-
-def _extras(row: Json, messages: Sequence[Json]) -> CallExtras | None:
-    match row:
-        case [str(model), call, int(number)]:
-            message = object_of(messages[number])
-            return CallExtras(model=model, call=object_of(call), message=message)
-    return None
-
-
-def _rows(value: Json) -> tuple[Json, ...]:
-    return tuple(value) if isinstance(value, list) else ()

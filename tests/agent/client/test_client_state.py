@@ -9,10 +9,9 @@ import pytest
 from copilot_admin.agent.client.client_state import (
     LIFETIME,
     MAX_CARRIED,
-    MAX_SKILLS,
+    MAX_SKILL,
     MAX_STATE,
     MAX_TOKEN,
-    MAX_URLS,
     MAX_WAITING,
     SIGNED_MEMORY,
     SKILL_NOT_CARRIED,
@@ -154,15 +153,11 @@ def test_the_first_request_of_a_turn_takes_nothing_over():
     assert merged(make_request(ScriptedProvider([]), query=query), MEMORY) is query
 
 
-def test_what_the_client_carries_is_limited():
-    short, long = {"slug": "a", "contentMarkdown": "Be brief."}, "x" * 5_000_000
-    query = make_query(
-        timezone=long,
-        urls=(f"https://a.example/{long}",),
-        selected_skills=(short, {"slug": "b", "contentMarkdown": long}, short),
-    )
+def test_a_long_skill_is_not_carried():
+    short, long = {"slug": "a", "contentMarkdown": "Be brief."}, "x" * MAX_SKILL
+    query = make_query(selected_skills=(short, {"slug": "b", "contentMarkdown": long}, short))
     left_out = {"slug": "b", "contentMarkdown": SKILL_NOT_CARRIED}
-    assert build_memory(query) == Memory(selected_skills=(short, left_out))
+    assert build_memory(query) == Memory(selected_skills=(short, left_out, short))
 
 
 @pytest.mark.parametrize(
@@ -179,8 +174,7 @@ def test_a_large_workspace_travels_as_its_dashboard(length, kept):
 def test_a_memory_at_its_limits_fits_into_a_token():
     letter = "\U0001f600"  # is written with twelve characters
     query = make_query(
-        urls=(letter * MAX_URLS,),
-        selected_skills=({"slug": "a", "contentMarkdown": letter * (MAX_SKILLS - 99)},),
+        selected_skills=({"slug": "a", "contentMarkdown": letter * (MAX_SKILL - 99)},),
         workspace_state={"a": letter * (MAX_STATE - 10)},
     )
     memory = build_memory(
