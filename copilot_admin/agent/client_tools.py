@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from copilot_admin.agent.client.client_state import client_call_event
-from copilot_admin.agent.client.limits import CallLimitMessages, check_count, check_size
+from copilot_admin.agent.client.limits import CallLimitMessages, check_size
 from copilot_admin.agent.client.widget_data import DataPlan, data_call_event
 from copilot_admin.agent.client.widgets import (
     DATA_TOOL,
@@ -158,7 +158,6 @@ class ClientTools:
             try:
                 check_for_client(call)
                 requests += read_data_requests(call, widgets=widgets)
-                check_count(len(requests))
             except ToolMistake as mistake:
                 wrong[call.id] = self._mistakes.learn(mistake)
         if wrong:

@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from copilot_admin.agent.artifacts import ArtifactNames, picture_artifact, taken_artifact_names
 from copilot_admin.agent.citations import cite_web_sources, cite_widgets, collect_citations
-from copilot_admin.agent.client.widget_data import DataPlan, data_was_read, describe_left_over
+from copilot_admin.agent.client.widget_data import DataPlan, data_was_read
 from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.client_tools import ClientTools
 from copilot_admin.agent.llm.finish_reasons import (
@@ -90,16 +90,14 @@ class Step:
             request,
             query,
             offered=plan.offered,
-            left_over=plan.left_over,
             names=self._client.names_in_history,
             cuts=cuts,
         )
-        left_over = (describe_left_over(plan.left_over),) if plan.left_over else ()
         self.writer = ResponseWriter(
             request.spec,
             query=query,
             plan=plan,
-            problems=(*problems, *left_over, *cuts),
+            problems=(*problems, *cuts),
             max_bytes=request.max_answer_bytes,
         )
         self.text = self.writer.text

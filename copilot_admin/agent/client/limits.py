@@ -20,30 +20,19 @@ from protocol.models import Query
 
 MAX_SOURCES = 500  # widgets; the browser sends a request or more for each
 MAX_CHARACTERS = 1024 * 1024  # of a call's arguments
+_NO_RESULT = "the result of what it was asked to do"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CallLimitMessages:
-    """Messages for people when a function isn't called again.
-
-    Attributes:
-        done: What was done so often: "Tools were already called".
-        no_more: What follows for this answer: "no more tools are called".
-        missing: What the client didn't bring back.
-        advice: What to do.
-    """
+    """What was done so often, and what follows for this answer."""
 
     done: str = "Workspace was already asked for this"
     no_more: str = "it is not asked for it again"
-    missing: str = "the result of what it was asked to do"
-    advice: str = "Ask again to go on."
 
 
 WIDGET_DATA_MESSAGES = CallLimitMessages(
-    done="The dashboard was already asked for data",
-    no_more="this answer uses what there is",
-    missing="the data it was asked for",
-    advice="Ask again about fewer widgets.",
+    "The dashboard was already asked for data", "this answer uses what there is"
 )
 
 
@@ -67,17 +56,20 @@ class CallBudget:
 
     def refusal(self, function: str, messages: CallLimitMessages) -> str:
         """Return why the function isn't called again for this question, or an empty text."""
-        if self.is_retry_loop:
-            return (
-                f"The dashboard sent the question again without {messages.missing}, so this answer "
-                "does without it. Ask again in a new chat if it should not."
-            )
         name = _counted_as(function)
+        is_data = name == GET_WIDGET_DATA
+        if self.is_retry_loop:
+            missing = "the data it was asked for" if is_data else _NO_RESULT
+            return (
+                f"The dashboard sent the question again without {missing}, so this answer does "
+                "without it. Ask again in a new chat if it should not."
+            )
         limit = self.limits.get(name)
         if limit is not None and self.made.get(name, 0) >= limit:
+            advice = "Ask again about fewer widgets." if is_data else "Ask again to go on."
             return (
                 f"{messages.done} {_times(limit)} for this question, so {messages.no_more}. "
-                f"{messages.advice}"
+                f"{advice}"
             )
         if self.in_all >= self.most:
             return (
@@ -127,19 +119,6 @@ def check_size(function: str, arguments: JsonObject) -> None:
         raise ToolMistake(
             f"The call of {quote(function)} is longer than 1 MB, with what Workspace knows of the "
             "widgets and agents that it names. Ask for less at once."
-        )
-
-
-def check_count(wanted: int) -> None:
-    """Check the number of widgets whose data one answer of a model asks for.
-
-    Raises:
-        ToolMistake: They are too many.
-    """
-    if wanted > MAX_SOURCES:
-        raise ToolMistake(
-            f"The data of more than {MAX_SOURCES} widgets is wanted at once. Ask for that which the "
-            "answer needs."
         )
 
 

@@ -50,7 +50,6 @@ class DataPlan:
         offered: Widgets that the model may ask for through `get_widget_data`.
         budget: Calls that the question may still make.
         missing: Names of widgets that should have been fetched and can't be.
-        left_over: Number of selected widgets that weren't fetched because they are too many.
         had: Widgets and arguments whose data is already in this turn.
     """
 
@@ -59,7 +58,6 @@ class DataPlan:
     had: frozenset[Identity] = frozenset()
     budget: CallBudget
     missing: tuple[str, ...] = ()
-    left_over: int = 0
 
     @property
     def refusal(self) -> str:
@@ -90,25 +88,6 @@ def data_call_event(
     )
 
 
-def describe_left_over(number: int) -> str:
-    """Tell the user about widgets that weren't fetched."""
-    return (
-        f"The data of {number:,} selected widgets was not fetched, since that would be too much at "
-        "once. Select fewer to have all of it."
-    )
-
-
-def describe_left_over_to_model(number: int) -> str:
-    """Tell the model about widgets that weren't fetched, if there are any."""
-    if not number:
-        return ""
-    return (
-        f"The data of {number:,} more selected widgets was not fetched, since that would be too much "
-        f"at once. If the answer needs it, ask for it with {GET_WIDGET_DATA}; else say that it is "
-        "missing."
-    )
-
-
 def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> DataPlan:
     """Decide which widgets are fetched now and which the model may ask for."""
     budget = call_budget(spec, query=query, stored_turn=stored_turn)
@@ -131,16 +110,14 @@ def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> Da
     new = {id(widget) for widget in missing}
     offered = tuple(one for one in askable if id(one) in new or one.params)
     wanted = _to_fetch(spec, query, missing)
-    left_over = _left_over(spec, query, askable, had=had)
-    plan = DataPlan(budget=budget, offered=offered, had=had, left_over=left_over)
+    plan = DataPlan(budget=budget, offered=offered, had=had)
     if plan.refusal or not wanted:
         return replace(plan, missing=tuple(map(name_of, wanted)))
     sources = fit_in_one_call(map(source_for, wanted))
     if query.generation is Generation.ONE:
         sources = sources[:1]
-    if not sources:  # each of them is too large
-        return replace(plan, left_over=len(wanted))
-    return replace(plan, fetch=DataCall(function=GET_WIDGET_DATA, sources=sources))
+    call = DataCall(function=GET_WIDGET_DATA, sources=sources) if sources else None
+    return replace(plan, fetch=call)
 
 
 def source_for(widget: Widget, *, params: Mapping[str, Json] | None = None) -> DataSource:
@@ -171,23 +148,6 @@ def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> lis
     candidates = query.widgets.all() if first_generation else query.widgets.primary
     chosen = {id(widget) for widget in candidates}
     return [widget for widget in missing if id(widget) in chosen]
-
-
-def _left_over(
-    spec: CopilotSpec, query: Query, askable: Sequence[Widget], *, had: frozenset[Identity]
-) -> int:
-    """Return how many selected widgets weren't fetched because they are too many for one call.
-
-    A later step doesn't know what the first one fetched, only what didn't fit.
-    """
-    fetched = bool(had) and spec.widget_data is WidgetDataMode.FETCH
-    if not fetched or query.generation is Generation.ONE:
-        return 0
-    chosen = {id(widget) for widget in query.widgets.primary}
-    selected = _each_once(one for one in askable if id(one) in chosen)
-    if len(fit_in_one_call(map(source_for, selected))) == len(selected):
-        return 0
-    return len(_each_once(selected, without=had))
 
 
 def _each_once(

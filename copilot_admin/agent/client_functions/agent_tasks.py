@@ -56,9 +56,7 @@ class AssignTasksToAgents(ClientFunction):
 
     name = "assign_tasks_to_agents"
     label = "Tasks for other agents"
-    limit_messages = CallLimitMessages(
-        done="Tasks were already given", no_more="no more tasks are given"
-    )
+    limit_messages = CallLimitMessages("Tasks were already given", "no more tasks are given")
     without_result = "(the agents have answered the user themselves)"
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

@@ -66,9 +66,7 @@ class AddWidgetToDashboard(ClientFunction):
 
     name = "add_widget_to_dashboard"
     label = "Widgets added to the dashboard"
-    limit_messages = CallLimitMessages(
-        done="Widgets were already added", no_more="no more widgets are added"
-    )
+    limit_messages = CallLimitMessages("Widgets were already added", "no more widgets are added")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all widgets of the request."""
@@ -82,7 +80,7 @@ class UpdateWidgetInDashboard(ClientFunction):
     name = "update_widget_in_dashboard"
     label = "Widgets changed on the dashboard"
     limit_messages = CallLimitMessages(
-        done="Widgets were already changed", no_more="no more widgets are changed"
+        "Widgets were already changed", "no more widgets are changed"
     )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

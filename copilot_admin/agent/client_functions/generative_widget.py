@@ -58,9 +58,7 @@ class AddGenerativeWidget(ClientFunction):
 
     name = "add_generative_widget"
     label = "New widgets of the copilot's own"
-    limit_messages = CallLimitMessages(
-        done="Widgets were already made", no_more="no more widgets are made"
-    )
+    limit_messages = CallLimitMessages("Widgets were already made", "no more widgets are made")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all kinds of widget."""

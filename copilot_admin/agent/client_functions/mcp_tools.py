@@ -25,9 +25,7 @@ class ExecuteAgentTool(ClientFunction):
 
     name = "execute_agent_tool"
     label = "Tools of the user (MCP)"
-    limit_messages = CallLimitMessages(
-        done="Tools were already called", no_more="no more tools are called"
-    )
+    limit_messages = CallLimitMessages("Tools were already called", "no more tools are called")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield each tool, and Workspace's own function, which isn't listed."""

@@ -44,9 +44,7 @@ class ManageNavigationBar(ClientFunction):
 
     name = "manage_navigation_bar"
     label = "Tabs of the dashboard"
-    limit_messages = CallLimitMessages(
-        done="The tabs were already changed", no_more="the tabs stay as they are"
-    )
+    limit_messages = CallLimitMessages("The tabs were already changed", "the tabs stay as they are")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all operations."""

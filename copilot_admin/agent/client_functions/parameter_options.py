@@ -32,7 +32,7 @@ class GetParamsOptions(ClientFunction):
     only_reads = True
     label = "Options of parameters"
     limit_messages = CallLimitMessages(
-        done="Options were already looked up", no_more="no more options are looked up"
+        "Options were already looked up", "no more options are looked up"
     )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

@@ -48,9 +48,7 @@ class GetSkillContent(ClientFunction):
     name = GET_SKILL_CONTENT
     only_reads = True
     label = "Skills that are loaded"
-    limit_messages = CallLimitMessages(
-        done="Skills were already loaded", no_more="no more skills are loaded"
-    )
+    limit_messages = CallLimitMessages("Skills were already loaded", "no more skills are loaded")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the tool with the slugs in its description."""
@@ -76,9 +74,7 @@ class SaveSkill(ClientFunction):
 
     name = "save_skill"
     label = "Skills that are saved"
-    limit_messages = CallLimitMessages(
-        done="Skills were already saved", no_more="no more skills are saved"
-    )
+    limit_messages = CallLimitMessages("Skills were already saved", "no more skills are saved")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the tool if the request brought skills."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from copilot_admin.agent.client.client_state import read_memory
-from copilot_admin.agent.client.widget_data import describe_left_over_to_model
 from copilot_admin.agent.client.widgets import offer_text
 from copilot_admin.agent.client.workspace import catalog_text, workspace_text
 from copilot_admin.agent.files.pictures import Picture
@@ -57,7 +56,6 @@ def model_messages(
     query: Query,
     *,
     offered: Sequence[Widget] = (),
-    left_over: int = 0,
     names: Names | None = None,
     cuts: list[str] | None = None,
 ) -> tuple[ModelMessage, ...]:
@@ -69,7 +67,6 @@ def model_messages(
         request: Copilot version and time.
         query: With the state of earlier steps merged in.
         offered: Widgets that the model may ask for in this step.
-        left_over: Number of selected widgets that were not fetched, as they are too many.
         names: Tool names of earlier calls, for functions with several.
         cuts: Receives a sentence for the user about each piece of this turn's data that was cut.
     """
@@ -81,8 +78,7 @@ def model_messages(
     history = [*_history(request, plain, blocks, names or {}, budget=budget)]
     if cuts is not None:
         cuts += [*blocks.cuts, *reversed(budget.cuts)][:MAX_CUTS]
-    instructions = _system_text(request, query, offered=offered, noted=bool(blocks.derived))
-    system = "\n\n".join(filter(None, (instructions, describe_left_over_to_model(left_over))))
+    system = _system_text(request, query, offered=offered, noted=bool(blocks.derived))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
 

@@ -17,13 +17,11 @@ from copilot_admin.agent.client_functions.registry import CLIENT_FUNCTIONS, labe
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.agent.values.spec import CallLimit, WidgetDataMode
-from protocol.events import FunctionCall, MessageChunk, StatusLevel, StatusUpdate
+from protocol.events import FunctionCall
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.models import CallMessage, Generation, HumanMessage, WidgetParam, Widgets
 from tests.agent.answer_requests import (
-    data,
     events_of,
-    fetched_pair,
     make_query,
     make_request,
     make_spec,
@@ -32,9 +30,7 @@ from tests.agent.answer_requests import (
 from tests.agent.scripted import ScriptedProvider, Step, text
 
 GET, EXTRA, MCP = "get_widget_data", "get_extra_widget_data", "execute_agent_tool"
-MCP_MESSAGES = CallLimitMessages(
-    done="Tools were already called", no_more="no more tools are called"
-)
+MCP_MESSAGES = CallLimitMessages("Tools were already called", "no more tools are called")
 FETCH = make_spec(widget_data=WidgetDataMode.FETCH)
 ASK = make_spec(widget_data=WidgetDataMode.ASK)
 LONG = "x" * (MAX_CHARACTERS // 3)
@@ -142,31 +138,6 @@ def test_the_widgets_that_fit_in_one_call_are_fetched(widgets, generation, ids):
     assert [one.id for one in plan.fetch.sources] == ids
 
 
-def test_model_and_user_are_told_what_was_not_fetched():
-    pair = fetched_pair(MANY[:MAX_SOURCES], *[data("1")] * MAX_SOURCES)
-    query = make_query(HumanMessage("q"), *pair, widgets=Widgets(primary=MANY))
-    events, calls = answer(query, text("Of some."), spec=FETCH)
-    warning = (
-        "The data of 100 selected widgets was not fetched, since that would be too much at once. "
-        "Select fewer to have all of it."
-    )
-    assert events[:2] == [
-        StatusUpdate(message=warning, level=StatusLevel.WARNING),
-        MessageChunk("Of some."),
-    ]
-    assert (
-        calls[0]
-        .messages[0]
-        .text.endswith(
-            "The data of 100 more selected widgets was not fetched, since that would be too much at "
-            "once. If the answer needs it, ask for it with get_widget_data; else say that it is missing."
-        )
-    )
-    query = make_query(widgets=Widgets(primary=(HUGE,)))
-    events, _ = answer(query, text("Without it."), spec=FETCH)
-    assert events[0].message.startswith("The data of 1 selected widgets was not fetched")
-
-
 def test_what_a_model_wants_beyond_one_call_waits_for_the_next():
     widgets = tuple(map(large_widget, range(1, 6)))
     wish = calls_of(DATA_TOOL.name, {"widgets": [{"id": widget.ref} for widget in widgets]})
@@ -175,7 +146,6 @@ def test_what_a_model_wants_beyond_one_call_waits_for_the_next():
     assert [one["id"] for one in event.input_arguments["data_sources"]] == ["prices_1", "prices_2"]
 
 
-YEARS = {"widgets": [{"id": MANY[0].ref, "params": {"symbol": str(year)}} for year in range(300)]}
 AGENT = {"id": "a", "name": "A", "holder_url": f"https://{'x' * 100_000}", "features": {}}
 CHANGED = {"widget_uuid": large_widget().uuid, "input_args": {"year": 1}}
 
@@ -183,8 +153,6 @@ CHANGED = {"widget_uuid": large_widget().uuid, "input_args": {"year": 1}}
 @pytest.mark.parametrize(
     ("query", "function", "arguments", "sentence"),
     [
-        ({"widgets": Widgets(secondary=MANY[:2])}, DATA_TOOL.name, (YEARS, YEARS),
-         "The data of more than 500 widgets is wanted at once. Ask for that which the answer needs."),
         ({"widgets": Widgets(secondary=(HUGE,))}, DATA_TOOL.name,
          ({"widgets": [{"id": HUGE.ref}]},), TOO_LONG.format("get_widget_data")),
         ({"workspace_state": {"agents": [AGENT]}}, "assign_tasks_to_agents",
@@ -194,7 +162,7 @@ CHANGED = {"widget_uuid": large_widget().uuid, "input_args": {"year": 1}}
           "workspace_options": {"generative-ui": True}}, "update_widget_in_dashboard",
          ({"data_sources": [CHANGED] * 10},), TOO_LONG.format("update_widget_in_dashboard")),
     ],
-    ids=["widgets", "widget", "agents", "dashboard"],
+    ids=["widget", "agents", "dashboard"],
 )  # fmt: skip
 def test_a_call_that_is_too_large_is_explained_to_the_model(query, function, arguments, sentence):
     script = [calls_of(function, *arguments), text("So be it.")]
