@@ -10,15 +10,16 @@ from django.utils.translation import gettext as _
 from copilot_admin.agent.fetching.egress import Egress, FetchFailed
 from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.client import is_within
-from copilot_admin.connection_test.documents import DocumentPlace, RefusedDocument, entry
+from copilot_admin.connection_test.documents import DocumentPlace, entry
 from copilot_admin.connection_test.values import (
     Answer,
     Ask,
     Setup,
+    StepFailed,
     StepResult,
-    StepVerdict,
     Unreached,
     good,
+    warning,
 )
 from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
@@ -28,29 +29,20 @@ SECONDS = 8.0
 
 async def image(setup: Setup, ask: Ask) -> StepResult:
     """Check that the image loads as in an `<img>` element, so without CORS."""
-    try:
-        address = str((await entry(setup, ask, DocumentPlace.AGENTS)).get("image", ""))
-    except RefusedDocument as refused:
-        return refused.result
+    address = str((await entry(setup, ask, DocumentPlace.AGENTS)).get("image", ""))
     if not address:
         return good(_("No image. Workspace shows a letter instead."))
     try:
         data = await _loaded(address, setup, ask)
         await asyncio.to_thread(harmless_png, data)
-    except FetchFailed as error:
-        return _not_loaded(error.detail, address)
-    except (Unreached, ConfigurationError) as error:
-        return _not_loaded(error.public, address)
+    except (FetchFailed, Unreached, ConfigurationError) as error:
+        why = error.detail if isinstance(error, FetchFailed) else error.public
+        return warning(
+            _("The image can't be loaded. %(why)s") % {"why": why},
+            fix=_("Upload an image or correct its URL, then publish. Everything else works."),
+            details=(address,),
+        )
     return good(_("The image loads (%(size)d kB).") % {"size": len(data) // 1024 + 1}, address)
-
-
-def _not_loaded(why: str, address: str) -> StepResult:
-    return StepResult(
-        verdict=StepVerdict.WARN,
-        sentence=_("The image can't be loaded. %(why)s") % {"why": why},
-        fix=_("Upload an image or correct its URL, then publish. Everything else works."),
-        details=(address,),
-    )
 
 
 async def _loaded(address: str, setup: Setup, ask: Ask) -> bytes:
@@ -76,17 +68,15 @@ async def origins(setup: Setup, ask: Ask) -> StepResult:
     found = await asyncio.gather(*(_faults_of(origin, setup, ask) for origin in wanted))
     bad = tuple(f"{origin}: {fault}" for origin, fault in zip(wanted, found, strict=True) if fault)
     if bad:
-        return StepResult(
-            verdict=StepVerdict.BAD,
-            sentence=_("CORS blocks an origin."),
+        raise StepFailed(
+            _("CORS blocks an origin."),
             workspace=workspace_words.CORS,
             fix=_get_fix(setup),
             details=bad,
         )
     if not await _faults_of(STRANGER, setup, ask):
-        return StepResult(
-            verdict=StepVerdict.WARN,
-            sentence=_("Every origin is allowed."),
+        return warning(
+            _("Every origin is allowed."),
             fix=_("Configure your proxy not to add Access-Control headers."),
         )
     return good(_("These origins can send X-Trace-Id and the key; others are blocked."), *wanted)

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
-from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from aiohttp import (
@@ -19,31 +18,13 @@ from aiohttp import (
     DummyCookieJar,
 )
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
-from copilot_admin.agent.fetching.tls_faults import TlsFault, tls_fault
+from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.connection_test.values import Answer, Unreached
 
 MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
 # Requests of one test at a time; more would overload a small server with hundreds of copilots.
 _AT_ONCE = 3
-_TLS_WORDS = MappingProxyType(
-    {
-        TlsFault.EXPIRED: gettext_lazy("The certificate has expired. Browsers reject it, too."),
-        TlsFault.TOO_EARLY: gettext_lazy(
-            "The certificate is not valid yet. Check the clocks of both machines."
-        ),
-        TlsFault.OTHER_HOST: gettext_lazy(
-            "The certificate is for another host. Browsers reject it, too."
-        ),
-        TlsFault.UNKNOWN_ISSUER: gettext_lazy(
-            "This server doesn't trust the issuer of the certificate. Browsers reject it, too, unless "
-            "their machines trust the issuer."
-        ),
-        TlsFault.OTHER: gettext_lazy("The certificate is not trusted. Browsers reject it, too."),
-        TlsFault.NO_TLS: gettext_lazy("No encrypted connection could be made."),
-    }
-)
 
 
 def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
@@ -161,7 +142,7 @@ def _ms_since(began: float) -> int:
 
 def _why(error: Exception) -> str:
     if fault := tls_fault(error):
-        return str(_TLS_WORDS[fault])
+        return _("%(fault)s Browsers reject it, too.") % {"fault": fault.said("the server")}
     match error:
         case ClientConnectorDNSError():
             return _("The host name can't be resolved.")

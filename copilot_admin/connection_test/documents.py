@@ -13,8 +13,7 @@ from copilot_admin.connection_test.values import (
     Answer,
     Ask,
     Setup,
-    StepResult,
-    StepVerdict,
+    StepFailed,
     Unreached,
 )
 from protocol.json_schema import data_faults
@@ -64,37 +63,40 @@ class DocumentPlace(StrEnum):
     COPILOTS = "/copilots.json"
 
 
-class RefusedDocument(Exception):
-    """A document that Workspace would reject."""
-
-    def __init__(self, result: StepResult) -> None:
-        super().__init__(result.sentence)
-        self.result = result
-
-
 async def document(setup: Setup, ask: Ask, place: DocumentPlace) -> tuple[dict[str, Any], Answer]:
     """Load a document; return it with its response.
 
     Raises:
-        RefusedDocument: Workspace would reject it.
+        StepFailed: Workspace would reject it.
     """
     try:
         answer = await ask("GET", setup.base + place, headers={"X-API-Key": setup.key})
     except Unreached as error:
-        raise RefusedDocument(_unreached(error)) from error
+        raise StepFailed(
+            _("The server can't reach itself. %(why)s") % {"why": error.public},
+            workspace=workspace_words.NETWORK,
+            fix=_(
+                "Set PUBLIC_URL to the URL that users enter. If browsers reach it but this machine "
+                "doesn't, this test can't say more."
+            ),
+        ) from error
     check_status(answer)
-    return read(answer, base=setup.base), answer
+    return _read(answer, base=setup.base), answer
 
 
 async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> dict[str, Any]:
     """Load the entry of the copilot, with absolute URLs.
 
     Raises:
-        RefusedDocument: There is no document, or it doesn't list the copilot.
+        StepFailed: There is no document, or it doesn't list the copilot.
     """
     found, _answer = await document(setup, ask, place)
     if setup.slug not in found:
-        raise RefusedDocument(_not_listed(setup, found))
+        raise StepFailed(
+            _("The document doesn't list this copilot, so Workspace won't show it."),
+            fix=setup.problem or _why_not_listed(setup),
+            details=(_("It lists: %(ids)s") % {"ids": ", ".join(found)[:300] or "-"},),
+        )
     return dict(found[setup.slug])
 
 
@@ -102,17 +104,21 @@ def check_status(answer: Answer) -> None:
     """Check the status of a response.
 
     Raises:
-        RefusedDocument: It isn't 200.
+        StepFailed: It isn't 200.
     """
     if 300 <= answer.status < 400:
-        raise RefusedDocument(_redirected(answer))
-    if answer.status == 200:
-        return
-    text = _("The server returned status %(status)d.")
-    raise RefusedDocument(
-        StepResult(
-            verdict=StepVerdict.BAD,
-            sentence=text % {"status": answer.status},
+        where = answer.headers.get("location", "")
+        raise StepFailed(
+            _("The server redirects to another URL: %(where)s") % {"where": where[:300]},
+            workspace=workspace_words.CORS,
+            fix=_(
+                "Set PUBLIC_URL to the target of the redirect and enter that in Workspace. Browsers "
+                "don't follow redirects of CORS preflight requests."
+            ),
+        )
+    if answer.status != 200:
+        raise StepFailed(
+            _("The server returned status %(status)d.") % {"status": answer.status},
             workspace=workspace_words.of_status(answer.status),
             fix=_(
                 "Something between browser and server answers instead, or the server failed. Check "
@@ -120,41 +126,28 @@ def check_status(answer: Answer) -> None:
             ),
             details=seen_in(answer),
         )
-    )
 
 
-def read(answer: Answer, *, base: str) -> dict[str, Any]:
-    """Parse a document and make its URLs absolute, as Workspace does.
-
-    Raises:
-        RefusedDocument: It isn't valid JSON, or doesn't match the schema.
-    """
+def _read(answer: Answer, *, base: str) -> dict[str, Any]:
+    """Parse a document and make its URLs absolute, as Workspace does."""
     try:
         found = loads(answer.body)
     except MalformedJson as error:
-        raise RefusedDocument(
-            StepResult(
-                verdict=StepVerdict.BAD,
-                sentence=_("The response is not valid JSON."),
-                workspace=workspace_words.NO_JSON,
-                fix=_(
-                    "Something answers instead of this server, such as a sign-in page of a proxy."
-                ),
-                details=(error.public, *seen_in(answer)),
-            )
+        raise StepFailed(
+            _("The response is not valid JSON."),
+            workspace=workspace_words.NO_JSON,
+            fix=_("Something answers instead of this server, such as a sign-in page of a proxy."),
+            details=(error.public, *seen_in(answer)),
         ) from error
     faults = data_faults(found, SCHEMA) or _address_faults(found, base)
     if faults:
-        raise RefusedDocument(
-            StepResult(
-                verdict=StepVerdict.BAD,
-                sentence=_("The document doesn't match the schema of Workspace."),
-                workspace=workspace_words.SCHEMA,
-                fix=_(
-                    "One invalid entry makes Workspace reject all. Fix and publish the copilots below."
-                ),
-                details=tuple(faults),
-            )
+        raise StepFailed(
+            _("The document doesn't match the schema of Workspace."),
+            workspace=workspace_words.SCHEMA,
+            fix=_(
+                "One invalid entry makes Workspace reject all. Fix and publish the copilots below."
+            ),
+            details=tuple(faults),
         )
     return {slug: _resolved(one, base) for slug, one in _entries(found)}
 
@@ -172,17 +165,14 @@ def conflicts(found: Mapping[str, Any]) -> tuple[str, ...]:
 
 def seen_in(answer: Answer) -> tuple[str, ...]:
     """Return the error text of a response, else the start of its body."""
-    text = _detail(answer) or answer.body.decode("utf-8", "replace").strip()
-    return (text[:MOST_SHOWN],) if text else ()
-
-
-def _detail(answer: Answer) -> str:
     try:
         found = loads(answer.body)
     except MalformedJson:
-        return ""
+        found = None
     detail = found.get("detail") if isinstance(found, dict) else None
-    return detail if isinstance(detail, str) else ""
+    is_text = isinstance(detail, str)
+    text = str(detail) if is_text else answer.body.decode("utf-8", "replace").strip()
+    return (text[:MOST_SHOWN],)
 
 
 def _entries(found: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -210,40 +200,6 @@ def _is_web_address(address: str, base: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
         return False
-
-
-def _unreached(error: Unreached) -> StepResult:
-    return StepResult(
-        verdict=StepVerdict.BAD,
-        sentence=_("The server can't reach itself. %(why)s") % {"why": error.public},
-        workspace=workspace_words.NETWORK,
-        fix=_(
-            "Set PUBLIC_URL to the URL that users enter. If browsers reach it but this machine "
-            "doesn't, this test can't say more."
-        ),
-    )
-
-
-def _redirected(answer: Answer) -> StepResult:
-    where = answer.headers.get("location", "")
-    return StepResult(
-        verdict=StepVerdict.BAD,
-        sentence=_("The server redirects to another URL: %(where)s") % {"where": where[:300]},
-        workspace=workspace_words.CORS,
-        fix=_(
-            "Set PUBLIC_URL to the target of the redirect and enter that in Workspace. Browsers "
-            "don't follow redirects of CORS preflight requests."
-        ),
-    )
-
-
-def _not_listed(setup: Setup, found: Mapping[str, Any]) -> StepResult:
-    return StepResult(
-        verdict=StepVerdict.BAD,
-        sentence=_("The document doesn't list this copilot, so Workspace won't show it."),
-        fix=setup.problem or _why_not_listed(setup),
-        details=(_("It lists: %(ids)s") % {"ids": ", ".join(found)[:300] or "-"},),
-    )
 
 
 def _why_not_listed(setup: Setup) -> str:

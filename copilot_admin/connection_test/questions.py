@@ -11,21 +11,20 @@ from django.utils.translation import gettext as _
 from copilot_admin.connection_test.documents import (
     MOST_SHOWN,
     DocumentPlace,
-    RefusedDocument,
     entry,
     seen_in,
 )
 from copilot_admin.connection_test.values import (
     Answer,
     Ask,
-    ConnectionStep,
     Setup,
+    StepFailed,
     StepResult,
-    StepVerdict,
     Unreached,
     good,
+    warning,
 )
-from protocol.json import Json
+from protocol.json import Json, text_of
 from protocol.models import Generation
 from protocol.sse import EventTooLarge, decode
 from protocol.strict_json import MalformedJson, loads
@@ -43,26 +42,28 @@ EVENTS = {
 }
 
 
-def question(generation: Generation) -> ConnectionStep:
-    """Return the step for a generation."""
-
-    async def step(setup: Setup, ask: Ask) -> StepResult:
-        try:
-            answer = await _asked(generation, setup, ask)
-        except RefusedDocument as refused:
-            return refused.result
-        except Unreached as error:
-            return _bad(
-                _("No complete answer. %(why)s") % {"why": error.public},
-                fix=_("Check its provider and the timeouts of your proxy."),
-            )
-        return (
-            _no_stream(answer, setup)
-            or _unreadable(answer, generation)
-            or await _ended(answer, generation, setup)
+async def check_question(generation: Generation, setup: Setup, ask: Ask) -> StepResult:
+    """Check that a question of a generation is answered with a stream that Workspace can read."""
+    try:
+        answer = await _asked(generation, setup, ask)
+    except Unreached as error:
+        raise StepFailed(
+            _("No complete answer. %(why)s") % {"why": error.public},
+            fix=_("Check its provider and the timeouts of your proxy."),
+        ) from error
+    _check_head(answer, setup)
+    events = _read_events(answer, generation)
+    text = _("First event after %(first)d ms, last after %(ms)d ms, %(count)d events.")
+    numbers = {"first": answer.first_ms or 0, "ms": answer.ms, "count": len(events)}
+    details = (text % numbers, _words(events))
+    await _check_stored(answer, generation, setup, details)
+    if answer.ms > SLOW_MS and (answer.first_ms or 0) > answer.ms * 0.9:
+        return warning(
+            _("The answer was delivered all at once instead of word by word."),
+            fix=_("Turn off buffering and compression in your proxy."),
+            details=details,
         )
-
-    return step
+    return good(_("Answered; the stream was read completely."), *filter(None, details))
 
 
 def body_of(generation: Generation) -> bytes:
@@ -100,111 +101,76 @@ async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
     )
 
 
-def _no_stream(answer: Answer, setup: Setup) -> StepResult | None:
+def _check_head(answer: Answer, setup: Setup) -> None:
     if answer.status != HTTPStatus.OK:
-        return _bad(
+        raise StepFailed(
             _("The question was rejected with status %(status)d.") % {"status": answer.status},
             fix=setup.problem
             or _("Server response below. If it isn't from this server, check your proxy."),
             details=seen_in(answer),
         )
     if answer.kind != "text/event-stream":
-        return _bad(
+        raise StepFailed(
             _("The answer is “%(kind)s”, not an event stream.") % {"kind": answer.kind[:100]},
             fix=_("Configure your proxy to forward responses unchanged."),
             details=seen_in(answer),
         )
-    return None
 
 
-def _unreadable(answer: Answer, generation: Generation) -> StepResult | None:
+def _read_events(answer: Answer, generation: Generation) -> list[tuple[str, Any]]:
     try:
-        events = decode(answer.body)
-        data = [loads(text.encode()) for _name, text in events]
+        events = [(name, loads(text.encode())) for name, text in decode(answer.body)]
     except (EventTooLarge, MalformedJson) as error:
-        return _bad(
+        raise StepFailed(
             _("An event of the stream is not valid. Workspace stops reading there."),
             fix=_("Configure your proxy not to change or compress responses."),
             details=(str(error),),
-        )
+        ) from error
     if answer.body and not answer.body.endswith(b"\n\n"):
-        return _bad(
+        raise StepFailed(
             _("The stream was cut off mid-event."),
             fix=_("Increase the read timeout of your proxy."),
         )
-    unknown = sorted({name for name, _text in events} - EVENTS[generation])
+    unknown = sorted({name for name, _data in events} - EVENTS[generation])
     if unknown:
-        return _bad(
+        raise StepFailed(
             _("The stream has events that this version of Workspace doesn't know."),
             fix=_("Another server, or another version of this one, answers at this URL."),
             details=tuple(name[:100] for name in unknown),
         )
-    if not data:
-        return _bad(
+    if not events:
+        raise StepFailed(
             _("The stream is empty."),
             fix=_("Read the conversation: set the filter “Playground” in the list."),
         )
-    return None
+    return events
 
 
-async def _ended(answer: Answer, generation: Generation, setup: Setup) -> StepResult:
-    names = [name for name, _text in decode(answer.body)]
-    details = (_measured(answer, names), *_words(answer))
+async def _check_stored(
+    answer: Answer, generation: Generation, setup: Setup, details: tuple[str, ...]
+) -> None:
     kept = await setup.kept(answer.headers.get("x-completion-id", ""))
     if kept is None:
-        return _bad(
+        raise StepFailed(
             _("An answer came, but not from this server."),
             fix=_("Another server answers at this URL. Set PUBLIC_URL."),
             details=details,
         )
     if kept.error or kept.outcome != "completed":
-        return _bad(
+        raise StepFailed(
             _("The copilot couldn't answer. %(why)s") % {"why": kept.error or kept.outcome},
             fix=_("Test its provider, or read the conversation of this question."),
             details=details,
         )
     if kept.generation != generation:
-        return _bad(
+        raise StepFailed(
             _("The question was read as generation %(read)d.") % {"read": kept.generation},
             fix=_("Configure your proxy not to change URLs and bodies."),
             details=details,
         )
-    if _was_held_back(answer):
-        return StepResult(
-            verdict=StepVerdict.WARN,
-            sentence=_("The answer was delivered all at once instead of word by word."),
-            fix=_("Turn off buffering and compression in your proxy."),
-            details=details,
-        )
-    return good(_("Answered; the stream was read completely."), *details)
 
 
-def _was_held_back(answer: Answer) -> bool:
-    first = answer.first_ms or 0
-    return answer.ms > SLOW_MS and first > answer.ms * 0.9
-
-
-def _measured(answer: Answer, names: Sequence[str]) -> str:
-    text = _("First event after %(first)d ms, last after %(ms)d ms, %(count)d events.")
-    return text % {"first": answer.first_ms or 0, "ms": answer.ms, "count": len(names)}
-
-
-def _words(answer: Answer) -> tuple[str, ...]:
-    deltas = [
-        _field(loads(text.encode()), "delta")
-        for name, text in decode(answer.body)
-        if name == "copilotMessageChunk"
-    ]
-    words = "".join(deltas).strip()
-    return (words[:MOST_SHOWN],) if words else ()
-
-
-def _field(value: Any, name: str) -> str:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
-
-
-def _bad(sentence: str, *, fix: str, details: tuple[str, ...] = ()) -> StepResult:
-    return StepResult(
-        verdict=StepVerdict.BAD, sentence=sentence, fix=fix, details=tuple(filter(None, details))
-    )
+def _words(events: Sequence[tuple[str, Any]]) -> str:
+    chunks = [data for name, data in events if name == "copilotMessageChunk"]
+    deltas = [text_of(data.get("delta")) for data in chunks if isinstance(data, dict)]
+    return "".join(deltas).strip()[:MOST_SHOWN]

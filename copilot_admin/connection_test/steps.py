@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.connection_test import browser, discovery
-from copilot_admin.connection_test.questions import question
-from copilot_admin.connection_test.values import Ask, ConnectionStep, Setup, StepResult
+from copilot_admin.connection_test.documents import DocumentPlace
+from copilot_admin.connection_test.questions import check_question
+from copilot_admin.connection_test.values import Ask, ConnectionStep, Setup, StepFailed, StepResult
 from protocol.models import Generation
 
 
@@ -45,17 +47,20 @@ _STEPS: Mapping[StepName, ConnectionStep] = {
     StepName.LIVE: discovery.live,
     StepName.KEY: discovery.key,
     StepName.ADDRESS: discovery.address,
-    StepName.AGENTS: discovery.agents,
-    StepName.COPILOTS: discovery.copilots,
+    StepName.AGENTS: partial(discovery.listed, DocumentPlace.AGENTS),
+    StepName.COPILOTS: partial(discovery.listed, DocumentPlace.COPILOTS),
     StepName.NAMES: discovery.names,
     StepName.IMAGE: browser.image,
     StepName.ORIGINS: browser.origins,
-    StepName.THREE: question(Generation.THREE),
-    StepName.TWO: question(Generation.TWO),
-    StepName.ONE: question(Generation.ONE),
+    StepName.THREE: partial(check_question, Generation.THREE),
+    StepName.TWO: partial(check_question, Generation.TWO),
+    StepName.ONE: partial(check_question, Generation.ONE),
 }
 
 
 async def run_step(name: StepName, setup: Setup, ask: Ask) -> StepResult:
     """Run one step."""
-    return await _STEPS[name](setup, ask)
+    try:
+        return await _STEPS[name](setup, ask)
+    except StepFailed as failed:
+        return failed.result

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -49,6 +49,27 @@ def good(sentence: str, *details: str) -> StepResult:
     return StepResult(verdict=StepVerdict.GOOD, sentence=sentence, details=details)
 
 
+def warning(sentence: str, *, fix: str, details: tuple[str, ...] = ()) -> StepResult:
+    """Return a result of what works, but not for everyone or not well."""
+    return StepResult(verdict=StepVerdict.WARN, sentence=sentence, fix=fix, details=details)
+
+
+class StepFailed(Exception):
+    """A problem that ends a step; the arguments are those of `StepResult`."""
+
+    def __init__(
+        self, sentence: str, *, fix: str, workspace: str = "", details: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(sentence)
+        self.result = StepResult(
+            verdict=StepVerdict.BAD,
+            sentence=sentence,
+            workspace=workspace,
+            fix=fix,
+            details=tuple(filter(None, details)),
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """Response of a server.
@@ -75,23 +96,8 @@ class Unreached(CopilotError):
     """There is no response; the text gives the reason."""
 
 
-class Ask(Protocol):
-    """Client of the server; URLs of others are refused."""
-
-    async def __call__(
-        self,
-        method: str,
-        address: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        body: bytes = b"",
-        seconds: float = 10.0,
-    ) -> Answer:
-        """Send one request, without following redirects.
-
-        Raises:
-            Unreached: There is no response.
-        """
+# Sends a request to the server itself: method, URL and the options of `ConnectionAsker`.
+Ask: TypeAlias = Callable[..., Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +133,7 @@ class Setup:
     origins: tuple[str, ...]
     extra_origin: str
     headers: tuple[str, ...]
-    kept: "Callable[[str], Awaitable[StoredRun | None]]"
+    kept: Callable[[str], Awaitable[StoredRun | None]]
 
 
 ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[StepResult]]

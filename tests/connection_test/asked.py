@@ -7,9 +7,9 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 
+from copilot_admin.connection_test.steps import StepName, run_step
 from copilot_admin.connection_test.values import (
     Answer,
-    ConnectionStep,
     Setup,
     StepResult,
     StoredRun,
@@ -113,7 +113,7 @@ SETUP = Setup(
 
 
 def done(
-    step: ConnectionStep, answers: Mapping[str, Answer | Unreached] | None = None, **facts: Any
+    name: StepName, answers: Mapping[str, Answer | Unreached] | None = None, **facts: Any
 ) -> StepResult:
     """How a step ends with a server that answers so, and a copilot of which these facts hold."""
-    return async_to_sync(step)(replace(SETUP, **facts), Server(answers or {}))
+    return async_to_sync(run_step)(name, replace(SETUP, **facts), Server(answers or {}))

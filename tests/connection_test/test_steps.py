@@ -8,9 +8,8 @@ from typing import Any
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.connection_test import browser, discovery
 from copilot_admin.connection_test import values as workspace_words
-from copilot_admin.connection_test.questions import QUESTION, body_of, question
+from copilot_admin.connection_test.questions import QUESTION, body_of
 from copilot_admin.connection_test.steps import TITLES, StepName, run_step
 from copilot_admin.connection_test.values import Answer, StepVerdict, StoredRun, Unreached
 from protocol.models import Generation
@@ -31,7 +30,6 @@ from tests.connection_test.asked import (
 GOOD, WARN, BAD = StepVerdict
 AWAY = Unreached("Nothing takes connections there.")
 PAGE = Answer(status=200, headers={"content-type": "text/html"}, body=b"<h1>Log in</h1>")
-ask_three = question(Generation.THREE)
 
 
 def moved(status: int = 301) -> Answer:
@@ -65,11 +63,11 @@ def test_every_step_has_a_title_and_ends_well_where_all_is_well(name: StepName):
     ],
 )
 def test_a_key_must_exist_if_one_is_required(facts, verdict):
-    assert done(discovery.key, **facts).verdict is verdict
+    assert done(StepName.KEY, **facts).verdict is verdict
 
 
 def test_a_disabled_copilot_is_not_available():
-    result = done(discovery.live, problem="Switched off.")
+    result = done(StepName.LIVE, problem="Switched off.")
     assert result.verdict is BAD and "Switched off." in result.sentence
 
 
@@ -92,7 +90,7 @@ def test_a_disabled_copilot_is_not_available():
 def test_the_url_reaches_this_server_and_browsers_can_use_it(answers, facts, verdict, workspace):
     alive = Answer(status=200, body=b'{"status": "alive"}')
     others = {f"GET {facts['base']}/healthz": alive} if "base" in facts else {}
-    result = done(discovery.address, {**others, **answers}, **facts)
+    result = done(StepName.ADDRESS, {**others, **answers}, **facts)
     assert (result.verdict, result.workspace) == (verdict, workspace)
 
 
@@ -107,7 +105,7 @@ def test_the_url_reaches_this_server_and_browsers_can_use_it(answers, facts, ver
 )
 def test_a_status_is_said_in_workspaces_words(status: int, said: str):
     answer = Answer(status=status, body=b"<b>Bad gateway</b>")
-    result = done(discovery.agents, {"GET /agents.json": answer})
+    result = done(StepName.AGENTS, {"GET /agents.json": answer})
     assert (result.verdict, result.workspace, result.details) == (
         BAD,
         said,
@@ -134,18 +132,18 @@ def test_a_status_is_said_in_workspaces_words(status: int, said: str):
 )
 @pytest.mark.parametrize("path", ["/agents.json", "/copilots.json"])
 def test_a_document_that_workspace_would_reject_fails(path, answer, workspace):
-    step = discovery.agents if path == "/agents.json" else discovery.copilots
+    step = StepName.AGENTS if path == "/agents.json" else StepName.COPILOTS
     result = done(step, {f"GET {path}": answer})
     assert (result.verdict, result.workspace, bool(result.fix)) == (BAD, workspace, True)
 
 
 def test_a_document_with_another_content_type_is_a_warning():
     answer = document({"news": ENTRY}, **{"content-type": "text/plain; charset=utf-8"})
-    assert done(discovery.agents, {"GET /agents.json": answer}).verdict is WARN
+    assert done(StepName.AGENTS, {"GET /agents.json": answer}).verdict is WARN
 
 
 def test_a_disabled_copilot_that_is_not_listed_names_the_reason():
-    result = done(discovery.agents, {"GET /agents.json": document({})}, problem="Switched off.")
+    result = done(StepName.AGENTS, {"GET /agents.json": document({})}, problem="Switched off.")
     assert result.fix == "Switched off."
 
 
@@ -158,7 +156,7 @@ def test_a_disabled_copilot_that_is_not_listed_names_the_reason():
 )
 @pytest.mark.parametrize("path", ["/agents.json", "/copilots.json"])
 def test_two_of_one_id_or_name_are_named(path: str, entries: Mapping[str, Any]):
-    result = done(discovery.names, {f"GET {path}": document(entries)})
+    result = done(StepName.NAMES, {f"GET {path}": document(entries)})
     assert (result.verdict, result.workspace) == (BAD, workspace_words.CONFLICT)
     assert result.details == tuple(f"{slug}: {one['name']}" for slug, one in entries.items())
 
@@ -178,7 +176,7 @@ def test_an_image_that_does_not_load_is_a_warning(answer):
         "GET /agents.json": document({"news": entry}),
         "GET /v1/copilots/news/image": answer,
     }
-    result = done(browser.image, answers)
+    result = done(StepName.IMAGE, answers)
     assert (result.verdict, result.details) == (WARN, (f"{BASE}/v1/copilots/news/image",))
 
 
@@ -186,7 +184,7 @@ def test_an_image_that_does_not_load_is_a_warning(answer):
 def test_an_image_elsewhere_is_fetched_as_everything_of_strangers_is(host: str):
     entry = {**ENTRY, "image": f"http://{host}/logo.png"}
     server = Server({"GET /agents.json": document({"news": entry})})
-    result = async_to_sync(browser.image)(SETUP, server)
+    result = async_to_sync(run_step)(StepName.IMAGE, SETUP, server)
     assert result.verdict is WARN
     assert [address for _, address, _, _ in server.asked] == [f"{BASE}/agents.json"]
 
@@ -223,7 +221,7 @@ def test_an_image_elsewhere_is_fetched_as_everything_of_strangers_is(host: str):
     ],
 )
 def test_a_page_that_may_not_ask_is_named(answers, facts, details):
-    result = done(browser.origins, answers, **facts)
+    result = done(StepName.ORIGINS, answers, **facts)
     assert (result.verdict, result.workspace) == (BAD, workspace_words.CORS)
     (detail,) = result.details
     assert detail.startswith(details)
@@ -241,13 +239,13 @@ def test_a_proxy_that_lets_everybody_ask_is_said():
         "OPTIONS /v1/copilots/news/query": allowed,
         "GET /agents.json": document({"news": ENTRY}, **open_door),
     }
-    result = done(browser.origins, answers)
+    result = done(StepName.ORIGINS, answers)
     assert result.verdict is WARN
 
 
 def test_a_page_asks_first_with_all_that_it_will_send():
     server = Server()
-    async_to_sync(browser.origins)(SETUP, server)
+    async_to_sync(run_step)(StepName.ORIGINS, SETUP, server)
     asked = [
         (address.removeprefix(BASE), headers["Access-Control-Request-Method"])
         for method, address, headers, _ in server.asked
@@ -268,8 +266,8 @@ def test_a_first_question_is_read_as_one_of_its_generation(generation: Generatio
 
 def test_a_question_goes_where_the_document_says_with_an_id_of_its_own():
     server = Server()
-    async_to_sync(ask_three)(SETUP, server)
-    async_to_sync(ask_three)(SETUP, server)
+    async_to_sync(run_step)(StepName.THREE, SETUP, server)
+    async_to_sync(run_step)(StepName.THREE, SETUP, server)
     questions = [row for row in server.asked if row[0] == "POST"]
     assert [address for _, address, _, _ in questions] == [QUERY, QUERY]
     assert json.loads(questions[0][3])["messages"] == [{"role": "human", "content": QUESTION}]
@@ -278,7 +276,7 @@ def test_a_question_goes_where_the_document_says_with_an_id_of_its_own():
 
 
 def test_an_answer_is_measured_and_shown_as_text():
-    result = done(ask_three)
+    result = done(StepName.THREE)
     assert (result.verdict, result.details[1]) == (GOOD, "I know news.")
     assert "5 ms" in result.details[0] and "20 ms" in result.details[0]
 
@@ -310,7 +308,7 @@ NO_JSON = Answer(
     ],
 )
 def test_an_answer_that_workspace_could_not_read_fails(answer, details):
-    result = done(ask_three, {"POST /v1/copilots/news/query": answer})
+    result = done(StepName.THREE, {"POST /v1/copilots/news/query": answer})
     assert (result.verdict, bool(result.fix)) == (BAD, True)
     assert details is None or result.details == details
 
@@ -324,7 +322,7 @@ def test_an_answer_that_workspace_could_not_read_fails(answer, details):
     ],
 )
 def test_an_answer_of_a_run_that_failed_fails(facts):
-    result = done(ask_three, kept=kept(**facts))
+    result = done(StepName.THREE, kept=kept(**facts))
     assert result.verdict is BAD and facts.get("error", "") in result.sentence
 
 
@@ -332,12 +330,12 @@ def test_an_answer_of_another_server_fails():
     async def nothing(completion_id: str) -> StoredRun | None:
         return None
 
-    assert done(ask_three, kept=nothing).verdict is BAD
+    assert done(StepName.THREE, kept=nothing).verdict is BAD
 
 
 def test_a_buffered_answer_is_a_warning():
     words = ("copilotMessageChunk", {"delta": "Hi."})
     held = stream(words, ms=3000, first_ms=2990)
     flowing = stream(words, ms=3000, first_ms=400)
-    assert done(ask_three, {"POST /v1/copilots/news/query": held}).verdict is WARN
-    assert done(ask_three, {"POST /v1/copilots/news/query": flowing}).verdict is GOOD
+    assert done(StepName.THREE, {"POST /v1/copilots/news/query": held}).verdict is WARN
+    assert done(StepName.THREE, {"POST /v1/copilots/news/query": flowing}).verdict is GOOD
