@@ -136,8 +136,8 @@ def build_memory(
         waiting=tuple(waiting),
         extras=extras,
     )
-    carried = (memory, *memory.waiting, *memory.exchanges)
-    if sum(_size_of(asdict(one.extras)) for one in carried if one.extras) <= MAX_EXTRAS:
+    found = [extras, *(one.extras for one in (*memory.waiting, *memory.exchanges))]
+    if sum(_size_of(asdict(one)) for one in found if one is not None) <= MAX_EXTRAS:
         return memory
     return replace(
         memory,
