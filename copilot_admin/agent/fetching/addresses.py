@@ -9,7 +9,7 @@ import re
 import socket
 from typing import TypeAlias
 from unicodedata import normalize
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from copilot_admin.errors import NotReady
 
@@ -31,11 +31,6 @@ _PLACES = ((6, 7, 9, 10), (7, 9, 10, 11), (9, 10, 11, 12), (12, 13, 14, 15))
 _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: before the last 32 bits
 
 MAX_URL_LENGTH = 16 * 1024  # characters; few servers take so long a line of a request
-_MAX_HOST_LENGTH = 1000  # characters, with a password and a port; a name has 253
-_AUTHORITY = re.compile(r"[^/?#]*//([^/?#]*)")
-_NOT_READ = str.maketrans(
-    "", "", "\t\r\n"
-)  # the library takes them out of an address before it reads it
 
 
 class ForbiddenAddress(OSError):
@@ -45,32 +40,12 @@ class ForbiddenAddress(OSError):
 def parts_of(url: str) -> SplitResult:
     """The parts of an address that strangers sent.
 
-    The library puts the accents of a host in order, at the cost of their number squared and with the
-    interpreter's lock: 64 KB of them took three seconds. And it keeps its last 128 addresses.
-
     Raises:
         ValueError: It is none, or too long.
     """
-    _check_length(url)
+    if len(url) > MAX_URL_LENGTH:
+        raise ValueError("the address is too long")
     return urlsplit(url)
-
-
-def led_to(url: str, to: str) -> str:
-    """The address that one leads to, as strangers sent it: whole, or from where one is.
-
-    Raises:
-        ValueError: It is none, or too long.
-    """
-    _check_length(to)
-    return urljoin(url, to)
-
-
-def _check_length(url: str) -> None:
-    if len(url) <= MAX_URL_LENGTH:
-        host = _AUTHORITY.match(url.translate(_NOT_READ))
-        if host is None or len(host[1]) <= _MAX_HOST_LENGTH:
-            return
-    raise ValueError("the address, or its host, is too long")
 
 
 @lru_cache(maxsize=256)

@@ -6,12 +6,12 @@ after a redirect: no private, local or metadata network unless the operator has 
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from functools import partial
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 import socket
 from typing import Any, TypeAlias
+from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 from aiohttp import (
@@ -23,18 +23,15 @@ from aiohttp import (
     ClientTimeout,
     DummyCookieJar,
     TCPConnector,
+    ThreadedResolver,
 )
-from aiohttp.abc import AbstractResolver, ResolveResult
 
 from copilot_admin.agent.fetching.addresses import (
-    MAX_URL_LENGTH,
     address_of,
     is_forbidden,
     is_public,
-    led_to,
     parts_of,
 )
-from copilot_admin.agent.fetching.proxies import find_proxy
 from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError, iter_causes
 
@@ -54,9 +51,6 @@ _Network: TypeAlias = IPv4Network | IPv6Network
 # Gets the bytes behind a URL; they are counted until the end of the block.
 Fetch: TypeAlias = Callable[[str], AbstractAsyncContextManager[bytes]]
 _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
-# A name whose servers are silent takes up to half a minute. In the threads of the event loop, links to
-# such names would hold up the lookups of model servers.
-_LOOKUPS = ThreadPoolExecutor(16, thread_name_prefix="link-lookup")
 
 
 class FetchFailed(CopilotError):
@@ -139,7 +133,7 @@ class Egress:
         if proxy:
             await self._check_target(url, host)
         connector = TCPConnector(
-            resolver=LinkResolver(),
+            resolver=ThreadedResolver(),
             socket_factory=None if proxy else self._sockets(host),
         )
         async with (
@@ -169,7 +163,7 @@ class Egress:
                     found = await self._hop(url)
                     if isinstance(found, bytes):
                         return found
-                    url = self._redirected(url, led_to(url, found))
+                    url = self._redirected(url, urljoin(url, found))
         except TimeoutError:
             raise FetchFailed(f"It did not arrive within {self._seconds:.0f} seconds.") from None
         except (ClientError, OSError, ValueError) as error:
@@ -183,10 +177,8 @@ class Egress:
 
     async def _hop(self, url: str) -> bytes | str:
         """Return the body, or where the URL leads to."""
-        if len(url) > MAX_URL_LENGTH:
-            raise FetchFailed(f"The link has more than {MAX_URL_LENGTH:,} characters.")
         if _host_of(url) is None:
-            raise FetchFailed("The link is no http or https address.")
+            raise FetchFailed("The link is no http or https address, or too long.")
         async with self.request("GET", url, seconds=self._seconds) as response:
             if response.status in _MOVED and "Location" in response.headers:
                 return response.headers["Location"]
@@ -206,8 +198,8 @@ class Egress:
         """Check the target of a proxied request; a name that only the proxy knows is left to it."""
         if self.refuses(url):
             raise PrivateAddress(host)
-        with suppress(socket.gaierror):
-            for found in await LinkResolver().resolve(host):
+        with suppress(OSError):
+            for found in await ThreadedResolver().resolve(host):
                 if not self._may_reach(found["host"], trusted=host.lower() in self._hosts):
                     raise PrivateAddress(found["host"])
 
@@ -235,40 +227,36 @@ class Egress:
         return is_public(text) or trusted or allowed
 
 
-class LinkResolver(AbstractResolver):
-    """Looks up the names of links in threads of their own."""
+def find_proxy(url: str) -> str | None:
+    """Return the proxy that HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY name for a URL.
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """Return the addresses of a name.
+    This machine itself is never reached through one. NO_PROXY may hold networks: 10.0.0.0/8.
+    """
+    parts = urlsplit(url)
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    host = parts.hostname or ""
+    if not proxy or _is_not_proxied(host, proxies.get("no", "")):
+        return None
+    if proxy_bypass(f"{host}:{parts.port}" if parts.port else host):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
 
-        Raises:
-            OSError: It has none.
-        """
-        look_up = partial(
-            socket.getaddrinfo,
-            host,
-            port,
-            family,
-            socket.SOCK_STREAM,
-            flags=socket.AI_ADDRCONFIG,
-        )
-        found = await asyncio.get_running_loop().run_in_executor(_LOOKUPS, look_up)
-        return [
-            ResolveResult(
-                hostname=host,
-                host=str(where[0]),
-                port=int(where[1]),
-                family=kind,
-                proto=protocol,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            for kind, _, protocol, _, where in found
-        ]
 
-    async def close(self) -> None:
-        """Do nothing: the threads are shared."""
+def _is_not_proxied(host: str, exclusions: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    if address.is_loopback:
+        return True
+    for exclusion in exclusions.split(","):
+        try:
+            if address in ip_network(exclusion.strip(), strict=False):
+                return True
+        except ValueError:
+            continue  # it is a name
+    return False
 
 
 def _check_status(status: int) -> None:
@@ -310,7 +298,7 @@ def _failed(error: BaseException, url: str) -> FetchFailed:
     """
     if fault := tls_fault(error):
         said = fault.said("the server behind the link")
-        return FetchFailed(said, detail=f"{said} {fault.advice()}")
+        return FetchFailed(said, detail=f"{said} Its operator should {fault.advice}.")
     if isinstance(error, ValueError):
         return FetchFailed(_NOWHERE)
     if isinstance(error, ClientPayloadError):

@@ -66,7 +66,7 @@ async def post(
 
 def _failed(error: Exception) -> PostFailed:
     if fault := tls_fault(error):
-        return PostFailed(f"{fault.said('the server')} {fault.advice()}")
+        return PostFailed(f"{fault.said('the server')} Its operator should {fault.advice}.")
     if isinstance(error, ValueError):
         return PostFailed("This is no address to which something can be sent.")
     if is_private(error):

@@ -8,11 +8,11 @@ from aiohttp import ClientConnectorSSLError
 
 from copilot_admin.errors import iter_causes
 
-ISSUERS = "SSL_CERT_FILE"  # the variable that names further issuers to OpenSSL
-
 
 class TlsFault(Enum):
-    """Cause of a failed TLS connection, and advice for the operator of either machine."""
+    """Cause of a failed TLS connection, and advice."""
+
+    value: tuple[str, str]
 
     EXPIRED = ("The certificate of {} has expired.", "have it renewed")
     TOO_EARLY = (
@@ -25,7 +25,7 @@ class TlsFault(Enum):
     )
     UNKNOWN_ISSUER = (
         "The certificate of {} isn't signed by an issuer that this server trusts.",
-        "have it sent with its whole chain, or name its issuer to this server ({})",
+        "have it sent with its whole chain, or name its issuer to this server (SSL_CERT_FILE)",
     )
     OTHER = (
         "The certificate of {} is not accepted.",
@@ -38,20 +38,12 @@ class TlsFault(Enum):
 
     def said(self, server: str) -> str:
         """The sentence that says it of a server."""
-        return str(self.value[0]).format(server)
+        return self.value[0].format(server)
 
-    def mend(self, issuers: str = ISSUERS) -> str:
-        """Return the advice, as it follows "should".
-
-        Args:
-            issuers: The variable that names further issuers to the client.
-        """
-        return str(self.value[1]).format(issuers)
-
-    def advice(self, issuers: str = ISSUERS) -> str:
-        """The same as a sentence."""
-        text = self.mend(issuers)
-        return f"{text[0].upper()}{text[1:]}."
+    @property
+    def advice(self) -> str:
+        """What the operator of either machine should do."""
+        return self.value[1]
 
 
 _BY_VERDICT = MappingProxyType(

@@ -282,7 +282,7 @@ class ProviderFaults:
         if fault := tls_fault(error):
             said = fault.said(f"the provider {self._name!r}")
             return ProviderUnavailable(
-                f"{said} The copilot's owner should {fault.mend()}.",
+                f"{said} The copilot's owner should {fault.advice}.",
                 detail=self._causes_of(error),
             )
         return ProviderUnavailable(

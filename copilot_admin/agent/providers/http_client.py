@@ -21,7 +21,7 @@ import httpx2
 from openai import AsyncOpenAI
 
 from copilot_admin.agent.fetching.addresses import ForbiddenAddress, forbidden_text, is_forbidden
-from copilot_admin.agent.fetching.proxies import find_proxy
+from copilot_admin.agent.fetching.egress import find_proxy
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady
 

@@ -49,16 +49,3 @@ def test_what_has_no_number_is_not_accepted_and_what_is_no_fault_of_tls_is_none(
 def test_what_speaks_no_tls_is_known():
     error = ClientConnectorSSLError.__new__(ClientConnectorSSLError)
     assert tls_fault(error) is TlsFault.NO_TLS
-
-
-@pytest.mark.parametrize("fault", TlsFault)
-def test_each_says_of_whom_and_what_to_do(fault):
-    assert " the server" in fault.said("the server")
-    assert "{" not in fault.said("x") + fault.mend()
-    assert (fault.advice()[0].isupper(), fault.advice()[-1]) == (True, ".")
-
-
-def test_the_variable_is_that_of_the_client():
-    assert TlsFault.UNKNOWN_ISSUER.advice("REQUESTS_CA_BUNDLE") == (
-        "Have it sent with its whole chain, or name its issuer to this server (REQUESTS_CA_BUNDLE)."
-    )

@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 
-from copilot_admin.agent.fetching.proxies import find_proxy
+from copilot_admin.agent.fetching.egress import find_proxy
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.values.model_call import TextDelta
 from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec
