@@ -144,8 +144,8 @@ def test_an_invalid_certificate_is_reported_with_advice(monkeypatch):
     result = posted(answering(), certificate=tls.of_another_host())[0]
     assert result == DeliveryResult(
         is_delivered=False,
-        answer="The certificate of the server is for another host. Name the server as its certificate "
-        "does, or have one issued for this name.",
+        answer="The certificate of the server is for another host. Its operator should name the "
+        "server as its certificate does, or have one issued for this name.",
     )
 
 

@@ -136,7 +136,8 @@ def build_memory(
         waiting=tuple(waiting),
         extras=extras,
     )
-    found = [extras, *(one.extras for one in (*memory.waiting, *memory.exchanges))]
+    calls: tuple[ToolCall | ToolExchange, ...] = (*memory.waiting, *memory.exchanges)
+    found = [extras, *(one.extras for one in calls)]
     if sum(_size_of(asdict(one)) for one in found if one is not None) <= MAX_EXTRAS:
         return memory
     return replace(
