@@ -1,6 +1,6 @@
 """Differences between two documents of a copilot, formatted for people."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -8,11 +8,10 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from pydantic.fields import FieldInfo
 
-from copilot_admin.copilots.config import FIELDS_BY_KEY, FORM_FIELDS
-from copilot_admin.copilots.config_form import LIMITS, Choice, Option, Rows, Switches
-from copilot_admin.copilots.config_records import Shown, inputs_of
+from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
+from copilot_admin.copilots.config_choices import LIMITS
+from copilot_admin.copilots.config_records import labels_of
 from copilot_admin.copilots.config_types import StoredRecord
-from protocol.features import FEATURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +26,7 @@ class FieldChange:
 
 def find_changes(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[FieldChange, ...]:
     """Return the fields that differ, in the order of the form."""
-    names = [field.key for field in FORM_FIELDS if field.is_versioned]
+    names = [field.key for field in VERSIONED_FIELDS]
     names += [name for name in {**live, **draft} if name not in names]
     return tuple(
         FieldChange(
@@ -76,22 +75,20 @@ def format_value(key: str, value: Any) -> str:
         return format_plain(value)
     if key == "image":
         return value if not value or "://" in value else _("Uploaded image")
-    if key == "features":
-        return "\n".join(_(one.label) for one in FEATURES if value.get(one.key) is True)
     if key == "limits":
         numbers = {one: number_format(value[one], force_grouping=True) for one in value}
         return "\n".join(f"{LIMITS.get(one, one)}: {number}" for one, number in numbers.items())
     if field.to_file:
         return format_plain(field.to_file(value))
-    match field.editor:
-        case Choice(options):
-            return _label_of(value, ((one.value, one.label) for one in options))
-        case Switches(options):
-            return _format_switches(options, value)
-        case Rows() as rows if isinstance(value, Sequence) and not isinstance(value, str):
-            return "\n".join(_format_row(rows.record, row) for row in value)
-        case _:
-            return format_plain(value)
+    if field.options and isinstance(value, Mapping):
+        on = (one for one in field.options if value.get(one.value, one.default) is True)
+        return "\n".join(str(one.label) for one in on)
+    if field.options:
+        labels = {one.value: str(one.label) for one in field.options}
+        return labels.get(value, format_plain(value))
+    if field.record and isinstance(value, list):
+        return "\n".join(_format_row(field.record, row) for row in value)
+    return format_plain(value)
 
 
 def format_plain(value: object) -> str:
@@ -109,16 +106,6 @@ def format_plain(value: object) -> str:
             return str(value).replace("\r\n", "\n")  # older drafts have both kinds of line ends
 
 
-def _label_of(value: object, labels: Iterable[tuple[str, object]]) -> str:
-    found = {key: str(label) for key, label in labels}
-    return found.get(value, value) if isinstance(value, str) else format_plain(value)
-
-
-def _format_switches(options: Iterable[Option], stored: Mapping[str, Any]) -> str:
-    on = (one.label for one in options if stored.get(one.value, one.default) is True)
-    return "\n".join(map(str, on))
-
-
 def _format_row(record: type[StoredRecord], row: object) -> str:
     if not isinstance(row, Mapping):
         return format_plain(row)
@@ -127,28 +114,18 @@ def _format_row(record: type[StoredRecord], row: object) -> str:
 
 
 def _format_key(info: FieldInfo | None, key: str, value: object) -> str:
-    shown = _find_input(info, value)
-    record = next((one for one in _types_in(info) if issubclass(one, StoredRecord)), None)
+    kinds = (info.annotation, *get_args(info.annotation)) if info else ()
+    nested = (one for one in kinds if isinstance(one, type) and issubclass(one, StoredRecord))
+    record = next(nested, None)
     if record and isinstance(value, Mapping):
         return _format_row(record, value)
-    if shown is None:
-        return f"{key}: {format_plain(value)}"
-    if shown.options:
-        return f"{shown.label}: {_label_of(value, shown.options)}"
+    found = labels_of(info)
+    label = found.key if found else key
+    if found and isinstance(value, str):
+        value = str(found.values.get(value, value))
     if isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
-        return f"{shown.label}: {'; '.join(map(_format_choice, value))}"
-    return f"{shown.label}: {format_plain(value)}"
-
-
-def _find_input(info: FieldInfo | None, value: object) -> Shown | None:
-    found = list(inputs_of(info)) if info else []
-    fitting = [one for one in found if one.is_switch is isinstance(value, bool)]
-    return next(iter([*fitting, *found]), None)
-
-
-def _types_in(info: FieldInfo | None) -> Iterable[type]:
-    kinds = (info.annotation, *get_args(info.annotation)) if info else ()
-    return (one for one in kinds if isinstance(one, type))
+        return f"{label}: {'; '.join(map(_format_choice, value))}"
+    return f"{label}: {format_plain(value)}"
 
 
 def _format_choice(one: Mapping[str, object]) -> str:

@@ -1,8 +1,8 @@
 """Records of which a copilot has lists: models, options, components, context data, steps."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -24,58 +24,49 @@ from copilot_admin.copilots.config_types import (
 from protocol.features import FEATURE_KEYS
 from protocol.json_schema import schema_fault
 
+Text: TypeAlias = str | Promise
 RESERVED_OPTION_KEYS = FEATURE_KEYS | {"streaming"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Shown:
-    """One input of a row. Most keys have one; a key may have none, or several.
-
-    Attributes:
-        name: Of the input, where it isn't the key.
-        options: The values of a choice, with their labels; the first is the initial one.
-        is_switch: On or off.
-        is_optional: May be left empty though the record requires the key.
-        max_length: In characters, where the type doesn't limit it.
-        lines: Height of a text area; 0: a single line.
-        mismatch: The message for a text that doesn't match the type's pattern.
-    """
-
-    label: str | Promise
-    help: str | Promise = ""
-    name: str = ""
-    options: tuple[tuple[str, str | Promise], ...] = ()
-    is_switch: bool = False
-    is_optional: bool = False
-    max_length: int | None = None
-    lines: int = 0
-    mismatch: str | Promise = ""
+STEP_PLACES: Mapping[str, Text] = {
+    "start": gettext_lazy("Before the answer"),
+    "fetch": gettext_lazy("While data is fetched, with widget names"),
+    "read": gettext_lazy("After data has arrived"),
+    "end": gettext_lazy("After the answer"),
+}
+STEP_LEVELS: Mapping[str, Text] = {
+    "INFO": gettext_lazy("Information"),
+    "WARNING": gettext_lazy("Warning"),
+}
+_OPTION_TYPES: Mapping[str, Text] = {
+    "toggle": gettext_lazy("Switch"),
+    "select": gettext_lazy("Choice"),
+    "text": gettext_lazy("Text"),
+}
 
 
-def inputs_of(field: FieldInfo) -> Iterator[Shown]:
-    """Yield the inputs for one key of a record."""
-    return (one for one in field.metadata if isinstance(one, Shown))
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Label of a key of a record, and of its values."""
+
+    key: Text
+    values: Mapping[str, Text] = field(default_factory=dict)
 
 
-def constraints_of(field: FieldInfo) -> StringConstraints:
-    """Return the limits of a key whose value is text."""
-    found = (one for one in field.metadata if isinstance(one, StringConstraints))
-    return next(found, StringConstraints())
+def labels_of(info: FieldInfo | None) -> Labels | None:
+    """Return the labels of a key, if it has some."""
+    metadata = info.metadata if info else ()
+    return next((one for one in metadata if isinstance(one, Labels)), None)
 
 
 class ModelEntry(StoredRecord):
     """A model of the client's picker."""
 
     id: Annotated[
-        str, StringConstraints(min_length=1, max_length=200), Shown(label=gettext_lazy("Model"))
+        str, StringConstraints(min_length=1, max_length=200), Labels(gettext_lazy("Model"))
     ]
     name: Annotated[
-        str,
-        StringConstraints(max_length=100),
-        Shown(
-            label=gettext_lazy("Display name"),
-            help=gettext_lazy("Leave blank to show the model ID."),
-        ),
+        str, StringConstraints(max_length=100), Labels(gettext_lazy("Display name"))
     ] = ""
 
     def row(self) -> dict[str, Any]:
@@ -86,15 +77,10 @@ class FallbackEntry(StoredRecord):
     """A model to try when those before it fail before their first token."""
 
     model: Annotated[
-        str, StringConstraints(min_length=1, max_length=200), Shown(label=gettext_lazy("Model"))
+        str, StringConstraints(min_length=1, max_length=200), Labels(gettext_lazy("Model"))
     ]
     provider: Annotated[
-        str,
-        StringConstraints(max_length=100),
-        Shown(
-            label=gettext_lazy("Provider"),
-            help=gettext_lazy("Leave blank to use the copilot's provider."),
-        ),
+        str, StringConstraints(max_length=100), Labels(gettext_lazy("Provider"))
     ] = ""
 
 
@@ -190,46 +176,20 @@ class CallLimitEntry(StoredRecord):
     function: Annotated[
         str,
         without(_function_fault, "unknown_function"),
-        Shown(
-            label=gettext_lazy("Function"),
-            options=tuple((name, gettext_lazy(label)) for name, label in labels().items()),
-        ),
+        Labels(gettext_lazy("Function"), labels()),
     ]
-    most: Annotated[int, Field(ge=1, le=MAX_CALL_LIMIT), Shown(label=gettext_lazy("Maximum calls"))]
+    most: Annotated[int, Field(ge=1, le=MAX_CALL_LIMIT), Labels(gettext_lazy("Maximum calls"))]
 
 
 class StepEntry(StoredRecord):
     """A fixed status update."""
 
     at: Annotated[
-        Literal["start", "fetch", "read", "end"],
-        Shown(
-            label=gettext_lazy("When"),
-            options=(
-                ("start", gettext_lazy("Before the answer")),
-                ("fetch", gettext_lazy("While data is fetched, with widget names")),
-                ("read", gettext_lazy("After data has arrived")),
-                ("end", gettext_lazy("After the answer")),
-            ),
-        ),
+        Literal["start", "fetch", "read", "end"], Labels(gettext_lazy("When"), STEP_PLACES)
     ]
-    type: Annotated[
-        Literal["INFO", "WARNING"],
-        Shown(
-            label=gettext_lazy("Type"),
-            options=(("INFO", gettext_lazy("Information")), ("WARNING", gettext_lazy("Warning"))),
-        ),
-    ] = "INFO"
-    message: Annotated[Line, Shown(label=gettext_lazy("Text"))]
-    details: Annotated[
-        dict[str, JsonValue],
-        Shown(
-            label=gettext_lazy("Details"),
-            help=gettext_lazy("One per line, as “name: value”."),
-            max_length=4000,
-            lines=2,
-        ),
-    ] = Field(default_factory=dict)
+    type: Annotated[Literal["INFO", "WARNING"], Labels(gettext_lazy("Type"), STEP_LEVELS)] = "INFO"
+    message: Annotated[Line, Labels(gettext_lazy("Text"))]
+    details: Annotated[dict[str, JsonValue], Labels(gettext_lazy("Details"))] = {}
 
     def row(self) -> dict[str, Any]:
         row: dict[str, Any] = {"at": self.at, "type": self.type, "message": self.message}
@@ -239,18 +199,8 @@ class StepEntry(StoredRecord):
 class States(StoredRecord):
     """Values of `{{ options.<key>.state }}` for a switch."""
 
-    on: Annotated[
-        Line,
-        Shown(
-            name="state_on",
-            label=gettext_lazy("Text when on"),
-            help=gettext_lazy("Value of {{ options.key.state }}."),
-            is_optional=True,
-        ),
-    ] = "on"
-    off: Annotated[
-        Line, Shown(name="state_off", label=gettext_lazy("Text when off"), is_optional=True)
-    ] = "off"
+    on: Annotated[Line, Labels(gettext_lazy("Text when on"))] = "on"
+    off: Annotated[Line, Labels(gettext_lazy("Text when off"))] = "off"
 
 
 class OptionEntry(StoredRecord):
@@ -266,69 +216,30 @@ class CustomFeatureEntry(StoredRecord):
     key: Annotated[
         str,
         StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60),
-        Shown(
-            label=gettext_lazy("Key"),
-            help=gettext_lazy("Name in the prompt. Leave blank to create it from the label."),
-            is_optional=True,
-            mismatch=gettext_lazy(
-                "Use lower-case letters, digits and single hyphens, for example deep-research."
-            ),
-        ),
+        Labels(gettext_lazy("Key")),
     ]
     label: Annotated[
-        str, StringConstraints(min_length=1, max_length=100), Shown(label=gettext_lazy("Label"))
+        str, StringConstraints(min_length=1, max_length=100), Labels(gettext_lazy("Label"))
     ]
     type: Annotated[
-        Literal["toggle", "select", "text"],
-        Shown(
-            label=gettext_lazy("Type"),
-            options=(
-                ("toggle", gettext_lazy("Switch")),
-                ("select", gettext_lazy("Choice")),
-                ("text", gettext_lazy("Text")),
-            ),
-        ),
+        Literal["toggle", "select", "text"], Labels(gettext_lazy("Type"), _OPTION_TYPES)
     ] = "toggle"
-    default: Annotated[
-        JsonValue,
-        Shown(name="default_on", label=gettext_lazy("On by default"), is_switch=True),
-        Shown(label=gettext_lazy("Default value"), max_length=500),
-    ] = None
+    default: Annotated[JsonValue, Labels(gettext_lazy("Default value"))] = None
     description: Annotated[
-        str, StringConstraints(max_length=300), Shown(label=gettext_lazy("Description"))
+        str, StringConstraints(max_length=300), Labels(gettext_lazy("Description"))
     ] = ""
     states: States | None = None
     model: Annotated[
-        str,
-        StringConstraints(max_length=200),
-        Shown(
-            label=gettext_lazy("Model when on"),
-            help=gettext_lazy("Answers while the switch is on, for example one with web search."),
-        ),
+        str, StringConstraints(max_length=200), Labels(gettext_lazy("Model when on"))
     ] = ""
     provider: Annotated[
-        str,
-        StringConstraints(max_length=100),
-        Shown(
-            label=gettext_lazy("Provider of that model"),
-            help=gettext_lazy("Leave blank to use the copilot's provider."),
-        ),
+        str, StringConstraints(max_length=100), Labels(gettext_lazy("Provider of that model"))
     ] = ""
-    options: Annotated[
-        list[OptionEntry],
-        Shown(
-            label=gettext_lazy("Choices"),
-            help=gettext_lazy(
-                "One per line. “Short = brief” shows Short and puts brief into the prompt."
-            ),
-            max_length=4000,
-            lines=3,
-        ),
-    ] = []
+    options: Annotated[list[OptionEntry], Labels(gettext_lazy("Choices"))] = []
     placeholder: Annotated[
         str,
         StringConstraints(max_length=200),
-        Shown(label=gettext_lazy("Placeholder of the empty field")),
+        Labels(gettext_lazy("Placeholder of the empty field")),
     ] = ""
 
     # Keys that only one type has, and the order in which rows are stored.

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from copilot_admin.config.networks import parse_networks
-from copilot_admin.copilots.config_form import LIMITS
+from copilot_admin.copilots.config_choices import LIMITS
 from copilot_admin.copilots.config_types import LimitsEntry
 from copilot_admin.limits.admission import build_rejection, get_retry_seconds
 from copilot_admin.limits.cache import LIMIT_CACHE, LimitCache, reload_on_commit

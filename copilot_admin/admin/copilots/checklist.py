@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.copilots.inputs import LIVE_COLUMNS, anchor_of
+from copilot_admin.admin.copilots.fields import LIVE_COLUMNS, anchor_of
 from copilot_admin.copilots.checklist.checklist import FAILED_TESTS
 from copilot_admin.copilots.checklist.findings import Finding
 from copilot_admin.copilots.comparison import label_of

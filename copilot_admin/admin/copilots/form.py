@@ -20,25 +20,36 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.form_fields import unturned, with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
 from copilot_admin.admin.components.descriptions import first_sentence
-from copilot_admin.admin.copilots.inputs import (
-    LIVE_COLUMNS,
+from copilot_admin.admin.copilots.data_rows import DataNoteRow
+from copilot_admin.admin.copilots.fields import (
     ComponentsField,
-    build_inputs,
-    build_widgets,
-    get_help_texts,
-    get_labels,
-    get_plain_columns,
-    to_input,
+    SwitchesField,
+    TextsField,
+    texts_of,
 )
-from copilot_admin.admin.copilots.rows import ParameterRow
+from copilot_admin.admin.copilots.rows import (
+    CallLimitRow,
+    CustomFeatureRow,
+    FallbackRow,
+    ModelChoiceRow,
+    ParameterRow,
+    StepRow,
+)
 from copilot_admin.agent.files.pictures import MAX_ICON_PIXELS
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import find_tools, tool_names
 from copilot_admin.copilots.comparison import is_equivalent
-from copilot_admin.copilots.config import VERSIONED_FIELDS
+from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
+from copilot_admin.copilots.config_choices import (
+    CITATIONS,
+    DATA_MESSAGES,
+    FEATURE_SWITCHES,
+    WIDGET_DATA,
+)
 from copilot_admin.copilots.config_types import (
     MAX_DESCRIPTION_LENGTH,
     MAX_PROMPT_LENGTH,
+    html_source_fault,
     length_fault,
 )
 from copilot_admin.copilots.other_providers import find_missing, names_in_rows
@@ -58,17 +69,25 @@ NEW_FEATURES = (
     "feedback",
 )
 NEW_TOOLS = ("chart", "table")
+# Columns with Django's own fields, and their keys in the configuration.
+_COLUMNS = {
+    **{key: key for key in ("name", "slug", "description", "system_prompt", "provider", "model")},
+    **{key: key for key in ("read_links", "show_steps", "reasoning_steps", "stream_all_text")},
+    **{key: key for key in ("max_data_tokens", "max_client_calls")},
+    "image_url": "image",
+    "sees_images": "images",
+}
+# Columns that the form sets itself.
+_CONVERTED = (
+    *("model_choices", "fallbacks", "features", "custom_features", "widget_data", "tools"),
+    *("html_sources", "citations", "components", "data_notes", "data_messages"),
+    *("client_call_limits", "steps", "starters"),
+)
 _SIGNER = Signer(salt="pending-image")
 _PENDING = "pending_image"
 
 
-class TableInputs:
-    """Inputs from the configuration model: Django takes over the fields of a mixin."""
-
-    declared_fields: ClassVar[dict[str, forms.Field]] = build_inputs()
-
-
-class CopilotForm(TableInputs, ModelForm[Copilot]):
+class CopilotForm(ModelForm[Copilot]):
     """The draft of a copilot.
 
     Attributes:
@@ -133,12 +152,71 @@ class CopilotForm(TableInputs, ModelForm[Copilot]):
         unique="name",
     )
 
+    model_choices = RowsField(
+        ModelChoiceRow, add_label=_("Add model"), unique="id", **texts_of("models")
+    )
+    fallbacks = RowsField(FallbackRow, add_label=_("Add fallback"), **texts_of("fallbacks"))
+    features = SwitchesField(FEATURE_SWITCHES, **texts_of("features"))
+    custom_features = RowsField(
+        CustomFeatureRow, add_label=_("Add option"), unique="key", **texts_of("custom_features")
+    )
+    widget_data = forms.ChoiceField(
+        choices=[(one.value, one.label) for one in WIDGET_DATA],
+        widget=forms.Select({"class": "ca-input"}),
+        **texts_of("widget_data"),
+    )
+    tools = forms.MultipleChoiceField(required=False, **texts_of("tools"))
+    html_sources = TextsField(
+        noun=_("host"),
+        row_label=_("Host"),
+        add_label=_("Add host"),
+        max_length=200,
+        find_fault=html_source_fault,
+        differ=True,
+        **texts_of("html_sources"),
+    )
+    citations = forms.ChoiceField(
+        choices=[(one.value, one.label) for one in CITATIONS],
+        widget=forms.Select({"class": "ca-input"}),
+        **texts_of("citations"),
+    )
+    components = ComponentsField(required=False, **texts_of("components"))
+    data_notes = RowsField(DataNoteRow, add_label=_("Add context data"), **texts_of("data"))
+    data_messages = SwitchesField(DATA_MESSAGES, **texts_of("data_messages"))
+    client_call_limits = RowsField(
+        CallLimitRow,
+        add_label=_("Add limit"),
+        unique="function",
+        **texts_of("client_call_limits"),
+    )
+    steps = RowsField(StepRow, add_label=_("Add step"), **texts_of("steps"))
+    starters = TextsField(
+        noun=_("question"),
+        row_label=_("Question"),
+        add_label=_("Add question"),
+        max_length=500,
+        **texts_of("starters"),
+    )
+
     class Meta:
         model = Copilot
-        fields: ClassVar[list[str]] = get_plain_columns()
-        widgets: ClassVar[dict[str, forms.Widget]] = build_widgets()
-        help_texts: ClassVar[dict[str, str | Promise]] = get_help_texts()
-        labels: ClassVar[dict[str, str | Promise]] = get_labels()
+        fields: ClassVar[list[str]] = [*_COLUMNS]
+        widgets: ClassVar[dict[str, forms.Widget]] = {
+            "description": forms.Textarea({"rows": 2, "class": "ca-input", "dir": "auto"}),
+            "image_url": forms.TextInput({"class": "ca-input", "inputmode": "url"}),
+            "system_prompt": forms.Textarea(
+                {"rows": 12, "spellcheck": "true", "class": "ca-prompt__text"}
+            ),
+            "model": forms.TextInput(
+                {"class": "ca-input", "autocomplete": "off", "spellcheck": "false"}
+            ),
+        }
+        labels: ClassVar[dict[str, str | Promise]] = {
+            column: FIELDS_BY_KEY[key].label for column, key in _COLUMNS.items()
+        }
+        help_texts: ClassVar[dict[str, str | Promise]] = {
+            column: FIELDS_BY_KEY[key].help for column, key in _COLUMNS.items()
+        }
 
     def __init__(self, data: QueryDict | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(None if data is None else with_plain_newlines(data), *args, **kwargs)
@@ -147,15 +225,10 @@ class CopilotForm(TableInputs, ModelForm[Copilot]):
         is_new = not self.instance.pk
         if not self.instance.image:
             del self.fields["remove_image"]
-        for name in LIVE_COLUMNS:
-            self.fields.pop(name, None)  # they are on the Settings tab
         given = self.initial if is_new else {}
         self.initial = {**self.initial, **_build_initial(self.instance), **_only(given)}
         self.initial["seen"] = self._stored_stamp()
         self._offer_choices()
-        for name in ("citations", "widget_data"):
-            choices = self.fields[name].choices  # type: ignore[attr-defined]  # a ChoiceField
-            self.fields[name].widget = forms.Select({"class": "ca-input"}, choices)
         for name in ("system_prompt", "description"):
             if name in self.fields:
                 cast(forms.CharField, self.fields[name]).strip = False
@@ -237,7 +310,7 @@ class CopilotForm(TableInputs, ModelForm[Copilot]):
             **{key: values[key] for key in OWN_PARAMETERS if values.get(key) not in (None, "")},
             **{row["name"]: row["value"] for row in values["more_parameters"]},
         }
-        for name in TableInputs.declared_fields.keys() & values.keys():
+        for name in _CONVERTED:
             setattr(copilot, name, values[name])
         self._restore_untouched()
         if values.get("remove_image"):
@@ -343,8 +416,10 @@ def _only(given: Mapping[str, Any]) -> dict[str, Any]:
 def _build_initial(copilot: Copilot) -> dict[str, Any]:
     own = {key: copilot.parameters[key] for key in OWN_PARAMETERS if key in copilot.parameters}
     rest = {key: value for key, value in copilot.parameters.items() if key not in own}
-    inputs = TableInputs.declared_fields
-    initial = {name: to_input(field, getattr(copilot, name)) for name, field in inputs.items()}
+    initial = {name: getattr(copilot, name) for name in _CONVERTED}
+    for name, field in CopilotForm.base_fields.items():
+        if isinstance(field, SwitchesField | TextsField | ComponentsField):
+            initial[name] = field.to_input(initial[name])
     if not copilot.pk and not copilot.features and not copilot.tools:
         initial |= {"features": list(NEW_FEATURES), "tools": list(NEW_TOOLS)}
     return {

@@ -11,16 +11,16 @@ from django.utils.functional import Promise
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.record_rows import RecordRow
 from copilot_admin.admin.common.rows import RowForm
+from copilot_admin.agent.client_functions.registry import labels
+from copilot_admin.agent.values.spec import MAX_CALL_LIMIT
 from copilot_admin.copilots.config_records import (
     RESERVED_OPTION_KEYS,
-    CallLimitEntry,
+    STEP_LEVELS,
+    STEP_PLACES,
     CustomFeatureEntry,
-    FallbackEntry,
-    ModelEntry,
     OptionEntry,
-    StepEntry,
+    States,
 )
 from protocol.features import CustomFeatureType
 
@@ -28,20 +28,40 @@ PARAMETER_NAME = RegexValidator(
     r"^[A-Za-z][A-Za-z0-9_]*\Z",
     _("Use letters, digits and underscores, for example frequency_penalty."),
 )
+OPTION_KEY = RegexValidator(
+    r"^[a-z0-9]+([-_][a-z0-9]+)*\Z",
+    _("Use lower-case letters, digits and single hyphens, for example deep-research."),
+)
 
 
-class ModelChoiceRow(RecordRow):
+class ModelChoiceRow(RowForm):
     """A model that users can choose in Workspace."""
 
     noun = _("model")
-    record = ModelEntry
+    id = forms.CharField(label=_("Model"), max_length=200)
+    name = forms.CharField(
+        label=_("Display name"),
+        max_length=100,
+        required=False,
+        help_text=_("Leave blank to show the model ID."),
+    )
+
+    def row(self) -> dict[str, Any]:
+        values = super().row()
+        return {"id": values["id"], "name": values["name"] or values["id"]}
 
 
-class FallbackRow(RecordRow):
+class FallbackRow(RowForm):
     """A model that is tried if those before it failed."""
 
     noun = _("fallback")
-    record = FallbackEntry
+    model = forms.CharField(label=_("Model"), max_length=200)
+    provider = forms.CharField(
+        label=_("Provider"),
+        max_length=100,
+        required=False,
+        help_text=_("Leave blank to use the copilot's provider."),
+    )
 
 
 class ParameterRow(RowForm):
@@ -107,12 +127,55 @@ class ParameterRow(RowForm):
                 return text
 
 
-class CustomFeatureRow(RecordRow):
+class CustomFeatureRow(RowForm):
     """An option in the chat settings of Workspace."""
 
     noun = _("option")
-    record = CustomFeatureEntry
-    field_order = ("label",)  # then the others, as in a file
+    label = forms.CharField(label=_("Label"), max_length=100)
+    key = forms.CharField(
+        label=_("Key"),
+        max_length=60,
+        required=False,
+        validators=[OPTION_KEY],
+        help_text=_("Name in the prompt. Leave blank to create it from the label."),
+    )
+    type = forms.ChoiceField(
+        label=_("Type"),
+        choices=[("toggle", _("Switch")), ("select", _("Choice")), ("text", _("Text"))],
+        initial="toggle",
+    )
+    default_on = forms.BooleanField(label=_("On by default"), required=False)
+    default = forms.CharField(label=_("Default value"), max_length=500, required=False)
+    description = forms.CharField(label=_("Description"), max_length=300, required=False)
+    state_on = forms.CharField(
+        label=_("Text when on"),
+        max_length=500,
+        required=False,
+        help_text=_("Value of {{ options.key.state }}."),
+    )
+    state_off = forms.CharField(label=_("Text when off"), max_length=500, required=False)
+    model = forms.CharField(
+        label=_("Model when on"),
+        max_length=200,
+        required=False,
+        help_text=_("Answers while the switch is on, for example one with web search."),
+    )
+    provider = forms.CharField(
+        label=_("Provider of that model"),
+        max_length=100,
+        required=False,
+        help_text=_("Leave blank to use the copilot's provider."),
+    )
+    options = forms.CharField(
+        label=_("Choices"),
+        max_length=4000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("One per line. “Short = brief” shows Short and puts brief into the prompt."),
+    )
+    placeholder = forms.CharField(
+        label=_("Placeholder of the empty field"), max_length=200, required=False
+    )
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,7 +194,7 @@ class CustomFeatureRow(RecordRow):
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "label" in values and not values.get("key") and "key" not in self.errors:
-            values["key"] = slugify(anyascii(values["label"])) or self._key_by_place()
+            values["key"] = slugify(anyascii(values["label"])) or self._key_from_position()
         if values.get("key") in RESERVED_OPTION_KEYS:
             self.add_error("key", _("Workspace uses this key itself. Choose another one."))
         if values.get("provider", "").strip() and not values.get("model", "").strip():
@@ -140,11 +203,11 @@ class CustomFeatureRow(RecordRow):
             self._check_options(values)
         return values
 
-    def values(self) -> dict[str, Any]:
-        values = super().values()
-        states = {"on": values.pop("state_on"), "off": values.pop("state_off")}
-        if any(states.values()):
-            values["states"] = {name: text or name for name, text in states.items()}
+    def row(self) -> dict[str, Any]:
+        values = super().row()
+        on, off = values.pop("state_on"), values.pop("state_off")
+        if on or off:
+            values["states"] = States(on=on or "on", off=off or "off")
         is_on = values.pop("default_on")
         if values["type"] == CustomFeatureType.TOGGLE:
             values["default"] = is_on
@@ -152,11 +215,11 @@ class CustomFeatureRow(RecordRow):
             OptionEntry.model_construct(label=option["label"], value=option["value"])
             for option in _options(values["options"])
         ]
-        return values
+        return CustomFeatureEntry.model_construct(**values).row()
 
-    def _key_by_place(self) -> str:
-        place = (self.prefix or "").rpartition("-")[2]
-        return f"option-{int(place) + 1}" if place.isdecimal() else "option"
+    def _key_from_position(self) -> str:
+        position = (self.prefix or "").rpartition("-")[2]
+        return f"option-{int(position) + 1}" if position.isdecimal() else "option"
 
     def _check_options(self, values: Mapping[str, Any]) -> None:
         options = _options(values["options"])
@@ -173,18 +236,30 @@ class CustomFeatureRow(RecordRow):
             )
 
 
-class CallLimitRow(RecordRow):
+class CallLimitRow(RowForm):
     """A limit for the calls of one function."""
 
     noun = _("limit")
-    record = CallLimitEntry
+    function = forms.ChoiceField(
+        label=_("Function"), choices=tuple(labels().items()), initial=next(iter(labels()))
+    )
+    most = forms.IntegerField(label=_("Maximum calls"), min_value=1, max_value=MAX_CALL_LIMIT)
 
 
-class StepRow(RecordRow):
+class StepRow(RowForm):
     """A step that is shown with every answer."""
 
     noun = _("step")
-    record = StepEntry
+    at = forms.ChoiceField(label=_("When"), choices=tuple(STEP_PLACES.items()), initial="start")
+    type = forms.ChoiceField(label=_("Type"), choices=tuple(STEP_LEVELS.items()), initial="INFO")
+    message = forms.CharField(label=_("Text"), max_length=500)
+    details = forms.CharField(
+        label=_("Details"),
+        max_length=4000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("One per line, as “name: value”."),
+    )
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,6 +278,11 @@ class StepRow(RecordRow):
                 )
             details[name.strip()] = _detail(text.strip())
         return details
+
+    def row(self) -> dict[str, Any]:
+        row = super().row()
+        details = row.pop("details")
+        return row | {"details": details} if details else row
 
 
 def _number(text: str) -> int | float:

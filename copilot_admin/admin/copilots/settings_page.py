@@ -21,9 +21,11 @@ from copilot_admin.accounts.members import Person, may_publish, reachable
 from copilot_admin.admin.common.base import stored
 from copilot_admin.admin.common.widgets import DescribedRadio
 from copilot_admin.admin.copilots.archive import duplicate
+from copilot_admin.admin.copilots.fields import SETTINGS_PREFIX
 from copilot_admin.admin.copilots.header import BUILD, SETTINGS, build_copilot_header
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.archive import lock
+from copilot_admin.copilots.config_choices import ACCESS, LOGGING
 from copilot_admin.copilots.live_settings import (
     LiveSettings,
     consequences,
@@ -35,28 +37,18 @@ from copilot_admin.copilots.publishing import document_of, document_today, resto
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.differences import marked_changes
-from copilot_admin.models import Access, Action, Copilot, CopilotVersion, Logging
+from copilot_admin.models import Action, Copilot, CopilotVersion, Logging
 from copilot_admin.privacy.retention import describe_retention
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import describe_rules, server_rules
 
 FOLDER = "admin/copilot_admin/copilot"
-PREFIX = "now"
-ACCESS_HELP = {
-    Access.KEY.value: gettext_lazy("Only callers with an API key can use it."),
-    Access.OPEN.value: gettext_lazy("Anyone who can reach this server can use it without a key."),
-}
-LOGGING_HELP = {
-    Logging.EVERYTHING.value: gettext_lazy("Reviewers can read the conversations."),
-    Logging.METADATA.value: gettext_lazy("Times, tokens and outcomes, no content."),
-    Logging.NOTHING.value: gettext_lazy("Only the number of answers is recorded."),
-}
 
 
 class LiveSettingsForm(ModelForm[Copilot]):
     """The settings of a copilot that no version contains."""
 
-    prefix = PREFIX
+    prefix = SETTINGS_PREFIX
     enabled = forms.BooleanField(
         label=gettext_lazy("Enabled"),
         required=False,
@@ -65,20 +57,13 @@ class LiveSettingsForm(ModelForm[Copilot]):
     )
     access = forms.ChoiceField(
         label=gettext_lazy("Access"),
-        choices=[
-            (Access.KEY.value, gettext_lazy("API key required")),
-            (Access.OPEN.value, gettext_lazy("Anyone on this network")),
-        ],
-        widget=DescribedRadio(ACCESS_HELP),
+        choices=[(one.value, one.label) for one in ACCESS],
+        widget=DescribedRadio({one.value: one.help for one in ACCESS}),
     )
     logging = forms.ChoiceField(
         label=gettext_lazy("Logging"),
-        choices=[
-            (Logging.EVERYTHING.value, gettext_lazy("Full conversations")),
-            (Logging.METADATA.value, gettext_lazy("Metadata only")),
-            (Logging.NOTHING.value, gettext_lazy("Off")),
-        ],
-        widget=DescribedRadio(LOGGING_HELP),
+        choices=[(one.value, one.label) for one in LOGGING],
+        widget=DescribedRadio({one.value: one.help for one in LOGGING}),
     )
     before = forms.CharField(widget=forms.HiddenInput, required=False)
 

@@ -7,8 +7,8 @@ from django.forms import BoundField, MultipleChoiceField
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.copilots.fields import ComponentsField
 from copilot_admin.admin.copilots.form import CopilotForm
-from copilot_admin.admin.copilots.inputs import ComponentsField
 
 Text = str | Promise
 

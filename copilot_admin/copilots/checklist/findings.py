@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from copilot_admin.agent.values.spec import CopilotSpec
-from copilot_admin.copilots.config import FIELDS_BY_KEY, FORM_FIELDS
+from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY
 from copilot_admin.copilots.publish_gate import TestFacts
 from copilot_admin.models import Access
 
@@ -17,7 +17,7 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
-_ORDER = {field.key: place for place, field in enumerate(FORM_FIELDS)}
+_ORDER = {field.key: place for place, field in enumerate(CONFIG_FIELDS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Finding:
     @property
     def input(self) -> str:
         """Name of the input where the problem is fixed."""
-        return self.at or FIELDS_BY_KEY[self.field].problem_input
+        return self.at or FIELDS_BY_KEY[self.field].input
 
     @property
     def rank(self) -> tuple[bool, int]:

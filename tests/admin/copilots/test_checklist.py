@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.copilots.inputs import anchor_of
+from copilot_admin.admin.copilots.fields import anchor_of
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots import model_lists, remote_images
-from copilot_admin.copilots.config import FORM_FIELDS
+from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, values_in
 from tests.factories import make_copilot, make_provider, make_published, make_user
@@ -102,7 +102,8 @@ def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client
     copilot = make_copilot(**CLEAN)
     page = builder.get(change_url(copilot)).content.decode()
     page += builder.get(change_url(copilot).replace("change", "settings")).content.decode()
-    inputs = {field.problem_input for field in FORM_FIELDS} | {"temperature", "top_p", "max_tokens"}
+    fields = (*VERSIONED_FIELDS, FIELDS_BY_KEY["enabled"], FIELDS_BY_KEY["access"])
+    inputs = {field.input for field in fields} | {"temperature", "top_p", "max_tokens"}
     assert [one for one in sorted(inputs) if page.count(f'id="{anchor_of(one)}"') != 1] == []
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from copilot_admin.admin.copilots import model_menu
 from copilot_admin.admin.copilots.admin import AUTOSAVE
+from copilot_admin.admin.copilots.fields import LIVE_COLUMNS
 from copilot_admin.admin.copilots.form import NEW_FEATURES, NEW_TOOLS, CopilotForm
-from copilot_admin.admin.copilots.inputs import LIVE_COLUMNS
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.models import Copilot
