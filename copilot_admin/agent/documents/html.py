@@ -14,45 +14,9 @@ _DROPPED = (
     "script, style, noscript, template, nav, svg, iframe, object, head > :not(title), button, select, "
     "[hidden], [aria-hidden=true], [role=navigation], [role=menu], [role=banner] nav"
 )
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "title",
-        "ul",
-    ]
+_BLOCK = re.compile(
+    "address|article|aside|blockquote|body|caption|dd|details|div|dl|dt|fieldset|figcaption|figure"
+    "|footer|form|h[1-6r]|header|hgroup|html|legend|li|main|ol|p|pre|section|summary|title|ul"
 )
 _SPACES = re.compile(r"[ \t\r\n\f\xa0]+")
 _BLANK_LINES = re.compile(r" *\n[ \n]*")
@@ -76,7 +40,7 @@ def _pieces(node: LexborNode, depth: int) -> Iterator[str]:
         tag = child.tag or ""
         if tag == "-text":
             yield _SPACES.sub(" ", child.text_content or "")
-        elif tag in _BLOCKS:
+        elif _BLOCK.fullmatch(tag):
             yield "\n- " if tag == "li" else "\n"
             yield from _pieces(child, depth + 1)
             yield "\n"
@@ -105,9 +69,7 @@ def _write_input(node: LexborNode, _depth: int) -> str:
 def _write_table(table: LexborNode, depth: int) -> str:
     """Return rows as lines; a cell over several rows or columns has its text once."""
     lines: list[str] = []
-    below: dict[
-        int, int
-    ] = {}  # columns that a cell of an earlier row covers, and for how many rows
+    below: dict[int, int] = {}  # for how many rows a cell of an earlier row covers a column
     for row in _rows(table):
         if row.tag == "caption":
             lines.append(_flatten(row, depth))

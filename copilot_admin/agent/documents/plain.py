@@ -13,25 +13,15 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
 
 TEXT = Format(
     data_types=(
-        "txt",
-        "csv",
-        "tsv",
-        "md",
-        "json",
-        "jsonl",
-        "yaml",
-        "yml",
-        "log",
-        "xml",
-        "ini",
-        "toml",
+        *("txt", "csv", "tsv", "md", "json", "jsonl"),
+        *("yaml", "yml", "log", "xml", "ini", "toml"),
     ),
     label="text file",
     read=_read,
     is_text=True,
     samples={
         "csv": (b"\xef\xbb\xbfday,price\nMon,1", "day,price\nMon,1"),
-        "txt": ("Käse".encode("cp1252"), "Käse"),
+        "txt": ("Käse".encode(), "Käse"),
         "md": ("# Käse".encode("utf-16"), "# Käse"),
     },
 )

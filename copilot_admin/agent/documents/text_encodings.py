@@ -3,7 +3,6 @@
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from dataclasses import dataclass
 import re
-import unicodedata
 
 from charset_normalizer import from_bytes
 
@@ -19,7 +18,6 @@ _BYTE_ORDER_MARKS = (
 _WINDOWS = ("cp1252", "cp1250", "cp1254")  # of text in Latin letters
 MIN_HIGH_BYTES = 4  # of fewer no encoding can be told
 SAMPLE_BYTES = 64 * 1024  # guessing takes up to 40 ms for them
-CHECKED_CHARACTERS = 20_000
 MAX_DAMAGED_SHARE = 0.02  # of the characters; of bytes that are no text a tenth are
 _DECLARATION_BYTES = 2048  # in which HTML declares its encoding
 _DECLARED = re.compile(rb"charset=[\"']?([A-Za-z0-9_.:-]{2,30})", re.IGNORECASE)
@@ -56,12 +54,10 @@ def decode_text(data: bytes) -> DecodedText:
         return DecodedText(data.decode())
     except UnicodeDecodeError:
         sample = b"\n".join(_HIGH_LINES.findall(data))[:SAMPLE_BYTES]
-    damaged = sample.decode(errors="replace").count("\ufffd")
-    if damaged * 10 < len(_HIGH.findall(sample)):
+    if sample.decode(errors="replace").count("\ufffd") * 10 < len(_HIGH.findall(sample)):
         return _decode(data, "utf-8")  # with a few broken characters
     encoding = _guess_encoding(sample)
-    readings = {sample.decode(one, "replace") for one in (encoding, *_WINDOWS)}
-    return _decode(data, encoding, GUESSED.format(encoding=encoding) if len(readings) > 1 else "")
+    return _decode(data, encoding, GUESSED.format(encoding=encoding))
 
 
 def decode_html(data: bytes) -> DecodedText | None:
@@ -93,11 +89,6 @@ def _find_wide_encoding(data: bytes) -> str:
 
 
 def _guess_encoding(sample: bytes) -> str:
-    """Return the likely encoding.
-
-    Raises:
-        UnreadableFile: None is likely.
-    """
     high_bytes = len(_HIGH.findall(sample))
     if high_bytes < MIN_HIGH_BYTES:
         return _WINDOWS[0]
@@ -116,9 +107,7 @@ def _guess_encoding(sample: bytes) -> str:
 def _decode(data: bytes, encoding: str, note: str = "") -> DecodedText:
     text = data.decode(encoding, "replace")
     damaged = text.count("\ufffd")
-    head = text[:CHECKED_CHARACTERS]
-    odd = sum(unicodedata.category(one) in ("Cn", "Co", "Cs") for one in head)
-    if damaged + odd > max(MAX_DAMAGED_SHARE * len(text), 1):
+    if damaged > max(MAX_DAMAGED_SHARE * len(text), 1):
         raise UnreadableFile(UNKNOWN)
     notes = (note, DAMAGED.format(count=damaged) if damaged else "")
     return DecodedText(text, " ".join(filter(None, notes)))

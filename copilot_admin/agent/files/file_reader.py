@@ -6,9 +6,8 @@ A caller that is cancelled ends the child at once; one without an event loop wri
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
-from typing import Any, TypeAlias, assert_never, cast
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
 
 from copilot_admin.agent.documents.document import (
     Document,
@@ -62,34 +61,6 @@ class ReadFile:
     kind: str
 
 
-class Job(StrEnum):
-    """Result that a child makes of a file."""
-
-    READ = "read"  # a document or a picture, by its content
-    PNG = "png"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """Parameters of a child.
-
-    Attributes:
-        job: What the file becomes.
-        name: Of the file.
-        data_type: As it was declared.
-        is_encoded: The bytes are base64.
-        places: The boxes of the words of a document are needed.
-        pictures: Pages without text are needed as pictures.
-    """
-
-    job: Job
-    name: str = ""
-    data_type: str = ""
-    is_encoded: bool = False
-    places: bool = False
-    pictures: bool = False
-
-
 @dataclass(slots=True)
 class FileReply:
     """Replies of a child so far."""
@@ -130,43 +101,35 @@ class FileReply:
                 raise ValueError("unknown reply")
 
 
-def perform(given: Mapping[str, Any], body: bytes) -> Iterator[Json]:
-    """Read a file in a child process."""
-    fields = {name: given[name] for name in Order.__dataclass_fields__}
-    order = Order(**{**fields, "job": Job(given["job"])})
+def perform(order: Mapping[str, Any], body: bytes) -> Iterator[Json]:
+    """Read a file in a child process; the order has the arguments of `read_file`."""
     try:
-        data = decode_base64(body) if order.is_encoded else body
+        data = decode_base64(body) if order["is_encoded"] else body
         yield {"size": len(data)}
         if not data:
             raise UnreadableFile("It is empty. Attach it again.")
-        yield from _replies(order, data)
+        yield from _icon_replies(data) if order["is_icon"] else _replies(order, data)
     except TooManyPixels as error:
         yield {"too_many_pixels": [error.width, error.height]}
     except UnreadableFile as error:
         yield {"refused": error.public}
 
 
-def _replies(order: Order, data: bytes) -> Iterator[Json]:
-    match order.job:
-        case Job.READ:
-            kind = pictures.picture_type(data)
-            if kind:
-                yield {"kind": kind}
-                yield _picture_reply(data, name=order.name)
-                return
-            kind = detect_data_type(data, declared=order.data_type, name=order.name)
-            yield {"kind": kind}
-            parts = parts_of(data, data_type=kind, name=order.name, pictures=order.pictures)
-            yield from _document_replies(parts, places=order.places)
-        case Job.PNG:
-            yield {"png": b64encode(pictures.harmless_png(data)).decode("ascii")}
-        case _:
-            assert_never(order.job)
+def _icon_replies(data: bytes) -> Iterator[Json]:
+    yield {"png": b64encode(pictures.harmless_png(data)).decode("ascii")}
 
 
-def _picture_reply(data: bytes, *, name: str) -> Json:
-    picture = pictures.read_picture(data, name=name)
-    return {"picture": [picture.name, picture.width, picture.height, picture.url]}
+def _replies(order: Mapping[str, Any], data: bytes) -> Iterator[Json]:
+    name = order["name"]
+    if kind := pictures.picture_type(data):
+        yield {"kind": kind}
+        picture = pictures.read_picture(data, name=name)
+        yield {"picture": [picture.name, picture.width, picture.height, picture.url]}
+        return
+    kind = detect_data_type(data, declared=order["data_type"], name=name)
+    yield {"kind": kind}
+    parts = parts_of(data, data_type=kind, name=name, pictures=order["pictures"])
+    yield from _document_replies(parts, places=order["places"])
 
 
 def _document_replies(parts: Iterable[Part], *, places: bool) -> Iterator[Json]:
@@ -174,13 +137,13 @@ def _document_replies(parts: Iterable[Part], *, places: bool) -> Iterator[Json]:
         match part:
             case DocumentPage():
                 fields = {name: getattr(part, name) for name in _PAGE_FIELDS}
-                yield {"page": fields, "words": _placed(part, places)}
+                words = part.words if places else ()
+                placed: list[Json] = [
+                    [one.text, one.x0, one.top, one.x1, one.bottom] for one in words
+                ]
+                yield {"page": fields, "words": placed}
             case LeftOut():
                 yield {"left_out": part.note}
-
-
-def _placed(page: DocumentPage, places: bool) -> list[Json]:
-    return [[one.text, one.x0, one.top, one.x1, one.bottom] for one in page.words if places]
 
 
 def _page(fields: JsonObject, words: list[Json]) -> DocumentPage:
@@ -217,7 +180,13 @@ async def read_file(
         UnreadableFile: It can't be read; the text says why.
     """
     form = format_of(data_type)
-    order = Order(job=Job.READ, data_type=data_type, name=name, places=places, pictures=pictures)
+    order: JsonObject = {
+        "is_icon": False,
+        "data_type": data_type,
+        "name": name,
+        "places": places,
+        "pictures": pictures,
+    }
     reply = await _reply(order, body, too_much=form.too_much if form else SMALLER)
     if reply.picture is not None:
         return ReadFile(content=reply.picture, size=reply.size, kind=reply.kind)
@@ -235,40 +204,27 @@ async def harmless_png(data: bytes) -> bytes:
         TooManyPixels: It is larger than an image of a copilot may be.
         UnreadableFile: It cannot be read; the text says why.
     """
-    reply = await _reply(Order(job=Job.PNG), data, too_much=SMALLER)
+    reply = await _reply({"is_icon": True}, data, too_much=SMALLER)
     if reply.too_many_pixels is not None:
         raise TooManyPixels(*reply.too_many_pixels)
     return b64decode(reply.png)
 
 
-async def _reply(order: Order, body: FileBody, *, too_much: str) -> FileReply:
+async def _reply(order: JsonObject, body: FileBody, *, too_much: str) -> FileReply:
     if isinstance(body, str):
         check_base64(body)
     reply = FileReply()
-    fields = {**asdict(order), "is_encoded": isinstance(body, str)}
     try:
-        await POOL.run(fields, body, on_reply=reply.take)
+        order = {**order, "is_encoded": isinstance(body, str)}
+        await POOL.run(order, body, on_reply=reply.take)
     except WorkersBusy:
         raise UnreadableFile(BUSY) from None
     except TaskFailed as error:
-        reply.left_out = _cut_off(error.reason, reply)
-        if reply.left_out is None:
-            raise UnreadableFile(_sentence(error.reason, too_much)) from error
+        why = _WHY_CUT.get(error.reason)
+        if why and any(page.text.strip() for page in reply.pages):
+            reply.left_out = describe_cut(len(reply.pages), reply.pages[-1], why)
+        elif error.reason in _TOO_MUCH:
+            raise UnreadableFile(_TOO_MUCH[error.reason] + too_much) from error
+        else:
+            raise UnreadableFile(LOST if why is None else DAMAGED) from error
     return reply
-
-
-def _cut_off(reason: FailureReason, reply: FileReply) -> LeftOut | None:
-    why = _WHY_CUT.get(reason)
-    has_text = any(page.text.strip() for page in reply.pages)
-    return describe_cut(len(reply.pages), reply.pages[-1], why) if why and has_text else None
-
-
-def _sentence(reason: FailureReason, too_much: str) -> str:
-    match reason:
-        case FailureReason.TIME | FailureReason.MEMORY:
-            return _TOO_MUCH[reason] + too_much
-        case FailureReason.DAMAGE:
-            return DAMAGED
-        case FailureReason.UNKNOWN:
-            return LOST
-    assert_never(reason)

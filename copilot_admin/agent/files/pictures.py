@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
+from typing import Any
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -19,15 +20,10 @@ MAX_ICON_SIDE = 512  # pixels; Workspace shows a copilot's image at 40 to 128
 ICON_FORMATS = ("PNG", "JPEG", "WEBP")
 MAX_SIDE = 2048  # pixels; vendors scale down to this or less
 MAX_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
-# What every server that sees takes, where WebP and GIF are not; CMYK is for printers.
-_MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg"}
 _PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
 _START_OF_SCAN = b"\xff\xda"  # stands nowhere else in a JPEG's data
 _DEEP_GREYS = ("I;16", "I;16B", "I")  # as Pillow calls 16 bits of grey; it reads colours as 8 bits
-_UPRIGHT = 1
 Image.MAX_IMAGE_PIXELS = None  # `picture_in` looks at the size, and says which it is
-_COLOUR_INFO = frozenset({"transparency", "icc_profile", "gamma", "chromaticity", "srgb"})
-_ORIENTATION = 0x0112  # a tag of Exif
 _BEGINNINGS = ((b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
 
 
@@ -89,11 +85,21 @@ def read_picture(data: bytes, *, name: str) -> Picture:
     Raises:
         UnreadableFile: It is no image, it is damaged, or it is too large.
     """
-    with _public_errors(), picture_in(data, formats=FORMATS, max_pixels=MAX_PIXELS) as picture:
-        width, height = picture.size
-        picture.draft(None, (MAX_SIDE, MAX_SIDE))  # of a JPEG only what is needed
-        picture.load()
-        media_type, sent = _encode(picture, size=len(data), side=max(width, height))
+    try:
+        with picture_in(data, formats=FORMATS, max_pixels=MAX_PIXELS) as picture:
+            width, height = picture.size
+            picture.draft(None, (MAX_SIDE, MAX_SIDE))  # of a JPEG only what is needed
+            picture.load()
+            media_type, sent = _encode(picture)
+    except TooManyPixels as error:
+        raise UnreadableFile(
+            f"It has {error.width} by {error.height} pixels; "
+            f"{MAX_PIXELS // 10**6} million in all are the most. Scale it down."
+        ) from error
+    except ValueError as error:
+        raise UnreadableFile(
+            "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
+        ) from error
     url = f"data:{media_type};base64,{b64encode(sent).decode('ascii')}"
     return Picture(name=name, width=width, height=height, url=url)
 
@@ -118,87 +124,30 @@ def harmless_png(data: bytes) -> bytes:
         raise UnreadableFile("It is no PNG, JPEG or WebP image, or it is damaged.") from error
 
 
-@contextmanager
-def _public_errors() -> Iterator[None]:
-    try:
-        yield
-    except TooManyPixels as error:
-        raise UnreadableFile(
-            f"It has {error.width} by {error.height} pixels; "
-            f"{MAX_PIXELS // 10**6} million in all are the most. Scale it down."
-        ) from error
-    except ValueError as error:
-        raise UnreadableFile(
-            "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
-        ) from error
-
-
-def _encode(picture: Image.Image, *, size: int, side: int) -> tuple[str, bytes]:
-    if _is_sendable(picture, size=size, side=side):
-        encoded = _without_metadata(picture)
-        if len(encoded) <= MAX_SENT:
-            return _MEDIA_TYPES[picture.format or ""], encoded
-    return _convert(picture)
-
-
-def _without_metadata(picture: Image.Image) -> bytes:
-    """Save a PNG or JPEG in its format with nothing but pixels and colours."""
-    picture.info = {name: one for name, one in picture.info.items() if name in _COLOUR_INFO}
-    options = {"quality": "keep"} if picture.format == "JPEG" else {}
-    out = BytesIO()
-    picture.save(out, format=picture.format, icc_profile=picture.info.get("icc_profile"), **options)
-    return out.getvalue()
-
-
-def _is_sendable(picture: Image.Image, *, size: int, side: int) -> bool:
-    return (
-        picture.format in _MEDIA_TYPES
-        and picture.mode != "CMYK"
-        and picture.mode not in _DEEP_GREYS  # white to a server that converts it with Pillow
-        and side <= MAX_SIDE
-        and size <= MAX_SENT
-        and picture.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
-    )
-
-
-def _convert(picture: Image.Image) -> tuple[str, bytes]:
+def _encode(picture: Image.Image) -> tuple[str, bytes]:
     is_photograph = picture.format in _PHOTOGRAPHS
+    # A profile of a printer's colours would be wrong behind the conversion.
+    profile = None if picture.mode == "CMYK" else picture.info.get("icc_profile")
     shown = _to_eight_bits(picture)
     mode = "RGBA" if shown.has_transparency_data else "RGB"
     shown = shown if shown.mode == mode else shown.convert(mode)
     shown.thumbnail((MAX_SIDE, MAX_SIDE))
     shown = ImageOps.exif_transpose(shown)  # last: a copy of the whole would cost its memory again
     if not is_photograph:
-        png = _save_pixels(shown, "PNG")
+        png = _save_pixels(shown, "PNG", icc_profile=profile)
         if len(png) <= MAX_SENT:
             return "image/png", png
-    return "image/jpeg", _save_pixels(_on_white(shown), "JPEG")
+    return "image/jpeg", _save_pixels(_on_white(shown), "JPEG", icc_profile=profile)
 
 
 def _to_eight_bits(picture: Image.Image) -> Image.Image:
     """Return the picture; 16 bits of grey are scaled, as `convert` makes each of 255 and more white."""
     if picture.mode not in _DEEP_GREYS:
         return picture
-    grey, alpha = _grey_and_alpha(picture)
-    if alpha is None:
-        return grey
-    shown = grey.convert("RGBA")
-    shown.putalpha(alpha)
-    return shown
-
-
-def _grey_and_alpha(picture: Image.Image) -> tuple[Image.Image, Image.Image | None]:
-    """Return grey of 8 bits, and what shows of it where one shade of the 16 bits is transparent.
-
-    Mode I takes 160 MB of the largest picture, which are gone at the end: the process grows to
-    461 MB at most, where it grows to 539 MB for a coloured one with a transparent colour.
-    """
-    deep = picture.convert("I")  # the only mode in which `point` takes a table of all shades
-    grey = deep.point([shade >> 8 for shade in range(1 << 16)], "L")
-    clear = grey.info.pop("transparency", None)
-    if clear is None:
-        return grey, None
-    return grey, deep.point([0 if shade == clear else 255 for shade in range(1 << 16)], "L")
+    # Mode I is the only one in which `point` takes a table of all shades.
+    grey = picture.convert("I").point([shade >> 8 for shade in range(1 << 16)], "L")
+    grey.info.pop("transparency", None)
+    return grey
 
 
 def _on_white(picture: Image.Image) -> Image.Image:
@@ -209,9 +158,9 @@ def _on_white(picture: Image.Image) -> Image.Image:
     return white
 
 
-def _save_pixels(picture: Image.Image, form: str, *, optimize: bool = False) -> bytes:
+def _save_pixels(picture: Image.Image, form: str, **options: Any) -> bytes:
     clean = Image.new(picture.mode, picture.size)  # without whatever else came with the pixels
     clean.paste(picture)
     out = BytesIO()
-    clean.save(out, format=form, quality=85, optimize=optimize)
+    clean.save(out, format=form, quality=85, **options)
     return out.getvalue()

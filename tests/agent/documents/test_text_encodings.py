@@ -50,19 +50,14 @@ def test_older_encodings_are_guessed(language, encoding):
     data = TEXTS[language].encode(encoding) * 5
     found = decode_text(data)
     assert found.text == TEXTS[language] * 5
-    assert language in ("German", "French", "Spanish") or found.note.startswith("[read as ")
+    assert found.note.startswith("[read as ")
     assert looks_like_text(data)
 
 
 @pytest.mark.parametrize("text", ["Käse", "für", "Umsatz: 5 €\n", "“x”"])
 def test_a_few_letters_are_those_of_windows(text):
-    assert decode_text(text.encode("cp1252")).text == text
-
-
-def test_what_is_the_same_in_all_likely_encodings_is_no_guess():
-    assert decode_text("Käse für alle\n".encode("cp1252")).note == ""
-    found = decode_text("São Paulo\n".encode("cp1252"))
-    assert found.note == GUESSED.format(encoding="cp1252")
+    found = decode_text(text.encode("cp1252"))
+    assert (found.text, found.note) == (text, GUESSED.format(encoding="cp1252"))
 
 
 @pytest.mark.parametrize("language", ["German", "Chinese"])
@@ -98,10 +93,9 @@ def test_text_with_zeros_in_it_is_no_text():
             decode_text(data)
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe\x00" * 20, b"\xff\x01\xfe\x02" * 20])
-def test_what_fits_no_encoding_is_told(data):
+def test_what_fits_no_encoding_is_told():
     with pytest.raises(UnreadableFile) as told:
-        decode_text(data)
+        decode_text(b"\xff\x01\xfe\x02" * 20)
     assert told.value.public == UNKNOWN
 
 

