@@ -57,7 +57,8 @@ def decode_text(data: bytes) -> DecodedText:
     if sample.decode(errors="replace").count("\ufffd") * 10 < len(_HIGH.findall(sample)):
         return _decode(data, "utf-8")  # with a few broken characters
     encoding = _guess_encoding(sample)
-    return _decode(data, encoding, GUESSED.format(encoding=encoding))
+    readings = {sample.decode(one, "replace") for one in (encoding, *_WINDOWS)}
+    return _decode(data, encoding, GUESSED.format(encoding=encoding) if len(readings) > 1 else "")
 
 
 def decode_html(data: bytes) -> DecodedText | None:

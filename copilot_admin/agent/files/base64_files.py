@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 import binascii
+from codecs import getincrementaldecoder
 import re
 
 from copilot_admin.agent.documents.document import UnreadableFile
@@ -69,4 +70,8 @@ def is_plain_text(content: str) -> bool:
         data = decode_base64(head[: len(head) // 4 * 4])
     except UnreadableFile:
         return True
-    return len(content) < _MIN_LONG and not looks_like_text(data)
+    try:
+        getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return len(content) < _MIN_LONG and not looks_like_text(data)
+    return False

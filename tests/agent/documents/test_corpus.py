@@ -71,14 +71,15 @@ def ask(case: Case, *, as_link: bool) -> tuple[str, list[str]]:
     return told, [one.fault for one in outputs if isinstance(one, FileRead)]
 
 
+ONE_OF_EACH_TYPE = [*{case.data_type: case for case in READABLE}.values(), BROKEN[0]]
+
+
 @pytest.mark.parametrize("as_link", [False, True], ids=["in the request", "behind a link"])
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", ONE_OF_EACH_TYPE, ids=name_of)
 def test_the_model_receives_a_document(case: Case, as_link: bool) -> None:
     told, faults = ask(case, as_link=as_link)
     if case.error:
         assert case.error in told
         assert case.error in faults[0]
-    elif case.name == "scanned page":
-        assert "First page has text 15" in told
     else:
         check(case, told)
