@@ -19,7 +19,7 @@ from copilot_admin.admin.transcripts import list_page
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.asgi import application
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots import data_fit, live
+from copilot_admin.copilots import live
 from copilot_admin.http.auth_throttle import FAILURES
 from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.limits.cache import LIMIT_CACHE
@@ -130,7 +130,6 @@ def _long_timeouts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module, name in (
             (expressions, "SEARCH_SECONDS"),
-            (data_fit, "SECONDS"),
             (list_page, "COUNT_SECONDS"),
         ):
             patch.setattr(module, name, HANGS_SECONDS)

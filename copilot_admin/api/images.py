@@ -6,7 +6,7 @@ from django.core.files.storage import default_storage
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from copilot_admin.copilots.remote_images import stored_image
+from copilot_admin.copilots.images import stored_image
 from copilot_admin.errors import NotFound
 from copilot_admin.models import Copilot
 from copilot_admin.storage.writer import READER

@@ -21,7 +21,7 @@ from copilot_admin.connection_test.values import (
     good,
     warning,
 )
-from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png
+from copilot_admin.copilots.images import MAX_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
 
 SECONDS = 8.0
@@ -47,7 +47,7 @@ async def image(setup: Setup, ask: Ask) -> StepResult:
 
 async def _loaded(address: str, setup: Setup, ask: Ask) -> bytes:
     if not is_within(address, setup.base):
-        egress = Egress(settings.FETCH_ALLOW, seconds=SECONDS, most_bytes=MOST_BYTES)
+        egress = Egress(settings.FETCH_ALLOW, seconds=SECONDS, most_bytes=MAX_BYTES)
         async with egress.fetch(address) as data:
             return bytes(data)
     answer = await ask("GET", address, seconds=SECONDS)

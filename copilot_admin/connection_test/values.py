@@ -10,9 +10,8 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from copilot_admin.copilots.callers import new_trial_pass
-from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.live_settings import keys_of
-from copilot_admin.copilots.standing import CopilotState
+from copilot_admin.copilots.status import CopilotState, status_of
 from copilot_admin.errors import CopilotError
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.models import Access, Copilot, Run
@@ -188,7 +187,7 @@ def setup_of(copilot: Copilot, *, base: str, user_id: int, extra_origin: str = "
 
 def problem_of(copilot: Copilot) -> str:
     """Return why a copilot isn't available; "" if it is."""
-    standing = standing_of(copilot)
+    standing = status_of(copilot)
     return "" if standing.state in AVAILABLE else standing.sentence
 
 

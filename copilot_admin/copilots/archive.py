@@ -1,4 +1,4 @@
-"""The archive of copilots, and the lock that keeps others from changing copilots."""
+"""Archive of copilots, and the lock for changes of copilots."""
 
 from collections.abc import Collection
 
@@ -9,23 +9,13 @@ from copilot_admin.models import Copilot
 
 
 def lock(ids: Collection[int]) -> None:
-    """Waits until nobody else changes these copilots; what is read of them from then on stays so.
-
-    All in one order: of two who want several the second one waits, and neither for the other. Over SQLite
-    whoever is in a transaction that writes is the only one.
-    """
+    """Lock copilots until the end of the transaction, in one order so that nothing deadlocks."""
     rows = Copilot.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")
     list(rows.values_list("pk"))
 
 
-def put_away(ids: Collection[int]) -> list[Copilot]:
-    """Puts copilots into the archive: they answer nobody from now on, and lists leave them out.
-
-    Draft, versions, questions, keys and transcripts stay as they are.
-
-    Returns:
-        Those that were not there yet.
-    """
+def archive_copilots(ids: Collection[int]) -> list[Copilot]:
+    """Archive copilots: they are disabled and hidden. Return those that weren't archived."""
     with transaction.atomic():
         lock(ids)
         rows = Copilot.objects.in_use().filter(pk__in=ids, deletion_requested_at=None)
@@ -37,12 +27,8 @@ def put_away(ids: Collection[int]) -> list[Copilot]:
     return found
 
 
-def bring_back(ids: Collection[int]) -> list[Copilot]:
-    """Takes copilots out of the archive, switched off: nobody notices before they are switched on.
-
-    Returns:
-        Those that were there.
-    """
+def restore_copilots(ids: Collection[int]) -> list[Copilot]:
+    """Restore copilots from the archive, disabled. Return those that were archived."""
     with transaction.atomic():
         lock(ids)
         rows = Copilot.objects.exclude(archived_at=None).filter(

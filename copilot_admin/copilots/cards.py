@@ -8,7 +8,7 @@ from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.callers import identify
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.copilots.remote_images import copy_of, is_address
+from copilot_admin.copilots.images import copy_of, is_url
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion
 from protocol.manifest import CopilotCard, ModelChoice
@@ -86,7 +86,7 @@ def _face(
 def _card(face: _Face, *, base_url: str) -> CopilotCard:
     image = face.image
     own_image = f"{base_url}/v1/copilots/{face.card.slug}/image"
-    only_linked = is_address(image) and not copy_of(image)
+    only_linked = is_url(image) and not copy_of(image)
     return replace(
         face.card,
         query_url=f"{base_url}{face.card.query_url}",

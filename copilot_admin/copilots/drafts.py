@@ -2,19 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-import hashlib
-import json
 from typing import Any
 
-from copilot_admin.agent.providers.registry import make_provider
-from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.copilots.checklist.checklist import facts_of
 from copilot_admin.copilots.checklist.findings import DraftFacts, Finding
 from copilot_admin.copilots.comparison import FieldChange, find_changes
-from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.publishing import checklist, document_of, document_today, has_changes
-from copilot_admin.copilots.standing import Standing, standing
-from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.copilots.publish_gate import digest_of_draft
+from copilot_admin.copilots.publishing import checklist, document_of, document_today
 from copilot_admin.models import Copilot
 
 
@@ -68,17 +62,8 @@ def _draft_of(copilot: Copilot, facts: DraftFacts) -> Draft:
         ),
         findings=checklist(copilot, facts),
         unasked=facts.unasked,
-        digest=_digest(document),
+        digest=digest_of_draft(copilot),
     )
-
-
-def digest_of(copilot: Copilot) -> str:
-    """The digest of a draft as it is in memory."""
-    return _digest(document_of(copilot))
-
-
-def _digest(document: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def _chosen(document: Mapping[str, Any], blank: Mapping[str, Any]) -> tuple[FieldChange, ...]:
@@ -97,28 +82,3 @@ def by_input(findings: Iterable[Finding]) -> Mapping[str, tuple[str, ...]]:
     for one in findings:
         found[one.input] = (*found.get(one.input, ()), one.sentence)
     return found
-
-
-def standing_of(copilot: Copilot) -> Standing:
-    """Return the status of a copilot; `live` and its provider should be loaded with it."""
-    left = copilot.conversations.count() if copilot.is_being_deleted else None
-    return standing(
-        conversations_left=left,
-        is_archived=copilot.is_archived,
-        enabled=copilot.enabled,
-        is_live=copilot.live is not None,
-        has_changes=copilot.live is not None and has_changes(copilot),
-        problem=live_problem(copilot),
-    )
-
-
-def live_problem(copilot: Copilot) -> str:
-    """Return the reason why the live version can't be listed or can't answer; empty if it can."""
-    if copilot.live is None:
-        return ""
-    try:
-        provider = provider_spec(copilot.live.provider)
-        make_provider(spec_from_document(copilot.slug, copilot.live.document, provider).provider)
-    except (ConfigurationError, RunError) as error:
-        return error.public
-    return ""

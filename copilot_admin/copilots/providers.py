@@ -15,7 +15,7 @@ from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec, Timeo
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
 from copilot_admin.config.variables import FILE_SUFFIX, read_secret
-from copilot_admin.copilots.sealed_columns import PROVIDER_HEADERS, PROVIDER_KEYS
+from copilot_admin.copilots.encrypted_columns import PROVIDER_HEADERS, PROVIDER_KEYS
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
 from protocol.json import Json

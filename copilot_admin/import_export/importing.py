@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, LIVE_FIELDS
 from copilot_admin.copilots.config_types import IMAGE_DATA_START
+from copilot_admin.copilots.images import harmless_png
 from copilot_admin.copilots.providers import forget_secrets_if_moved
 from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
 from copilot_admin.copilots.test_cases import as_row
-from copilot_admin.copilots.uploaded_images import harmless_png
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.changes import ImportedChange, compare
 from copilot_admin.import_export.errors import BadCopilotFile, FileError

@@ -23,7 +23,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from copilot_admin.config.encryption import key_id_of
-from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS
+from copilot_admin.copilots.encrypted_columns import ENCRYPTED_COLUMNS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Conversation, Copilot, Provider
 from copilot_admin.storage.schema import known_migrations, replaced_migrations
@@ -159,7 +159,7 @@ def _hash_files(folder: Path) -> dict[str, str]:
 def _used_encryption_keys() -> set[str]:
     return {
         key_id_of(text)
-        for column in SEALED_COLUMNS
+        for column in ENCRYPTED_COLUMNS
         for text in column.rows._default_manager.values_list(column.column, flat=True)
         if text
     }

@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django_tasks import task
 
-from copilot_admin.copilots.remote_images import stored_image
+from copilot_admin.copilots.images import stored_image
 from copilot_admin.jobs.tasks import is_queued, run_batches, run_on_writer
 from copilot_admin.models import Blob, Copilot, CopilotVersion, Event, Node, Run
 from copilot_admin.storage.sql import delete_rows

@@ -13,7 +13,7 @@ from django.db.models import Model, QuerySet
 
 from copilot_admin.accounts.second_factor import SECRETS
 from copilot_admin.config.encryption import current_key_id, decrypt, encrypt, key_id_of
-from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS, SealedColumn
+from copilot_admin.copilots.encrypted_columns import ENCRYPTED_COLUMNS, EncryptedColumn
 from copilot_admin.errors import ConfigurationError
 
 BATCH_ROWS = 100  # in one transaction; encrypting a row takes microseconds
@@ -31,7 +31,7 @@ class RotationResult:
 def rotate_keys() -> RotationResult:
     """Encrypt everything again that an older key encrypts."""
     result = RotationResult()
-    for column in SEALED_COLUMNS:
+    for column in ENCRYPTED_COLUMNS:
         for batch in _get_batches(column):
             with transaction.atomic():
                 for row, text in batch:
@@ -42,7 +42,7 @@ def rotate_keys() -> RotationResult:
     return result
 
 
-def _get_batches(column: SealedColumn) -> Iterator[list[tuple[object, str]]]:
+def _get_batches(column: EncryptedColumn) -> Iterator[list[tuple[object, str]]]:
     old = _get_secrets(column).exclude(**{f"{column.column}__startswith": f"{current_key_id()}:"})
     rows = old.order_by("pk").values_list("pk", column.column)
     batch = list(rows[:BATCH_ROWS])
@@ -51,19 +51,19 @@ def _get_batches(column: SealedColumn) -> Iterator[list[tuple[object, str]]]:
         batch = list(rows.filter(pk__gt=batch[-1][0])[:BATCH_ROWS])
 
 
-def _rotate(column: SealedColumn, row: object, text: str, result: RotationResult) -> None:
+def _rotate(column: EncryptedColumn, row: object, text: str, result: RotationResult) -> None:
     location = column.place(row)
     try:
         encrypted = encrypt(decrypt(text, location=location), location=location)
     except ConfigurationError as error:
-        result.errors.append(f"{column.words} ({column.model} {row}): {error.public}")
+        result.errors.append(f"{column.label} ({column.model} {row}): {error.public}")
         return
     # A secret that was entered in the meantime isn't overwritten.
     unchanged = column.rows._default_manager.filter(**{"pk": row, column.column: text})
     result.rotated += unchanged.update(**{column.column: encrypted})
 
 
-def _get_secrets(column: SealedColumn) -> QuerySet[Model]:
+def _get_secrets(column: EncryptedColumn) -> QuerySet[Model]:
     return column.rows._default_manager.exclude(**{column.column: ""})
 
 

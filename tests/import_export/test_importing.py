@@ -279,7 +279,7 @@ def test_an_image_is_kept_as_a_file_and_exported_as_data(settings, tmp_path):
     [
         ("data:image/png,abc", "Write the image as data:image/png;base64"),
         ("data:image/png;base64,a", "The image is not valid base64."),
-        ("data:image/svg+xml;base64,PHN2Zy8+", "no image that can be used"),
+        ("data:image/svg+xml;base64,PHN2Zy8+", "not a usable image"),
     ],
 )
 def test_an_image_that_is_none_is_refused_with_its_path(image, sentence):

@@ -11,8 +11,8 @@ import pytest
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.config.encryption import EncryptionKey, create_key, parse_key
+from copilot_admin.copilots.encrypted_columns import ENCRYPTED_COLUMNS
 from copilot_admin.copilots.providers import api_key_of, set_api_key
-from copilot_admin.copilots.sealed_columns import SEALED_COLUMNS
 from copilot_admin.jobs import key_rotation
 from copilot_admin.models import Action, Provider
 from tests.factories import make_provider
@@ -138,4 +138,4 @@ def test_every_column_of_sealed_texts_is_in_the_list():
         for field in model._meta.get_fields()
         if field.name.endswith(("_cipher", "_sealed"))
     }
-    assert found == {(one.model, one.column) for one in SEALED_COLUMNS}
+    assert found == {(one.model, one.column) for one in ENCRYPTED_COLUMNS}

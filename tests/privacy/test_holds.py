@@ -12,7 +12,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-from copilot_admin.copilots.archive import put_away
+from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.jobs import removal as removal_job
 from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch
@@ -73,14 +73,14 @@ def _removed(scope: Callable[[], PrivacyScope]) -> Callable[[object], object]:
 
 def _deleted_by_page(client) -> None:
     copilot = Copilot.objects.get()
-    put_away([copilot.pk])
+    archive_copilots([copilot.pk])
     client.post(reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk]), {"post": "yes"})
     _all_batches()
 
 
 def _deleted_in_the_list(client) -> None:
     copilot = Copilot.objects.get()
-    put_away([copilot.pk])
+    archive_copilots([copilot.pk])
     url = reverse("admin:copilot_admin_copilot_changelist") + "?state=archived"
     given = {"action": "delete_selected", "_selected_action": [copilot.pk], "post": "yes"}
     client.post(url, given)

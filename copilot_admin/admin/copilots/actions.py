@@ -52,7 +52,7 @@ def archive_chosen(
     """Puts copilots away; where one is live, a page says first what people will notice."""
     if queryset.filter(enabled=True, live__isnull=False).exists():
         return HttpResponseRedirect(model_admin.archive_url(queryset.values_list("pk", flat=True)))
-    model_admin.put_away(request, queryset.values_list("pk", flat=True))
+    model_admin.archive(request, queryset.values_list("pk", flat=True))
     return None
 
 
@@ -61,7 +61,7 @@ def restore_chosen(
     model_admin: ArchiveViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> None:
     """Brings copilots back from the archive, switched off."""
-    model_admin.bring_back(request, queryset.values_list("pk", flat=True))
+    model_admin.unarchive(request, queryset.values_list("pk", flat=True))
 
 
 @admin.action(description=_("Tags…"), permissions=["change"])

@@ -39,9 +39,8 @@ from copilot_admin.admin.copilots.templates import TemplateViews
 from copilot_admin.admin.copilots.versions import VersionViews
 from copilot_admin.admin.evaluation.views import evaluation_urls
 from copilot_admin.admin.site.site import site
-from copilot_admin.copilots.drafts import standing_of
 from copilot_admin.copilots.publishing import problems
-from copilot_admin.copilots.standing import CopilotState
+from copilot_admin.copilots.status import CopilotState, status_of
 from copilot_admin.http.middleware import CSP_WITH_OWN_FRAMES
 from copilot_admin.jobs.deletion import delete_in_background
 from copilot_admin.models import Access, Conversation, Copilot, DailyTotal
@@ -156,7 +155,7 @@ class CopilotAdmin(
     def state(self, copilot: Copilot) -> SafeString:
         """The state of the draft and of what is live, as a badge."""
         return render_to_string(
-            "admin/copilot_admin/copilot/state.html", {"standing": standing_of(copilot)}
+            "admin/copilot_admin/copilot/state.html", {"status": status_of(copilot)}
         )
 
     @admin.display(description=gettext_lazy("Access"), ordering="access")
@@ -293,10 +292,10 @@ class CopilotAdmin(
         return deletion_of(objs, user=request.user)
 
     def has_change_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:
-        is_off = obj is not None and self.is_put_away(obj)
+        is_off = obj is not None and self.is_out_of_use(obj)
         return not is_off and super().has_change_permission(request, obj)
 
-    def is_put_away(self, row: Copilot) -> bool:
+    def is_out_of_use(self, row: Copilot) -> bool:
         return row.is_being_deleted or row.is_archived
 
     def has_delete_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:

@@ -26,7 +26,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.common.weekly_usage import WeeklyUsage, load_weekly_usage
 from copilot_admin.admin.copilots.views import CopilotViews, header_of, page_of
-from copilot_admin.copilots.archive import bring_back, put_away
+from copilot_admin.copilots.archive import archive_copilots, restore_copilots
 from copilot_admin.copilots.slugs import LONGEST, free_slug
 from copilot_admin.copilots.test_cases import copy_cases
 from copilot_admin.models import (
@@ -65,8 +65,8 @@ class ArchiveViews(CopilotViews):
             path("archive/", wrap(self.archive_view), name="copilot_admin_copilot_archive"),
             path(
                 "<id:pk>/back/",
-                wrap(self.bring_back_view),
-                name="copilot_admin_copilot_bring_back",
+                wrap(self.unarchive_view),
+                name="copilot_admin_copilot_unarchive",
             ),
         ]
 
@@ -80,7 +80,7 @@ class ArchiveViews(CopilotViews):
             raise PermissionDenied
         copilots = self.chosen(request)
         if request.method == "POST":
-            self.put_away(request, [copilot.pk for copilot in copilots])
+            self.archive(request, [copilot.pk for copilot in copilots])
             return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
         use = load_weekly_usage([copilot.pk for copilot in copilots])
         context = {
@@ -92,13 +92,13 @@ class ArchiveViews(CopilotViews):
         }
         return render(request, f"{FOLDER}/archive.html", context)
 
-    def bring_back_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+    def unarchive_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Brings one back and goes to its page."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        self.bring_back(request, [pk])
+        self.unarchive(request, [pk])
         return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_change", args=[pk]))
 
     def delete_view(
@@ -111,10 +111,10 @@ class ArchiveViews(CopilotViews):
             return HttpResponseRedirect(self.archive_url([copilot.pk]))
         return super().delete_view(request, object_id, extra_context)
 
-    def put_away(self, request: HttpRequest, ids: Iterable[int]) -> None:
+    def archive(self, request: HttpRequest, ids: Iterable[int]) -> None:
         """Puts copilots away, and says where they are."""
         with transaction.atomic():
-            gone = put_away(list(ids))
+            gone = archive_copilots(list(ids))
             for copilot in gone:
                 self.log_change(request, copilot, "Put into the archive.")
                 self.audit(request, Action.ARCHIVED, copilot)
@@ -125,10 +125,10 @@ class ArchiveViews(CopilotViews):
         link = format_html('<a href="{}">{}</a>', address, _("Show archive"))
         messages.success(request, format_html("{} {}", text, link))
 
-    def bring_back(self, request: HttpRequest, ids: Iterable[int]) -> None:
+    def unarchive(self, request: HttpRequest, ids: Iterable[int]) -> None:
         """Brings copilots back, and says how they stand."""
         with transaction.atomic():
-            back = bring_back(list(ids))
+            back = restore_copilots(list(ids))
             for copilot in back:
                 self.log_change(request, copilot, "Restored from the archive.")
                 self.audit(request, Action.BROUGHT_BACK, copilot)

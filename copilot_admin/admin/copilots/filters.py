@@ -9,8 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import reachable
-from copilot_admin.copilots.drafts import standing_of
-from copilot_admin.copilots.standing import WORDS, CopilotState
+from copilot_admin.copilots.status import LABELS, CopilotState, status_of
 from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Copilot
 
@@ -30,9 +29,9 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        states = [state for state in WORDS if state is not CopilotState.ARCHIVED]
+        states = [state for state in LABELS if state is not CopilotState.ARCHIVED]
         return [
-            (state.value, str(WORDS[state].label)) for state in (*states, CopilotState.ARCHIVED)
+            (state.value, str(LABELS[state].label)) for state in (*states, CopilotState.ARCHIVED)
         ]
 
     def choices(self, changelist: "ChangeList") -> Iterator[Any]:
@@ -48,7 +47,7 @@ class StateFilter(admin.SimpleListFilter):
         if wanted is None:
             return in_use
         rows = in_use.select_related("provider", "live", "live__provider")
-        return in_use.filter(pk__in=[row.pk for row in rows if standing_of(row).state == wanted])
+        return in_use.filter(pk__in=[row.pk for row in rows if status_of(row).state == wanted])
 
 
 class TagFilter(admin.SimpleListFilter):

@@ -52,9 +52,9 @@ from copilot_admin.copilots.config_types import (
     html_source_fault,
     length_fault,
 )
+from copilot_admin.copilots.images import MAX_BYTES, harmless_png, random_name
 from copilot_admin.copilots.other_providers import find_missing, names_in_rows
 from copilot_admin.copilots.slugs import free_slug, slug_of
-from copilot_admin.copilots.uploaded_images import MOST_BYTES, harmless_png, random_name
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 
@@ -104,7 +104,7 @@ class CopilotForm(ModelForm[Copilot]):
             attrs={
                 "class": "ca-sr",
                 "accept": "image/png,image/jpeg,image/webp",
-                "data-max-bytes": MOST_BYTES,
+                "data-max-bytes": MAX_BYTES,
                 "data-max-pixels": MAX_ICON_PIXELS,
                 "data-too-large": _("The image is larger than 1 MB. Choose a smaller one."),
                 "data-too-many": _("The image has more than 4 million pixels. Scale it down."),

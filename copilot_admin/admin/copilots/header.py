@@ -13,10 +13,9 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish
 from copilot_admin.copilots.comparison import find_changes
-from copilot_admin.copilots.drafts import standing_of
+from copilot_admin.copilots.images import stored_image
 from copilot_admin.copilots.publishing import document_of, document_today
-from copilot_admin.copilots.remote_images import stored_image
-from copilot_admin.copilots.standing import CopilotState
+from copilot_admin.copilots.status import CopilotState, status_of
 from copilot_admin.models import Copilot
 from copilot_admin.transcripts.access import may_read_conversations
 
@@ -95,10 +94,10 @@ def build_copilot_header(request: HttpRequest, copilot: Copilot, current_tab: st
         copilot: `live` and its provider should be loaded with it.
         current_tab: One of the constants of this module.
     """
-    standing = standing_of(copilot)
+    found = status_of(copilot)
     live = copilot.live
-    status = str(standing.words.label)
-    if live and standing.state in (CopilotState.PUBLISHED, CopilotState.CHANGED):
+    status = str(found.labels.label)
+    if live and found.state in (CopilotState.PUBLISHED, CopilotState.CHANGED):
         status = _("Published v%(number)d") % {"number": live.number}
     changes = len(find_changes(document_today(live), document_of(copilot))) if live else 0
     user = request.user
@@ -106,8 +105,8 @@ def build_copilot_header(request: HttpRequest, copilot: Copilot, current_tab: st
         copilot=copilot,
         image=image_url(copilot),
         status=status,
-        tone=_TONES.get(standing.state, ""),
-        problem=standing.problem if standing.state is CopilotState.BROKEN else "",
+        tone=_TONES.get(found.state, ""),
+        problem=found.problem if found.state is CopilotState.BROKEN else "",
         changes=changes,
         saved_at=copilot.updated_at,
         tabs=_build_tabs(user, copilot, current_tab),

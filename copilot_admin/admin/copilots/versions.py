@@ -26,7 +26,7 @@ from copilot_admin.admin.copilots.checklist import checklist_of
 from copilot_admin.admin.copilots.header import BUILD, VERSIONS, build_copilot_header
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
 from copilot_admin.copilots.archive import lock
-from copilot_admin.copilots.drafts import digest_of
+from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.copilots.publishing import (
     check_known,
     checklist,
@@ -115,7 +115,7 @@ class VersionViews(CopilotViews):
         context = {
             "version": version,
             "changes": marked_changes(document_of(copilot), document_today(version)),
-            "seen": digest_of(copilot),
+            "seen": digest_of_draft(copilot),
             "would_lose": has_changes(copilot),
             "may_keep": self.has_add_permission(request),
             "explanation": _("The draft changes as follows. The live version is unchanged."),
@@ -176,7 +176,7 @@ class VersionViews(CopilotViews):
     def _restore(
         self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
     ) -> HttpResponseBase:
-        if request.POST.get("seen") != digest_of(copilot):
+        if request.POST.get("seen") != digest_of_draft(copilot):
             text = _("“%(name)s” changed since you reviewed it. Review it again.")
             messages.warning(request, text % {"name": copilot})
             return HttpResponseRedirect(

@@ -36,8 +36,8 @@ from copilot_admin.admin.copilots.preview import preview_of_form
 from copilot_admin.copilots.archive import lock
 from copilot_admin.copilots.config_types import remove_bidi_controls
 from copilot_admin.copilots.drafts import Draft, drafts_of
+from copilot_admin.copilots.images import fetch_copies, stored_image
 from copilot_admin.copilots.publishing import NotPublishable, publish
-from copilot_admin.copilots.remote_images import fetch_copies, stored_image
 from copilot_admin.evaluation.differences import MarkedChange, marked, proposed_note
 from copilot_admin.evaluation.results import TargetColumn, read_column
 from copilot_admin.models import Action, Copilot, CopilotVersion, TargetKind

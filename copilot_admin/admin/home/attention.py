@@ -19,7 +19,7 @@ from copilot_admin.admin.home.copilots import Copilots
 from copilot_admin.admin.limits.usage import find_near_limits
 from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.copilots.providers import unset_keys
-from copilot_admin.copilots.standing import CopilotState
+from copilot_admin.copilots.status import CopilotState
 from copilot_admin.models import (
     Alert,
     Conversation,

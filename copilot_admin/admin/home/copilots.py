@@ -14,8 +14,7 @@ from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.analytics.charts import N_COLORS, spark_bars
 from copilot_admin.admin.copilots.header import image_url
 from copilot_admin.analytics.metrics import SATISFACTION, Counts
-from copilot_admin.copilots.drafts import standing_of
-from copilot_admin.copilots.standing import CopilotState, Standing
+from copilot_admin.copilots.status import CopilotState, CopilotStatus, status_of
 from copilot_admin.models import Copilot, DailyTotal
 
 MAX_CARDS = 6
@@ -40,7 +39,7 @@ class Week:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotCard:
     copilot: Copilot
-    standing: Standing
+    standing: CopilotStatus
     week: Week
     image: str
     color: str
@@ -71,17 +70,17 @@ class Copilots:
     """
 
     cards: Sequence[CopilotCard]
-    standings: Sequence[tuple[Copilot, Standing]]
+    standings: Sequence[tuple[Copilot, CopilotStatus]]
     weeks: Mapping[int, Week]
 
-    def in_state(self, state: CopilotState) -> list[tuple[Copilot, Standing]]:
+    def in_state(self, state: CopilotState) -> list[tuple[Copilot, CopilotStatus]]:
         return [row for row in self.standings if row[1].state is state]
 
 
 def load_copilots(user: User) -> Copilots:
     """Load the copilots of a user in two queries, however many there are."""
     rows = reachable(user).in_use().select_related("provider", "live", "live__provider").by_name()
-    standings = [(copilot, standing_of(copilot)) for copilot in rows]
+    standings = [(copilot, status_of(copilot)) for copilot in rows]
     weeks = _load_weeks()
     ranked = sorted(standings, key=lambda row: _rank(row[0], row[1], weeks.get(row[0].pk)))
     shown = ranked[:MAX_CARDS]
@@ -93,14 +92,14 @@ def load_copilots(user: User) -> Copilots:
     return Copilots(cards=cards, standings=standings, weeks=weeks)
 
 
-def _rank(copilot: Copilot, standing: Standing, week: Week | None) -> tuple[bool, int, float]:
+def _rank(copilot: Copilot, standing: CopilotStatus, week: Week | None) -> tuple[bool, int, float]:
     """Put broken copilots first, then those that are asked most, then the newest drafts."""
     is_healthy = standing.state is not CopilotState.BROKEN
     questions = week.sum("questions") if week else 0
     return is_healthy, -questions, -copilot.updated_at.timestamp()
 
 
-def _build_card(copilot: Copilot, standing: Standing, week: Week, highest: int) -> CopilotCard:
+def _build_card(copilot: Copilot, standing: CopilotStatus, week: Week, highest: int) -> CopilotCard:
     color = f"ca-s{copilot.pk % N_COLORS + 1}"
     days = [int(day["questions"]) for day in week.days]
     return CopilotCard(

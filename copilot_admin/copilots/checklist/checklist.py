@@ -9,11 +9,11 @@ from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.copilots.checklist import content_checks, model_checks
 from copilot_admin.copilots.checklist.findings import DraftContent, DraftFacts, Finding, error
+from copilot_admin.copilots.images import is_kept
 from copilot_admin.copilots.live_settings import keys_of_each
 from copilot_admin.copilots.other_providers import find_providers, names_in_draft
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publish_gate import read_test_facts
-from copilot_admin.copilots.remote_images import is_kept
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Access, Copilot
 from protocol.json import Json, list_of, text_of

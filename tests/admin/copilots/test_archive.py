@@ -9,7 +9,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.archive import put_away
+from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.live import live_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish, restore
 from copilot_admin.import_export.errors import BadCopilotFile
@@ -68,7 +68,7 @@ def test_the_page_of_an_archived_copilot_offers_to_restore_it_and_nothing_else(
     builder: Client,
 ) -> None:
     copilot = make_published(name="News")
-    put_away([copilot.pk])
+    archive_copilots([copilot.pk])
     page = builder.get(f"{LIST}{copilot.pk}/change/").content.decode()
     assert 'id="back-form"' in page
     assert 'name="_continue"' not in page
@@ -93,7 +93,7 @@ def test_a_copilot_in_use_is_not_deleted_before_it_is_in_the_archive(builder: Cl
     assert response.redirect_chain[-1][0] == f"{LIST}archive/?id={copilot.pk}"
     assert len(messages_of(response)) == 1
     assert not Copilot.objects.get().is_being_deleted
-    put_away([copilot.pk])
+    archive_copilots([copilot.pk])
     builder.post(f"{LIST}{copilot.pk}/delete/", {"post": "yes"})
     found = Copilot.objects.get()
     assert (found.is_being_deleted, found.is_archived) == (True, False)
@@ -103,14 +103,14 @@ def test_a_copilot_in_use_is_not_deleted_before_it_is_in_the_archive(builder: Cl
 @pytest.mark.database
 def test_the_database_knows_that_what_is_archived_is_off() -> None:
     copilot = make_published()
-    put_away([copilot.pk])
+    archive_copilots([copilot.pk])
     with pytest.raises(IntegrityError), transaction.atomic():
         Copilot.objects.update(enabled=True)
 
 
 def test_what_is_archived_is_neither_published_nor_brought_back_to_a_version_nor_imported() -> None:
     copilot = make_published(slug="news")
-    put_away([copilot.pk])
+    archive_copilots([copilot.pk])
     assert copilot.live is not None
     with pytest.raises(NotPublishable, match="in the archive"):
         publish(copilot, user=None)
@@ -131,7 +131,7 @@ def test_start_page_and_pickers_leave_it_out_and_its_transcripts_stay(client: Cl
     conversation = Conversation.objects.create(
         copilot=copilot, principal="anonymous", first_at=now, last_at=now, title="Why?"
     )
-    put_away([copilot.pk])
+    archive_copilots([copilot.pk])
     assert client.get("/admin/").context["copilots"].cards == []
     assert "Newsroom" not in client.get("/admin/copilot_admin/endpointkey/add/").content.decode()
     transcripts = "/admin/copilot_admin/conversation/"

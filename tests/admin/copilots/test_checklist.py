@@ -11,7 +11,7 @@ import pytest
 
 from copilot_admin.admin.copilots.fields import anchor_of
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots import model_lists, remote_images
+from copilot_admin.copilots import images, model_lists
 from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, values_in
@@ -122,7 +122,7 @@ def test_a_page_asks_nobody(builder: Client, monkeypatch: pytest.MonkeyPatch) ->
     def asked(*args: object) -> None:
         raise AssertionError(args)
 
-    monkeypatch.setattr(remote_images, "fetch_copies", asked)
+    monkeypatch.setattr(images, "fetch_copies", asked)
     monkeypatch.setattr(model_lists, "fetch_models", asked)
     monkeypatch.setattr("socket.getaddrinfo", asked)
     copilot = make_copilot(**CLEAN, image_url="https://10.0.0.1/a.png")

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.admin.copilots import exports
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.archive import put_away
+from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.import_export.reading import load
 from copilot_admin.import_export.uploads import UploadedFile, read_files
@@ -36,7 +36,7 @@ def test_copilots_are_found_by_words_and_tags(builder: Client) -> None:
     make_copilot(slug="a", name="Alpha", tags=["Macro"])
     make_copilot(slug="b", name="Beta", tags=["macro"])
     make_copilot(slug="c", name="Gamma")
-    put_away([make_copilot(slug="old").pk])
+    archive_copilots([make_copilot(slug="old").pk])
     mark_for_deletion([make_copilot(slug="gone").pk])
     assert slugs_on(builder.get(PAGE)) == ["a", "b", "c"]
     assert slugs_on(builder.get(PAGE, {"q": "ALPH"})) == ["a"]

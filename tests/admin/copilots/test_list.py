@@ -9,9 +9,9 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.archive import put_away
+from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish
-from copilot_admin.copilots.standing import CopilotState, standing
+from copilot_admin.copilots.status import CopilotState
 from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import Conversation, Copilot
 from tests.admin.pages import messages_of
@@ -44,7 +44,7 @@ def make_changed(**changes: Any) -> Copilot:
 
 
 def make_archived(**changes: Any) -> Copilot:
-    [copilot] = put_away([make_published(**changes).pk])
+    [copilot] = archive_copilots([make_published(**changes).pk])
     return copilot
 
 
@@ -56,24 +56,6 @@ def act(client: Client, action: str, *copilots: Copilot, to: str = LIST, **more:
     ids = [copilot.pk for copilot in copilots]
     data = {"action": action, "_selected_action": ids, **more}
     return client.post(to, data, follow=True)
-
-
-@pytest.mark.parametrize(
-    ("facts", "state"),
-    [
-        ({"is_live": False, "enabled": True}, CopilotState.DRAFT),
-        ({"is_live": False, "enabled": False}, CopilotState.DRAFT),
-        ({"enabled": False, "problem": "x"}, CopilotState.DISABLED),
-        ({"is_archived": True, "problem": "x"}, CopilotState.ARCHIVED),
-        ({"is_archived": True, "conversations_left": 1}, CopilotState.DELETED),
-        ({"problem": "x", "has_changes": True}, CopilotState.BROKEN),
-        ({"has_changes": True}, CopilotState.CHANGED),
-        ({}, CopilotState.PUBLISHED),
-    ],
-)
-def test_the_most_urgent_state_is_shown(facts: dict[str, Any], state: CopilotState) -> None:
-    usual = {"enabled": True, "is_live": True, "has_changes": False, "problem": ""}
-    assert standing(**{**usual, **facts}).state is state
 
 
 def test_a_version_that_this_release_cannot_read_is_shown_as_broken(builder: Client) -> None:
@@ -95,7 +77,7 @@ def test_the_list_is_filtered_by_state(builder: Client) -> None:
     make_broken(name="broken")
     make_published(name="disabled", enabled=False)
     mark_for_deletion([make_published(name="deleted").pk])
-    put_away([make_published(name="archived").pk])
+    archive_copilots([make_published(name="archived").pk])
     found = {one.value: names_in(builder.get(LIST, {"state": one.value})) for one in CopilotState}
     assert found == {one.value: [one.value] for one in CopilotState}
 

@@ -13,7 +13,7 @@ import pytest
 from copilot_admin.admin.copilots import views
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.archive import put_away
+from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, read_form
 from tests.databases import on_postgresql
@@ -82,7 +82,7 @@ def test_what_is_published_is_what_was_seen(builder, monkeypatch):
 
 
 def archive() -> None:
-    put_away(list(Copilot.objects.values_list("pk", flat=True)))
+    archive_copilots(list(Copilot.objects.values_list("pk", flat=True)))
 
 
 def test_one_that_is_put_away_is_not_switched_on_from_the_list(builder, monkeypatch):

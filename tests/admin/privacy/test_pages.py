@@ -5,7 +5,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role, create_roles
-from copilot_admin.copilots.archive import put_away
+from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
@@ -188,7 +188,7 @@ def test_a_copilot_that_is_held_is_not_deleted_and_the_page_says_why(client):
     client.force_login(user)
     copilot = make_version().copilot
     holds.place(PrivacyScope(copilot=copilot.pk), reason="Case 12", by="ann")
-    put_away([copilot.pk])
+    archive_copilots([copilot.pk])
     page = text_of(client.get(f"/admin/copilot_admin/copilot/{copilot.pk}/delete/"))
     assert "A legal hold keeps" in page and "Case 12, placed by ann" in page
 

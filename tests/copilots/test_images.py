@@ -10,8 +10,8 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots import remote_images
-from copilot_admin.copilots.remote_images import copy_of, fetch_copies, stored_image
+from copilot_admin.copilots import images
+from copilot_admin.copilots.images import copy_of, fetch_copies, stored_image
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Copilot
@@ -68,7 +68,7 @@ def test_an_image_is_fetched_once_and_kept_under_its_address(server):
 
 def test_what_is_kept_is_not_fetched_again(server, monkeypatch):
     fetch_copies([f"{server}/a.png"])
-    monkeypatch.setattr(remote_images, "Egress", None)
+    monkeypatch.setattr(images, "Egress", None)
     assert fetch_copies([f"{server}/a.png"]) == {}
 
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_fetched_is_told_and_stays_a_link(server, settings):
     assert fetch_copies([gone, large, logo]) == {
         gone: GONE,
         large: "It is larger than 1 MB.",
-        logo: "This file is no image that can be used. Choose a PNG, JPEG or WebP file.",
+        logo: "This file is not a usable image. Choose a PNG, JPEG or WebP file.",
     }
     settings.FETCH_ALLOW = []
     private = f"{server}/a.png"
@@ -147,7 +147,7 @@ def test_workspace_loads_a_fetched_image_from_here_and_another_from_its_address(
 
 
 def test_a_file_is_imported_without_network_and_exported_as_it_came(server, monkeypatch):
-    monkeypatch.setattr(remote_images, "Egress", None)
+    monkeypatch.setattr(images, "Egress", None)
     address = f"{server}/a.png"
     file = {
         "format": 1,

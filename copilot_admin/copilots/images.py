@@ -1,0 +1,111 @@
+"""Images of copilots: uploaded, or copied from the web; both are decoded and written as PNG.
+
+A document holds the URL alone, so that an imported file is exported as it came. The copy may be
+missing: an import needs no network, and an image that can't be fetched stays a link.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+import hashlib
+import secrets
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from copilot_admin.agent.documents.document import UnreadableFile
+from copilot_admin.agent.fetching.egress import Egress, FetchFailed
+from copilot_admin.agent.files import file_reader
+from copilot_admin.agent.files.pictures import TooManyPixels
+from copilot_admin.errors import ConfigurationError
+
+MAX_BYTES = 1024 * 1024
+COPIES = "copilots/remote/"  # folder in the storage
+FETCH_TIMEOUT_SECONDS = 4.0  # a page waits
+MAX_CONCURRENT = 8
+
+
+def harmless_png(data: bytes) -> bytes:
+    """Return a PNG of the same picture with nothing but its pixels; blocks.
+
+    Raises:
+        ConfigurationError: It is too large, or not a complete PNG, JPEG or WebP file.
+    """
+    if len(data) > MAX_BYTES:
+        raise ConfigurationError(
+            f"The image has {len(data) / MAX_BYTES:.1f} MB. The limit is 1 MB."
+        )
+    try:
+        return asyncio.run(file_reader.harmless_png(data))
+    except TooManyPixels as error:
+        raise ConfigurationError(
+            f"The image has {error.width} by {error.height} pixels. The limit is 4 million in all. "
+            "Scale it down, 512 by 512 is plenty."
+        ) from error
+    except UnreadableFile as error:
+        if error.public == file_reader.BUSY:
+            raise ConfigurationError(error.public) from error
+        raise ConfigurationError(
+            "This file is not a usable image. Choose a PNG, JPEG or WebP file."
+        ) from error
+
+
+def random_name() -> str:
+    """Return a file name that can't be guessed."""
+    return f"{secrets.token_hex(16)}.png"
+
+
+def is_url(image: str) -> bool:
+    return image.startswith(("https://", "http://"))
+
+
+def copy_of(url: str) -> str:
+    """Return the name of the copy in the storage; empty if there is none."""
+    name = _copy_name(url)
+    return name if is_url(url) and default_storage.exists(name) else ""
+
+
+def stored_image(image: str) -> str:
+    """Return the name of a document's image in the storage; empty if only its URL is known."""
+    return copy_of(image) if is_url(image) else image
+
+
+def is_kept(image: str) -> bool:
+    name = stored_image(image)
+    return not image or (bool(name) and default_storage.exists(name))
+
+
+def fetch_copies(urls: Iterable[str]) -> dict[str, str]:
+    """Copy the images that aren't stored yet; must not be called in a transaction.
+
+    Returns:
+        The reason for each URL that failed.
+    """
+    wanted = [one for one in dict.fromkeys(urls) if is_url(one) and not copy_of(one)]
+    problems: dict[str, str] = {}
+    found = async_to_sync(_fetch_all)(wanted) if wanted else ()
+    for url, png in zip(wanted, found, strict=True):
+        if isinstance(png, bytes):
+            default_storage.save(_copy_name(url), ContentFile(png))
+        else:
+            problems[url] = png.detail if isinstance(png, FetchFailed) else png.public
+    return problems
+
+
+async def _fetch_all(urls: Sequence[str]) -> list[bytes | FetchFailed | ConfigurationError]:
+    egress = Egress(settings.FETCH_ALLOW, seconds=FETCH_TIMEOUT_SECONDS, most_bytes=MAX_BYTES)
+    slots = asyncio.Semaphore(MAX_CONCURRENT)
+
+    async def fetch(url: str) -> bytes | FetchFailed | ConfigurationError:
+        try:
+            async with slots, egress.fetch(url) as data:
+                return await asyncio.to_thread(harmless_png, data)
+        except (FetchFailed, ConfigurationError) as error:
+            return error
+
+    return await asyncio.gather(*map(fetch, urls))
+
+
+def _copy_name(url: str) -> str:
+    return f"{COPIES}{hashlib.sha256(url.encode('utf-8', 'replace')).hexdigest()[:32]}.png"
