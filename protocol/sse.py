@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from json import JSONEncoder
 from json.encoder import encode_basestring
 import re
-from typing import NamedTuple
+from typing import TypeAlias
 
 from protocol.json import Json
 
@@ -26,11 +26,8 @@ class EventTooLarge(ValueError):
     """One event of a stream is larger than the limit of its decoder."""
 
 
-class ServerEvent(NamedTuple):
-    """One event; an unnamed one is a "message"."""
-
-    name: str
-    data: bytes
+# Name and data; an unnamed event is a "message".
+ServerEvent: TypeAlias = tuple[str, bytes]
 
 
 def encode(name: str, data: Mapping[str, Json]) -> bytes:
@@ -94,15 +91,17 @@ class Decoder:
             self._rest, self._rest_bytes = [], 0
         *blocks, rest = piece.split(b"\n\n")
         self._keep(rest)
+        if len(piece) > self._max_event_bytes:
+            self._check(max(map(len, blocks), default=0))
         if blocks and self._at_start:
             blocks[0] = blocks[0].removeprefix(BOM)
             self._at_start = False
-        return [event for block in blocks if (event := self._read(block))]
+        return [event for block in blocks if (event := _read(block))]
 
     def end(self) -> list[ServerEvent]:
         """Return the event that the end of the stream ends, if any."""
         rest, self._rest = b"".join(self._rest), []
-        return [event] if (event := self._read(rest)) else []
+        return [event] if (event := _read(rest)) else []
 
     def _normalize_line_ends(self, piece: bytes) -> bytes:
         if self._ended_in_return:
@@ -116,25 +115,25 @@ class Decoder:
             self._rest_bytes += len(part)
             self._check(self._rest_bytes)
 
-    def _read(self, block: bytes) -> ServerEvent | None:
-        self._check(len(block))
-        if block.startswith(b"data: ") and b"\n" not in block:  # as nearly always
-            return ServerEvent("message", block[6:])
-        name, data = "", []
-        for line in block.split(b"\n"):
-            field, _, value = line.partition(b":")
-            value = value.removeprefix(b" ")
-            if field == b"data":
-                data.append(value)
-            elif field == b"event":
-                name = value.decode("utf-8", "replace")
-        return ServerEvent(name or "message", b"\n".join(data)) if data else None
-
     def _check(self, size: int) -> None:
         if size > self._max_event_bytes:
             raise EventTooLarge(
                 f"One event of the stream has more than {self._max_event_bytes} bytes."
             )
+
+
+def _read(block: bytes) -> ServerEvent | None:
+    if block.startswith(b"data: ") and b"\n" not in block:  # as nearly always
+        return "message", block[6:]
+    name, data = "", []
+    for line in block.split(b"\n"):
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            data.append(value)
+        elif field == b"event":
+            name = value.decode("utf-8", "replace")
+    return (name or "message", b"\n".join(data)) if data else None
 
 
 def _utf8(text: str) -> bytes:

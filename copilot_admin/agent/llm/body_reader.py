@@ -47,17 +47,17 @@ class BodyReader:
     def end(self) -> list[ServerEvent]:
         """Return what the end of the body ends: the document, or an event without a blank line."""
         if self._is_document:
-            return [ServerEvent("message", bytes(self._document))]
+            return [("message", bytes(self._document))]
         return _split(self._events.end())
 
 
 def _split(events: list[ServerEvent]) -> list[ServerEvent]:
     """Split what some servers write without blank lines between."""
-    if not any(b"\n" in event.data for event in events):
+    if not any(b"\n" in data for _, data in events):
         return events
     split: list[ServerEvent] = []
     for name, data in events:
         lines = data.split(b"\n")
         are_events = all(line.startswith((b"{", DONE)) for line in lines)
-        split += (ServerEvent(name, one) for one in (lines if are_events else [data]))
+        split += ((name, one) for one in (lines if are_events else [data]))
     return split

@@ -37,7 +37,6 @@ from protocol.json import (
     Json,
     JsonObject,
     json_of,
-    load_lenient,
     object_of,
     objects_of,
     text_of,
@@ -355,13 +354,12 @@ def _is_error(chunk: JsonObject) -> bool:
 
 
 def _parsed(payload: bytes, *, is_last: bool) -> JsonObject:
-    try:
-        chunk = load_lenient(payload)
-    except ValueError:
+    chunk = json_of(payload)
+    if chunk is None:
         if payload.lstrip()[:1] in (b"", b":"):
             return {}  # the sign of life of some servers, or a comment that a gateway packed
         is_half = is_last and payload.lstrip().startswith(b"{")
-        raise (broke_off() if is_half else not_understood(payload)) from None
+        raise broke_off() if is_half else not_understood(payload)
     if isinstance(chunk, list) and len(chunk) == 1:
         chunk = chunk[0]  # Gemini wraps its errors
     if not isinstance(chunk, dict):

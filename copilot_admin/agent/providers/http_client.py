@@ -203,13 +203,22 @@ class _Transport(httpx2.AsyncBaseTransport):
 
 
 class _Body(httpx2.AsyncByteStream):
+    """Reads nothing from the network while its reader is busy: it then gets all at once."""
+
     def __init__(self, response: ClientResponse) -> None:
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        content, connection = self._response.content, self._response.connection
+        transport = connection.transport if connection else None
         try:
-            async for block in self._response.content.iter_any():
-                yield block
+            while block := await content.readany():
+                if transport is None or content.is_eof():  # the connection may serve others now
+                    yield block
+                else:
+                    transport.pause_reading()
+                    yield block
+                    transport.resume_reading()
         except (ClientError, OSError, RuntimeError) as error:  # the last where framing breaks
             raise httpx2.ReadError(str(error)) from error
 

@@ -10,7 +10,7 @@ from copilot_admin.errors import ProviderBroke
 def texts_of(*blocks):
     reader = BodyReader()
     found = [event for block in blocks for event in reader.feed(block)]
-    return [event.data for event in (*found, *reader.end())]
+    return [data for _, data in (*found, *reader.end())]
 
 
 def test_the_first_byte_says_whether_it_is_one_document():
