@@ -5,10 +5,9 @@ from typing import Any
 from openbb_ai import chart, table
 import pytest
 
-from copilot_admin.models import Run
 from tests.conformance.strangers import NEWS, Stranger, content, widgets
 from tests.workspace.client import Function, named, text_of
-from tests.workspace.model_server import VENDORS, Reply, Vendor, calls, says
+from tests.workspace.model_server import Reply, calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -89,33 +88,6 @@ def test_all_charts_of_one_answer_stand_between_their_words_with_names_of_their_
     assert len(results) == 5
 
 
-def test_several_charts_called_at_once_are_all_shown(service_url, model):
-    both = Reply(
-        calls=tuple(
-            ("chart", {"name": name, "description": "", "type": "line", **AXES}) for name in "ab"
-        )
-    )
-    stranger = Stranger("charts", both, says("Two."), service=service_url, model=model)
-    [events] = stranger.asks("Both.")
-    assert [one["name"] for one in named(events, "copilotMessageArtifact")] == ["a", "b"]
-
-
-def test_a_scatter_chart_with_text_on_x_is_refused_to_the_model_in_words(service_url, model):
-    rows = [{"day": "Mon", "price": 1.5}, {"day": "Tue", "price": 2.5}]
-    wish = {"name": "Mine", "description": "", "rows": rows, "x": "day", "y": ["price"]}
-    stranger = Stranger(
-        "charts", calls("chart", type="scatter", **wish), calls("chart", type="line", **wish),
-        says("A line."), service=service_url, model=model,
-    )  # fmt: skip
-    [events] = stranger.asks("Draw it.")
-    assert model.requests[1]["messages"][-1]["content"] == (
-        "The column 'day' has text in it; x of a scatter chart takes numbers only. Name another x, or "
-        "draw a line or bar chart."
-    )
-    [artifact] = named(events, "copilotMessageArtifact")
-    assert artifact["chart_params"] == {"chartType": "line", "xKey": "day", "yKey": ["price"]}
-
-
 def test_a_table_is_what_the_package_of_openbb_would_send(service_url, model):
     rows = [{"x": 0, "y": 1, "z": 2}, {"x": 1, "y": 2, "z": 3}]
     wish = Reply(
@@ -181,37 +153,11 @@ def test_charts_are_drawn_of_the_data_of_a_widget(service_url, model):
     assert set(schema["required"]) == {"name", "description", "type", "rows", "x", "y"}
 
 
-@pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.__name__)
-def test_every_vendors_way_of_streaming_gives_the_same_answer(vendor: Vendor, service_url, model):
-    model.vendor = vendor
-    both = Reply(
-        words=("Two ", "pictures:"),
-        calls=(
-            ("chart", {"name": "Chart", "description": "", "type": "line", **AXES}),
-            ("chart", {"name": "Pie", "description": "", "type": "pie", **ROUND}),
-        ),
-    )
-    stranger = Stranger("charts", both, says("There."), service=service_url, model=model)
-    [events] = stranger.asks("Both.")
-    assert text_of(events) == "Two pictures:There."
-    assert [one["name"] for one in named(events, "copilotMessageArtifact")] == ["Chart", "Pie"]
-    run = Run.objects.get()
-    assert run.outcome == "completed"
-    assert run.input_tokens
-
-
 TABLE = {"name": " Prices ", "description": "", "rows": POINTS}
 
 
 def names_of(events: list[Any]) -> list[str]:
     return [one["name"] for one in named(events, "copilotMessageArtifact")]
-
-
-def test_a_name_that_is_taken_in_the_chat_gets_a_number(service_url, model):
-    again = [part for _ in range(3) for part in (calls("table", **TABLE), says("There."))]
-    stranger = Stranger("tables", *again, service=service_url, model=model)
-    legs = [stranger.asks("As a table.")[0] for _ in range(3)]
-    assert [names_of(events) for events in legs] == [["Prices"], ["Prices 2"], ["Prices 3"]]
 
 
 @pytest.mark.parametrize(
@@ -232,28 +178,6 @@ def test_a_name_is_found_again_whatever_is_in_it(name, shown_as, again_as, servi
     stranger.chat.artifacts.clear()
     assert names_of(stranger.asks("Again.")[0]) == [again_as]
     assert "|>" not in str(model.requests[-1]["messages"]), "no marks reach the model"
-
-
-def test_a_name_in_other_letters_is_another_and_an_empty_one_is_refused(service_url, model):
-    three = Reply(calls=tuple(("table", {**TABLE, "name": name}) for name in ("A", "a", " ")))
-    stranger = Stranger("tables", three, says("Two."), service=service_url, model=model)
-    [events] = stranger.asks("As tables.")
-    assert names_of(events) == ["A", "a"]
-    assert model.requests[1]["messages"][-1]["content"].startswith(
-        "Wrong arguments for the tool 'table': name"
-    )
-
-
-@pytest.mark.parametrize("kept", ["context", "history"])
-def test_either_the_context_or_the_history_is_enough_to_know_it(kept, service_url, model):
-    again = [part for _ in range(2) for part in (calls("table", **TABLE), says("There."))]
-    stranger = Stranger("tables", *again, service=service_url, model=model)
-    stranger.asks("As a table.")
-    if kept == "context":
-        stranger.chat.messages[-1]["content"] = "There."
-    else:
-        stranger.chat.artifacts.clear()
-    assert names_of(stranger.asks("Again.")[0]) == ["Prices 2"]
 
 
 def test_a_name_of_the_leg_before_is_taken_too(service_url, model):

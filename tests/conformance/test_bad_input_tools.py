@@ -54,15 +54,6 @@ def test_a_chart_that_cannot_be_drawn_is_repaired_by_the_model(wrong, told, serv
     journaled(Outcome.COMPLETED)
 
 
-def test_a_model_that_calls_tools_without_end_is_stopped(service_url, model):
-    rounds = [calls("chart", **CHART)] * 7
-    stranger = Stranger("charts", *rounds, says("Enough."), service=service_url, model=model)
-    [events] = stranger.asks("Draw it, and again, and again.")
-    assert len(named(events, "copilotMessageArtifact")) == 7
-    assert "tools" not in model.requests[7]
-    assert text_of(events) == "Enough."
-
-
 def test_an_mcp_call_that_fails_is_told_to_the_model_in_its_words(service_url, model):
     stranger = Stranger(
         "mcp-tools", calls("Tool1_function_one", q="a"), says("It is away."),

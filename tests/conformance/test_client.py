@@ -128,15 +128,6 @@ def test_the_model_that_somebody_picks_answers(picker, service_url, model):
     assert [one["model"] for one in model.requests] == ["large-1", "small-1", "small-1"]
 
 
-@pytest.mark.parametrize("widgets", [[], {"primary": [{"origin": "o", "widget_id": "w"}]}])
-def test_older_clients_have_no_picker_and_get_the_usual_model(widgets, picker, service_url, model):
-    with Line(f"{service_url}/copilots.json", method="GET") as line:
-        assert "models" not in json.loads(line.read_all())["options"]
-    model.plays(says("Well."))
-    asked(f"{picker}?generation=2", widgets=widgets)
-    assert model.requests[0]["model"] == "small-1"
-
-
 def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(service_url, model):
     stranger = Stranger(
         "mcp-tools",
@@ -241,23 +232,6 @@ def test_a_skill_of_the_catalog_is_asked_for_and_then_followed(service_url, mode
     assert "get_skill_content" not in model.tools(1), "one skill a turn"
     assert "loads one skill" in stranger.agent["description"]
     assert stranger.agent["features"]["widget-dashboard-select"] is False
-
-
-def test_a_result_without_the_call_before_it_is_used(service_url, model):
-    stranger = Stranger("skills", says("Margins."), service=service_url, model=model)
-    stranger.chat.messages = [
-        {"role": "human", "content": "Analyze AAPL with the loaded skill."},
-        {
-            "role": "tool",
-            "function": "get_skill_content",
-            "input_arguments": {"slug": "financial-analysis"},
-            "data": [{"status": "success", "data": {"skill": SKILL}}],
-        },
-    ]
-    [events] = stranger.chat.go_on()
-    assert text_of(events) == "Margins."
-    assert "Focus on margins" in model.told()
-    assert model.tools(0) == {}
 
 
 @pytest.mark.parametrize(

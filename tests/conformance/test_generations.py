@@ -98,14 +98,6 @@ def test_charts_come_as_far_as_a_generation_draws_them(kind, generation, old):
 
 
 @BOTH
-def test_a_scatter_chart_with_text_on_x_is_refused_whoever_asks(generation, old, model):
-    wish = calls("chart", name="P", description="", type="scatter", rows=ROWS, x="day", y=["price"])
-    [events] = old("charts", generation, wish, says("I cannot.")).ask("Draw it.")
-    assert events == [("copilotMessageChunk", {"delta": "I cannot."})]
-    assert "takes numbers only" in model.told()
-
-
-@BOTH
 def test_tables_come_as_a_table_or_as_markdown(generation, old):
     wish = calls("table", name="Prices", description="By day.", rows=ROWS)
     [events] = old("tables", generation, wish, says("It rose.")).ask("As a table.")
@@ -114,16 +106,6 @@ def test_tables_come_as_a_table_or_as_markdown(generation, old):
     else:
         assert [name for name, _ in events] == ["copilotMessageArtifact", "copilotMessageChunk"]
         assert (events[0][1]["type"], events[0][1]["content"]) == ("table", ROWS)
-
-
-@BOTH
-def test_a_taken_name_gets_a_number_where_names_are_shown(generation, old):
-    wish = calls("table", name="Prices", description="", rows=ROWS)
-    chat = old("tables", generation, wish, wish, says("Two."))
-    [events] = chat.ask("As tables.")
-    artifacts = [data["name"] for name, data in events if name == "copilotMessageArtifact"]
-    assert artifacts == ([] if generation is ONE else ["Prices", "Prices 2"])
-    assert text_of(events).endswith("Two.")
 
 
 @BOTH

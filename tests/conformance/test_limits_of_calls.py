@@ -48,21 +48,6 @@ def stranger_with(
     return stranger
 
 
-@pytest.mark.parametrize("apart", [False, True], ids=["in one answer", "one after the other"])
-def test_six_new_widgets_for_the_dashboard_are_normal(apart, service_url, model):
-    replies = [Reply(calls=(note,)) for note in NOTES] if apart else [Reply(calls=NOTES)]
-    stranger = Stranger(
-        "dashboard-explorer", *replies, says("Six."), service=service_url, model=model
-    )
-    legs = stranger.asks(
-        "Add six notes.",
-        functions={"add_generative_widget": lambda _: DONE},
-        **on_dashboard(workspace_options=ON),
-    )
-    assert functions_called(legs) == ["add_generative_widget"] * 6
-    assert (text_of(legs[-1]), warnings_in(legs)) == ("Six.", [])
-
-
 def test_the_limit_of_a_function_leaves_the_others_alone(service_url, model):
     limits = [{"function": "execute_agent_tool", "most": 2}]
     note = NOTES[0]
@@ -89,39 +74,6 @@ def test_the_limit_of_a_function_leaves_the_others_alone(service_url, model):
     assert model.told(3).endswith(f"{sentence} Answer with what you have.")
     assert SEARCH not in model.tools(3)
     assert "add_generative_widget" in model.tools(3)
-
-
-def test_a_refusal_that_no_call_follows_stands_before_the_words(service_url, model):
-    limits = [{"function": "execute_agent_tool", "most": 1}]
-    stranger = stranger_with(
-        "dashboard-explorer", calls(SEARCH, q="x"), calls(SEARCH, q="y"), says("One hit."),
-        service=service_url, model=model, client_call_limits=limits,
-        features={"mcp-tools": True, "generative-ui": True, "widget-dashboard-search": True},
-    )  # fmt: skip
-    _, answer = stranger.asks(
-        "Find it.", functions=HIT, tools=[TOOL], **on_dashboard(workspace_options=ON)
-    )
-    sentence = (
-        "Tools were already called once for this question, so no more tools are called. Ask again "
-        "to go on."
-    )
-    assert warnings_in([answer]) == [sentence]
-    assert text_of(answer) == f"{sentence}\n\nOne hit."
-
-
-def test_a_refusal_is_said_even_where_the_model_says_nothing_more(service_url, model):
-    limits = [{"function": "execute_agent_tool", "most": 1}]
-    stranger = stranger_with(
-        "dashboard-explorer", calls(SEARCH, q="x"), calls(SEARCH, q="y"), says(""),
-        service=service_url, model=model, client_call_limits=limits,
-        features={"mcp-tools": True, "generative-ui": True, "widget-dashboard-search": True},
-    )  # fmt: skip
-    _, answer = stranger.asks(
-        "Find it.", functions=HIT, tools=[TOOL], **on_dashboard(workspace_options=ON)
-    )
-    refused, empty = warnings_in([answer])
-    assert refused.startswith("Tools were already called once")
-    assert text_of(answer) == f"{refused}\n\n{empty}"
 
 
 def test_a_new_question_begins_anew(service_url, model):
@@ -166,27 +118,6 @@ def test_the_limit_for_data_holds_for_older_clients(most, words, generation, old
         [] if generation is Generation.ONE else [True]
     )
     assert "tools" not in model.requests[-1]
-
-
-@BOTH
-def test_selected_widgets_beyond_the_limit_are_told_to_older_clients(generation, old, model):
-    chat = old("widget-reader", generation, says("So far."), widgets=offered(2))
-    limits = [{"function": "get_widget_data", "most": 1}]
-    import_template("widget-reader", model, client_call_limits=limits)
-    *asking, answer = chat.ask("Compare them.")
-    assert functions_called(asking) == ["get_widget_data"]
-    told = text_of(answer).startswith(DATA.format("once"))
-    assert told is (generation is Generation.ONE), "the second asks for all at once"
-
-
-@pytest.mark.parametrize("limit", ["of the function", "of all"])
-def test_six_widgets_of_the_first_generation_are_a_question_of_the_limits(limit, old, model):
-    chat = old("widget-reader", Generation.ONE, says("All six."), widgets=offered(6))
-    limits = [{"function": "get_widget_data", "most": 6}] if limit == "of the function" else []
-    import_template("widget-reader", model, client_call_limits=limits, max_client_calls=6)
-    *asking, answer = chat.ask("Compare them.")
-    assert functions_called(asking) == ["get_widget_data"] * 6
-    assert answer == [("copilotMessageChunk", {"delta": "All six."})]
 
 
 def test_six_different_functions_of_one_answer_are_all_called(service_url, model):

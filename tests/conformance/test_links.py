@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Copilot, Event, EventType
-from protocol.models import Generation
 from tests.agent.files.sample_files import SENTENCE, pdf
-from tests.conformance.dialects import QUESTION, asks, brought, offered, told
 from tests.conformance.strangers import NEWS, Stranger, content, import_template, widgets
 from tests.import_export.test_templates import files_served
 from tests.wire import Line
@@ -101,37 +99,3 @@ def test_a_copilot_that_reads_none_says_so(address, service_url, model):
     assert [one["message"] for one in named(events, "copilotStatusUpdate")] == [sentence]
     assert sentence in model.told()
     assert "Rates rose." not in model.told()
-
-
-OLDER = pytest.mark.parametrize("generation", [Generation.ONE, Generation.TWO], ids=["1", "2"])
-
-
-@OLDER
-def test_older_clients_are_answered_from_it_in_both_legs(generation, address, service_url, model):
-    import_template("dashboard-explorer", model)
-    model.plays(calls("get_widget_data", widgets=[{"id": NEWS["name"]}]), says("They rose."))
-    body = {"messages": [QUESTION], "urls": [f"{address}/report"], **offered(generation, NEWS)}
-    first = asks(service_url, "dashboard-explorer", body)
-    assert first[-1][0] == "copilotFunctionCall"
-    later = {"messages": [QUESTION, *brought(generation, "[1]")], **offered(generation, NEWS)}
-    second = asks(service_url, "dashboard-explorer", later)
-    assert text_of(second).startswith("They rose.")
-    assert SENTENCE in model.told(0)
-    assert SENTENCE in model.told(1)
-
-
-@OLDER
-def test_a_dead_link_of_a_widget_is_told_once_to_older_clients(
-    generation, address, service_url, model
-):
-    import_template("widget-reader", model, widget_data="ask")
-    model.plays(says("No."), says("Still no."))
-    link = {"url": f"{address}/gone", "data_format": {"data_type": "csv", "filename": "p.csv"}}
-    result = brought(generation, None)
-    result[-1]["data"] = link if generation is Generation.ONE else [{**link, "content": None}]
-    body = {"messages": [QUESTION, *result], **offered(generation, NEWS)}
-    [sentence] = told(asks(service_url, "widget-reader", body), generation, answer="No.")
-    assert sentence == f"The file 'p.csv' {GONE}"
-    body["messages"] = [*body["messages"], {"role": "ai", "content": "No."}, QUESTION]
-    assert told(asks(service_url, "widget-reader", body), generation, answer="Still no.") == []
-    assert sentence in model.told()

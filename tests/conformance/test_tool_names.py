@@ -11,7 +11,7 @@ from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import NEWS, Stranger, import_template
 from tests.conformance.test_client import TOOL
 from tests.workspace.client import named
-from tests.workspace.model_server import ModelServer, Reply, calls, says
+from tests.workspace.model_server import ModelServer, calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,44 +70,6 @@ def test_a_tool_that_is_called_like_one_of_ours_keeps_its_own_name(name, service
     assert (call["function"], call["input_arguments"]["tool_name"]) == ("execute_agent_tool", name)
     assert replayed(model) == [(other, result(other, "srv-1"))]
     assert other in model.tools(1)
-
-
-def test_what_a_tool_did_that_is_gone_is_not_taken_for_the_work_of_another(service_url, model):
-    both = Reply(calls=(("search", {"q": "x"}), ("search_2", {"q": "y"})))
-    stranger = Stranger(
-        "mcp-tools", both, says("Both."), says("Yes."), service=service_url, model=model
-    )
-    functions = {"execute_agent_tool": answering}
-    stranger.asks(
-        "Search both.",
-        functions=functions,
-        tools=[tool("search", "srv-1"), tool("search", "srv-2")],
-    )
-    stranger.asks("Sure?", functions=functions, tools=[tool("search", "srv-2")])
-    assert replayed(model) == [
-        ("search_2", result("search_2", "srv-1")),
-        ("search", result("search", "srv-2")),
-    ]
-    assert "search" in model.tools(2)
-    stranger.chat.request = {}
-    model.plays(says("Still."))
-    stranger.chat.ask("Really?")
-    assert replayed(model) == [
-        ("search", result("search", "srv-1")),
-        ("search_2", result("search_2", "srv-2")),
-    ]
-
-
-def test_a_tool_that_is_gone_and_called_like_one_of_ours_has_another_name(service_url, model):
-    stranger = Stranger(
-        "mcp-tools", calls("chart_2", q="x"), says("Done."), says("Yes."),
-        service=service_url, model=model,
-    )  # fmt: skip
-    import_template("mcp-tools", model, tools=["chart"])
-    functions = {"execute_agent_tool": answering}
-    stranger.asks("Draw it.", functions=functions, tools=[tool("chart", "srv-1")])
-    stranger.asks("Sure?", functions=functions)
-    assert replayed(model) == [("chart_2", result("chart_2", "srv-1"))]
 
 
 @pytest.mark.parametrize("generation", Generation, ids=["1", "2", "3"])

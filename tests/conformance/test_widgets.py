@@ -12,13 +12,9 @@ from tests.conformance.strangers import (
     PRICE_SOURCE,
     Stranger,
     content,
-    import_template,
     widgets,
 )
-from tests.wire import Line
-from tests.workspace.client import named
 from tests.workspace.model_server import ModelServer, calls, says
-from tests.workspace.stream import events_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,13 +71,6 @@ def test_a_second_question_fetches_again_and_keeps_the_first_answer(service_url,
     assert model.requests[1]["messages"][4]["content"] == "One."
 
 
-def test_without_widgets_the_reader_answers_at_once(service_url, model):
-    stranger = Stranger("widget-reader", says("2"), service=service_url, model=model)
-    [events] = stranger.asks("1 + 1?")
-    assert events == [("copilotMessageChunk", {"delta": "2"})]
-    assert "tools" not in model.requests[0]
-
-
 def test_widget_citations_follow_the_text_and_name_widget_and_arguments(service_url, model):
     stranger = Stranger("widget-citations", says("It rises."), service=service_url, model=model)
     _, events = stranger.asks(
@@ -105,22 +94,6 @@ def test_widget_citations_follow_the_text_and_name_widget_and_arguments(service_
     assert news["details"] == [{"Name": "Company News", "ticker": "AAPL"}]
     assert price["source_info"]["metadata"] == {"input_args": {}}
     stranger.response().ends("copilotCitationCollection")
-
-
-def test_a_widget_that_was_not_returned_is_not_cited(service_url, model):
-    stranger = Stranger("widget-citations", says("It rises."), service=service_url, model=model)
-    _, events = stranger.asks(
-        "?",
-        functions={
-            "get_widget_data": lambda _: [
-                {"error_type": "not_found", "content": "hit '/news' and returned HTTP 404."},
-                *content("[2]")({"data_sources": [0]}),
-            ]
-        },
-        **widgets(NEWS, PRICE),
-    )
-    [[citation]] = [data["citations"] for data in named(events, "copilotCitationCollection")]
-    assert citation["source_info"]["widget_id"] == "stock_price"
 
 
 ACTIONS = ["Opened the dashboard Mine", "Removed the widget Prices"]
@@ -164,52 +137,6 @@ def test_widgets_of_the_dashboard_are_listed_with_tabs_and_parameters(service_ur
     assert stranger.agent["features"]["widget-dashboard-search"] is True
 
 
-KNOWN = {
-    **NEWS,
-    "category": "Equity",
-    "sub_category": "News",
-    "source": "Benzinga",
-    "columns": ["date", "title"],
-    "params": [
-        {
-            **NEWS["params"][0],  # type: ignore[index]  # the fields differ in type
-            "default_value": "MSFT",
-            "executed_value": "NVDA",
-            "options": [f"T{number}" for number in range(25)],
-        }
-    ],
-}
-
-
-def test_all_that_workspace_knows_of_a_widget_is_told_to_the_model(service_url, model):
-    stranger = Stranger("dashboard-explorer", says("News."), service=service_url, model=model)
-    stranger.asks("What is there?", **widgets(secondary=(KNOWN,)))
-    [row] = [json.loads(line) for line in model.system().splitlines() if NEWS["uuid"] in line]
-    assert row == {
-        "id": NEWS["uuid"],
-        "name": "Company News",
-        "origin": "openbb",
-        "widget_id": "company_news",
-        "description": "News about a company",
-        "category": "Equity",
-        "subcategory": "News",
-        "source": "Benzinga",
-        "columns": ["date", "title"],
-        "params": [
-            {
-                "name": "ticker",
-                "type": "string",
-                "value": "AAPL",
-                "description": "The ticker of the company",
-                "default": "MSFT",
-                "executed": "NVDA",
-                "options": [f"T{number}" for number in range(20)],
-                "more_options": 5,
-            }
-        ],
-    }
-
-
 CHANGES = {
     "add_generative_widget",
     "add_widget_to_dashboard",
@@ -233,32 +160,6 @@ def test_the_dashboard_may_be_changed_only_while_the_user_lets_it(
     assert offered & CHANGES == (CHANGES if may_change else set())
 
 
-def test_a_selected_widget_of_the_dashboard_is_listed_once(service_url, model):
-    stranger = Stranger("dashboard-explorer", says("One."), service=service_url, model=model)
-    groups = {"primary": [NEWS], "secondary": [NEWS, PRICE], "extra": [PRICE]}
-    stranger.asks("Which?", widgets=groups)
-    rows = [json.loads(line) for line in model.system().splitlines() if line.startswith('{"id"')]
-    assert [(row["id"], row.get("selected")) for row in rows] == [
-        (NEWS["uuid"], True),
-        (PRICE["uuid"], None),
-    ]
-
-
-@pytest.mark.parametrize("generation", [1, 2])
-def test_older_clients_widgets_are_listed_once_too(generation, service_url, model):
-    import_template("tables", model)
-    model.plays(says("One."))
-    flat = {key: NEWS[key] for key in ("uuid", "name", "description")}
-    two = {key: one for key, one in NEWS.items() if key != "uuid"}
-    groups = {"primary": [two], "secondary": [two], "extra": []}
-    question = {"role": "human", "content": "Which?"}
-    body = {"messages": [question], "widgets": [flat, flat] if generation == 1 else groups}
-    with Line(f"{service_url}/v1/copilots/tables/query", body=body) as line:
-        assert events_of(line.read_all()) == [("copilotMessageChunk", {"delta": "One."})]
-    assert model.system().count("Company News") == 1
-    assert Run.objects.get().generation == generation
-
-
 def test_the_model_reads_a_widget_of_the_dashboard_with_other_arguments(service_url, model):
     ask = calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"ticker": "TSLA"}}])
     stranger = Stranger("dashboard-explorer", ask, says("Up."), service=service_url, model=model)
@@ -271,29 +172,6 @@ def test_the_model_reads_a_widget_of_the_dashboard_with_other_arguments(service_
     assert [name for name, _ in second] == ["copilotMessageChunk", "copilotCitationCollection"]
     assert "Tesla rises." in model.told()
     assert "get_widget_data" in model.tools(0)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"widget_uuid": NEWS["uuid"]},
-        {"widget_uuids": [NEWS["uuid"]]},
-        {"data_sources": [NEWS_SOURCE]},
-        {"data_sources": [{key: NEWS_SOURCE[key] for key in ("origin", "id")}]},
-        {"widgets": [{"id": "Company News"}]},
-    ],
-    ids=["uuid", "uuids", "sources", "source without uuid", "by name"],
-)
-def test_a_model_may_name_widgets_as_the_clients_function_does(given, service_url, model):
-    stranger = Stranger(
-        "dashboard-explorer", calls("get_widget_data", **given), says("Up."),
-        service=service_url, model=model,
-    )  # fmt: skip
-    first, _ = stranger.asks(
-        "?", functions={"get_widget_data": content("[1]")}, **widgets(secondary=(NEWS,))
-    )
-    [source] = first[0][1]["input_arguments"]["data_sources"]
-    assert (source["id"], source["input_args"]) == ("company_news", {"ticker": "AAPL"})
 
 
 @pytest.mark.parametrize("logging", ["everything", "nothing"])
