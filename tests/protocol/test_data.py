@@ -2,17 +2,12 @@
 
 from collections.abc import Sequence
 import copy
-from itertools import pairwise
-import json
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
 import pytest
 
 from protocol.data import (
     KIND,
-    MISSING,
     DataMessage,
     fold,
     merge,
@@ -392,61 +387,4 @@ def test_any_text_becomes_a_valid_kind(given_text: str, kind: str) -> None:
     assert KIND.fullmatch(kind)
 
 
-@pytest.mark.parametrize("kind", ["", "1a", "a b", "é", "¶a", "a\n", "A" * 65])
-def test_builder_may_not_write_an_invalid_kind(kind: str) -> None:
-    assert KIND.fullmatch(kind) is None
-
-
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
-    ),
-    max_leaves=20,
-)
 # Below one key always stands an object or never: where a value replaces an object, order decides.
-OBJECTS = st.recursive(
-    st.dictionaries(st.sampled_from("ABC"), st.integers() | st.lists(st.integers()), max_size=3),
-    lambda inner: st.dictionaries(st.sampled_from("xyz"), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(OBJECTS, OBJECTS, OBJECTS)
-def test_merging_objects_is_associative_and_changes_nothing_given(
-    first: Any, second: Any, third: Any
-) -> None:
-    before = copy.deepcopy((first, second, third))
-    in_order = merge(merge(first, second), third)
-    other = merge(first, merge(second, third))
-
-    assert json.dumps(in_order) == json.dumps(other)  # the order of keys too
-    assert (first, second, third) == before
-
-
-MESSAGES = st.builds(
-    DataMessage,
-    kind=st.sampled_from(["a", "b"]),
-    instance=st.sampled_from([None, "①"]),
-    data=st.just(MISSING) | VALUES | OBJECTS,
-    schema=st.just(MISSING) | st.dictionaries(st.sampled_from(["required", "x"]), VALUES),
-    description=st.sampled_from(["", " ", "First.", "Second."]),
-    role=st.sampled_from(["user", "system"]),
-)
-
-
-@given(st.lists(MESSAGES, max_size=8), st.lists(st.integers(0, 8), max_size=3))
-def test_folding_gives_the_same_wherever_a_conversation_is_cut(
-    stream: list[DataMessage], cuts: list[int]
-) -> None:
-    places = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-
-    so_far: tuple[DataMessage, ...] = ()
-    for start, end in pairwise(places):
-        so_far = fold([*so_far, *stream[start:end]])
-
-    assert list(map(render, so_far)) == list(map(render, fold(stream)))

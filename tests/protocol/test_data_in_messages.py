@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from protocol.data import MISSING, DataMessage
+from protocol.data import DataMessage
 from protocol.models import CallMessage, HumanMessage, Query, ResultMessage
 from protocol.parsing import UnusableQuery, parse_query
 
@@ -62,36 +62,6 @@ def test_the_example_of_the_source_is_read_as_it_stands():
         THIRTY,
     ]
     assert found.notes == ()
-
-
-def test_one_with_only_a_description_documents_its_kind():
-    found = query({"type": "data", "kind": "user", "description": "Who asks."}, ASKED)
-    assert data_of(found) == [DataMessage(kind="user", description="Who asks.")]
-    assert found.context[0].message is not None
-    assert found.context[0].message.data is MISSING
-
-
-def test_text_and_data_may_be_parts_of_one_message():
-    found = query({"role": "user", "content": [{"type": "text", "text": "Hello"}, USER]})
-    assert (found.messages, data_of(found), found.notes) == ((HumanMessage("Hello"),), [THIRTY], ())
-
-
-def test_what_stands_in_context_is_later():
-    other = {"type": "data", "kind": "user", "data": {"age": 31}}
-    found = query(USER, ASKED, context=[other])
-    assert data_of(found) == [THIRTY, DataMessage(kind="user", data={"age": 31})]
-    assert found.env["context"] == [USER, other]
-
-
-def test_without_data_the_request_is_kept_as_it_came():
-    assert "context" not in query(ASKED).env
-    assert query(ASKED, context="x").env["context"] == "x"
-    assert query(USER, ASKED, context="x").env["context"] == [USER, "x"]
-
-
-def test_an_instance_may_stand_beside_the_envelope():
-    found = query({"role": "user", "_instance": "a", "content": USER}, ASKED)
-    assert data_of(found) == [DataMessage(kind="user", data={"age": 30}, instance="a")]
 
 
 def test_a_result_stays_a_result_and_its_call_before_it():

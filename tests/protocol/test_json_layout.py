@@ -65,24 +65,6 @@ def test_values_that_json_lacks_are_written_as_what_it_has() -> None:
     assert layout([Sky.CLEAR, Level.HIGH, True]) == '[\n  "clear",\n  3,\n  true\n]'
 
 
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
-    ),
-    max_leaves=20,
-)
-
-
-@given(VALUES)
-def test_layout_is_as_specified(value: Any) -> None:
-    assert layout(value) == specified(value)
-
-
 def specified(value: Any) -> str:
     """The layout as the spec writes it down, slowly; line ends of Unicode escaped."""
     text = _specified(value)

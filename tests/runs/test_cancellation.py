@@ -55,17 +55,6 @@ def test_a_run_that_is_stopped_says_why_to_whom_it_concerns(
     assert noted.cancelling == [0]
 
 
-def test_an_event_loop_that_ends_is_a_server_that_stops(noted, monkeypatch):
-    play(monkeypatch, noted, [MessageChunk("Half"), 100])
-
-    async def cancel(run: Any) -> None:
-        await asyncio.sleep(0.5)
-        run.task.cancel()
-
-    opened(cancel)
-    assert noted.ends[0].ending.outcome == Outcome.INTERRUPTED
-
-
 def test_a_run_that_has_ended_is_not_stopped(noted, monkeypatch):
     play(monkeypatch, noted, [MessageChunk("Whole"), STOP])
 

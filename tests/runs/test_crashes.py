@@ -7,7 +7,6 @@ from typing import Any
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.models import Event, Node, Outcome, Run, Turn
 from copilot_admin.runs import run as run_task
 from copilot_admin.runs.run import RUNNING
@@ -96,17 +95,6 @@ def test_a_word_that_cannot_be_taken_ends_the_answer_behind_the_words_before(
     assert Node.objects.get(role="ai").text.startswith("Half ")
 
 
-@pytest.mark.parametrize("delta", [None, 5])
-def test_text_that_is_none_poisons_neither_recorder_nor_speaker(delta, monkeypatch):
-    async def answer(answer_request: object) -> Any:
-        for output in (MessageChunk("Half "), MessageChunk(delta), Finish("stop")):
-            yield output
-
-    monkeypatch.setattr(run_task, "answer", answer)
-    assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
-    assert_crashed()
-
-
 def test_an_event_that_cannot_be_said_does_not_spoil_the_record(monkeypatch):
     async def answer(answer_request: object) -> Any:
         yield MessageChunk("Half ")
@@ -140,14 +128,6 @@ def test_a_run_that_cannot_be_kept_as_it_was_is_kept_by_its_end(
     assert_crashed()
     assert "kept without its content" in caplog.text
     assert Event.objects.count() == 0
-
-
-def test_no_content_is_kept_of_a_crash_where_none_may_be(monkeypatch):
-    make_published(slug="quiet", logging="metadata")
-    monkeypatch.setattr(Recorder, "recording", breaking(Recorder.recording, when=always))
-    assert told(read(AsyncClient(), "/v1/copilots/quiet/query", HELLO)).endswith(CRASHED)
-    run = Run.objects.get()
-    assert (run.outcome, run.error, run.error_code) == (Outcome.CRASHED, "", "crash")
 
 
 def test_an_end_that_is_kept_and_cannot_be_said_is_said_in_words(monkeypatch):

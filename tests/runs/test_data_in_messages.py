@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.agent.values.model_call import ModelRole
 from copilot_admin.models import Run
 from tests.agent.scripted import text
-from tests.api.test_query import post, script
+from tests.api.test_query import script
 from tests.factories import make_published
 from tests.streams import read
 
@@ -59,20 +59,6 @@ def test_data_in_messages_is_merged_and_stands_before_the_question(monkeypatch, 
     assert run.generation == generation
 
 
-@pytest.mark.parametrize("generation", GENERATIONS)
-def test_a_description_alone_documents_its_kind(monkeypatch, generation):
-    make_published(slug="desk", data_notes=[{"kind": "user", "data": {"age": 30}}])
-    provider = script(monkeypatch, text("Thirty."))
-    address, more = GENERATIONS[generation]
-    read(
-        AsyncClient(),
-        f"/v1/copilots/desk/query{address}",
-        {"messages": [ABOUT, ASKED], **more},
-    )
-    texts = [message.text for message in provider.calls[0].messages]
-    assert '## Data: ¶user\n{\n  "age": 30\n}\nRepresents the current user.' in texts
-
-
 def test_the_next_question_stays_in_its_conversation_with_the_data_sent_again(monkeypatch):
     make_published(slug="desk")
     script(monkeypatch, text("Thirty."), text("Yes."))
@@ -81,10 +67,3 @@ def test_the_next_question_stays_in_its_conversation_with_the_data_sent_again(mo
     for messages in (first, then):
         read(AsyncClient(), "/v1/copilots/desk/query", {"messages": messages})
     assert len(set(Run.objects.values_list("turn__conversation", flat=True))) == 1
-
-
-def test_data_alone_is_refused_with_a_sentence(monkeypatch):
-    make_published(slug="desk")
-    status, answer = post({"messages": [NAME]}, path="/v1/copilots/desk/query")
-    assert (status, answer["code"]) == (422, "no-usable-message")
-    assert answer["detail"].startswith("The messages are data alone.")

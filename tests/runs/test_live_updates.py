@@ -288,15 +288,3 @@ def test_a_layer_that_hangs_is_waited_for_two_seconds():
         return asyncio.get_running_loop().time() - start
 
     assert run_at_once(scenario()) == 2.0
-
-
-def test_pages_of_other_processes_may_watch_whatever_there_is():
-    channel_layers.set("default", BrokenLayer(None))
-    assert may_have_viewers(7)
-
-
-def test_without_a_layer_nobody_is_told(caplog):
-    with override_settings(CHANNEL_LAYERS={}):
-        assert not may_have_viewers(7)
-        asyncio.run(broadcast(7, turn_id=1, kind=TurnChange.STARTED))
-    assert caplog.messages == []

@@ -4,20 +4,18 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.client import client_state
 from copilot_admin.models import Copilot, Logging, Outcome
 from tests.conformance.strangers import (
     NEWS,
     PRICE,
     Stranger,
     content,
-    import_template,
     widgets,
 )
 from tests.conformance.test_bad_input_data import journaled
 from tests.conformance.test_bad_input_tools import CHART
 from tests.conformance.test_client import HIT, TOOL
-from tests.workspace.client import named, text_of
+from tests.workspace.client import text_of
 from tests.workspace.model_server import ModelServer, Reply, calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -94,19 +92,6 @@ def test_what_was_wrong_beside_a_call_is_told_when_it_has_been_carried_out(servi
     assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
 
 
-def test_more_calls_to_the_client_than_it_takes_end_in_words(service_url, model):
-    many = Reply(calls=tuple(("Tool1_function_one", {"q": letter}) for letter in "abcde"))
-    stranger = Stranger("mcp-tools", many, says("Four."), service=service_url, model=model)
-    import_template("mcp-tools", model, max_client_calls=4)
-    *first, last = stranger.asks("Find them.", functions=HIT, tools=[TOOL])
-    assert len(first) == 4
-    [warning] = named(last, "copilotStatusUpdate")
-    assert warning["message"].startswith("Workspace was already called 4 times for this question")
-    assert text_of(last).endswith("Four.")
-    told = model.requests[1]["messages"][-1]["content"]
-    assert told.endswith("Answer with what you have.")
-
-
 def both_with_one_left(stranger: Stranger, change: Any) -> Any:
     """The legs of a chart beside a widget, where the client changes what it carries."""
     stranger.chat.functions = {"get_widget_data": content("[1]")}
@@ -138,27 +123,6 @@ def test_a_client_that_loses_what_it_carries_only_costs_another_call(change, ser
     [second] = both_with_one_left(stranger, change)
     assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
     assert len(model.requests) == 3
-
-
-def test_what_a_client_does_not_bring_back_is_in_the_journal(service_url, model):
-    stranger = Stranger(
-        "charts", Reply(calls=(FETCH, DRAW)), says("It rose."), service=service_url, model=model
-    )
-    [second] = both_with_one_left(stranger, lambda state: LOST)
-    assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
-    assert len(model.requests) == 2, "the model need not ask again"
-
-
-def test_too_much_to_carry_is_left_to_the_model(service_url, model, monkeypatch):
-    monkeypatch.setattr(client_state, "MAX_WAITING", 20)
-    stranger = Stranger(
-        "charts", Reply(calls=(FETCH, DRAW)), says("It rose."), service=service_url, model=model
-    )
-    _, second = stranger.asks(
-        "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
-    )
-    assert second == [("copilotMessageChunk", {"delta": "It rose."})]
-    assert client_state.NOT_WAITING in model.told()
 
 
 def test_a_new_question_forgets_what_was_waiting(service_url, model):

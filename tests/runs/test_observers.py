@@ -17,12 +17,11 @@ from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.telemetry import finished_runs
 from copilot_admin.telemetry.finished_runs import FinishedRun
-from protocol.events import FunctionCall, MessageChunk
+from protocol.events import MessageChunk
 from tests.runs.running import LIVE, RUN, Noted, play, question, said
 from tests.telemetry.ended import TABLE
 
 STOP = Finish("stop")
-CALL = FunctionCall(function="get_widget_data", input_arguments={"data_sources": []})
 
 
 @pytest.fixture
@@ -76,13 +75,6 @@ def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told
     assert moments.finishing <= moments.ended
 
 
-def test_what_the_client_is_asked_for_is_told(noted, monkeypatch, told):
-    play(monkeypatch, noted, [CALL])
-    said()
-    (call,) = told[0].client_calls
-    assert (call.function, call.arguments) == ("get_widget_data", {"data_sources": []})
-
-
 @pytest.mark.parametrize("logged", [Logging.METADATA, Logging.NOTHING])
 def test_no_words_may_be_told_of_what_is_not_kept_whole(noted, monkeypatch, told, logged):
     play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
@@ -114,14 +106,6 @@ def test_an_answer_that_is_not_kept_has_failed(noted, monkeypatch, told):
         "outcome": Outcome.FAILED,
         "error_code": "not-kept",
     }
-
-
-def test_a_run_whose_record_breaks_is_told_as_crashed(noted, monkeypatch, told):
-    monkeypatch.setattr("copilot_admin.runs.run_output.Recorder.recording", lambda *_: 1 / 0)
-    play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
-    said()
-    assert [run.outcome for run in told] == [Outcome.CRASHED]
-    assert noted.told[-1] == (0, 1, 2, "finished")
 
 
 def test_watchers_that_break_harm_no_answer(noted, monkeypatch, caplog):

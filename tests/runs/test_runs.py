@@ -1,8 +1,6 @@
 """A run from its first moment to its last: what is said, kept and told, and when."""
 
-import asyncio
 from dataclasses import replace
-import logging
 from typing import Any
 
 import pytest
@@ -19,7 +17,6 @@ from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.run_end import RunEvent
 from copilot_admin.transcripts.store.run_start import AcceptedRun
-from copilot_admin.transcripts.store.transcript_store import StoredEnd
 from protocol.events import (
     FunctionCall,
     MessageChunk,
@@ -56,25 +53,6 @@ def test_a_run_says_when_its_first_word_came_and_how_long_it_took(noted, monkeyp
         (EventType.STATUS, 3, 1750)
     ]
     assert noted.cancelling == [0]
-
-
-def test_a_step_may_be_the_first_thing_that_a_client_sees(noted, monkeypatch):
-    play(monkeypatch, noted, [0.5, STEP, 0.5, STEP, MessageChunk("Hello"), STOP])
-    said()
-    assert noted.ends[0].ending == ending(Outcome.COMPLETED, ms=1000, ttft_ms=500)
-
-
-def test_what_comes_at_the_end_leaves_when_the_run_is_kept(noted, monkeypatch):
-    finish = noted.finish
-
-    async def late(*arguments: Any) -> StoredEnd | None:
-        await asyncio.sleep(3)
-        kept: StoredEnd | None = await finish(*arguments)
-        return kept
-
-    monkeypatch.setattr(noted, "finish", late)
-    play(monkeypatch, noted, [MessageChunk("Hel"), 1, MessageChunk("lo"), STOP, 1])
-    assert said() == [(0, encode_chunk("Hel")), (5, encode_chunk("lo"))]
 
 
 def test_a_call_of_the_client_leaves_when_the_run_is_kept(noted, monkeypatch):
@@ -254,10 +232,3 @@ def test_who_waits_hears_something_in_time(noted, monkeypatch):
         (26, PING),
         (26.5, encode_chunk("b")),
     ]
-
-
-def test_a_run_that_broke_is_told_in_the_log(noted, monkeypatch, caplog):
-    play(monkeypatch, noted, [ZeroDivisionError()])
-    with caplog.at_level(logging.ERROR):
-        said()
-    assert caplog.messages == [f"run {RUN} crashed"]

@@ -21,20 +21,6 @@ def test_what_waits_is_taken_in_one_piece_and_in_order():
     assert run_at_once(scenario()) == [b"ab"]
 
 
-def test_a_reader_that_came_first_gets_each_frame_as_it_is_put():
-    async def scenario() -> list[bytes]:
-        buffer = SendBuffer()
-        reading = asyncio.ensure_future(_collect(buffer))
-        for frame in (b"a", b"b"):
-            await asyncio.sleep(0)
-            buffer.put(frame)
-            await asyncio.sleep(0)
-        buffer.close()
-        return await reading
-
-    assert run_at_once(scenario()) == [b"a", b"b"]
-
-
 def test_frames_put_after_the_end_are_dropped():
     async def scenario() -> list[bytes]:
         buffer = SendBuffer()
@@ -62,22 +48,6 @@ def test_a_writer_waits_until_a_full_outbox_was_read():
         False,
         [MAX_BUFFERED_BYTES + 1],
     )
-
-
-def test_an_outbox_is_full_beyond_256_kilobytes_and_empty_again_when_it_was_read():
-    async def scenario() -> list[bool]:
-        buffer = SendBuffer()
-        reading = buffer.chunks()
-        full = []
-        for size in (262_144, 262_145, 262_144):
-            buffer.put(b"x" * size)
-            full.append(buffer.is_full)
-            await anext(reading)
-            full.append(buffer.is_full)
-        await reading.aclose()
-        return full
-
-    assert run_at_once(scenario()) == [False, False, True, False, False, False]
 
 
 def test_closing_frees_a_waiting_writer():

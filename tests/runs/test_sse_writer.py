@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Callable
 import json
 
-import pytest
-
 from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS, SendBuffer, SSEWriter
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import Generation
@@ -148,40 +146,3 @@ def test_what_was_held_and_may_not_be_said_is_gone():
         writer.release()
 
     assert said(discard) == []
-
-
-def test_what_comes_after_the_end_of_a_stream_does_not_leave():
-    def release(writer: SSEWriter, _: Clock) -> None:
-        writer.write_text("all")
-        writer.release()
-        writer.write_text("late")
-        writer.write_event(StatusUpdate(message="late"))
-
-    def discard(writer: SSEWriter, _: Clock) -> None:
-        writer.write_text("dropped")
-        writer.discard()
-        writer.write_text("late")
-
-    def close(writer: SSEWriter, _: Clock) -> None:
-        writer.hold()
-        writer.write_text("late")
-
-    assert (said(release), said(discard), said(close)) == ([encode_chunk("all")], [], [])
-
-
-def test_text_is_framed_before_its_run_is_stored():
-    def close(writer: SSEWriter, _: Clock) -> None:
-        writer.write_text(5)  # type: ignore[arg-type]  # a provider gave it
-        with pytest.raises(TypeError):
-            writer.hold()
-
-    assert said(close) == []
-
-
-def test_a_held_stream_is_not_disturbed_by_pings():
-    def talk(writer: SSEWriter, clock: Clock) -> None:
-        writer.hold()
-        clock.ahead += 60
-        writer.send_keepalive()
-
-    assert said(talk) == []

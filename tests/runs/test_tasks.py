@@ -2,12 +2,11 @@
 
 import asyncio
 import gc
-from typing import Any
 
 import pytest
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.runs.tasks import clear_cancellation, spawn
+from copilot_admin.runs.tasks import spawn
 
 
 def test_a_task_that_nobody_holds_is_kept_until_it_ends():
@@ -48,22 +47,3 @@ def test_an_error_that_nobody_awaits_is_told_unless_it_is_ours(error, told, capl
 
     asyncio.run(scenario())
     assert caplog.messages == told
-
-
-def test_a_task_that_heard_the_wish_to_stop_goes_on_however_often_it_was_told():
-    async def work() -> int:
-        task: Any = asyncio.current_task()
-        try:
-            await asyncio.get_running_loop().create_future()
-        except asyncio.CancelledError:
-            clear_cancellation()
-        return int(task.cancelling())
-
-    async def scenario() -> int:
-        task = spawn(work(), name="work")
-        await asyncio.sleep(0)
-        task.cancel()
-        task.cancel()
-        return await task
-
-    assert asyncio.run(scenario()) == 0

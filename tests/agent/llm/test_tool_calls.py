@@ -45,11 +45,6 @@ def test_a_megabyte_of_arguments_is_taken_and_no_more(piece):
         accumulator.add(fragment(None, "x", index=0))
 
 
-def test_endless_names_and_ids_are_cut():
-    both = (fragment("n" * 1000, "1", index=0, id="i" * 1000), fragment("n" * 1000, "2", index=0))
-    assert calls_of(accumulated(*both)) == [("i" * 200, "n" * 200, "12")]
-
-
 def test_calls_with_the_same_id_get_one_of_their_own():
     ids = ("c", "c", "made00001")
     found = accumulated(*(fragment(f"t{at}", "1", index=at, id=id) for at, id in enumerate(ids)))

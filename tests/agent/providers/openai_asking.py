@@ -93,16 +93,3 @@ async def hello(request, reply):
     await reply.events(text_chunk("Hel"), text_chunk("lo"))
     await reply.events(finish_chunk(), USAGE, "[DONE]")
     await reply.end()
-
-
-HEAD_WITHOUT_END = b"HTTP/1.1 200 X\r\nContent-Type: %s\r\n\r\n"
-
-
-def body_without_end(body, *, kind=b"text/event-stream"):
-    """A server that neither says how long its body is nor closes the connection behind it."""
-
-    async def handler(request, reply):
-        await reply.raw(HEAD_WITHOUT_END % kind + body)
-        await reply.left.wait()
-
-    return handler

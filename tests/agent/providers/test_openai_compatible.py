@@ -7,18 +7,14 @@ import pytest
 
 from copilot_admin.agent.providers import openai_compatible
 from copilot_admin.agent.values.model_call import (
-    CallExtras,
     Finish,
-    ReasoningDelta,
     TextDelta,
-    ToolCall,
 )
 from copilot_admin.errors import (
     ProviderRefused,
 )
 from tests.agent.providers.openai_asking import (
     COUNTED,
-    USAGE,
     deltas_of,
     failed,
     hello,
@@ -39,19 +35,6 @@ def test_answer_is_streamed_with_usage_and_finish():
         "stream": True,
         "stream_options": {"include_usage": True},
     }
-
-
-def test_chunks_of_one_read_are_one_delta():
-    async def handler(request, reply):
-        await reply.start()
-        await reply.events(*map(text_chunk, "abcdef"), finish_chunk(), "[DONE]")
-        await reply.end()
-
-    async def run():
-        async with serving(handler) as server:
-            return await deltas_of(server.provider(), read=server.read)
-
-    assert asyncio.run(run())[0] == TextDelta("abcdef")
 
 
 def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
@@ -82,55 +65,6 @@ def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
 
     deltas = [delta for delta in asyncio.run(run()) if isinstance(delta, TextDelta)]
     assert deltas == [TextDelta("first"), TextDelta(" second third")]
-
-
-def test_every_byte_in_a_packet_of_its_own():
-    async def handler(request, reply):
-        await reply.start()
-        body = 'data: {"choices":[{"delta":{"content":"naïve 😀"}}]}\r\n\r\ndata: [DONE]\r\n\r\n'
-        for byte in body.encode():
-            await reply.send(bytes([byte]))
-            await asyncio.sleep(0)
-        await reply.end()
-
-    deltas, _ = streamed(handler)
-    assert [deltas[0], deltas[-1]] == [TextDelta("naïve 😀"), Finish("stop")]
-
-
-def test_tool_call_in_fragments_and_thoughts():
-    def fragment(**function):
-        call = {"index": 0, "function": function}
-        return {"choices": [{"delta": {"tool_calls": [call]}}]}
-
-    async def handler(request, reply):
-        await reply.start()
-        await reply.events({"choices": [{"delta": {"reasoning_content": "hm"}}]})
-        await reply.was_read()
-        await reply.events(fragment(name="ta"), fragment(name="ble", arguments='{"a"'))
-        await reply.was_read()
-        await reply.events(fragment(arguments=": 1}"), finish_chunk("tool_calls"), USAGE)
-        await reply.end()
-
-    deltas, _ = streamed(handler)
-    extras = CallExtras(model="small", message={"reasoning_content": "hm"})
-    assert deltas == [
-        ReasoningDelta("hm"),
-        ToolCall(id="made00000", name="table", arguments='{"a": 1}', extras=extras),
-        COUNTED,
-        Finish("tool_calls"),
-    ]
-
-
-def test_server_that_does_not_stream_is_understood():
-    async def handler(request, reply):
-        await reply.start(type="application/json; charset=utf-8")
-        answer = {"message": {"content": "Hi"}, "finish_reason": "stop"}
-        body = {**USAGE, "choices": [answer]}
-        await reply.send(json.dumps(body).encode())
-        await reply.end()
-
-    deltas, _ = streamed(handler)
-    assert deltas == [TextDelta("Hi"), COUNTED, Finish("stop")]
 
 
 @pytest.mark.parametrize("type_", ["application/json", SSE, "text/plain", "application/x-ndjson"])

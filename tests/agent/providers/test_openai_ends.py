@@ -1,7 +1,6 @@
 """How an answer of an OpenAI-compatible server ends: well, cut, broken, or without a word that it has."""
 
 import asyncio
-import json
 
 import pytest
 
@@ -175,69 +174,3 @@ def test_what_follows_the_end_of_an_answer_is_not_looked_at():
 
     deltas, _ = streamed(handler)
     assert [deltas[0], deltas[-1]] == [TextDelta("Hi"), Finish("stop")]
-
-
-@pytest.mark.parametrize("end", [finish_chunk(), "[DONE]"])
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        b"x" * 65_536,
-        b"data: hello\n\n",
-        b"data: " + b"x" * 65_536,
-        b"<html>\n",
-        b"\n" * 65_536,
-        b'data: {"error": "late"}\n\n',
-        b'data: {"object": "error", "message": "late"}\n\n',
-        b"data: " + b"[" * 65_536 + b"\n\n",
-    ],
-)
-def test_endless_garbage_behind_the_end_takes_nothing_from_the_answer(end, garbage, monkeypatch):
-
-    async def handler(request, reply):
-        await reply.start()
-        await reply.events(text_chunk("Whole"), end)
-        await reply.was_read()
-        while not reply.left.is_set():
-            await reply.send(garbage * (1 + 4096 // len(garbage)))
-
-    deltas, _ = streamed(handler)
-    told = [delta for delta in deltas if delta is not ALIVE]
-    assert [told[0], told[-1]] == [TextDelta("Whole"), Finish("stop")]
-
-
-def test_calls_without_end_behind_the_end_take_nothing_from_the_answer():
-    def called(number):
-        call = {"index": number, "function": {"name": "table", "arguments": "{}"}}
-        return {"choices": [{"delta": {"tool_calls": [call]}}]}
-
-    async def handler(request, reply):
-        await reply.start()
-        await reply.events(text_chunk("Whole"), finish_chunk(), *map(called, range(200)))
-        await reply.end()
-
-    deltas, _ = streamed(handler)
-    assert [deltas[0], deltas[-1]] == [TextDelta("Whole"), Finish("stop")]
-
-
-WHOLE = {"choices": [{"index": 0, "message": {"content": "Whole"}, "finish_reason": "stop"}]}
-
-
-UNENDED = {
-    "a document": json.dumps(WHOLE).encode(),
-    "a document with signs of other alphabets, and blanks": json.dumps(WHOLE, ensure_ascii=False)
-    .encode()
-    .join((b"\xef\xbb\xbf\n", b" \n")),
-    "a last event without a blank line": b"data: %s\n" % json.dumps(WHOLE).encode(),
-    "a last event without the end of its line": b"data: %s" % json.dumps(WHOLE).encode(),
-    "a last event in two lines": b'data: {"choices":\ndata: %s}\n'
-    % json.dumps(WHOLE["choices"]).encode(),
-    "an end without a blank line": b"data: %s\n\ndata: [DONE]"
-    % json.dumps(text_chunk("Whole")).encode(),
-}
-
-
-REFUSED_WITHOUT_END = {
-    "a document": b'{"error": {"message": "No such model"}}',
-    "an event": b'data: {"error": {"message": "No such model"}}\n',
-    "an event that is called an error": b"event: error\ndata: No such model\n",
-}

@@ -1,7 +1,6 @@
 """What an OpenAI-compatible server that was not reached, refuses or errs is told as."""
 
 import asyncio
-import json
 
 import pytest
 
@@ -9,12 +8,10 @@ from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.values.model_call import (
     ALIVE,
-    Finish,
     TextDelta,
 )
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import (
-    LimitReached,
     NotReady,
     ProviderBroke,
     ProviderBusy,
@@ -23,15 +20,13 @@ from copilot_admin.errors import (
 )
 from tests import tls
 from tests.agent.providers.openai_asking import (
-    COUNTED,
     deltas_of,
     failed,
     hello,
-    joined,
     refusing,
     streamed,
 )
-from tests.agent.providers.upstream import finish_chunk, serving, text_chunk
+from tests.agent.providers.upstream import serving, text_chunk
 
 
 def test_nobody_listening_is_unavailable_and_says_what_to_do():
@@ -187,71 +182,9 @@ def test_refusals_are_translated_without_the_key(status, kind):
     assert error.retry_after == (7 if error.retryable else None)
 
 
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [
-        (400, "Invalid content type. image_url is only supported by certain models."),
-        (404, "No endpoints found that support image input"),
-        (500, "image input is not supported - hint: you may need to provide the mmproj"),
-        (400, "llama is not a multimodal model"),
-    ],
-)
-def test_a_model_that_does_not_take_images_is_named_as_the_reason(status, message):
-    error, _ = failed(refusing(status, {"error": {"message": message}}))
-    assert type(error) is ProviderRefused
-    assert error.public == (
-        "The model of the provider 'local' did not take the images of this question. The "
-        "copilot's owner should choose one that can see, or switch “Look at images” off."
-    )
-
-
 def test_redirect_is_not_followed_with_the_key():
     error, _ = failed(refusing(307, {}, Location="https://elsewhere.example.com/v1"))
     assert "sends requests on to another address" in error.public
-
-
-def test_server_that_knows_no_usage_option_is_asked_without_and_only_once_in_vain():
-    async def handler(request, reply):
-        if "stream_options" in request.json:
-            body = {"detail": [{"loc": ["body", "stream_options"], "msg": "extra forbidden"}]}
-            await refusing(400, body)(request, reply)
-        else:
-            await hello(request, reply)
-
-    async def run():
-        async with serving(handler) as server:
-            first = await deltas_of(server.provider(), read=server.read)
-            second = await deltas_of(server.provider(), read=server.read)
-            return first, second, len(server.requests)
-
-    first, second, requests = asyncio.run(run())
-    assert (joined(first), joined(second), requests) == (
-        [TextDelta("Hello"), COUNTED, Finish("stop")],
-        [TextDelta("Hello"), COUNTED, Finish("stop")],
-        3,
-    )
-
-
-def test_a_model_that_may_not_be_streamed_is_asked_for_the_whole_answer(caplog):
-    async def handler(request, reply):
-        if request.json["stream"]:
-            message = "Your organization must be verified to stream this model."
-            body = {"error": {"message": message, "param": "stream"}}
-            await refusing(400, body)(request, reply)
-        else:
-            await reply.start(type="application/json")
-            choice = {"message": {"content": "Hello"}, "finish_reason": "stop"}
-            await reply.send(json.dumps({"choices": [choice]}).encode())
-            await reply.end()
-
-    deltas, _ = streamed(handler)
-    assert deltas[0] == TextDelta("Hello")
-    assert "provider 'local' refuses parts of requests to 'small'" in caplog.text
-
-
-def test_other_bad_requests_are_not_sent_twice():
-    error, _ = failed(refusing(400, {"error": {"message": "temperature is too high"}}))
-    assert isinstance(error, ProviderRefused)
 
 
 @pytest.mark.parametrize(
@@ -310,24 +243,6 @@ def test_words_that_come_in_one_read_with_an_error_are_kept(last):
     error, seen = failed(handler)
     words = [delta for delta in seen if delta is not ALIVE]
     assert (type(error), words) == (ProviderBroke, [TextDelta("Half")])
-
-
-def test_too_many_calls_end_the_answer_behind_its_words():
-    def called(number):
-        call = {"index": number, "function": {"name": "table", "arguments": "{}"}}
-        return {"choices": [{"delta": {"tool_calls": [call]}}]}
-
-    async def handler(request, reply):
-        await reply.start()
-        await reply.events(text_chunk("I will."), *map(called, range(129)), finish_chunk())
-        await reply.end()
-
-    error, seen = failed(handler)
-    assert (type(error), seen) == (LimitReached, [TextDelta("I will.")])
-    assert error.public == (
-        "The model called more than 128 tools in one answer, so the answer was ended. Ask for less "
-        "at once."
-    )
 
 
 @pytest.mark.parametrize(
