@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import groupby
 import json
 import re
 from typing import Any
@@ -60,31 +59,19 @@ _KEPT = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRules:
-    """Rules of a server for requests, set by its operator or learned from its refusals.
+    """Rules of a server for requests, set by its operator or learned from its refusals."""
 
-    Attributes:
-        streams: Otherwise the answer is one JSON document.
-        with_usage: The tokens are asked for at the end of the stream.
-        merges_messages: Adjacent messages of one role become one.
-        has_system_role: Otherwise the system text opens the first user message.
-        text_tools: Tools are offered by a convention in plain text.
-        renames_limit: `max_tokens` is called `max_completion_tokens`; None: the model's name decides.
-        refused: Parameters that are left out.
-        sends_extras: What came with tool calls goes back with them.
-        wants_reasoning: Each message with tool calls must have its reasoning.
-        wants_signatures: Each tool call must have a signature.
-    """
-
-    streams: bool = True
-    with_usage: bool = True
-    merges_messages: bool = False
-    has_system_role: bool = True
-    text_tools: bool = False
+    streams: bool = True  # otherwise the answer is one JSON document
+    with_usage: bool = True  # the tokens are asked for at the end of the stream
+    merges_messages: bool = False  # adjacent ones of one role become one
+    has_system_role: bool = True  # otherwise the system text opens the first user message
+    text_tools: bool = False  # tools are offered by a convention in plain text
+    # `max_tokens` is called `max_completion_tokens`; None: the model's name decides
     renames_limit: bool | None = None
-    refused: frozenset[str] = frozenset()
-    sends_extras: bool = True
-    wants_reasoning: bool = False
-    wants_signatures: bool = False
+    refused: frozenset[str] = frozenset()  # parameters that are left out
+    sends_extras: bool = True  # what came with tool calls goes back with them
+    wants_reasoning: bool = False  # each message with tool calls must have its reasoning
+    wants_signatures: bool = False  # each tool call must have a signature
 
 
 STANDARD_RULES = RequestRules()
@@ -133,13 +120,7 @@ def describe_changes(before: RequestRules, after: RequestRules) -> str:
 
 
 def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> RequestRules | None:
-    """Return rules under which a refused request may succeed; None where nothing could help.
-
-    Args:
-        rules: Under which the request was made.
-        refusal: What the server said, as text.
-        sent: The request's body.
-    """
+    """Return rules under which the `sent` body may succeed; None where nothing could help."""
     if "stream_options" in refusal and "stream_options" in sent:
         return replace(rules, with_usage=False)
     if "max_completion_tokens" in refusal and {"max_tokens", "max_completion_tokens"} & sent.keys():
@@ -217,28 +198,27 @@ def _is_signed(call: ToolCall) -> bool:
 def _without_system(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
     system = "\n\n".join(one.text for one in messages if one.role is ModelRole.SYSTEM)
     others = [one for one in messages if one.role is not ModelRole.SYSTEM]
-    if system:
-        place = next((n for n, one in enumerate(others) if one.role is ModelRole.USER), None)
-        if place is None:
-            return [ModelMessage(role=ModelRole.USER, text=system), *others]
-        text = f"{system}\n\n{others[place].text}"
-        others[place] = replace(others[place], text=text)
-    return others
+    if not system:
+        return others
+    for number, one in enumerate(others):
+        if one.role is ModelRole.USER:
+            others[number] = replace(one, text=f"{system}\n\n{one.text}")
+            return others
+    return [ModelMessage(role=ModelRole.USER, text=system), *others]
 
 
-def _merged(messages: Iterable[dict[str, Json]]) -> Iterable[dict[str, Json]]:
+def _merged(messages: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
     """Join adjacent messages of one role; results and messages with calls stay alone."""
-
-    def key(message: dict[str, Json]) -> object:
-        role = message["role"]
-        is_alone = role == ModelRole.TOOL.value or "tool_calls" in message
-        return id(message) if is_alone else role
-
-    for _, group in groupby(list(messages), key=key):
-        first, *others = group
-        for other in others:
-            first = {**first, "content": _joined(first["content"], other["content"])}
-        yield first
+    merged: list[dict[str, Json]] = []
+    alone = None
+    for message in messages:
+        is_alone = message["role"] == ModelRole.TOOL.value or "tool_calls" in message
+        if merged and merged[-1]["role"] == message["role"] and not is_alone and not alone:
+            merged[-1]["content"] = _joined(merged[-1]["content"], message["content"])
+        else:
+            merged.append(message)
+        alone = is_alone
+    return merged
 
 
 def _joined(first: Json, second: Json) -> Json:

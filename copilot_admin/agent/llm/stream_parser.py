@@ -117,7 +117,7 @@ class AnswerParser:
 
         Raises:
             StreamError: The provider reports an error.
-            RunError: It sends no chat completion, or too much. What came before is left to `rest`.
+            RunError: It sends no chat completion, or too much.
         """
         return self._read(self._body.feed(block))
 
@@ -261,10 +261,9 @@ class AnswerParser:
 
     def _read_part(self, part: JsonObject) -> None:
         thoughts = part.get("thinking")
-        for thought in thoughts if isinstance(thoughts, list) else (thoughts,):
-            text = thought.get("text") if isinstance(thought, dict) else thought
-            if isinstance(text, str):
-                self._think(text)
+        self._think(
+            text_of(thoughts) or "".join(text_of(one.get("text")) for one in objects_of(thoughts))
+        )
         self._say(text_of(part.get("text")))
         if part.get("type") == "image_url":
             self._read_picture(part)

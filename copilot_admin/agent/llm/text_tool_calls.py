@@ -9,7 +9,7 @@ A model without tool calling is told in its system prompt to write
 Other models write theirs where their server has no parser for them: `<tool_call>` and the like.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 import json
 import re
@@ -32,7 +32,7 @@ from copilot_admin.agent.values.model_call import (
     ToolCall,
     ToolSchema,
 )
-from protocol.json import object_of
+from protocol.json import json_of, object_of
 
 FENCE = "```tool"
 UNREADABLE = "unreadable-tool-block"  # the name of a call that can't be read
@@ -104,6 +104,7 @@ class TextToolReader:
     ) -> None:
         self.called = False
         self._tools = {tool.name: object_of(tool.parameters) for tool in tools}
+        self._names = [*self._tools]
         self._limits = limits
         self._is_convention = is_convention
         self._held = ""
@@ -118,11 +119,7 @@ class TextToolReader:
         return self._is_bare is False and not (self._held or self._opening)
 
     def feed(self, text: str) -> Iterator[Delta]:
-        """Yield what is certain after the next piece.
-
-        Raises:
-            LimitReached: There are too many calls, or too much was written for them.
-        """
+        """Yield what is certain after the next piece."""
         self._held += text
         if self._is_bare is None:
             is_bare = bool(_BARE.match(self._held))
@@ -223,23 +220,16 @@ class TextToolReader:
             text = text.removeprefix("```").removeprefix("json").removesuffix("```")
         return _json_calls(text, self._names, strict=True)
 
-    @property
-    def _names(self) -> list[str]:
-        return list(self._tools)
-
     def _calls_in(self, block: str, *, strict: bool) -> list[ToolCall] | None:
-        if calls := _json_calls(block, self._names, strict=strict):
+        calls = _json_calls(block, self._names, strict=strict)
+        if calls or strict:
             return calls
-        if strict:
-            return None
-        readers: tuple[Callable[[str], list[ToolCall]], ...] = (
-            lambda text: self._tagged(text, _FUNCTION, _PARAMETER),
-            lambda text: self._tagged(text, _INVOKE, _INVOKE_PARAMETER),
-            lambda text: self._paired(text),
-            lambda text: [self._made(*found) for found in _KIMI.findall(text)],
-            lambda text: [self._made(*found) for found in _DEEPSEEK.findall(text)],
+        return (
+            self._tagged(block, _FUNCTION, _PARAMETER)
+            or self._tagged(block, _INVOKE, _INVOKE_PARAMETER)
+            or self._paired(block)
+            or [self._made(*one) for one in _KIMI.findall(block) or _DEEPSEEK.findall(block)]
         )
-        return next(filter(None, (reader(block) for reader in readers)), None)
 
     def _tagged(
         self, text: str, call: re.Pattern[str], parameter: re.Pattern[str]
@@ -279,10 +269,8 @@ def _is_torn_mark(text: str) -> bool:
 def _value(text: str, kind: object) -> object:
     if kind == "string":
         return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    value = json_of(text)
+    return text if value is None else value
 
 
 def _json_calls(text: str, names: Sequence[str], *, strict: bool) -> list[ToolCall] | None:

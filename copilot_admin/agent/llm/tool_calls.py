@@ -1,13 +1,13 @@
 """Tool calls assembled from the fragments of a stream, and the tolerant reading of them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 import json
 import re
 
 from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.errors import LimitReached
-from protocol.json import Json, JsonObject, object_of, text_of
+from protocol.json import Json, JsonObject, json_of, object_of, text_of
 
 MAX_CALLS = 128  # the most tools that OpenAI lets a request offer
 MAX_ARGUMENT_BYTES = 1024 * 1024
@@ -19,18 +19,13 @@ _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)
 
 
 class CallLimits:
-    """Counts the calls of one answer and the bytes of their arguments."""
+    """Counts the calls of one answer and the bytes of their arguments; raises `LimitReached`."""
 
     def __init__(self) -> None:
         self._calls = 0
         self._bytes = 0
 
     def count_call(self) -> None:
-        """Count one more call.
-
-        Raises:
-            LimitReached: There are too many.
-        """
         self._calls += 1
         if self._calls > MAX_CALLS:
             raise LimitReached(
@@ -39,11 +34,6 @@ class CallLimits:
             )
 
     def count_arguments(self, text: str) -> None:
-        """Count more of the arguments.
-
-        Raises:
-            LimitReached: They are too long together.
-        """
         self._bytes += len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
         if self._bytes > MAX_ARGUMENT_BYTES:
             raise LimitReached(
@@ -74,11 +64,7 @@ class ToolCallAccumulator:
         self._limits = limits
 
     def add(self, fragment: Json) -> None:
-        """Take one member of a chunk's `tool_calls`.
-
-        Raises:
-            LimitReached: There are too many calls, or too much was written for them.
-        """
+        """Take one member of a chunk's `tool_calls`."""
         if not isinstance(fragment, dict):
             return
         function = object_of(fragment.get("function"))
@@ -103,10 +89,7 @@ class ToolCallAccumulator:
     def calls(self, *, offered: Collection[str], model: str, message: JsonObject) -> list[ToolCall]:
         """Return the calls so far; one without an id of its own gets one: its result must name it.
 
-        Args:
-            offered: The names of the tools.
-            model: That called.
-            message: What goes back with its message.
+        `message` goes back to the `model` with the message of the calls.
         """
         named = [call for call in self._calls if call.name]
         calls = []
@@ -169,40 +152,26 @@ def read_arguments_text(text: str) -> str:
     text = _FENCE.sub("", text.strip())
     if text in ("", "null"):
         return ""
-    read = _object_in(text)
-    if read is None and text.startswith("{}"):  # written before the real ones
-        read = _object_in(text[2:])
-    if read is None and len(text) % 2 == 0 and text[: len(text) // 2] == text[len(text) // 2 :]:
-        read = _object_in(text[: len(text) // 2])  # the whole text once more at the end
-    return text if read is None else read
+    candidates = [text]
+    if text.startswith("{}"):  # written before the real ones
+        candidates.append(text[2:])
+    half = text[: len(text) // 2]
+    if text == half * 2:  # the whole text once more at the end
+        candidates.append(half)
+    return next(filter(None, map(_object_in, candidates)), text)
 
 
 def _object_in(text: str) -> str | None:
-    for _ in range(3):  # texts within texts
-        value = _parsed(text)
-        if isinstance(value, dict):
-            return text if _is_strict(text) else json.dumps(value, ensure_ascii=False)
-        if not isinstance(value, str):
-            return None
-        text = value
-    return None
-
-
-def _parsed(text: str) -> object:
-    for one in (text, _TRAILING_COMMA.sub(r"\1", text)):
-        try:
-            return json.loads(one, strict=False)  # with line ends within texts
-        except (ValueError, RecursionError):
-            continue
-    return None
-
-
-def _is_strict(text: str) -> bool:
+    value = json_of(text)
+    while isinstance(value, str):  # texts within texts
+        text, value = value, json_of(value)
+    if isinstance(value, dict):
+        return text
     try:
-        json.loads(text)
+        value = json.loads(_TRAILING_COMMA.sub(r"\1", text), strict=False)  # line ends in texts
     except (ValueError, RecursionError):
-        return False
-    return True
+        return None
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else None
 
 
 def as_whole_calls(
@@ -210,10 +179,8 @@ def as_whole_calls(
 ) -> list[ToolCall] | None:
     """Return the calls that a JSON value describes; None where it describes none, or something else.
 
-    Args:
-        value: An object with a name and arguments, in one of the forms of models, or a list of them.
-        offered: The names of the tools.
-        strict: Names of other tools are no calls.
+    It is an object with a name and arguments, or a list of them. If `strict`, names of tools that
+    aren't offered are no calls.
     """
     rows = value if isinstance(value, list) else [value]
     calls = [_as_call(row, offered, strict=strict) for row in rows]
@@ -241,16 +208,14 @@ def numbered(calls: Iterable[ToolCall], *, start: int) -> list[ToolCall]:
     return [replace(call, id=f"text{start + n:05}") for n, call in enumerate(calls)]
 
 
-def _extras_in(fragment: Mapping[str, Json], function: JsonObject) -> dict[str, Json]:
-    extras: dict[str, Json] = {
-        key: one for key, one in fragment.items() if key not in _OWN_MEMBERS and one is not None
-    }
-    inner: dict[str, Json] = {
-        key: one
-        for key, one in function.items()
-        if key not in _OWN_FUNCTION_MEMBERS and one is not None
-    }
+def _extras_in(fragment: JsonObject, function: JsonObject) -> dict[str, Json]:
+    extras = _others(fragment, _OWN_MEMBERS)
+    inner = _others(function, _OWN_FUNCTION_MEMBERS)
     return {**extras, "function": inner} if inner else extras
+
+
+def _others(members: JsonObject, own: Collection[str]) -> dict[str, Json]:
+    return {key: one for key, one in members.items() if key not in own and one is not None}
 
 
 def _is_whole(arguments: Sequence[str]) -> bool:
@@ -259,20 +224,14 @@ def _is_whole(arguments: Sequence[str]) -> bool:
     )
 
 
-def _distinct(ids: Collection[str]) -> list[str]:
+def _distinct(ids: Iterable[str]) -> list[str]:
     distinct: list[str] = []
     for number, id in enumerate(ids):
-        made = f"made{number:05}"
-        while made in ids or made in distinct:
-            made += "x"
-        distinct.append(id if id and id not in distinct else made)
+        distinct.append(id if id and id not in distinct else f"made{number:05}")
     return distinct
 
 
 def _arguments_text(value: Json) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        return ""
+    return json.dumps(value, ensure_ascii=False)

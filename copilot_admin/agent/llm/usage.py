@@ -1,10 +1,10 @@
 """Token usage and cost of a model's answer, wherever a server puts them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 
 from copilot_admin.agent.values.model_call import Usage
-from protocol.json import Json, JsonObject, is_number
+from protocol.json import Json, JsonObject, is_number, object_of, objects_of
 
 # A billion tokens are more than any model reads; the sum of all rounds fits every database.
 _MAX_TOKENS = 10**9
@@ -14,20 +14,10 @@ _TICKS = Decimal(10) ** 10  # of a US dollar, as xAI counts
 
 def find_usage(chunk: JsonObject) -> Usage | None:
     """Return the usage that a chunk or a whole answer reports; None where it reports none."""
-    for usage in _reports(chunk):
-        if (found := read_usage(usage)) is not None:
-            return found
-    return None
-
-
-def _reports(chunk: JsonObject) -> Iterator[JsonObject]:
-    groq = chunk.get("x_groq")
-    choices = chunk.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    for holder in (chunk, groq, first):  # Moonshot puts it into the choice
-        usage = holder.get("usage") if isinstance(holder, Mapping) else None
-        if isinstance(usage, Mapping):
-            yield usage
+    # Moonshot puts it into the choice.
+    holders = (chunk, object_of(chunk.get("x_groq")), *objects_of(chunk.get("choices"))[:1])
+    found = (read_usage(object_of(holder.get("usage"))) for holder in holders)
+    return next((usage for usage in found if usage is not None), None)
 
 
 def read_usage(usage: JsonObject) -> Usage | None:
@@ -59,16 +49,15 @@ def _cached(usage: JsonObject) -> int:
 
 
 def _detail(usage: JsonObject, name: str, key: str) -> int:
-    details = usage.get(name)
-    return (_count(details.get(key)) or 0) if isinstance(details, Mapping) else 0
+    return _count(object_of(usage.get(name)).get(key)) or 0
 
 
 def _count(value: Json) -> int | None:
     if value is None:
         return 0
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value) or not 0 <= float(str(value)) <= _MAX_TOKENS:
         return None
-    return int(value) if 0 <= value <= _MAX_TOKENS else None
+    return int(float(str(value)))
 
 
 def _cost(usage: JsonObject) -> Decimal | None:

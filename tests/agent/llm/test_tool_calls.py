@@ -43,9 +43,3 @@ def test_a_megabyte_of_arguments_is_taken_and_no_more(piece):
     assert sum(len(call[2]) for call in calls_of(accumulator)) == 1024 * len(piece)
     with pytest.raises(LimitReached, match="more than 1 MB of arguments"):
         accumulator.add(fragment(None, "x", index=0))
-
-
-def test_calls_with_the_same_id_get_one_of_their_own():
-    ids = ("c", "c", "made00001")
-    found = accumulated(*(fragment(f"t{at}", "1", index=at, id=id) for at, id in enumerate(ids)))
-    assert [call[0] for call in calls_of(found)] == ["c", "made00001x", "made00001"]
