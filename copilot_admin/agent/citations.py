@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 import json
 from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from copilot_admin.agent.client.widget_data import name_of
-from copilot_admin.agent.documents.document import Document
 from copilot_admin.agent.files.quotes import find_quotes, page_of
 from copilot_admin.agent.files.reading import files_in
 from copilot_admin.agent.values.model_call import WebSource
@@ -27,7 +27,6 @@ from protocol.models import (
 
 # Of one answer; as many as the widgets that it may have asked for. Nobody reads so many.
 MAX_CITATIONS = 500
-MAX_CHARACTERS = 1024 * 1024  # of all of them: arguments are as large as a client made them
 NOT_ALL_CITED = "The answer rests on more sources than are cited here."
 _MAX_DESCRIPTION = 1_000  # characters; each value of a parameter repeats its widget's
 # What sources send when they have nothing: no text, no rows, no value.
@@ -44,27 +43,18 @@ def cite_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator
     """
     used = [one for one in _remove_repeated(fetched_in_turn(query)) if _is_citable(one)]
     cited = (one for each in used for one in _split(each))
-    quotes_in_answer = _QuoteFinder(answer)
     for number, one in enumerate(cited):
-        yield _citation(
-            one, id=uuid5(answer_id, f"citation {number}"), boxes=quotes_in_answer.find_in(one)
-        )
+        boxes = _find_boxes(answer, one) if answer else ()
+        yield _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=boxes)
     yield from _cite_extra(query, answer_id=answer_id)
 
 
 def collect_citations(citations: Iterable[Citation]) -> Iterator[Event]:
     """Yield the citations as one event, and a warning if there are more than fit."""
-    taken: list[Citation] = []
-    characters_left, is_all = MAX_CHARACTERS, True
-    for citation in citations:
-        characters_left -= len(repr(citation))
-        is_all = characters_left >= 0 and len(taken) < MAX_CITATIONS
-        if not is_all:
-            break
-        taken.append(citation)
+    taken = tuple(islice(citations, MAX_CITATIONS + 1))
     if taken:
-        yield CitationCollection(tuple(taken))
-    if not is_all:
+        yield CitationCollection(taken[:MAX_CITATIONS])
+    if len(taken) > MAX_CITATIONS:
         yield StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
 
 
@@ -165,22 +155,11 @@ def _citation(fetched: Fetched, *, id: UUID, boxes: _Boxes) -> Citation:
     )
 
 
-class _QuoteFinder:
-    def __init__(self, answer: str) -> None:
-        self._answer = answer
-        self._found: dict[int, _Boxes] = {}
-
-    def find_in(self, fetched: Fetched) -> _Boxes:
-        if not self._answer or not isinstance(fetched.result, SourceData):
-            return ()
-        documents = files_in(fetched.result.items)
-        return tuple(boxes for document in documents for boxes in self._find_in_document(document))
-
-    def _find_in_document(self, document: Document) -> _Boxes:
-        key = id(document)  # documents live longer than this, in the query
-        if key not in self._found:
-            self._found[key] = find_quotes(self._answer, document)
-        return self._found[key]
+def _find_boxes(answer: str, fetched: Fetched) -> _Boxes:
+    if not isinstance(fetched.result, SourceData):
+        return ()
+    documents = files_in(fetched.result.items)
+    return tuple(boxes for document in documents for boxes in find_quotes(answer, document))
 
 
 def _pages(boxes: Sequence[Sequence[JsonObject]]) -> JsonObject:

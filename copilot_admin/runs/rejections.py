@@ -6,8 +6,6 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.transcripts.store.run_start import Rejection
 from copilot_admin.transcripts.store.transcript_store import STORE
 
-MAX_KEYS = 1000  # further callers are counted together, by their copilot
-
 _Key = tuple[int, str, str, str]
 
 
@@ -21,9 +19,6 @@ class RejectedRuns:
         """Count a request that a kind of limit rejected."""
         user = rejection.user.id if rejection.user else ""
         key = (rejection.copilot_id, rejection.principal, user, limit)
-        if key not in self._pending and len(self._pending) >= MAX_KEYS:
-            key = (rejection.copilot_id, "", "", "")
-            rejection = replace(rejection, user=None)
         known = self._pending.get(key)
         if known is not None:
             rejection = replace(known, times=known.times + rejection.times)

@@ -27,12 +27,6 @@ def test_a_free_name_stays_and_a_taken_one_gets_the_next_free_number():
     assert given == ["News", "Prices 2", "Prices 4", "prices", "Prices 2 2"]
 
 
-def test_many_artifacts_of_one_name_are_counted_on():
-    names = ArtifactNames([])
-    given = [names.reserve("Prices") for _ in range(5000)]
-    assert given == ["Prices", *(f"Prices {number}" for number in range(2, 5001))]
-
-
 def test_a_name_is_one_that_the_client_finds_again():
     names = ArtifactNames([])
     long = "x" * 300

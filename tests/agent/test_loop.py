@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import aclosing
-import json
 from typing import Any
 
 import pytest
@@ -201,21 +200,6 @@ def test_a_table_is_made_on_the_server():
     assert (assistant.text, assistant.tool_calls[0].id) == ("Here: ", tool.tool_call_id)
 
 
-def test_answer_that_is_only_a_table_is_not_empty():
-    with ScriptedProvider([call("table", **TABLE), text()]) as provider:
-        outputs = outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
-    assert [type(one) for one in outputs] == [ServerTool, MessageArtifact, Finish]
-
-
-def test_two_tables_of_one_answer_have_names_of_their_own():
-    with ScriptedProvider(
-        [call("table", **TABLE), call("table", call_id="call-2", **TABLE), text("Two.")]
-    ) as provider:
-        outputs = outputs_of(make_request(provider, spec=make_spec(tools=("table",))))
-    names = [one.artifact_name for one in outputs if isinstance(one, MessageArtifact)]
-    assert names == ["Closes", "Closes 2"]
-
-
 def test_the_model_can_correct_wrong_arguments():
     wrong = call("table", name="Closes", description="By day.", rows=[])
     with ScriptedProvider([wrong, call("table", **TABLE), text("Done.")]) as provider:
@@ -334,16 +318,6 @@ def test_model_that_asks_for_data_ends_the_step_with_nothing_but_status_updates_
     assert event.input_arguments == asked_arguments(widget)
 
 
-def test_long_text_before_a_call_is_sent_and_the_call_follows():
-    widget = make_widget()
-    query = make_query(widgets=Widgets(secondary=(widget,)))
-    long = "x" * 160
-    script = [call("get_widget_data", before=[long], widgets=[{"id": widget.ref}])]
-    with ScriptedProvider(script) as provider:
-        outputs = outputs_of(make_request(provider, query=query))
-    assert [type(one) for one in outputs] == [MessageChunk, FunctionCall]
-
-
 def test_client_call_wins_over_a_server_tool_of_the_same_answer():
     widget = make_widget()
     query = make_query(widgets=Widgets(primary=(widget,)))
@@ -404,14 +378,6 @@ def test_client_carries_the_memory_when_the_server_has_none():
     assert question.text == "What moved?\n\nThe user chose the skill 'brief':\nBe brief."
 
 
-def test_unknown_model_of_the_client_is_answered_by_the_copilots_own():
-    spec = make_spec(models=(("small", "Small"), ("large", "Large")))
-    with ScriptedProvider([text("a"), text("b")]) as provider:
-        outputs_of(make_request(provider, query=make_query(model="gpt-99"), spec=spec))
-        outputs_of(make_request(provider, query=make_query(model="large"), spec=spec))
-    assert [one.model for one in provider.calls] == ["small", "large"]
-
-
 def test_reasoning_is_a_step_before_the_words_it_led_to_if_the_builder_wants_it():
     thoughts = Played(
         (
@@ -433,14 +399,3 @@ def test_reasoning_is_a_step_before_the_words_it_led_to_if_the_builder_wants_it(
         with ScriptedProvider([thoughts]) as provider:
             events = events_of(make_request(provider, spec=make_spec(**changes)))
         assert events == [*steps, MessageChunk("They rose."), MessageChunk(" A lot.")]
-
-
-def test_data_is_cut_between_rows_to_what_the_builder_allows():
-    rows = json.dumps([{"day": number, "price": 1.5} for number in range(200)])
-    query = second_step(make_widget(), data(rows))
-    with ScriptedProvider([text("x")]) as provider:
-        outputs_of(make_request(provider, query=query, spec=make_spec(max_data_tokens=100)))
-    told = provider.calls[0].messages[-1].text
-    assert 300 < len(told) < 600
-    assert "of 200 rows left out: too much data]" in told
-    assert all(json.loads(row) for row in told.splitlines() if row.startswith("{"))

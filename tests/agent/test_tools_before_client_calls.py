@@ -114,13 +114,6 @@ def test_a_table_called_in_the_same_answer_waits_since_nothing_may_be_shown_befo
     assert exchanges_in(event) == ()
 
 
-def test_a_table_that_stands_already_is_known_in_the_next_step():
-    *_, event = answered_once(call("table", **ROWS), wanted())
-    assert [one.result for one in exchanges_in(event)] == [
-        "The user now sees the table 'T' with 1 rows."
-    ]
-
-
 def test_what_is_too_long_to_be_carried_is_named_and_can_be_called_again():
     long = "x" * (MAX_CARRIED - 100)
     script = (
@@ -132,8 +125,3 @@ def test_what_is_too_long_to_be_carried_is_named_and_can_be_called_again():
     assert [one.result for one in exchanges_in(event)] == [NOT_CARRIED, NOT_CARRIED]
     *_, event = answered_once(call("echo", query=long[: len(long) // 2]), wanted())
     assert [one.result for one in exchanges_in(event)] == [long[: len(long) // 2]]
-
-
-def test_a_mistaken_call_is_not_carried():
-    *_, event = answered_once(call("abacus"), wanted())
-    assert exchanges_in(event) == ()

@@ -11,7 +11,6 @@ from protocol.json import (
     clean_json,
     clean_text,
     is_deeper,
-    is_number,
     list_of,
     object_of,
     objects_of,
@@ -36,15 +35,6 @@ def test_value_of_another_type_counts_as_missing(
 ) -> None:
     assert coerce(fitting) == fitting
     assert coerce(value) == (value if type(value) is type(fitting) and value == fitting else empty)
-
-
-def test_elements_that_are_not_objects_are_skipped() -> None:
-    assert objects_of([1, {"a": 1}, "x", {}]) == [{"a": 1}, {}]
-
-
-@pytest.mark.parametrize(("value", "is_one"), [(1, True), (1.5, True), (True, False), ("1", False)])
-def test_true_and_false_are_not_numbers(value: object, is_one: bool) -> None:
-    assert is_number(value) is is_one
 
 
 @pytest.mark.parametrize(

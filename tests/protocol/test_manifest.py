@@ -61,10 +61,6 @@ def test_document_is_golden(write, monkeypatch: pytest.MonkeyPatch):
     assert document == (GOLDEN / f"{write.__name__}.json").read_text()
 
 
-def test_no_copilots_make_an_empty_document():
-    assert agents_json([]) == copilots_json([]) == {}
-
-
 def test_copilots_json_has_booleans_only():
     entry = copilot(FULL)
     assert all(isinstance(value, bool) for value in entry["features"].values())
@@ -83,12 +79,6 @@ def test_uploads_count_as_documents():
     card = replace(PLAIN, features=frozenset({"file-upload"}))
     assert copilot(card)["hasDocuments"] is True
     assert copilot(card)["features"]["file-upload"] is True
-
-
-def test_address_with_a_query_gets_the_hint_too():
-    card = replace(PLAIN, query_url="https://x.example/q?a=1")
-    assert copilot(card)["endpoints"]["query"] == ("https://x.example/q?a=1&generation=2")
-    assert agent(card)["endpoints"]["query"] == "https://x.example/q?a=1"
 
 
 def test_feedback_is_advertised_with_its_feature_only():

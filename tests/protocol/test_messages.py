@@ -185,13 +185,6 @@ def test_parts_without_text_are_noted():
     )
 
 
-@pytest.mark.parametrize("content", [[], [PICTURE], [{"type": "text", "text": None}]])
-def test_parts_without_any_text_are_no_message(content: Any):
-    assert notes({"role": "human", "content": content}) == (
-        "`messages[1]` was left out: its content is not text.",
-    )
-
-
 def test_a_call_in_a_part_is_a_call_and_an_artifact_in_one_is_known():
     part = {"type": "text", "text": json.dumps(CALL)}
     assert messages({"role": "ai", "content": [part]}) == (CallMessage("f", {"a": 1}),)
@@ -222,10 +215,6 @@ def test_task_of_the_orchestrator_is_the_users_turn(after: list):
     assert query.messages[1] == query.question == AS_TURN
 
 
-def test_answer_of_the_orchestrator_stays_an_answer():
-    assert messages(HUMAN, TASK, HUMAN)[1] == AiMessage("Read the news.", "openbb-copilot")
-
-
 # --- results -------------------------------------------------------------------------------------
 
 
@@ -238,11 +227,6 @@ def test_result_without_a_call_is_widget_data():
     assert messages({"role": "tool", "content": "x"}) == (
         ResultMessage("get_widget_data", {}, one(DataItem(content="x"))),
     )
-
-
-def test_result_keeps_its_own_arguments_and_state():
-    raw = {"role": "tool", **CALL, "data": [], "extra_state": {"s": 1}}
-    assert messages(raw) == (ResultMessage("f", {"a": 1}, (), {"s": 1}),)
 
 
 ROWS = [{"date": "2025-01-09", "rate": 0.0444}]

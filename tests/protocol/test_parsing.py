@@ -63,10 +63,6 @@ def test_history_may_have_as_many_messages_as_are_taken_and_not_one_more():
     )
 
 
-def test_smallest_body_is_enough():
-    assert query() == Query(messages=(HumanMessage("q"),))
-
-
 def test_everything_of_generation_three_is_read():
     body: dict[str, Any] = {
         "urls": ["https://a.example", "https://b.example"],
@@ -279,13 +275,6 @@ def test_every_field_of_a_widget_is_read():
     )
 
 
-@pytest.mark.parametrize("group", ["primary", "secondary", "extra"])
-def test_widgets_are_there_when_one_group_has_one(group: str):
-    assert query(widgets={group: [{"uuid": "1"}]}).widgets
-    assert not query(widgets={group: []}).widgets
-    assert not query(widgets={}).widgets
-
-
 def test_uploaded_file_has_no_uuid():
     assert widget(origin="OpenBB Hub").ref == "OpenBB Hub/w"
     assert widget(uuid="u").ref == "u"
@@ -327,11 +316,6 @@ def test_every_field_of_a_param_is_read():
         get_options=True,
         options_params=({"name": "n", "inherit_value_from": "x"},),
     )
-
-
-@pytest.mark.parametrize("kind", [None, "", 5])
-def test_param_without_a_type_is_text(kind: Any):
-    assert param(type=kind) == WidgetParam(name="p")
 
 
 @pytest.mark.parametrize(
@@ -408,12 +392,6 @@ def test_texts_are_fit_for_every_database(as_bytes: bool):
     assert read_query.messages == (HumanMessage("a\ufffdb\ufffd"),)
     assert read_query.model == "\ufffd"
     assert read_query.notes == ("Characters that cannot be stored were replaced with U+FFFD.",)
-
-
-def test_characters_hidden_in_an_encoded_call_are_replaced_too():
-    content = json.dumps({"function": "f", "input_arguments": {"a": "\x00\ud800"}})
-    [message] = parse_query({"messages": [{"role": "ai", "content": content}]}).messages
-    assert message.input_arguments == {"a": "\ufffd\ufffd"}  # type: ignore[union-attr]  # a call
 
 
 def test_question_is_the_latest_human_message():

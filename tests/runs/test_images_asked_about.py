@@ -8,7 +8,6 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Blob, Conversation, Event, EventType, Node
-from copilot_admin.transcripts.matching.message_store import replace_images
 from tests.agent.files.sample_files import base64
 from tests.agent.files.sample_images import image, speckled
 from tests.agent.scripted import text
@@ -60,20 +59,3 @@ def test_the_model_is_shown_it_and_the_transcript_knows_it_without_keeping_it(mo
     page = browser.get(f"/admin/copilot_admin/conversation/{conversation.pk}/change/")
     shown = page.content.decode()
     assert "chart.png" in shown
-
-
-def test_only_images_in_base64_give_way_to_words():
-    words = "[an image of 4 characters in base64; it is not kept]"
-    kept: list[Any] = [
-        {"content": "AAAA", "data_format": {"data_type": "pdf"}},
-        {"url": "https://files/a.png", "data_format": {"data_type": "png"}},
-        {"content": ["AAAA"], "data_format": {"data_type": "png"}},
-        {"content": "AAAA", "data_format": "png"},
-        "AAAA",
-        None,
-    ]
-    item = {"content": "AAAA", "data_format": {"data_type": "PNG"}}
-    assert replace_images([{"data": {"items": [item, *kept]}}]) == [
-        {"data": {"items": [{**item, "content": words}, *kept]}}
-    ]
-    assert replace_images([item], depth=0) == [item]

@@ -59,12 +59,6 @@ def test_each_user_of_a_caller_has_a_run_with_the_number_of_their_requests(rows)
     assert rows.counted == [("key:1", "anna", 3), ("key:1", "ben", 1), ("key:1", None, 2)]
 
 
-def test_callers_beyond_the_limit_are_counted_together(rows, monkeypatch):
-    monkeypatch.setattr(rejections, "MAX_KEYS", 2)
-    asyncio.run(rejected("anna", "ben", "carl", "dora", "anna").store())
-    assert rows.counted == [("key:1", "anna", 2), ("key:1", "ben", 1), ("key:1", None, 2)]
-
-
 def test_rejections_wait_while_the_database_is_down(rows):
     runs = rejected("anna", "anna")
     rows.is_down = True

@@ -15,7 +15,7 @@ from copilot_admin.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
-from tests.agent.scripted import ScriptedProvider, Step, broken, stalled, text
+from tests.agent.scripted import ScriptedProvider, broken, stalled
 from tests.agent.virtual_time import run_at_once
 
 CALL = ModelCall(model="small", messages=())
@@ -94,18 +94,6 @@ def test_fragments_that_say_nothing_yet_are_no_silence():
     assert (deltas, error, seconds) == ([Finish("stop")], None, 95)
 
 
-def test_provider_that_broke_after_signs_of_life_alone_is_asked_again():
-    provider = ScriptedProvider([Step((ALIVE, ProviderUnavailable("Down."))), text("a")])
-    deltas, error, _ = run_at_once(timed(provider))
-    assert (deltas, error) == ([TextDelta("a"), Finish("stop")], None)
-
-
-def test_time_that_the_reader_takes_is_not_the_providers_silence():
-    provider = ScriptedProvider([text("a", "b")])
-    deltas, error, _ = run_at_once(timed(provider, slow_reader=30))
-    assert (len(deltas), error) == (3, None)
-
-
 def test_total_deadline_that_passed_while_the_reader_was_busy_ends_the_next_wait():
     provider = ScriptedProvider([stalled("a")])
     _, error, seconds = run_at_once(timed(provider, slow_reader=150))
@@ -121,25 +109,6 @@ def test_cancellation_from_outside_stays_a_cancellation():
             await task
 
     run_at_once(cancelled())
-
-
-def test_cancellation_from_outside_wins_over_a_deadline_of_the_same_moment():
-    async def both():
-        provider = ScriptedProvider([stalled()])
-        task = asyncio.ensure_future(timed(provider))
-        await asyncio.sleep(0)
-        asyncio.get_running_loop().call_later(60, task.cancel)
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    run_at_once(both())
-
-
-def test_silence_is_watched_again_after_a_retry():
-    script = [broken(ProviderUnavailable("Down.")), stalled()]
-    with ScriptedProvider(script) as provider:
-        _, error, seconds = run_at_once(timed(provider))
-    assert (error is not None, seconds) == (True, 60)
 
 
 @pytest.mark.parametrize(

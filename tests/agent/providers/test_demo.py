@@ -102,10 +102,6 @@ def test_each_follow_up_has_a_prepared_answer(answer):
         assert LABEL in text_of(answered(make_query(HumanMessage(question))))
 
 
-def test_same_question_gets_the_same_answer():
-    assert answered(make_query()) == answered(make_query())
-
-
 @pytest.mark.parametrize(
     ("question", "asked"), [("What moved?", (1, 2)), ("And prices 3?", (3,)), ("Prices 1", (1,))]
 )
@@ -114,13 +110,6 @@ def test_data_is_asked_for_by_name_or_as_selected(question, asked):
     (event,) = answered(make_query(HumanMessage(question), widgets=widgets))
     assert isinstance(event, FunctionCall)
     assert event.input_arguments == asked_arguments(*map(make_widget, asked))
-
-
-def test_first_widget_of_the_dashboard_is_asked_when_none_is_selected():
-    widgets = Widgets(secondary=(make_widget(1), make_widget(2)))
-    (event,) = answered(make_query(widgets=widgets))
-    assert isinstance(event, FunctionCall)
-    assert event.input_arguments == asked_arguments(make_widget(1))
 
 
 def test_no_data_is_asked_for_when_the_copilot_may_not():
@@ -153,14 +142,6 @@ def test_a_skill_that_nobody_names_is_not_loaded_and_what_one_says_is_quoted():
     )
     query = make_query(HumanMessage("Use a skill"), loaded, skills_catalog=SKILLS)
     assert "Be brief." in text_of(answered(query))
-
-
-def test_only_the_list_of_widgets_names_widgets():
-    prompt = '<data source="Notes">\n{"id": "note-1"}\n</data>'
-    query = make_query(widgets=Widgets(secondary=(make_widget(),)))
-    (event,) = answered(query, spec=make_spec(system_prompt=prompt))
-    assert isinstance(event, FunctionCall)
-    assert event.input_arguments == asked_arguments(make_widget())
 
 
 def test_data_is_described_and_cited():
@@ -200,24 +181,6 @@ def test_chart_of_the_asked_kind_is_drawn(question, params):
     events = answered(with_rows(question, rows))
     (artifact,) = (event for event in events if isinstance(event, MessageArtifact))
     assert artifact.chart_params == params
-
-
-@pytest.mark.parametrize(
-    ("row", "params"),
-    [
-        ({"a": 1, "b": 2}, {"chartType": "bar", "xKey": "a", "yKey": ["b"]}),
-        ({"a": 1}, {"chartType": "bar", "xKey": "a", "yKey": ["a"]}),
-    ],
-)
-def test_rows_of_numbers_only_can_be_drawn_too(row, params):
-    events = answered(with_rows("chart", [row]))
-    (artifact,) = (event for event in events if isinstance(event, MessageArtifact))
-    assert artifact.chart_params == params
-
-
-def test_rows_without_numbers_are_not_drawn_and_it_says_why():
-    events = answered(with_rows("chart", [{"a": "x"}]))
-    assert "has text in it; y takes numbers only" in text_of(events)
 
 
 @pytest.mark.parametrize("body", ["no rows", '["a", 1]', "[]", '{"a": 1}', "[" * 9000])
@@ -261,19 +224,6 @@ def test_a_tool_is_told_what_follows_its_name(question, said):
     move = moved(question, *tools)
     assert isinstance(move, ToolCall)
     assert json.loads(move.arguments) == {"text": said}
-
-
-def test_a_chart_of_many_columns_of_numbers_has_as_many_lines_as_one_may_have():
-    row = {f"c{number}": number for number in range(30)}
-    (artifact,) = (
-        event for event in answered(with_rows("chart", [row])) if isinstance(event, MessageArtifact)
-    )
-    assert artifact.chart_params["yKey"] == [f"c{number}" for number in range(1, 21)]
-
-
-def test_a_name_within_a_word_calls_nothing():
-    tool = ToolSchema(name="echo", description="", parameters=schema(text={"type": "string"}))
-    assert isinstance(moved("Look at the echoes", tool), str)
 
 
 def test_other_tool_named_in_the_question_is_called_with_plausible_arguments():
@@ -321,11 +271,6 @@ def test_tool_is_called_once_and_not_when_the_question_does_not_name_it():
 )
 def test_text_that_only_looks_like_data_is_a_part_of_the_question(question):
     assert DATA_LABEL not in moved(question)
-
-
-def test_call_without_any_question_is_answered():
-    (move,) = next_moves(ModelCall(model="demo", messages=()))
-    assert move.text.startswith(NO_ANSWER)
 
 
 def test_usage_is_estimated_and_the_stream_never_starves_others():
