@@ -28,11 +28,8 @@ _KINDS = {
 }
 _OTHER_PRICING = ("input_cost_per_request", "off_peak_pricing")  # makes costs by tokens estimates
 _EXAMPLE_KEY = "sample_spec"
-_STEP = Decimal(1).scaleb(
-    -PRICE["decimal_places"]
-)  # finer digits are noise: 2.0000000000000002e-07
+_STEP = Decimal(1).scaleb(-PRICE["decimal_places"])  # finer digits are noise: 2.00000000000002e-07
 _TIER_KEY = re.compile(r".*_cost.*_above_([0-9]{1,6}k|[0-9]{1,9})_tokens")
-_MAX_TIER = 10**9
 
 
 class InvalidPriceFile(ConfigurationError):
@@ -116,22 +113,12 @@ def _build_entry(key: str, entry: Any) -> PriceEntry:
         raise _InvalidEntry(_("It has no prices."))
     if entry.get("mode") not in _MODES:
         raise _InvalidEntry(_("It is not for text."))
-    entry = {**entry, **_get_lowest_tier(entry.get("tiered_pricing"))}
     prices = {kind: _parse_price(key, entry.get(key)) for kind, key in _KINDS.items()}
     if prices["input"] is None or prices["output"] is None:
         raise _InvalidEntry(_("It has no prices per token of input and output."))
     vendor = str(entry.get("litellm_provider") or "")
     price = Price(**prices, exact_up_to=min(_get_tier_limits(entry), default=None))  # type: ignore[arg-type]  # two of them aren't None
     return PriceEntry(key=key, vendor=vendor if vendor.isprintable() else "", price=price)
-
-
-def _get_lowest_tier(tiers: Any) -> Mapping[str, Any]:
-    match tiers:
-        case [{"range": [_, Decimal() as end]} as lowest, _, *_] if end < _MAX_TIER:
-            return {**lowest, f"input_cost_per_token_above_{int(end)}_tokens": "0"}
-        case [dict(lowest), *_]:
-            return lowest
-    return {}
 
 
 def _parse_price(key: str, value: object) -> Decimal | None:
@@ -142,10 +129,10 @@ def _parse_price(key: str, value: object) -> Decimal | None:
         if isinstance(value, bool) or not 0 <= number <= Decimal(MAX_PRICE) / PRICED_TOKENS:
             raise InvalidOperation
         price = abs(number * PRICED_TOKENS).quantize(_STEP)
+        if number and not price:  # too small for the column
+            raise InvalidOperation
     except InvalidOperation:
         raise _InvalidEntry(_("%(key)s is not a valid price.") % {"key": key}) from None
-    if number and not price:
-        raise _InvalidEntry(_("%(key)s is too small to be a price.") % {"key": key})
     return price
 
 

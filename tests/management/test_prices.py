@@ -5,7 +5,6 @@ from decimal import Decimal
 import io
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from django.core.cache import cache
@@ -89,17 +88,6 @@ def test_without_more_only_listed_models_are_taken_from_today_on(cloud: Provider
     assert before <= row.valid_from <= datetime.now(UTC).date()
 
 
-def test_prices_can_be_limited_to_one_vendor(cloud: Provider, file: Path):
-    run(file, "--provider", "Cloud", "--all", "--vendor", "openai")
-    assert ModelPrice.objects.get().model == "old"
-
-
-def test_the_file_may_come_from_standard_input(cloud: Provider, file: Path, monkeypatch):
-    stdin = SimpleNamespace(buffer=io.BytesIO(file.read_bytes()))
-    monkeypatch.setattr("sys.stdin", stdin)
-    assert "new: 2" in run("-", "--provider", "Cloud", "--all")
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -112,15 +100,6 @@ def test_invalid_arguments_are_reported(cloud: Provider, file: Path, options, se
     with pytest.raises(CommandError) as refused:
         run(file, *options)
     assert sentence in str(refused.value)
-
-
-def test_a_file_that_is_none_is_refused(cloud: Provider, tmp_path: Path):
-    path = tmp_path / "bad.json"
-    path.write_text("[]")
-    with pytest.raises(CommandError, match="No model in this file"):
-        run(path, "--provider", "Cloud", "--all")
-    with pytest.raises(CommandError, match="No such file"):
-        run(tmp_path / "none.json", "--provider", "Cloud", "--all")
 
 
 class TestFill:
@@ -166,7 +145,3 @@ class TestFill:
             "Provider small-1: 0 exact, 0 estimated, 0 dollars; unknown: 3 without a price for "
             "their day, 0 without token counts"
         ]
-
-    def test_an_unknown_provider_is_reported(self):
-        with pytest.raises(CommandError, match="There is no provider 'Else'"):
-            self.fill("--provider", "Else")

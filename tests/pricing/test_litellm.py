@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.pricing import litellm
 from copilot_admin.pricing.litellm import (
     InvalidPriceFile,
     PriceEntry,
@@ -57,12 +56,8 @@ def test_an_entry_has_dollars_for_a_million_tokens():
 @pytest.mark.parametrize(
     ("number", "dollars"),
     [
-        (0, "0"),
         (-0.0, "0"),
-        ("0.0000005", "0.5"),
         (" 5e-7 ", "0.5"),
-        (1e-12, "0.000001"),
-        (2.0000000000000002e-07, "0.2"),
         (2.3999999999999998e-07, "0.24"),
         (0.1, "100000"),
     ],
@@ -74,18 +69,11 @@ def test_numbers_are_read_without_floating_point_noise(number, dollars):
 
 @pytest.mark.parametrize(
     "number",
-    [-1e-06, float("nan"), float("inf"), "NaN", "-Infinity", "", "free", True, [], {},
-     0.100001, "1e999999"],
-)  # fmt: skip
-@pytest.mark.parametrize("key", ["input_cost_per_token", "output_cost_per_reasoning_token"])
-def test_an_entry_with_an_invalid_price_is_skipped(number, key):
-    assert find_reason(**{key: number}) == f"{key} is not a valid price."
-
-
-@pytest.mark.parametrize("number", [1e-13, "1e-999999"])
-def test_an_entry_with_a_tiny_price_is_skipped(number):
+    [-1e-06, float("inf"), "NaN", "", "free", True, {}, 0.100001, 1e-13, "1e999999"],
+)
+def test_an_entry_with_an_invalid_price_is_skipped(number):
     reason = find_reason(input_cost_per_token=number)
-    assert reason == "input_cost_per_token is too small to be a price."
+    assert reason == "input_cost_per_token is not a valid price."
 
 
 @pytest.mark.parametrize(
@@ -117,10 +105,6 @@ def test_nothing_from_a_file_controls_a_terminal():
     [
         ("input_cost_per_token_above_200k_tokens", 200_000),
         ("input_cost_per_token_above_1500_tokens", 1500),
-        ("input_cost_per_token_above_999999k_tokens", 999_999_000),
-        ("input_cost_per_token_above_1000000k_tokens", None),
-        ("input_cost_per_token_above_k_tokens", None),
-        ("input_cost_per_token_above_٣k_tokens", None),
         ("input_cost_per_token_above_200k_tokens_priority", None),
         ("cache_creation_input_token_cost_above_1hr", None),
         ("max_above_200k_tokens", None),
@@ -131,27 +115,6 @@ def test_other_prices_above_a_length_are_remembered(key, limit):
     assert parse_price(**{key: None}).exact_up_to is None
 
 
-def test_the_lowest_of_tiers_is_imported_with_its_end():
-    low = {
-        "range": [0, 256000.0],
-        "input_cost_per_token": 5e-08,
-        "output_cost_per_token": 4e-07,
-        "cache_read_input_token_cost": 1e-08,
-    }
-    high = {"range": [256000.0, 1e6], "input_cost_per_token": 2.5e-07, "output_cost_per_token": 1}
-    entry = {"litellm_provider": "dashscope", "mode": "chat", "tiered_pricing": [low, high]}
-    found = parse(**{"dashscope/qwen-flash": entry}).entries[1]
-    assert found.name == "qwen-flash"
-    assert found.price == price("0.05", "0.4", cached="0.01", exact_up_to=256_000)
-
-
-@pytest.mark.parametrize(
-    "tiers", [[], "none", [1, None], [{"range": "0-1"}], [{"range": [0, 1e400]}, {}], {"a": 1}]
-)
-def test_invalid_tiers_leave_the_prices_of_the_entry(tiers):
-    assert parse_price(tiered_pricing=tiers) == price("2", "8")
-
-
 @pytest.mark.parametrize(
     "other",
     [{"input_cost_per_request": 0.005}, {"off_peak_pricing": {"input_cost_per_token": 1e-06}}],
@@ -160,16 +123,6 @@ def test_costs_are_estimates_where_more_than_tokens_is_paid(other):
     found = parse_price(**other)
     assert found == price("2", "8", exact_up_to=0)
     assert parse_price_file(dump_price_file({"m": found}).encode()).entries[0].price == found
-
-
-def test_prices_of_batches_and_of_priority_are_ignored():
-    others = {
-        "input_cost_per_request": 0,
-        "input_cost_per_token_batches": 1e-06,
-        "input_cost_per_token_priority": 4e-06,
-        "search_context_cost_per_query": {"search_context_size_low": 0.01},
-    }
-    assert parse_price(**others) == price("2", "8")
 
 
 @pytest.mark.parametrize(
@@ -204,24 +157,3 @@ def test_a_model_has_names_with_and_without_its_vendor(key, vendor, names):
 def test_another_file_is_rejected(data, sentence):
     with pytest.raises(InvalidPriceFile, match=sentence):
         parse_price_file(data)
-
-
-def test_a_file_may_begin_with_a_byte_order_mark():
-    assert parse_price_file(b"\xef\xbb\xbf" + json.dumps({"m": GOOD}).encode()).entries
-
-
-def test_a_huge_file_is_rejected(monkeypatch):
-    monkeypatch.setattr(litellm, "MAX_FILE_BYTES", 10)
-    with pytest.raises(InvalidPriceFile, match="larger than 20 MB"):
-        parse_price_file(b"{" + b" " * 10)
-
-
-def test_a_dumped_file_is_parsed_again():
-    prices = {
-        "gpt": price("2", "8", cached="0.000001", reasoning="100000", exact_up_to=1500),
-        "gpt-6": price("2", "8", exact_up_to=999_999_000),
-        "модель": price("0", "0"),
-    }
-    found = parse_price_file(dump_price_file(prices).encode())
-    assert {entry.key: entry.price for entry in found.entries} == prices
-    assert found.skipped == ()

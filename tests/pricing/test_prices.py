@@ -54,14 +54,6 @@ def test_there_may_be_no_price(provider, model, at):
     assert get_price(provider, model, at) is None
 
 
-def test_a_price_is_read_once_for_many_runs(django_assert_num_queries):
-    name = make_price().provider.name
-    get_price(name, "gpt", NOON)
-    with django_assert_num_queries(0):
-        for _ in range(100):
-            assert get_price(name, "gpt", NOON) == price("2", "8")
-
-
 def test_what_is_changed_here_counts_at_once():
     row = make_price()
     name = row.provider.name
@@ -107,7 +99,3 @@ def test_a_provider_that_demos_costs_nothing_because_its_price_says_so():
     provider.prices.all().delete()
     provider.save()
     assert get_price(provider.name, "demo", NOON) is None
-
-
-def test_another_provider_comes_without_prices():
-    assert not make_provider(kind="openai_compatible").prices.exists()

