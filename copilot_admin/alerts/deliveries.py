@@ -10,13 +10,10 @@ from email.utils import parseaddr
 from functools import partial
 from smtplib import SMTPException
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -26,7 +23,6 @@ import orjson
 
 from copilot_admin.alerts.messages import AlertMessage, to_line
 from copilot_admin.alerts.webhooks import DeliveryResult, post_signed
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.tasks import (
     has_server_loop,
     is_queued,
@@ -41,7 +37,6 @@ from copilot_admin.models import (
     AlertWebhook,
     DeliveryState,
 )
-from copilot_admin.models.alerts import MAX_MAIL_ADDRESS_LENGTH, MAX_WEBHOOK_URL_LENGTH
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.writer import READER, WRITER
 
@@ -53,61 +48,7 @@ ALERT_RETENTION = timedelta(days=365)
 MAX_MESSAGES_PER_CALL = 20
 MAX_DELETED_PER_CALL = 50
 MAX_ANSWER_CHARACTERS = 500
-MAX_MAIL_ADDRESSES = 20
 MAIL_TIMEOUT_SECONDS = 60.0
-
-
-def parse_mail_addresses(text: str) -> list[str]:
-    """Parse mail addresses separated by commas, semicolons or lines, without duplicates.
-
-    Raises:
-        ConfigurationError: One isn't valid, or there are too many.
-    """
-    found = split_mail_addresses(text)
-    for address in found:
-        try:
-            validate_email(address)
-        except ValidationError:
-            shown = to_line(address, 80)
-            raise ConfigurationError(
-                _("“%(text)s” isn't a mail address.") % {"text": shown}
-            ) from None
-        if len(address) > MAX_MAIL_ADDRESS_LENGTH:
-            raise ConfigurationError(_("A mail address has at most 254 characters."))
-    if len(found) > MAX_MAIL_ADDRESSES:
-        sentence = _("At most %(max)d addresses are allowed. Use a mailing list for more.")
-        raise ConfigurationError(sentence % {"max": MAX_MAIL_ADDRESSES})
-    return found
-
-
-def split_mail_addresses(text: str) -> list[str]:
-    """Split addresses, each once, without checking them."""
-    parts = text.replace(",", "\n").replace(";", "\n").splitlines()
-    found: dict[str, str] = {}
-    for address in filter(None, map(str.strip, parts)):
-        found.setdefault(address.casefold(), address)
-    return list(found.values())
-
-
-def parse_webhook_url(text: str) -> str:
-    """Parse the URL of a webhook.
-
-    Raises:
-        ConfigurationError: It isn't an http or https URL, or it holds credentials.
-    """
-    url = text.strip()
-    try:
-        parts = urlsplit(url)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_url = False
-    if not is_url or not url.isprintable() or " " in url or len(url) > MAX_WEBHOOK_URL_LENGTH:
-        raise ConfigurationError(_("Enter a URL such as https://hooks.example.com/alerts."))
-    if parts.username is not None or parts.password is not None:
-        raise ConfigurationError(
-            _("Leave out user name and password: requests are authenticated by a signature.")
-        )
-    return url
 
 
 def create_deliveries(
@@ -128,8 +69,7 @@ def create_deliveries(
     mails = "" if isinstance(owner, AlertWebhook) else owner.mails
     webhook = owner if isinstance(owner, AlertWebhook) else owner.webhook
     rows = [
-        AlertDelivery(**values, to=address[:MAX_MAIL_ADDRESS_LENGTH], body=message.text)
-        for address in split_mail_addresses(mails)
+        AlertDelivery(**values, to=address, body=message.text) for address in mails.splitlines()
     ]
     if webhook is not None:
         body = orjson.dumps(dict(message.payload)).decode()

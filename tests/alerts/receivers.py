@@ -1,6 +1,5 @@
 """Receivers of webhooks on the loopback, and deliveries to them."""
 
-import asyncio
 import ssl
 from typing import Any
 
@@ -29,14 +28,6 @@ def answering(status: int = 200, body: bytes = b"ok", **headers: str) -> Handler
 async def silent(request: Request, reply: Reply) -> None:
     """A receiver that never answers."""
     await reply.left.wait()
-
-
-async def endless(request: Request, reply: Reply) -> None:
-    """A receiver whose answer never ends."""
-    await reply.start(200, type="text/plain")
-    while not reply.left.is_set():
-        await reply.send(b"x" * 65_536)
-        await asyncio.sleep(0)
 
 
 def delivery_to(url: str) -> tuple[AlertDelivery, AlertWebhook, str]:

@@ -92,22 +92,3 @@ def test_it_is_sent_once_a_week_by_one_process():
         create_due_digests(at)
     assert AlertDelivery.objects.count() == 2
     assert AlertDigest.objects.get().due_at == MONDAY + 2 * WEEK
-
-
-def test_after_weeks_without_a_server_there_is_one():
-    make_digest()
-    create_due_digests(MONDAY + 3 * WEEK + HOUR)
-    assert AlertDelivery.objects.count() == 1
-    assert AlertDigest.objects.get().due_at == MONDAY + 4 * WEEK
-
-
-def test_one_that_is_switched_off_is_not_sent():
-    make_digest(enabled=False)
-    create_due_digests(MONDAY)
-    assert AlertDelivery.objects.count() == 0
-
-
-def test_a_week_without_runs_has_a_digest():
-    (message,) = create_digest(make_digest(), MONDAY)
-    assert "Conversations: 0 (before: 0)\n" in message.body
-    assert "nan" not in message.body.lower()

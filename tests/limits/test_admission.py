@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.limits.admission import Admission, LimitExceeded
+from copilot_admin.limits.admission import LimitExceeded
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.rate_limits import RATE_LIMITS
 from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.limits.rules import KINDS, NANO, LimitKind, LimitMeasure, get_window
 from copilot_admin.limits.usage import USAGE_CACHE, Usage
 from copilot_admin.models import LimitRejection, LimitScope
-from copilot_admin.storage.errors import DatabaseUnavailable
 from tests.limits.limiting import ADDRESS, COPILOT, KEY, SERVER, USER, ask, limited, make_rule
 
 CALLER = {"copilot_id": 3, "key_id": 7, "user": "anna", "address": ADDRESS.id}
@@ -63,22 +62,6 @@ def test_a_limit_rejects_at_its_maximum_and_nobody_else(subject, kind):
     now = datetime.now(UTC)
     seconds = (get_window(kind.period, now, UTC).ends - now).total_seconds() if kind.period else 5
     assert 1 <= error.retry_after <= max(seconds + 60, 60)
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("key", ["concurrent", "requests_per_day", "tokens_per_minute"])
-def test_a_limit_that_is_changed_keeps_its_count(key):
-    for number, maximum in enumerate((5, 5, 3)):
-        with limited({KEY: {key: maximum}}):
-            use_one(KINDS[key], number)
-    with limited({KEY: {key: 2}}):
-        rejected(**CALLER)
-
-
-def test_without_limits_nothing_is_counted():
-    admission = async_to_sync(ask)()
-    assert (admission, admission.is_open, admission.counts_money) == (Admission(), False, False)
-    async_to_sync(admission.end)(Usage(tokens=5))
 
 
 def test_a_slot_is_free_again_when_the_answer_has_ended():
@@ -194,13 +177,3 @@ class TestRejections:
         with limited({SERVER: {"concurrent": 0}}):
             self.reject()
         assert [subject for _, subject, *_ in self.load()] == ["c", ""]
-
-    def test_they_wait_while_the_database_is_away(self, monkeypatch):
-        async def down(_: object) -> None:
-            raise DatabaseUnavailable
-
-        with limited({SERVER: {"concurrent": 0}}), monkeypatch.context() as patch:
-            self.reject()
-            patch.setattr("copilot_admin.limits.rejections.WRITER.run", down)
-            assert self.load() == []
-        assert self.load() == [("server", "", "concurrent", 1)]

@@ -104,17 +104,6 @@ def test_slots_of_a_dead_worker_expire_and_those_of_others_are_renewed(patient, 
     run(scenario, REDIS_URL, REDIS_URL)
 
 
-def test_without_redis_nothing_is_away():
-    async def scenario(worker: Worker) -> None:
-        await worker.redis.reconnect()
-        await worker.slots.renew()
-        assert await worker.acquire("a") and await worker.rates.hit(RATE)
-        assert (await worker.slots.count(SLOT), await worker.rates.count(RATE)) == (1, 1)
-        assert worker.redis.problem == ""
-
-    run(scenario, "")
-
-
 def test_each_worker_counts_alone_while_redis_is_away(caplog, monkeypatch):
     caplog.set_level(logging.WARNING, "copilot_admin.limits.redis_client")
 
@@ -150,15 +139,6 @@ def test_redis_is_used_again_when_it_answers(patient, caplog):
 
     run(scenario, NOWHERE)
     assert len(caplog.records) == 2
-
-
-def test_slots_that_redis_gave_are_known_when_it_goes_away():
-    async def scenario(worker: Worker) -> None:
-        worker.slots._held["a"] = (SLOT,)
-        assert await worker.acquire("b")
-        assert not await worker.acquire("c")
-
-    run(scenario, NOWHERE)
 
 
 def test_a_redis_that_hangs_costs_no_more_than_its_timeout(monkeypatch):

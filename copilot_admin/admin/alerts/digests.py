@@ -3,24 +3,17 @@
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
-from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
-from django.urls import URLPattern, path, reverse
+from django.contrib import admin
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dates import WEEKDAYS
-from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.alerts.forms import HELP, RECIPIENTS, SCOPE, RecipientsForm
-from copilot_admin.admin.alerts.rules import describe_scope, describe_sending
-from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.admin.alerts.sending import ButtonAdmin, describe_scope
 from copilot_admin.admin.common.html import chip
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.digests import create_digest, next_due
@@ -45,10 +38,11 @@ class DigestForm(RecipientsForm):
 
 
 @admin.register(AlertDigest, site=site)
-class DigestAdmin(BaseAdmin[AlertDigest]):
+class DigestAdmin(ButtonAdmin[AlertDigest]):
     """Weekly digests."""
 
     form = DigestForm
+    buttons = {"now": "send_now"}
     change_form_template = "admin/copilot_admin/alertdigest/change_form.html"
     list_display = ("name", "about", "when", "status")
     columns = {"about": "grow"}
@@ -67,11 +61,6 @@ class DigestAdmin(BaseAdmin[AlertDigest]):
         "A digest is sent once a week: conversations, outcomes, feedback and cost, compared with "
         "the week before."
     )
-
-    def get_urls(self) -> list[URLPattern]:
-        send = self.admin_site.admin_view(self.send_view)
-        own = path("<id:pk>/now/", send, name="copilot_admin_alertdigest_now")
-        return [own, *super().get_urls()]
 
     @admin.display(description=gettext_lazy("Copilots"))
     def about(self, digest: AlertDigest) -> str:
@@ -92,15 +81,8 @@ class DigestAdmin(BaseAdmin[AlertDigest]):
         obj.due_at = next_due(obj, timezone.now())
         super().save_model(request, obj, form, change)
 
-    @method_decorator(require_POST)
-    def send_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Send the digest of the last seven days now."""
-        rows = AlertDigest.objects.select_related("copilot", "webhook")
-        digest = get_object_or_404(rows, pk=pk)
-        if not self.has_change_permission(request, digest):
-            raise PermissionDenied
-        with transaction.atomic():
-            sent = create_digest(digest, timezone.now())
-            self.audit(request, Action.SENT, digest, after={"deliveries": len(sent)})
-        self.message_user(request, describe_sending(len(sent)), level=messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:copilot_admin_alertdigest_change", args=[pk]))
+    def send_now(self, request: HttpRequest, digest: AlertDigest) -> None:
+        """Send the digest of the last seven days."""
+        sent = create_digest(digest, timezone.now())
+        self.audit(request, Action.SENT, digest, after={"deliveries": len(sent)})
+        self.note_sending(request, len(sent))

@@ -1,22 +1,25 @@
 """Forms of alert rules and digests."""
 
+import re
 from typing import Any, ClassVar
 
 from django import forms
+from django.core.validators import MaxLengthValidator, validate_email
 from django.db.models import Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.widgets import DatalistInput
-from copilot_admin.alerts.deliveries import can_send_mail, parse_mail_addresses
+from copilot_admin.alerts.deliveries import can_send_mail
 from copilot_admin.alerts.rules import WINDOW_LABELS, RuleKind, Unit
 from copilot_admin.copilots.config_types import tag_fault
 from copilot_admin.copilots.tags import known_tags
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertRule, Copilot
+from copilot_admin.models.alerts import MAX_MAIL_ADDRESS_LENGTH
 from copilot_admin.pricing.money import format_exact
 
+MAX_MAIL_ADDRESSES = 20
 RECIPIENTS = ("mails", "webhook")
 SCOPE = ("copilot", "tag")
 HELP: dict[str, str | Promise] = {
@@ -64,10 +67,20 @@ class RecipientsForm(forms.ModelForm[Any]):
         return tag
 
     def clean_mails(self) -> str:
-        try:
-            mails = "\n".join(parse_mail_addresses(self.cleaned_data["mails"]))
-        except ConfigurationError as error:
-            raise forms.ValidationError(error.public, code="mails") from error
+        """Return the addresses, one per line and each once."""
+        typed = re.split(r"[\s,;]+", self.cleaned_data["mails"].strip())
+        found = {address.casefold(): address for address in typed if address}
+        for address in found.values():
+            try:
+                MaxLengthValidator(MAX_MAIL_ADDRESS_LENGTH)(address)
+                validate_email(address)
+            except forms.ValidationError:
+                shown = _("“%(text)s” isn't a mail address.") % {"text": address[:80]}
+                raise forms.ValidationError(shown, code="mails") from None
+        if len(found) > MAX_MAIL_ADDRESSES:
+            text = _("At most %(max)d addresses are allowed. Use a mailing list for more.")
+            raise forms.ValidationError(text % {"max": MAX_MAIL_ADDRESSES}, code="mails")
+        mails = "\n".join(found.values())
         if mails and mails != self.instance.mails and not can_send_mail():
             raise forms.ValidationError(_NO_MAIL, code="no-mail-server")
         return mails

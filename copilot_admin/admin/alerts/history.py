@@ -3,20 +3,16 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
-from django.urls import URLPattern, path, reverse
-from django.utils.decorators import method_decorator
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import is_reachable
+from copilot_admin.admin.alerts.sending import ButtonAdmin
 from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.common.html import chip, format_time
 from copilot_admin.admin.site.site import site
@@ -28,7 +24,6 @@ from copilot_admin.models import Action, Alert, AlertDelivery, DeliveryState
 RULES = "copilot_admin.change_alertrule"
 DELIVERIES = "copilot_admin.view_alertdelivery"
 TONES = {DeliveryState.WAITING: "info", DeliveryState.SENT: "good", DeliveryState.FAILED: "bad"}
-_FILTERS = ("state__exact", "event__exact", "webhook__id__exact", "webhook__isnull")
 MAX_DELIVERIES = 200  # of one alert: twenty mails a day for ten days
 
 
@@ -133,9 +128,10 @@ class AlertAdmin(ReadOnlyAdmin[Alert]):
 
 
 @admin.register(AlertDelivery, site=site)
-class DeliveryAdmin(ReadOnlyAdmin[AlertDelivery]):
+class DeliveryAdmin(ButtonAdmin[AlertDelivery], ReadOnlyAdmin[AlertDelivery]):
     """Messages by email and webhook."""
 
+    buttons = {"again": "send_again"}
     change_form_template = "admin/copilot_admin/alertdelivery/change_form.html"
     list_display = (
         "subject",
@@ -172,11 +168,6 @@ class DeliveryAdmin(ReadOnlyAdmin[AlertDelivery]):
     empty_icon = "send"
     empty_state = gettext_lazy("Messages of alert rules and digests appear here.")
 
-    def get_urls(self) -> list[URLPattern]:
-        retry = self.admin_site.admin_view(self.retry_view)
-        own = path("<uuid:pk>/again/", retry, name="copilot_admin_alertdelivery_again")
-        return [own, *super().get_urls()]
-
     @admin.display(description=gettext_lazy("To"))
     def recipient(self, delivery: AlertDelivery) -> str:
         return delivery.webhook.name if delivery.webhook else delivery.to
@@ -203,34 +194,21 @@ class DeliveryAdmin(ReadOnlyAdmin[AlertDelivery]):
         return format_time(delivery.made_at)
 
     @admin.display(description=gettext_lazy("Message"))
-    def message(self, delivery: AlertDelivery) -> SafeString | str:
-        if not delivery.body:
-            return _("The text of this message was deleted.")
+    def message(self, delivery: AlertDelivery) -> SafeString:
         return format_html('<pre class="ca-code" tabindex="0" dir="auto">{}</pre>', delivery.body)
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        return lookup in _FILTERS
+    def may_press(self, request: HttpRequest, row: AlertDelivery) -> bool:
+        return bool(self.has_view_permission(request, row)) and request.user.has_perm(RULES)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        context["may_retry"] = bool(context["original"].body) and request.user.has_perm(RULES)
+        context["may_retry"] = self.may_press(request, context["original"])
         return super().render_change_form(request, context, *args, **kwargs)
 
-    @method_decorator(require_POST)
-    def retry_view(self, request: HttpRequest, pk: Any) -> HttpResponse:
-        """Send a message again."""
-        if not (self.has_view_permission(request) and request.user.has_perm(RULES)):
-            raise PermissionDenied
-        delivery = get_object_or_404(AlertDelivery.objects.select_related("alert"), pk=pk)
-        if not delivery.body:
-            raise PermissionDenied
-        with transaction.atomic():
-            is_queued = retry_delivery(delivery)
-            if is_queued:
-                self.audit(request, Action.SENT, delivery, after={"event": delivery.event})
-        if is_queued:
+    def send_again(self, request: HttpRequest, delivery: AlertDelivery) -> None:
+        if retry_delivery(delivery):
+            self.audit(request, Action.SENT, delivery, after={"event": delivery.event})
             messages.success(request, _("The message is being sent again."))
         else:
             messages.info(request, _("This delivery has changed. Check its status."))
-        return HttpResponseRedirect(reverse("admin:copilot_admin_alertdelivery_change", args=[pk]))

@@ -2,39 +2,35 @@
 
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.decorators import method_decorator
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.alerts.forms import RECIPIENTS, SCOPE, RuleForm
-from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.admin.alerts.sending import ButtonAdmin, describe_scope
 from copilot_admin.admin.common.html import chip
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message, describe_condition
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import RuleKind
-from copilot_admin.models import Action, Alert, AlertDigest, AlertRule
+from copilot_admin.models import Action, Alert, AlertRule
 
 FOLDER = "admin/copilot_admin/alertrule"
 MAX_ALERTS = 10  # latest alerts on the page of a rule
 
 
 @admin.register(AlertRule, site=site)
-class RuleAdmin(BaseAdmin[AlertRule]):
+class RuleAdmin(ButtonAdmin[AlertRule]):
     """Alert rules."""
 
+    buttons = {"test": "send_test"}
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "watches", "condition", "about", "status")
     columns = {"condition": "grow", "about": "wide"}
@@ -48,11 +44,6 @@ class RuleAdmin(BaseAdmin[AlertRule]):
         "A rule sends a message about thumbs down, errors, a failing provider, unusually low usage "
         "or a budget."
     )
-
-    def get_urls(self) -> list[URLPattern]:
-        test = self.admin_site.admin_view(self.test_view)
-        own = path("<id:pk>/test/", test, name="copilot_admin_alertrule_test")
-        return [own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AlertRule]:
         rows: QuerySet[AlertRule] = super().get_queryset(request)
@@ -132,34 +123,11 @@ class RuleAdmin(BaseAdmin[AlertRule]):
             context["alerts"] = rule.alerts.order_by("-opened_at", "-pk")[:MAX_ALERTS]
         return super().render_change_form(request, context, *args, **kwargs)
 
-    @method_decorator(require_POST)
-    def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def send_test(self, request: HttpRequest, rule: AlertRule) -> None:
         """Send a test message to the recipients of a rule."""
-        rule = get_object_or_404(AlertRule.objects.select_related("webhook"), pk=pk)
-        if not self.has_change_permission(request, rule):
-            raise PermissionDenied
-        with transaction.atomic():
-            sent = create_deliveries(rule, build_test_message(rule.name, timezone.now()))
-            self.audit(request, Action.TESTED, rule, after={"deliveries": len(sent)})
-        self.message_user(request, describe_sending(len(sent)), level=messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:copilot_admin_alertrule_change", args=[pk]))
-
-
-def describe_scope(owner: AlertRule | AlertDigest) -> str:
-    """Return the copilots of a rule or digest, for lists."""
-    if owner.copilot is not None:
-        return owner.copilot.name
-    return _("Tag: %(tag)s") % {"tag": owner.tag} if owner.tag else _("All copilots")
-
-
-def describe_sending(number: int) -> str:
-    """Return the note after messages were queued."""
-    text = ngettext(
-        "%(n)d message is being sent. See Deliveries for the result.",
-        "%(n)d messages are being sent. See Deliveries for the results.",
-        number,
-    )
-    return text % {"n": number}
+        sent = create_deliveries(rule, build_test_message(rule.name, timezone.now()))
+        self.audit(request, Action.TESTED, rule, after={"deliveries": len(sent)})
+        self.note_sending(request, len(sent))
 
 
 def _requested_kind(request: HttpRequest) -> RuleKind | None:

@@ -5,35 +5,28 @@ from typing import Any, ClassVar
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
-from django.db import transaction
-from django.db.models import Q
 from django.forms import ModelForm
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils import timezone
-from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from pydantic import AnyHttpUrl, TypeAdapter
 
-from copilot_admin.admin.common.base import BaseAdmin, stored
+from copilot_admin.admin.alerts.sending import ButtonAdmin
 from copilot_admin.admin.common.html import format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.agent.fetching.egress import Egress
-from copilot_admin.alerts.deliveries import create_deliveries, parse_webhook_url
+from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.alerts.webhooks import issue_secret
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, AlertDelivery, AlertDigest, AlertRule, AlertWebhook
 
 FOLDER = "admin/copilot_admin/alertwebhook"
 MAX_DELIVERIES = 10
-
-post_only = method_decorator(require_POST)
+_HTTP_URL = TypeAdapter(AnyHttpUrl)
 
 
 class WebhookForm(ModelForm[AlertWebhook]):
@@ -51,10 +44,17 @@ class WebhookForm(ModelForm[AlertWebhook]):
         }
 
     def clean_url(self) -> str:
+        url = str(self.cleaned_data["url"])
         try:
-            url = parse_webhook_url(self.cleaned_data["url"])
-        except ConfigurationError as error:
-            raise forms.ValidationError(error.public, code="url") from error
+            parsed = _HTTP_URL.validate_python(url)
+        except ValueError as error:
+            text = _("Enter a URL such as https://hooks.example.com/alerts.")
+            raise forms.ValidationError(text, code="url") from error
+        if parsed.username or parsed.password:
+            raise forms.ValidationError(
+                _("Leave out user name and password: requests are authenticated by a signature."),
+                code="url",
+            )
         if Egress(settings.FETCH_ALLOW).refuses(url):
             raise forms.ValidationError(
                 _("This URL is in a private network. Allow it in COPILOT_FETCH_ALLOW first."),
@@ -64,10 +64,11 @@ class WebhookForm(ModelForm[AlertWebhook]):
 
 
 @admin.register(AlertWebhook, site=site)
-class WebhookAdmin(BaseAdmin[AlertWebhook]):
+class WebhookAdmin(ButtonAdmin[AlertWebhook]):
     """Webhooks."""
 
     form = WebhookForm
+    buttons = {"test": "send_test", "secret": "replace_secret"}
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "url", "made")
     columns = {"url": "grow"}
@@ -77,15 +78,6 @@ class WebhookAdmin(BaseAdmin[AlertWebhook]):
     empty_state = gettext_lazy(
         "A webhook receives alerts as signed JSON, for example to forward them to a chat."
     )
-
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        name = "copilot_admin_alertwebhook_{}".format
-        own = [
-            path("<id:pk>/test/", wrap(self.test_view), name=name("test")),
-            path("<id:pk>/secret/", wrap(self.secret_view), name=name("secret")),
-        ]
-        return own + super().get_urls()
 
     @admin.display(description=gettext_lazy("Created"), ordering="made_at")
     def made(self, webhook: AlertWebhook) -> SafeString | str:
@@ -112,43 +104,23 @@ class WebhookAdmin(BaseAdmin[AlertWebhook]):
             context["deliveries"] = sent[:MAX_DELIVERIES]
         return super().render_change_form(request, context, *args, **kwargs)
 
-    @post_only
-    def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Send a test message."""
-        webhook = self._changeable(request, pk)
-        with transaction.atomic():
-            create_deliveries(webhook, build_test_message(webhook.name, timezone.now()))
-            self.audit(request, Action.TESTED, webhook)
+    def send_test(self, request: HttpRequest, webhook: AlertWebhook) -> None:
+        create_deliveries(webhook, build_test_message(webhook.name, timezone.now()))
+        self.audit(request, Action.TESTED, webhook)
         text = _("The test is being sent. Reload the page to see the result.")
-        self.message_user(request, text, level=messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:copilot_admin_alertwebhook_change", args=[pk]))
+        messages.success(request, text)
 
-    @post_only
-    def secret_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def replace_secret(self, request: HttpRequest, webhook: AlertWebhook) -> HttpResponse:
         """Replace the secret that signs the messages."""
-        webhook = self._changeable(request, pk)
-        with transaction.atomic():
-            before = stored(webhook)
-            secret = issue_secret(webhook)
-            self.log_change(request, webhook, "New secret.")
-            self.audit(request, Action.CHANGED, webhook, before=before, after=stored(webhook))
+        secret = issue_secret(webhook)
+        self.log_change(request, webhook, "New secret.")  # and an audit entry
         return self._secret_page(request, webhook, secret)
 
     def has_delete_permission(self, request: HttpRequest, obj: AlertWebhook | None = None) -> bool:
         may: bool = super().has_delete_permission(request, obj)
-        if not may or obj is None:
-            return may
-        told = Q(webhook=obj)
-        is_used = (
-            AlertRule.objects.filter(told).exists() or AlertDigest.objects.filter(told).exists()
-        )
-        return not is_used
-
-    def _changeable(self, request: HttpRequest, pk: int) -> AlertWebhook:
-        webhook = get_object_or_404(AlertWebhook, pk=pk)
-        if not self.has_change_permission(request, webhook):
-            raise PermissionDenied
-        return webhook
+        owners = (AlertRule, AlertDigest)
+        is_used = obj and any(one.objects.filter(webhook=obj).exists() for one in owners)
+        return may and not is_used
 
     def _secret_page(
         self, request: HttpRequest, webhook: AlertWebhook, secret: str

@@ -36,7 +36,7 @@ RULE = {
     "minimum": "20",
     "copilot": "",
     "tag": "",
-    "mails": "a@example.com, b@example.com",
+    "mails": "A@example.com, b@example.com;\n\n a@EXAMPLE.com ",
     "webhook": "",
     "muted_until": "",
     "enabled": "on",
@@ -63,14 +63,6 @@ class TestRules:
         page = operator.get(f"{BASE}/alertrule/add/").content.decode()
         assert re.findall(r'href="\?kind=(\w+)"', page) == list(RULE_KINDS)
 
-    @pytest.mark.parametrize("kind", sorted(RULE_KINDS))
-    def test_each_kind_has_its_form_and_defaults(self, operator, kind):
-        form = operator.get(f"{BASE}/alertrule/add/?kind={kind}").context["adminform"].form
-        known = RULE_KINDS[kind]
-        assert form["threshold"].value() == known.threshold
-        assert [value for value, _ in form.fields["window"].choices] == list(known.windows)
-        assert ("minimum" in form.fields) is bool(known.minimum_label)
-
     def test_a_rule_is_saved_as_it_was_entered(self, operator):
         copilot = make_published()
         response = operator.post(ADD, {**RULE, "copilot": copilot.pk})
@@ -79,7 +71,7 @@ class TestRules:
         assert (rule.kind, rule.threshold, rule.window, rule.minimum) == (
             *("error_rate", Decimal(10), "3h", 20),
         )
-        assert (rule.copilot, rule.mails) == (copilot, "a@example.com\nb@example.com")
+        assert (rule.copilot, rule.mails) == (copilot, "a@EXAMPLE.com\nb@example.com")
         assert rule.due_at <= timezone.now()
 
     @pytest.mark.parametrize(
@@ -87,6 +79,7 @@ class TestRules:
         [
             ({"mails": ""}, "mails", None),
             ({"mails": "desk"}, "mails", "mails"),
+            ({"mails": "\n".join(f"a{n}@example.com" for n in range(21))}, "mails", "mails"),
             ({"tag": "a,b"}, "tag", "tag"),
             ({"threshold": "0"}, "threshold", "zero"),
             ({"threshold": "101"}, "threshold", "percent"),
@@ -98,11 +91,6 @@ class TestRules:
     )
     def test_errors_are_at_their_fields(self, operator, changes, field, code):
         assert errors_of(operator.post(ADD, {**RULE, **changes})) == {field: code}
-
-    def test_a_rule_is_about_a_copilot_or_a_tag(self, operator):
-        copilot = make_published()
-        posted = {**RULE, "copilot": copilot.pk, "tag": "desk"}
-        assert list(errors_of(operator.post(ADD, posted))) == ["tag"]
 
     def test_without_a_mail_server_no_new_address_is_accepted(self, operator, settings):
         rule = make_rule(kind="error_rate", window="3h", mails="a@example.com")
@@ -164,14 +152,23 @@ class TestWebhooks:
         assert decrypt_secret(webhook) != old
         assert decrypt_secret(webhook) in response.content.decode()
 
-    def test_a_private_address_is_refused_in_the_form(self, operator):
-        posted = {"name": "Chat", "url": "http://169.254.169.254/latest"}
-        assert errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted)) == {"url": "private"}
+    @pytest.mark.parametrize(
+        ("url", "code"),
+        [
+            ("http://169.254.169.254/latest", "private"),
+            ("https://me:secret@hooks.example.com/a", "url"),
+            ("hooks.example.com", "url"),
+            ("ftp://hooks.example.com", "url"),
+            ("https://", "url"),
+            ("https://a:99999/", "url"),
+            ("https://exa mple.com/", "url"),
+            ("https://example.com/" + "a" * 500, "max_length"),
+        ],
+    )
+    def test_a_url_that_is_private_or_not_valid_is_rejected(self, operator, url, code):
+        posted = {"name": "Chat", "url": url}
+        assert errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted)) == {"url": code}
         assert not AlertWebhook.objects.exists()
-
-    def test_what_is_no_address_is_said(self, operator):
-        posted = {"name": "Chat", "url": "https://me:secret@hooks.example.com/a"}
-        assert errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted)) == {"url": "url"}
 
     def test_a_test_is_one_message_whose_fate_the_page_says(self, operator):
         webhook, _ = make_webhook()
@@ -213,12 +210,6 @@ class TestHistory:
             for page in [operator.get(f"{BASE}/alert/?state={state}").content.decode()]
         }
         assert found == {"open": ["Is bad"], "closed": ["Was bad"], "": ["Is bad", "Was bad"]}
-
-    def test_filters_of_the_list_work(self, operator):
-        create_deliveries(make_rule(), build_test_message("Desk", NOON))
-        for query in ("state__exact=waiting", "event__exact=test", "webhook__isnull=True"):
-            page = operator.get(f"{BASE}/alertdelivery/?{query}").content.decode()
-            assert "Test: Desk" in page
 
     def test_what_is_sent_again_waits_again(self, operator):
         (delivery,) = create_deliveries(make_rule(), build_test_message("Desk", NOON))

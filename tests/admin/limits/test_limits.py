@@ -10,7 +10,6 @@ import pytest
 
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
-from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity
@@ -18,7 +17,6 @@ from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLim
 from tests.factories import make_copilot, make_key, make_user
 from tests.limits.limiting import ask, limited
 from tests.limits.test_usage import count_run
-from tests.transcripts.store.journaling import Client as Asker
 
 pytestmark = pytest.mark.django_db
 
@@ -89,19 +87,6 @@ def test_a_copilot_or_key_that_is_gone_has_no_page_and_no_row(operator):
     assert not any("99" in name for name in rows(operator))
 
 
-def test_a_copilot_or_key_is_found_by_typing(operator):
-    copilot, key = make_copilot(name=HOSTILE), make_key("Desk")[0]
-    page = operator.get(PAGE)
-    assert page.context["choice"].fields["whom"].choices[1:] == [
-        ("Copilots", [(f"copilot:{copilot.pk}", HOSTILE)]),
-        ("API keys", [(f"key:{key.pk}", str(key))]),
-    ]
-    markup = page.content.decode()
-    assert "copilot_admin/js/picker.js" in markup
-    box = markup.partition("data-ca-picker")[2].partition("</form>")[0]
-    assert '<select name="whom" required id="limit-whom">' in box
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [("concurrent", "0"), ("concurrent", "x"), ("requests_per_day", "1.5"),
@@ -144,16 +129,6 @@ def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
     text = page.content.decode()
     assert "ca-s-warn" in text
     assert "ca-s-bad" in text
-
-
-def test_a_limit_per_user_warns_while_no_user_is_known(operator):
-    SubjectLimits.objects.create(scope=LimitScope.USER, limits={"requests_per_day": 100})
-    warning = 'data-problem="no-users"'
-    one = f"{ONE}?whom=user:"
-    assert all(warning in operator.get(url).content.decode() for url in (PAGE, one))
-    Asker(trace_id="a", user=AskingUser(id="ada")).ask("q").answer("a")
-    assert not any(warning in operator.get(url).content.decode() for url in (PAGE, one))
-    assert warning not in operator.get(f"{ONE}?whom=server:").content.decode()
 
 
 def test_a_page_says_that_redis_is_away(operator, monkeypatch):
