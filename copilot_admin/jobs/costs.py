@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import time
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
@@ -27,28 +26,30 @@ class PricedRun:
     bill: RunCost
 
 
-def list_unknown_costs(*, provider: str = "") -> Iterator[PricedRun]:
-    """Yield the runs of unknown cost of one provider, or of all if the name is empty."""
-    for ids in _get_batches(provider):
-        for run in _get_unpriced().filter(pk__in=ids).order_by("started_at"):
-            yield PricedRun(run=run, bill=_calculate(run))
+def price_unknown_runs(*, provider: str = "", saving: bool = False) -> Iterator[PricedRun]:
+    """Yield the runs of unknown cost of one provider, or of all if the name is empty.
 
-
-def fill_unknown_costs(*, provider: str = "") -> Iterator[PricedRun]:
-    """Like `list_unknown_costs`, and save the costs, pausing for as long as each batch took."""
-    for ids in _get_batches(provider):
+    With `saving`, the costs are saved, with a pause as long as each batch took.
+    """
+    rows = _get_unpriced().order_by("pk")
+    ids = (rows.filter(provider=provider) if provider else rows).values_list("pk", flat=True)
+    batch = list(ids[:BATCH_RUNS])
+    while batch:
         started = time.monotonic()
-        priced = fill_costs(ids)
-        time.sleep(time.monotonic() - started)
+        with transaction.atomic():
+            runs = _get_unpriced().filter(pk__in=batch).order_by("pk")
+            runs = runs.select_for_update(of=("self",)) if saving else runs
+            priced = [PricedRun(run=run, bill=_calculate(run)) for run in runs]
+            if saving:
+                _save_costs([one for one in priced if one.bill.cost.amount is not None])
+        if saving:
+            time.sleep(time.monotonic() - started)
         yield from priced
+        batch = list(ids.filter(pk__gt=batch[-1])[:BATCH_RUNS])
 
 
-@transaction.atomic
-def fill_costs(run_ids: Sequence[UUID]) -> list[PricedRun]:
+def _save_costs(known: Sequence[PricedRun]) -> None:
     """Save the costs of runs, and sum up those of their turns and conversations again."""
-    runs = _get_unpriced().filter(pk__in=run_ids).order_by("pk").select_for_update(of=("self",))
-    priced = [PricedRun(run=run, bill=_calculate(run)) for run in runs]
-    known = [one for one in priced if one.bill.cost.amount is not None]
     uncount_runs([one.run.pk for one in known])
     for one in known:
         cost = one.bill.cost
@@ -68,21 +69,11 @@ def fill_costs(run_ids: Sequence[UUID]) -> list[PricedRun]:
                 n_unpriced=sums["unpriced"],
                 cost_is_estimated=sums["estimated"] > 0,
             )
-    return priced
 
 
 def _get_unpriced() -> QuerySet[Run]:
     runs = Run.objects.filter(cost=None).exclude(outcome=Outcome.RUNNING)
     return runs.select_related("copilot_version")
-
-
-def _get_batches(provider: str) -> Iterator[list[UUID]]:
-    rows = _get_unpriced().order_by("pk")
-    ids = (rows.filter(provider=provider) if provider else rows).values_list("pk", flat=True)
-    batch = list(ids[:BATCH_RUNS])
-    while batch:
-        yield batch
-        batch = list(ids.filter(pk__gt=batch[-1])[:BATCH_RUNS])
 
 
 def _calculate(run: Run) -> RunCost:

@@ -55,17 +55,17 @@ class ImportPlan:
 
 
 def select_prices(
-    file: PriceFile, *, listed: Collection[str] | None, vendor: str = "", free: bool = False
+    file: PriceFile, *, listed: Collection[str] | None, vendor: str = ""
 ) -> tuple[Mapping[str, Price], tuple[SkippedEntry, ...]]:
     """Select the prices to import, by model; None and "" select all.
 
-    Free models only on request: LiteLLM also writes 0 where a price is unknown.
+    Free models are skipped: LiteLLM also writes 0 where a price is unknown.
     """
     taken: dict[str, PriceEntry] = {}
     skipped = list(file.skipped)
     for entry in file.entries:
         name, reason = _find_name(entry, listed=listed, vendor=vendor)
-        if not reason and entry.price.is_free and not free:
+        if not reason and entry.price.is_free:
             reason = _("Its price is 0, which may mean unknown. If it is free, add a price of 0.")
         other = taken.get(name)
         if not reason and other is not None and other.price != entry.price:

@@ -1,9 +1,8 @@
 """Deletion of the rows of conversations and runs, in short batches, and of users without any rows."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-import time
 from typing import Any
 from uuid import UUID
 
@@ -34,10 +33,7 @@ from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.store.rollups import count_runs
 
-MAX_BATCH_ROWS = 400  # about 20 ms, in which nobody else can write
-# On a busy machine, and on PostgreSQL with its foreign keys, as many rows take several times that.
-MAX_BATCH_SECONDS = 0.02
-STATEMENT_ROWS = 50  # so that the last statement begins within the time
+MAX_BATCH_ROWS = 200  # some 10 ms, in which nobody else can write, and several times that if busy
 
 
 @dataclass(slots=True)
@@ -80,39 +76,22 @@ def get_run_rows(runs: QuerySet[Run]) -> Iterable[QuerySet[Any]]:
 
 
 def delete_first_rows(
-    in_order: Iterable[QuerySet[Any]],
-    *,
-    users: Collection[int] = (),
-    clock: Callable[[], float] = time.monotonic,
+    in_order: Iterable[QuerySet[Any]], *, users: Collection[int] = ()
 ) -> DeletedRows:
     """Delete the first rows, as many as fit in a batch, and then those users who have none left."""
-    deleted = _delete_first_rows(in_order, clock)
+    deleted = DeletedRows()
+    for rows in in_order:
+        pks = list(rows.values_list("pk", flat=True)[: MAX_BATCH_ROWS - deleted.total])
+        if pks and rows.model is Run:
+            count_runs(pks)
+            deleted.runs += pks
+        deleted.counts[rows.model.__name__] += delete_rows(rows.model._meta.pk, pks)
+        if deleted.total >= MAX_BATCH_ROWS:
+            break
     if deleted.total:
         unused = _filter_unused_users(users)
         deleted.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, unused)
     return deleted
-
-
-def _delete_first_rows(
-    in_order: Iterable[QuerySet[Any]], clock: Callable[[], float]
-) -> DeletedRows:
-    deleted, ends_at = DeletedRows(), clock() + MAX_BATCH_SECONDS
-    for rows in in_order:
-        pks = _get_first_keys(rows, deleted)
-        while pks:
-            if rows.model is Run:
-                count_runs(pks)
-                deleted.runs += pks
-            deleted.counts[rows.model.__name__] += delete_rows(rows.model._meta.pk, pks)
-            if deleted.total >= MAX_BATCH_ROWS or clock() >= ends_at:
-                return deleted
-            pks = _get_first_keys(rows, deleted) if len(pks) == STATEMENT_ROWS else []
-    return deleted
-
-
-def _get_first_keys(rows: QuerySet[Any], deleted: DeletedRows) -> list[Any]:
-    number = min(STATEMENT_ROWS, MAX_BATCH_ROWS - deleted.total)
-    return list(rows.values_list("pk", flat=True)[:number])
 
 
 def exclude_running(conversation_ids: Sequence[int]) -> list[int]:

@@ -172,18 +172,3 @@ def test_an_export_is_an_entry_too() -> None:
     assert out.getvalue().count("<110>1 ") == 4
     with pytest.raises(CommandError, match="YYYY-MM-DD"):
         call_command("audit", "export", "--since", "x")
-
-
-def test_follow_continues_with_new_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[AuditEntry] = []
-
-    def pause(_seconds: float) -> None:
-        if pauses:
-            raise KeyboardInterrupt
-        pauses.append(add("later"))
-
-    monkeypatch.setattr("copilot_admin.management.commands.audit.time.sleep", pause)
-    out = StringIO()
-    call_command("audit", "export", "--follow", stdout=out)
-    names = [json.loads(line)["subject_name"] for line in out.getvalue().splitlines()]
-    assert names == ["", "later"]

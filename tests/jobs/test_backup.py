@@ -98,21 +98,13 @@ def read_members(path):
         return {name: file.read() for name, file in files if file is not None}
 
 
-def rewrite(path: Path, tmp_path: Path, **changes: bytes | None) -> Path:
-    """Write the same backup with other members; None leaves one out."""
-    folder, changed = tmp_path / "members", tmp_path / "changed"
-    for name, body in (read_members(path) | changes).items():
-        if body is not None:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(body)
-    with tarfile.open(changed, "w") as archive:
-        archive.add(folder, arcname="")
-    return changed
-
-
 def rewrite_manifest(path: Path, tmp_path: Path, **changes: object) -> Path:
+    """Write a backup that has nothing but a manifest."""
     manifest = json.loads(read_members(path)["manifest.json"]) | changes
-    return rewrite(path, tmp_path, **{"manifest.json": json.dumps(manifest).encode()})
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with tarfile.open(tmp_path / "changed", "w:gz") as archive:
+        archive.add(tmp_path / "manifest.json", arcname="manifest.json")
+    return tmp_path / "changed"
 
 
 def restore_error(path: Path, *options: str) -> str:
@@ -173,30 +165,21 @@ def test_restore_names_missing_keys(data, other_server, tmp_path):
     assert "COPILOT_ENCRYPTION_KEYS" in manage(other_server, "restore", str(path))
 
 
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({IMAGE: b"other"}, "checksum"),
-        ({IMAGE: None}, "checksum"),
-        ({"uploads/more.png": b"not listed"}, "checksum"),
-        ({"manifest.json": None}, "Can't restore"),
-        ({"manifest.json": b"{"}, "complete backup"),
-        ({"manifest.json": b"{}"}, "complete backup"),
-    ],
-)
-def test_restore_refuses_a_changed_file(backup, tmp_path, changes, error):
-    assert error in restore_error(rewrite(backup, tmp_path, **changes), "--force")
-
-
-def test_restore_refuses_a_file_that_was_cut(backup):
-    backup.write_bytes(backup.read_bytes()[:-100])
+@pytest.mark.parametrize("place", ["middle", "checksum", "end"])
+def test_restore_refuses_a_damaged_file(backup, place):
+    data = bytearray(backup.read_bytes())
+    if place == "end":
+        del data[-100:]
+    else:
+        data[len(data) // 2 if place == "middle" else -8] ^= 1
+    backup.write_bytes(data)
     assert "complete backup" in restore_error(backup, "--force")
 
 
 def test_restore_writes_nothing_outside_of_its_folders(backup, tmp_path):
     changed = tmp_path / "changed"
     (tmp_path / "x").write_text("x")
-    with tarfile.open(changed, "w") as archive:
+    with tarfile.open(changed, "w:gz") as archive:
         archive.add(tmp_path / "x", arcname="../../x")
     assert "complete backup" in restore_error(changed, "--force")
 

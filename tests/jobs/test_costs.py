@@ -8,7 +8,8 @@ import pytest
 
 from copilot_admin.agent.values.answer_request import ComponentCalled
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.jobs.costs import fill_costs, fill_unknown_costs, list_unknown_costs
+from copilot_admin.jobs import costs
+from copilot_admin.jobs.costs import price_unknown_runs
 from copilot_admin.models import (
     Conversation,
     Logging,
@@ -53,7 +54,7 @@ def called(*usages: Usage, result: str = "") -> ComponentCalled:
 
 
 def fill() -> None:
-    list(fill_unknown_costs())
+    list(price_unknown_runs(saving=True))
 
 
 def written() -> list[Any]:
@@ -95,25 +96,19 @@ def test_runs_from_before_a_price_get_their_full_cost():
     assert written() == so_far
 
 
-def test_a_fill_that_broke_off_goes_on_with_what_is_left():
+def test_runs_are_priced_in_batches_and_saved_on_request(monkeypatch):
+    monkeypatch.setattr(costs, "BATCH_RUNS", 2)
     runs = [ended(Client().ask("Hi"), TOLD) for _ in range(3)]
     set_price()
-    fill_costs([runs[1].run_id])
-    assert [one.run.pk for one in list_unknown_costs()] != []
+    so_far = written()
+    assert [one.bill.cost.amount for one in price_unknown_runs()] == [SUM] * 3
+    assert list(price_unknown_runs(provider="Another")) == []
+    assert written() == so_far
+    next(price_unknown_runs(saving=True))  # it is interrupted
+    assert len(list(price_unknown_runs())) == 1
     fill()
     assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
-    assert fill_costs([runs[0].run_id]) == []
     assert rollups() == full_count()
-
-
-def test_a_look_changes_nothing():
-    ended(Client().ask("Hi"), TOLD)
-    set_price()
-    so_far = written()
-    (found,) = list_unknown_costs()
-    assert (found.bill.cost.amount, found.bill.cost.confidence) == (SUM, EXACT)
-    assert list(list_unknown_costs(provider="Another")) == []
-    assert written() == so_far
 
 
 def test_the_price_of_its_day_counts():

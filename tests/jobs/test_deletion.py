@@ -5,7 +5,6 @@ from functools import partial
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 import pytest
@@ -15,7 +14,7 @@ from copilot_admin.jobs import blob_sweep, deletion
 from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion, resume_deletions
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
-from copilot_admin.models import Blob, Conversation, Copilot, Run
+from copilot_admin.models import Conversation, Copilot, Run
 from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store.run_start import accept, prepare
@@ -127,13 +126,6 @@ def test_a_marked_copilot_is_off_at_once():
         copilot.save()
 
 
-def test_a_copilot_that_is_not_marked_is_never_deleted():
-    version = make_version()
-    fill(version)
-    assert delete_batch(version.copilot_id) is BatchResult.DONE
-    assert Copilot.objects.exists() and Conversation.objects.count() == 3
-
-
 def test_an_answer_that_still_runs_is_waited_for():
     version = make_version()
     fill(version)
@@ -177,17 +169,6 @@ def test_images_of_no_copilot_are_swept_once_they_are_old(monkeypatch):
     assert blob_sweep.sweep_images() >= 1
     assert not default_storage.exists(lost)
     assert default_storage.exists(kept.image.name)
-
-
-def test_the_command_says_what_it_swept(capsys, monkeypatch):
-    version = make_version()
-    fill(version)
-    mark_for_deletion([version.copilot_id])
-    delete(version.copilot_id)
-    blobs = Blob.objects.count()
-    call_command("sweep")
-    assert f"Deleted {blobs} contents" in capsys.readouterr().out
-    assert not Blob.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -19,7 +19,7 @@ from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.spooled_runs import end_to_json, replay_spool
-from tests.factories import make_call, make_case, make_key, make_result, make_user, make_version
+from tests.factories import make_call, make_case, make_result, make_user, make_version
 from tests.jobs.test_deletion import everything, fill
 from tests.transcripts.store.journaling import START, Client, ai, end_of
 
@@ -103,31 +103,6 @@ def test_a_period_takes_whole_conversations_that_were_active_in_it():
         )
     )
     assert set(Conversation.objects.values_list("pk", flat=True)) == {talks[1], talks[9]}
-
-
-def test_calls_of_components_go_with_the_key_that_made_them():
-    key, _ = make_key()
-    other = make_call()
-    make_call(key=key)
-    remove(PrivacyScope(principal=f"key:{key.pk}"))
-    assert models.ComponentCall.objects.get() == other
-
-
-def test_a_batch_that_has_taken_its_time_begins_no_more_rows(monkeypatch):
-    """On a busy machine as many rows as it may have would hold up answers."""
-    monkeypatch.setattr(rows, "STATEMENT_ROWS", 2)
-    fill(make_version())
-    ids = list(Conversation.objects.values_list("pk", flat=True))
-    moments = iter((0.0, rows.MAX_BATCH_SECONDS / 2, rows.MAX_BATCH_SECONDS))
-    slow = rows.delete_first_rows(rows.get_conversation_rows(ids), clock=lambda: next(moments))
-    assert 0 < slow.total <= 4
-    assert rows.delete_first_rows(rows.get_conversation_rows(ids), clock=lambda: 0.0).total > 4
-    assert not Conversation.objects.exists()
-
-
-def test_nothing_is_begun_for_a_scope_that_says_nothing():
-    with pytest.raises(ValueError, match="Select what to erase"):
-        begin_erasure(PrivacyScope())
 
 
 def test_an_answer_that_still_runs_is_waited_for():
@@ -263,7 +238,7 @@ def test_the_database_itself_keeps_what_is_held():
     conversation = Client(trace_id="h").ask("q").answer("a").conversation
     holds.place(PrivacyScope(conversation=conversation.pk), reason="Case", by="ann")
     with pytest.raises(IntegrityError), transaction.atomic():
-        rows.delete_first_rows(rows.get_conversation_rows([conversation.pk]), clock=lambda: 0.0)
+        rows.delete_first_rows(rows.get_conversation_rows([conversation.pk]))
         transaction.get_connection().check_constraints()
 
 
@@ -365,13 +340,3 @@ def test_playground_copies_are_deleted_first_and_only_by_an_erasure():
     Run.objects.filter(conversation=tried).update(outcome=models.Outcome.CANCELLED)
     remove(removal=removal)
     assert Conversation.objects.get() == own
-
-
-def test_a_copied_test_case_and_its_results_go_with_its_conversation():
-    talk = Client().ask("q").answer("a").conversation
-    other = make_version().copilot
-    make_result(make_case(other, "q", origin=talk.pk))
-    mine = make_result(make_case(other, "mine"))
-    remove(PrivacyScope(conversation=talk.pk))
-    assert models.TestCase.objects.get() == mine.case
-    assert models.EvaluationResult.objects.get() == mine

@@ -17,11 +17,11 @@ from copilot_admin.jobs import blob_sweep, deletion, removal, tasks
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult, run_coroutine, run_on_server_loop
 from copilot_admin.management.commands import worker
-from copilot_admin.models import Action, AuditEntry, Cause, Copilot, Removal, RemovalState
+from copilot_admin.models import Cause, Copilot, Removal, RemovalState
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.errors import DatabaseUnavailable
 from tests.factories import make_copilot, make_published
-from tests.polling import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS
 
 IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -126,18 +126,6 @@ class TestThread:
         assert tasks.stop(timeout=HANGS_SECONDS)
         assert Copilot.objects.exists()
         tasks.start()
-
-    def test_records_a_deletion_once_even_if_the_process_dies(self, marked, monkeypatch, caplog):
-        pk = marked.pk
-        with monkeypatch.context() as patch:
-            patch.setattr(deletion, "sweep_images", lambda: {}["dies"])
-            deletion.delete_copilot.enqueue(pk)
-            wait_until_idle()
-        assert eventually(lambda: "task failed" in caplog.text)
-        deletion.delete_copilot.enqueue(pk)  # another process had resumed it
-        wait_until_idle()
-        ended = AuditEntry.objects.filter(action=Action.DELETION_ENDED)
-        assert list(ended.values_list("subject_id", flat=True)) == [str(pk)]
 
     def test_long_tasks_are_enqueued_again(self, monkeypatch):
         results = [BatchResult.MORE, BatchResult.MORE, BatchResult.DONE]

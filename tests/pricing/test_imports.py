@@ -63,7 +63,7 @@ def test_of_two_entries_of_one_name_that_counts_which_bears_it(turned):
     )
 
 
-def test_what_is_said_to_cost_nothing_is_taken_only_when_asked_for():
+def test_free_models_are_skipped():
     free = price("0", "0.0", cached="0")
     found = file(
         entry("gemini/exp", free, "gemini"), entry("exp", ONE), entry("half", price("0", "1"))
@@ -76,8 +76,6 @@ def test_what_is_said_to_cost_nothing_is_taken_only_when_asked_for():
             "Its price is 0, which may mean unknown. If it is free, add a price of 0.",
         ),
     )
-    alone = file(entry("gemini/exp", free, "gemini"))
-    assert select_prices(alone, listed=None, free=True)[0] == {"exp": free}
 
 
 @pytest.mark.database

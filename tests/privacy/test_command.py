@@ -55,16 +55,10 @@ def test_a_day_that_is_none_and_a_copilot_that_is_not_there_are_refused():
         (("hold", "--yes", "--reason", "r"), "Select what to hold"),
         (("hold", "--release", "5", "--yes"), "Hold 5 is not in force"),
         (("erase", "--until", "9999-12-31"), "is after"),
-        (("erase", "--conversation", "-" + "9" * 20, "--yes"), "is not an id"),
-        (("erase", "--conversation", "9" * 20, "--yes"), "is not an id"),
-        (("hold", "--release", "9" * 20, "--yes"), "is not an id"),
         (
             ("hold", "--since", "2026-02-01", "--until", "2026-01-31", "--reason", "r", "--yes"),
             "2026-01-31 is before --since 2026-02-01",
         ),
-        (("hold", "--caller", "a", "--reason", "r" * 501), "at most 500"),
-        (("hold", "--release", "5", "--by", "b" * 151), "at most 150"),
-        (("erase", "--caller", "a" * 101), "at most 100"),
     ):
         with pytest.raises(CommandError, match=told):
             call_command("privacy", *words)
@@ -77,7 +71,7 @@ def test_prune_does_what_a_night_does(capsys):
     Client(version=version, trace_id="old", now=START - timedelta(days=4000)).ask("q").answer("a")
     Client(version=version, trace_id="new", now=START + timedelta(days=4000)).ask("q").answer("a")
     Copilot.objects.update(retention_days=30)
-    kept, counted, dry = said(capsys, "prune", "--dry-run")
+    kept, counted, dry = said(capsys, "prune")
     assert kept == f"{version.copilot.slug}: transcripts are kept for 30 days."
     assert counted.startswith("conversations: 1") and dry == privacy.DRY_RUN
     assert said(capsys, "prune", "--yes")[-1].startswith("Removed: ")

@@ -1,13 +1,12 @@
 """`manage.py audit`: verify the audit trail, print its newest hash, or export it."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 import re
 import socket
-import time
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -22,11 +21,10 @@ from copilot_admin.audit.chain import (
 from copilot_admin.audit.forwarding import anchors_path, format_json, format_syslog, read_anchors
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action
-from copilot_admin.models.audit import HASH_LENGTH, AuditEntry
+from copilot_admin.models.audit import HASH_LENGTH
 
 EXIT_BROKEN, EXIT_NOT_VERIFIED = 1, 2
 HASH = re.compile(rf"[0-9a-f]{{{HASH_LENGTH}}}")
-POLL_SECONDS = 1.0
 
 
 def parse_hash(text: str) -> str:
@@ -52,47 +50,41 @@ class Command(SanitizedCommand):
         check.add_argument(
             "--anchors", type=Path, metavar="FILE", help="default: the server's file"
         )
-        actions.add_parser("head", help="number and hash of the newest entry, to note elsewhere")
+        newest = actions.add_parser("head", help="number and hash of the newest entry, to note")
         export = actions.add_parser("export", help="write entries, oldest first")
         export.add_argument("--format", choices=("jsonl", "syslog"), default="jsonl")
         export.add_argument("--since", type=parse_date, metavar="DATE", help="first day (UTC)")
-        export.add_argument("--follow", action="store_true", help="continue with new entries")
+        for parser, run in ((check, self._verify), (newest, self._head), (export, self._export)):
+            parser.set_defaults(run=run)
 
-    def handle(self, *, action: str, **options: Any) -> None:
-        match action:
-            case "verify":
-                self._verify(options["expect"], options["anchors"])
-            case "head":
-                head = get_head()
-                self.stdout.write(f"{head.sequence} {head.hash}")
-            case _:
-                self._export(options["format"], options["since"], follow=options["follow"])
+    def handle(self, *, run: Callable[..., None], **options: Any) -> None:
+        run(**options)
 
-    def _verify(self, expected: list[str], file: Path | None) -> None:
-        anchors = [*_load_anchors(file), *(Anchor(0, one) for one in expected)]
-        head, broken = verify(anchors)
+    def _head(self, **_: Any) -> None:
+        head = get_head()
+        self.stdout.write(f"{head.sequence} {head.hash}")
+
+    def _verify(self, *, expect: list[str], anchors: Path | None, **_: Any) -> None:
+        noted = [*_load_anchors(anchors), *(Anchor(0, one) for one in expect)]
+        head, broken = verify(noted)
         if broken is not None:
             raise CommandError(str(broken), returncode=EXIT_BROKEN)
         self.stdout.write(
-            f"The audit trail is intact: {head.sequence} entries, {len(anchors)} anchors found."
+            f"The audit trail is intact: {head.sequence} entries, {len(noted)} anchors found."
         )
         if head.sequence:
             self.stdout.write(f"Newest: {head.hash}")
 
-    def _export(self, form: str, since: date | None, *, follow: bool) -> None:
-        facts = {"format": form, "since": since, "follow": follow}
-        self.record(Action.EXPORTED, "auditentry", facts)
-        write = (
-            format_json if form == "jsonl" else partial(format_syslog, host=socket.gethostname())
-        )
+    def _export(self, *, since: date | None, **options: Any) -> None:
+        self.record(Action.EXPORTED, "auditentry", {"format": options["format"], "since": since})
+        write = format_json
+        if options["format"] == "syslog":
+            write = partial(format_syslog, host=socket.gethostname())
         sequence = 0
         if since:
             sequence = last_sequence_before(datetime.combine(since, datetime.min.time(), UTC))
-        try:
-            for entry in _follow(sequence) if follow else iterate_entries(sequence):
-                self.stdout.write(write(entry))
-        except KeyboardInterrupt:
-            return
+        for entry in iterate_entries(sequence):
+            self.stdout.write(write(entry))
 
 
 def _load_anchors(file: Path | None) -> list[Anchor]:
@@ -107,11 +99,3 @@ def _load_anchors(file: Path | None) -> list[Anchor]:
             f"{file} does not exist or holds no anchor.", returncode=EXIT_NOT_VERIFIED
         )
     return anchors
-
-
-def _follow(sequence: int) -> Iterator[AuditEntry]:
-    while True:
-        for entry in iterate_entries(sequence):
-            yield entry
-            sequence = entry.sequence
-        time.sleep(POLL_SECONDS)

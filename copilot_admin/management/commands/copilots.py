@@ -1,7 +1,7 @@
 """`manage.py copilots`: export and import copilots, or create them from templates."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from json import dumps
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class Command(SanitizedCommand):
         imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
         imports.add_argument("--publish", action="store_true", help="also publish them")
         imports.add_argument("--dry-run", action="store_true", help="only show the changes")
-        actions.add_parser("templates", help="list the built-in templates")
+        listed = actions.add_parser("templates", help="list the built-in templates")
         new = actions.add_parser("new", help="create a copilot from a template")
         new.add_argument("template", metavar="TEMPLATE", help="name in `copilots templates`")
         new.add_argument("--slug", required=True, metavar="SLUG", help="of the new copilot")
@@ -51,19 +51,18 @@ class Command(SanitizedCommand):
         new.add_argument("--switched-provider", default="", metavar="NAME", help="of that model")
         new.add_argument("--other-model", dest="other_models", action="append", metavar="ID")
         new.add_argument("--publish", action="store_true", help="also publish it")
+        export.set_defaults(run=self._export)
+        imports.set_defaults(run=self._import)
+        listed.set_defaults(run=self._list_templates)
+        new.set_defaults(run=self._new)
 
-    def handle(self, *, action: str, **options: Any) -> None:
-        match action:
-            case "export":
-                self._export(**options)
-            case "import":
-                self._import(**options)
-            case "templates":
-                width = max(map(len, templates()))
-                for template in templates().values():
-                    self.stdout.write(f"{template.slug:{width}}  {template.summary}")
-            case _:
-                self._new(**options)
+    def handle(self, *, run: Callable[..., None], **options: Any) -> None:
+        run(**options)
+
+    def _list_templates(self, **_: Any) -> None:
+        width = max(map(len, templates()))
+        for template in templates().values():
+            self.stdout.write(f"{template.slug:{width}}  {template.summary}")
 
     def _new(self, *, template: str, provider: str | None, publish: bool, **options: Any) -> None:
         chosen = template_named(template)

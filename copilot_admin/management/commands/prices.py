@@ -10,7 +10,7 @@ from typing import Any
 
 from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.model_lists import fetch_models, known_models
-from copilot_admin.jobs.costs import fill_unknown_costs, list_unknown_costs
+from copilot_admin.jobs.costs import price_unknown_runs
 from copilot_admin.management.base import SanitizedCommand, get_provider, parse_date, read_file
 from copilot_admin.models import Action, CostConfidence, Provider
 from copilot_admin.pricing.imports import (
@@ -37,7 +37,6 @@ class Command(SanitizedCommand):
         imports.add_argument("file", type=Path, metavar="FILE", help="- for standard input")
         imports.add_argument("--provider", required=True, metavar="NAME")
         imports.add_argument("--all", action="store_true", help="include models it does not list")
-        imports.add_argument("--free", action="store_true", help="include models that cost nothing")
         imports.add_argument(
             "--vendor", default="", metavar="NAME", help="only this litellm_provider"
         )
@@ -57,7 +56,7 @@ class Command(SanitizedCommand):
         counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         costs: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
         try:
-            for found in (fill_unknown_costs if yes else list_unknown_costs)(provider=name):
+            for found in price_unknown_runs(provider=name, saving=yes):
                 model, cost = (found.run.provider, found.run.model), found.bill.cost
                 if cost.amount is None:
                     counts[model]["unpriced" if found.bill.price is None else "uncounted"] += 1
@@ -88,9 +87,7 @@ class Command(SanitizedCommand):
         starts = day or datetime.now(UTC).date()
         parsed = parse_price_file(read_file(file, max_bytes=MAX_FILE_BYTES))
         listed = None if options["all"] else known_models(row.pk) or fetch_models(row)
-        prices, skipped = select_prices(
-            parsed, listed=listed, vendor=options["vendor"], free=options["free"]
-        )
+        prices, skipped = select_prices(parsed, listed=listed, vendor=options["vendor"])
         plan = build_plan(row, prices, day=starts, skipped=skipped)
         if not dry_run:
             apply_plan(row, plan, day=starts, by=Actor.command())
