@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.contrib import admin
-from django.contrib.admin.sites import site
 from django.core.management import call_command
 from django.db import transaction
 from django.urls import NoReverseMatch, reverse
@@ -12,6 +11,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin import models
+from copilot_admin.admin.site.site import site
 from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.jobs import removal as removal_job
