@@ -19,7 +19,7 @@ from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.limits.rules import BudgetPeriod, LimitMeasure, LimitRule, RequestIdentity
 from copilot_admin.limits.usage import USAGE_CACHE, Budget, Usage, get_budgets
 from copilot_admin.models import LimitScope
-from copilot_admin.storage.writer import READER, Deadline
+from copilot_admin.storage.writer import Deadline
 
 _SLOT_RETRY_SECONDS = 5  # when an answer will end isn't known
 _SUBJECTS = {
@@ -84,8 +84,7 @@ async def admit_request(identity: RequestIdentity, *, id: str, deadline: Deadlin
         LimitExceeded: A limit is reached; the request holds nothing.
         Unavailable: The database does not answer.
     """
-    if LIMIT_CACHE.is_stale:
-        await READER.run(LIMIT_CACHE.load, deadline)
+    await LIMIT_CACHE.refresh(deadline)
     rules = LIMIT_CACHE.get_rules(identity)
     if not rules:
         return Admission()

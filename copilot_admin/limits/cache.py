@@ -1,4 +1,4 @@
-"""Cache of the limits that apply now, loaded at each change here and every few seconds."""
+"""Cache of the limits that apply now, loaded at each change here and when it is some seconds old."""
 
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -10,9 +10,9 @@ from django.db import transaction
 
 from copilot_admin.limits.rules import LimitRule, Limits, LimitSubject, RequestIdentity, build_rules
 from copilot_admin.models import Copilot, LimitScope, SubjectLimits
-from copilot_admin.storage.writer import READER
+from copilot_admin.storage.writer import READER, Deadline
 
-STALE_SECONDS = 15.0  # three periods of the task that reloads it
+CACHE_SECONDS = 5.0
 DEFAULT_ANONYMOUS_LIMITS: Limits = {"concurrent": 20, "requests_per_minute": 120}
 
 
@@ -24,10 +24,14 @@ class LimitCache:
         self._loaded_at = -inf
         self._limits: dict[LimitSubject, Limits] = {}
 
-    @property
-    def is_stale(self) -> bool:
-        """True if nothing has loaded it lately, as in a worker without periodic tasks."""
-        return self._clock() - self._loaded_at > STALE_SECONDS
+    async def refresh(self, deadline: Deadline) -> None:
+        """Load the limits again if another process may have changed them.
+
+        Raises:
+            Unavailable: The database does not answer.
+        """
+        if self._clock() - self._loaded_at > CACHE_SECONDS:
+            await READER.run(self.load, deadline)
 
     def get_rules(self, identity: RequestIdentity) -> tuple[LimitRule, ...]:
         """Return the rules for a request, the narrowest first."""
@@ -48,9 +52,6 @@ class LimitCache:
         copilots = Copilot.objects.exclude(limits={}).values_list("pk", "limits")
         found |= {LimitSubject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
         self._limits = found
-
-    async def refresh(self) -> None:
-        await READER.run(self.load)
 
 
 def get_anonymous_limits(address: str = "") -> Limits:

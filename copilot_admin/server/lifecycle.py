@@ -17,7 +17,6 @@ from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs import tasks as background_tasks
-from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.runs.open_run import interrupt_all, start_draining, stop_draining
@@ -58,7 +57,6 @@ async def start() -> None:
     try:
         await _recover()
         await WRITER.run(ALLOWED_ORIGINS.refresh)
-        await WRITER.run(LIMIT_CACHE.load)
     except db.Error as error:
         raise ConfigurationError(describe_database_error(error)) from error
     # Last: a start that fails ends this loop, and what it was given to do is lost.

@@ -22,7 +22,6 @@ from copilot_admin.jobs.deletion import resume_deletions
 from copilot_admin.jobs.export_tasks import resume_exports
 from copilot_admin.jobs.removal import resume_removals
 from copilot_admin.jobs.tasks import end_lost_tasks, run_on_writer
-from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
@@ -117,7 +116,6 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("count finished runs", _in_batches(count_finished_runs, batch_size=MAX_RUNS)),
     PeriodicTask("reconnect Redis", LIMIT_REDIS.reconnect),
     PeriodicTask("renew concurrency slots", SLOTS.renew),
-    PeriodicTask("reload limits", LIMIT_CACHE.refresh),
     PeriodicTask("store rejections", REJECTIONS.store),
     PeriodicTask("store rejected requests", REJECTED_RUNS.store),
     PeriodicTask("refresh gauges", _in_thread(refresh_gauges)),

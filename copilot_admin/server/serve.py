@@ -7,6 +7,7 @@ import socket
 from tempfile import TemporaryDirectory
 
 from django.conf import settings
+from prometheus_client.multiprocess import mark_process_dead
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
@@ -137,6 +138,4 @@ def shared_metrics() -> Iterator[None]:
 def drop_gauges(pid: int) -> None:
     """Drop the gauges of a process that ended; its counters stay."""
     if METRICS_DIRECTORY in os.environ:
-        from prometheus_client.multiprocess import mark_process_dead
-
         mark_process_dead(pid)  # type: ignore[no-untyped-call]

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
+from asgiref.sync import async_to_sync
 import pytest
 
 from copilot_admin.config.networks import parse_networks
@@ -19,6 +20,7 @@ from copilot_admin.limits.rules import (
     get_window,
 )
 from copilot_admin.models import LimitScope, SubjectLimits
+from copilot_admin.storage.writer import Deadline
 from tests.factories import make_copilot
 from tests.limits.limiting import ADDRESS, COPILOT, KEY, NOON, SERVER, USER, limited, make_rule
 
@@ -117,14 +119,18 @@ def test_the_cache_has_what_the_database_had_when_it_was_loaded(
     assert load() == [2]
 
 
-@pytest.mark.django_db
-def test_a_cache_is_stale_that_nothing_reloads():
-    now = [100.0]
+def test_limits_are_loaded_again_after_some_seconds(monkeypatch):
+    now, loaded_at = [100.0], []
     cache = LimitCache(lambda: now[0])
-    assert cache.is_stale
-    cache.load()
-    for now[0], is_stale in ((115.0, False), (115.1, True)):
-        assert cache.is_stale is is_stale
+
+    def load() -> None:
+        cache._loaded_at = now[0]
+        loaded_at.append(now[0])
+
+    monkeypatch.setattr(cache, "load", load)
+    for now[0] in (100.0, 105.0, 105.1, 106.0):
+        async_to_sync(cache.refresh)(Deadline())
+    assert loaded_at == [100.0, 105.1]
 
 
 @pytest.mark.parametrize(
