@@ -268,7 +268,7 @@ class TestKeysOfTokens:
         given = {**TOKENS, "COPILOT_USER_JWKS_URL": "", "COPILOT_USER_JWKS_FILE": str(file)}
         keys = load(monkeypatch, **given).user_tokens.keys
         assert keys is not None
-        assert list(keys.keys) == [("one", "RS256")]
+        assert list(keys) == [("one", "RS256")]
         file.write_text("{}")
         assert "COPILOT_USER_JWKS_FILE" in reject(monkeypatch, **given)[0]
 

@@ -2,20 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.errors import Forbidden, MethodNotAllowed, RequestError, Unauthorized
 from copilot_admin.http.auth_throttle import record_failure
 from copilot_admin.http.errors import send_error, send_response
 from copilot_admin.http.scope import App, Receive, Scope, Send, get_client_address, get_header
-
-if TYPE_CHECKING:  # Prometheus is loaded only if metrics are on
-    from copilot_admin.telemetry.metrics import ServerMetrics
+from copilot_admin.telemetry.metrics import ServerMetrics
 
 
 def serve_metrics(
-    app: App, *, metrics: "ServerMetrics", readers: MetricsAccess, refresh: Callable[[], None]
+    app: App, *, metrics: ServerMetrics, readers: MetricsAccess, refresh: Callable[[], None]
 ) -> App:
     """Return an application that also serves `/metrics` to its readers; `refresh` updates gauges."""
 

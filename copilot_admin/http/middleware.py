@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_noop
 
@@ -31,9 +30,7 @@ from copilot_admin.http.scope import (
     is_component_api,
 )
 from copilot_admin.ids import new_ids, request_id
-
-if TYPE_CHECKING:  # Prometheus is loaded only if metrics are on
-    from copilot_admin.telemetry.metrics import ServerMetrics
+from copilot_admin.telemetry.metrics import ServerMetrics
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -75,7 +72,7 @@ class HttpMiddleware:
         *,
         origins: AllowedOrigins = ALLOWED_ORIGINS,
         extra_headers: Iterable[str] = (),
-        counter: "ServerMetrics | None" = None,
+        counter: ServerMetrics | None = None,
     ) -> None:
         self.app = app
         self.origins = origins

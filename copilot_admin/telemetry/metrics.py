@@ -1,19 +1,20 @@
-"""Prometheus metrics. The client library is imported only if `/metrics` is enabled.
+"""Prometheus metrics.
 
 Labels have few values: slugs, names of rows, error codes and classes; never texts of users.
 """
 
 from collections.abc import Mapping
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from copilot_admin.agent.values.tracing import ModelCallTrace
 from copilot_admin.errors import RequestError
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.finished_runs import LISTENERS, REJECTION_LISTENERS, FinishedRun
-
-if TYPE_CHECKING:
-    from prometheus_client import Gauge
 
 NS = 1e-9
 _ANSWER_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
@@ -53,8 +54,6 @@ class ServerMetrics:
     """Metrics of this process, and the exposition of all processes."""
 
     def __init__(self) -> None:
-        from prometheus_client import CollectorRegistry, Counter, Histogram
-
         self._registry = CollectorRegistry()
         self._metrics: dict[str, Any] = {}
         for name, (help_text, labels, buckets) in METRICS.items():
@@ -105,8 +104,6 @@ class ServerMetrics:
 
     def set_gauges(self, values: Mapping[str, Mapping[str, float]]) -> None:
         """Set gauges of this process: values by label; "" for a gauge without one."""
-        from prometheus_client import Gauge
-
         for name, by_label in values.items():
             if name not in self._gauges:
                 help_text, label, is_shared = GAUGES[name]
@@ -123,10 +120,6 @@ class ServerMetrics:
 
     def format_text(self, accept: str) -> tuple[bytes, str]:
         """Return the exposition of all processes and its type, by the `Accept` header."""
-        from prometheus_client import CollectorRegistry
-        from prometheus_client.exposition import choose_encoder
-        from prometheus_client.multiprocess import MultiProcessCollector
-
         encode, content_type = choose_encoder(accept)
         registry = self._registry
         if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # several processes count in its files

@@ -74,11 +74,6 @@ def test_a_new_long_text_is_kept_by_its_beginning() -> None:
     assert (now["prompt"]["characters"], len(now["prompt"]["part"])) == (9000, 2000)
 
 
-def test_an_appended_text_is_kept_by_its_addition() -> None:
-    was, now = told({"p": "ab" * 2000}, {"p": "ab" * 2001})
-    assert (was["p"]["part"], now["p"]["part"]) == ("ab" * 50, "ab" * 51)
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

@@ -16,7 +16,6 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 import pytest
 
-from copilot_admin.audit import forwarding
 from copilot_admin.audit.chain import Anchor
 from copilot_admin.audit.forwarding import (
     format_json,
@@ -97,18 +96,6 @@ def test_entries_are_caught_up_after_an_outage(
     settings.AUDIT_LOG = "stdout"
     assert forward_entries() == 2
     assert capsys.readouterr().out == f"{format_json(first)}\n{format_json(second)}\n"
-
-
-def test_a_call_is_bounded_and_the_next_one_continues(
-    settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(forwarding, "MAX_ENTRIES", 4)
-    settings.AUDIT_LOG = "stdout"
-    for _ in range(5):
-        add()
-    assert (forward_entries(), forward_entries(), forward_entries()) == (4, 1, 0)
-    lines = capsys.readouterr().out.splitlines()
-    assert [json.loads(line)["sequence"] for line in lines] == [1, 2, 3, 4, 5]
 
 
 def test_a_lease_keeps_other_processes_out_until_it_expires(settings: Any) -> None:

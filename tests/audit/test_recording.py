@@ -128,17 +128,6 @@ def test_a_command_is_recorded_with_the_system_user_and_its_name(
     assert found == Actor(kind=ActorKind.COMMAND, name="deploy", agent="manage.py keys")
 
 
-def test_a_system_user_without_a_name_is_recorded_by_number(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def nameless() -> str:
-        raise KeyError
-
-    monkeypatch.setattr("getpass.getuser", nameless)
-    monkeypatch.setattr("os.getuid", lambda: 10001)
-    assert Actor.command().name == "uid 10001"
-
-
 def test_a_subject_has_the_name_of_a_row_unless_that_is_what_somebody_asked() -> None:
     provider, copilot = make_provider(name="Bank\u202e"), make_copilot(name="Macro")
     assert Subject.of(provider) == Subject("provider", str(provider.pk), "Bank ")

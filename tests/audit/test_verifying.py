@@ -1,15 +1,13 @@
 """A trail that was edited, cut or made anew is known, and the first broken entry is named."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from io import StringIO
 import json
 from pathlib import Path
 from typing import Any
 
 from django.core.management import CommandError, call_command
-from django.core.serializers import serialize
-from django.db import IntegrityError, connection, transaction
+from django.db import connection
 import pytest
 
 from copilot_admin.audit import chain
@@ -93,12 +91,6 @@ def swap() -> None:
         run(told, entry.before, entry.after, sequence)
 
 
-def swap_whole() -> None:
-    """Two rows change their places with their hashes."""
-    for sequence, new in ((2, 99), (5, 2), (99, 5)):
-        renumber(sequence, new)
-
-
 def put_in() -> None:
     """An entry more, and those after it moved on: the head names one more as well."""
     for sequence in (6, 5, 4):
@@ -127,7 +119,6 @@ def empty() -> None:
         (take_out_and_renumber, BrokenChain(ChainError.EDITED, 3)),
         (cut, BrokenChain(ChainError.TRUNCATED, 5)),
         (swap, BrokenChain(ChainError.EDITED, 2)),
-        (swap_whole, BrokenChain(ChainError.EDITED, 2)),
         (put_in, BrokenChain(ChainError.EDITED, 4)),
         (cut_and_move_the_head_back, BrokenChain(ChainError.EDITED, 4)),
         (empty, BrokenChain(ChainError.TRUNCATED, 1)),
@@ -146,35 +137,11 @@ def test_the_first_broken_entry_is_named(
     assert (refused.value.returncode, str(refused.value)) == (1, str(expected))
 
 
-@pytest.mark.parametrize(
-    ("sequence", "expected"), [(3, None), (7, BrokenChain(ChainError.BEYOND_HEAD, 7))]
-)
-def test_a_file_of_rows_changes_no_entry_and_what_it_adds_is_found(
-    trail: list[AuditEntry], tmp_path: Path, sequence: int, expected: BrokenChain | None
-) -> None:
-    """`loaddata` asks no model."""
-    [row] = json.loads(serialize("json", [trail[2]]))
-    row["pk"], row["fields"]["actor_name"] = sequence, "somebody else"
-    file = tmp_path / "rows.json"
-    file.write_text(json.dumps([row]))
-    with suppress(IntegrityError), transaction.atomic():
-        call_command("loaddata", str(file), verbosity=0)
-    assert AuditEntry.objects.get(sequence=3).actor_name == trail[2].actor_name
-    assert verify()[1] == expected
-
-
 def test_an_intact_trail_is_reported_with_its_newest_hash(trail: list[AuditEntry]) -> None:
     out = StringIO()
     call_command("audit", "verify", "--expect", trail[2].hash, stdout=out)
     assert "6 entries, 1 anchors" in out.getvalue()
     assert trail[-1].hash in out.getvalue()
-
-
-def test_an_empty_trail_is_intact() -> None:
-    out = StringIO()
-    call_command("audit", "verify", stdout=out)
-    call_command("audit", "head", stdout=out)
-    assert "0 entries, 0 anchors" in out.getvalue()
 
 
 def test_a_trail_that_was_cut_with_its_head_lacks_what_was_noted(

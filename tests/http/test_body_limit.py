@@ -71,11 +71,6 @@ def test_methods_without_a_body_wait_for_none(method):
     assert post(method=method, Content_Length="0", app=untouched).status == 204
 
 
-@pytest.mark.parametrize("headers", [{"Content_Length": "4"}, {"Transfer_Encoding": "chunked"}])
-def test_a_body_of_a_get_is_read_too(headers):
-    assert post(b"body", method="GET", **headers).body == b"body"
-
-
 def test_a_client_that_leaves_while_it_sends_gets_no_answer():
     request = scope(QUERY, method="POST")
 

@@ -24,14 +24,9 @@ SECURITY = {
 STRANGERS = [
     "null",
     "https://pro.openbb.co.evil.test",
-    "https://evil.test/https://pro.openbb.co",
-    "https://pro.openbb.co:443",
     "https://pro.openbb.co/",
     "http://pro.openbb.co",
-    "https://PRO.openbb.co",
     "https://xpro.openbb.co",
-    "https://pro.openbb.co, https://evil.test",
-    " https://pro.openbb.co",
     "*",
     "",
 ]
@@ -108,15 +103,6 @@ class TestCors:
         assert not [name for name, _ in answer.headers if name.startswith("access-control")]
         assert answer.header("vary") == "Origin"
 
-    @pytest.mark.parametrize("method", ["OPTIONS", "GET"])
-    def test_a_request_that_is_no_preflight_reaches_the_application(self, method):
-        wish = {"Access-Control-Request-Method": "POST"} if method == "GET" else {}
-        assert ask(QUERY, method=method, headers=wish).body == b"answer"
-
-    def test_pages_have_no_cors_headers(self):
-        answer = ask("/admin/", headers={"Origin": WORKSPACE})
-        assert dict(answer.headers) == SECURITY
-
     def test_several_vary_headers_become_one(self):
         answer = ask("/agents.json", app=App((b"Vary", b"Authorization"), (b"X-Own", b"1")))
         assert answer.header("vary") == "Authorization, Origin"
@@ -150,11 +136,6 @@ class TestForbiddenOrigins:
     def test_allowed_origins_this_server_and_programs_pass(self, settings, path, headers):
         settings.ALLOWED_HOSTS = ["localhost"]
         assert ask(path, method="POST", headers=headers).status == 200
-
-    def test_the_allowed_origin_null_passes(self):
-        middleware = HttpMiddleware(App(), origins=AllowedOrigins(["null"]))
-        request = scope(QUERY, method="POST", headers={"Origin": "null"})
-        assert call(middleware, request).status == 200
 
     def test_pages_have_their_own_csrf_check(self):
         answer = ask("/admin/login/", method="POST", headers={"Origin": "https://evil.test"})
@@ -195,10 +176,6 @@ class TestIds:
             assert answer.header("x-appbuilder-request-id") == app.scopes[0][REQUEST_ID_KEY]
         assert UUID(app.scopes[0][REQUEST_ID_KEY])
 
-    def test_discovery_has_ids_and_pages_have_none(self):
-        assert ask("/agents.json").header("x-trace-id")
-        assert ask("/admin/").header("x-trace-id") is None
-
 
 class TestChecks:
     @pytest.mark.parametrize(
@@ -218,9 +195,6 @@ class TestChecks:
         assert (answer.status, app.scopes) == (status, [])
         is_page = accept == "text/html" and path == "/admin/"
         assert answer.body.startswith(b"<!DOCTYPE html>" if is_page else b"{")
-
-    def test_headers_below_the_limit_pass(self):
-        assert ask("/", headers={"Cookie": "a" * (MAX_HEADER_BYTES - 100)}).status == 200
 
     def test_other_protocols_pass_untouched(self):
         app = App()

@@ -101,28 +101,6 @@ def test_identity_headers_of_untrusted_peers_are_stripped_in_every_spelling(peer
     assert (REMOTE_USER_KEY in found, get_end_user(found)) == (False, None)
 
 
-def test_a_look_alike_that_passes_a_trusted_proxy_counts_for_nothing():
-    found = pass_on((b"x_forwarded_user", b"boss"), (b"x_user_id", b"boss"))
-    assert (found["headers"], REMOTE_USER_KEY in found) == ([OTHER], False)
-    assert get_end_user(found) == ProxyWords(ids=(), emails=(), names=())
-
-
-@pytest.mark.parametrize(
-    ("peer", "user", "ids"),
-    [
-        ("10.1.2.3", RemoteUser("ann", ()), (b"ann",)),  # trusted by both
-        ("10.9.9.9", RemoteUser("ann", ()), None),  # trusted for signing in only
-        ("192.0.2.1", None, None),
-    ],
-)
-def test_one_header_may_serve_both_purposes(peer, user, ids):
-    rules = ProxyRules(id_header="x-forwarded-user", networks=END_USER.networks)
-    found = pass_on((b"x-forwarded-user", b"ann"), peer=peer, end_user=rules)
-    end_user = get_end_user(found)
-    assert (found["headers"], found.get(REMOTE_USER_KEY)) == ([OTHER], user)
-    assert (end_user.ids if end_user else None) == ids
-
-
 def test_without_a_setting_nothing_is_touched():
     header = (b"x-forwarded-user", b"ann")
     found = pass_on(header, remote_user=SsoProxy(), end_user=ProxyRules())

@@ -101,8 +101,3 @@ def test_what_cannot_be_run_is_refused(options):
     with pytest.raises(CommandError):
         call_command("evaluate", copilot.slug, *options)
     assert not EvaluationRun.objects.exists()
-
-
-def test_an_unknown_copilot_is_refused():
-    with pytest.raises(CommandError):
-        call_command("evaluate", "nobody")

@@ -113,16 +113,3 @@ def test_a_start_that_fails_ends_the_server_with_an_error(tmp_path, application,
     if application.endswith("refuses"):
         assert "The database is broken." in done.stderr
         assert "Traceback" not in done.stderr
-
-
-def test_files_of_a_command_are_private(tmp_path):
-    written = tmp_path / "written"
-    subprocess.run(
-        [sys.executable, "manage.py", "shell", "-c", f"open({str(written)!r}, 'w')"],
-        cwd=ROOT,
-        env={"DJANGO_SETTINGS_MODULE": "tests.management.few_settings"},
-        umask=0o022,
-        timeout=HANGS_SECONDS,
-        check=True,
-    )
-    assert stat.S_IMODE(written.stat().st_mode) == 0o600

@@ -44,14 +44,6 @@ def test_a_file_has_what_the_filters_leave(tmp_path: Path):
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_days_are_filters_of_their_own(tmp_path: Path):
-    asked("desk", "Rates?")
-    for number, (since, until) in enumerate((("2026-11-20", "2026-11-20"), ("2026-11-21", ""))):
-        given = ["--since", since, *(["--until", until] if until else [])]
-        told = export("--format", "jsonl", "--output", str(tmp_path / f"{number}"), *given)
-        assert told.startswith(f"Conversations: {0 if number else 1},")
-
-
 def test_a_stream_goes_to_standard_output(monkeypatch):
     asked("desk", "Rates?")
     caught = BytesIO()

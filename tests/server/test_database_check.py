@@ -5,8 +5,6 @@ from pathlib import Path
 import subprocess
 import sys
 
-from django import db
-from django.core.management import CommandError, call_command
 from django.db import OperationalError, ProgrammingError
 import pytest
 
@@ -51,16 +49,6 @@ def test_a_database_with_an_old_schema_starts_no_server(monkeypatch):
     monkeypatch.setattr(database_check, "is_current", lambda: False)
     with pytest.raises(ConfigurationError, match=r"Run `manage\.py migrate`"):
         check_database()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_serve_refuses_in_one_line(monkeypatch):
-    def fail() -> bool:
-        raise db.OperationalError("connection refused")
-
-    monkeypatch.setattr(database_check, "is_current", fail)
-    with pytest.raises(CommandError, match=r"^The database cannot be used: connection refused"):
-        call_command("serve", "--port", "0")
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,6 @@
 """The first admin and the sample copilots."""
 
 import stat
-from typing import Any
 
 from django.contrib.auth.models import User
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from copilot_admin.copilots.publishing import problems
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
-from copilot_admin.server.first_start import LOGIN_FILE, prepare_first_start, read_samples
+from copilot_admin.server.first_start import LOGIN_FILE, prepare_first_start
 
 pytestmark = pytest.mark.django_db
 
@@ -74,10 +73,3 @@ def test_the_samples_use_openai_if_the_environment_has_a_key(settings, monkeypat
         "OPENAI_API_KEY",
     )
     assert {copilot.model for copilot in Copilot.objects.published()} == {settings.OPENAI_MODEL}
-
-
-def test_a_compatible_server_needs_no_key(settings):
-    settings.OPENAI_BASE_URL = "http://127.0.0.1:11434/v1"
-    samples: Any = read_samples()
-    (provider,) = samples["providers"]
-    assert (provider["base_url"], provider["api_key_env"]) == ("http://127.0.0.1:11434/v1", "")

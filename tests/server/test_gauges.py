@@ -10,12 +10,10 @@ import pytest
 
 from copilot_admin.component_calls.call import MAX_CALLS
 from copilot_admin.config.observability import MetricsAccess
-from copilot_admin.server import gauges
-from copilot_admin.server.gauges import LIMITS, read_gauges, refresh_gauges
+from copilot_admin.server.gauges import LIMITS, read_gauges
 from copilot_admin.server.serve import METRICS_DIRECTORY, drop_gauges, shared_metrics
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.telemetry import metrics
 from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,21 +65,6 @@ def test_postgresql_has_a_pool_and_sqlite_has_none():
     if has_pool:
         assert set(found["database_connections"]) == {"idle", "used"}
         assert found["database_waiting"] == {"": 0}
-
-
-def test_gauges_are_read_only_if_metrics_are_on(monkeypatch):
-    read: list[Any] = []
-
-    class Metrics:
-        set_gauges = read.append
-
-    monkeypatch.setattr(gauges, "read_gauges", lambda: "gauges")
-    monkeypatch.setattr(metrics, "_enabled", [])
-    refresh_gauges()
-    assert read == []
-    monkeypatch.setattr(metrics, "_enabled", [Metrics()])
-    refresh_gauges()
-    assert read == ["gauges"]
 
 
 def test_workers_share_a_directory_that_is_removed_with_them(settings, monkeypatch):

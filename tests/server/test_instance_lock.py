@@ -1,11 +1,8 @@
 """One server process for a SQLite database."""
 
-import asyncio
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-import errno
+from contextlib import contextmanager
 import fcntl
-import os
 from pathlib import Path
 import subprocess
 import sys
@@ -14,7 +11,6 @@ import pytest
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.server import lifecycle
 from copilot_admin.server.instance_lock import LOCK_FILE, instance_lock
 
 HOLDER = """
@@ -68,21 +64,6 @@ def test_a_process_may_take_it_twice_and_keeps_it_until_the_first_ends(folder):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     with (folder / LOCK_FILE).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def test_the_application_does_not_start_next_to_another_server(folder, monkeypatch):
-    monkeypatch.setattr(lifecycle, "_lock", ExitStack())
-    with other_server(folder), pytest.raises(ConfigurationError, match="Another server"):
-        asyncio.run(lifecycle.start())
-
-
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
-def test_a_file_system_without_locks_is_reported(folder, monkeypatch, number):
-    def fail(*_: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(fcntl, "flock", fail)
-    assert "SQLite needs a local disk" in refusal()
 
 
 def test_a_folder_that_cannot_be_written_is_reported(folder):

@@ -136,28 +136,6 @@ def test_a_task_that_hangs_stops_no_other_and_is_not_called_twice():
     assert done.count("hanging") == 1
 
 
-def test_running_runs_send_heartbeats_and_orphans_end(monkeypatch):
-    calls: list[Any] = []
-
-    class Running:
-        id = "run"
-
-    running: set[Any] = set()
-    monkeypatch.setattr(open_run, "RUNNING", running)
-    monkeypatch.setattr(open_run, "beat", calls.append)
-    batches = iter([20, 1, 0])
-    monkeypatch.setattr(open_run, "reap", lambda **_: calls.append("ended") or next(batches))
-
-    async def scenario() -> None:
-        await open_run.send_heartbeats()
-        running.add(Running())
-        await open_run.send_heartbeats()
-        await open_run.end_orphaned_runs()
-
-    asyncio.run(scenario())
-    assert calls == [("run",), *["ended"] * 3]
-
-
 def test_old_erasures_are_forgotten_in_batches(monkeypatch):
     monkeypatch.setattr(erased_data, "MAX_DIGESTS", 1)
     long_ago = timezone.now() - 2 * erased_data.DIGEST_LIFETIME

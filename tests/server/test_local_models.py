@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
-import socket
 from threading import Thread
 
 import pytest
@@ -54,10 +53,3 @@ def test_a_server_without_models_offers_nothing(body, monkeypatch):
     with list_models(body) as url:
         monkeypatch.setattr(local_models, "LOCAL_SERVERS", {"Ollama": url})
         assert list(find_local_servers()) == []
-
-
-def test_a_port_without_a_server_offers_nothing(monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    monkeypatch.setattr(local_models, "LOCAL_SERVERS", {"Ollama": f"http://127.0.0.1:{port}/v1"})
-    assert list(find_local_servers()) == []

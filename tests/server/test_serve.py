@@ -42,13 +42,6 @@ def test_one_process_is_started_with_our_options(started, settings):
     assert (config.timeout_graceful_shutdown, config.ws_max_size) == (12, 4096)
 
 
-def test_several_processes_share_one_socket(started):
-    with listen("127.0.0.1", 0) as listener:
-        serve(listener, workers=2)
-    (config,) = started
-    assert (config.workers, config.timeout_worker_healthcheck) == (2, 60)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Iterator
 import multiprocessing
 import signal
-import threading
 from typing import Any
 
 import pytest
@@ -164,25 +163,3 @@ def test_a_worker_stops_listening_first_and_refuses_nothing(runs, received, monk
     asyncio.run(scenario())
     assert events == ["listens no more", "stops", "interrupted"]
     assert not open_run.is_draining()
-
-
-def test_a_worker_ends_with_its_supervisor(monkeypatch):
-    killed: list[tuple[int, int]] = []
-
-    class Parent:
-        def join(self) -> None:
-            """It has ended."""
-
-    monkeypatch.setattr(multiprocessing, "parent_process", Parent)
-    monkeypatch.setattr("os.kill", lambda *call: killed.append(call))
-    shutdown._terminate_with_supervisor()
-    assert [number for _, number in killed] == [signal.SIGTERM]
-
-
-def test_a_server_in_another_thread_gets_no_signals():
-    async def install() -> None:
-        install_signal_handlers()
-
-    thread = threading.Thread(target=lambda: asyncio.run(install()))
-    thread.start()
-    thread.join()

@@ -64,11 +64,6 @@ def test_more_values_than_one_statement_takes_are_stored_and_read():
     assert sorted(found.values()) == list(range(blobs.BATCH + 1))
 
 
-@pytest.mark.django_db
-def test_an_unknown_hash_is_left_out():
-    assert blobs.load(["0" * 64]) == {}
-
-
 def test_only_big_values_need_a_row_of_their_own():
     text = "x" * (blobs.MIN_BLOB_BYTES - 2)  # without its quotation marks
     assert blobs.to_big_blob(text) is None

@@ -53,13 +53,6 @@ def test_an_entry_that_cannot_be_written_leaves_nothing_behind(folder, monkeypat
     assert names(folder) == []
 
 
-def test_an_entry_that_cannot_be_renamed_leaves_nothing_behind(folder, monkeypatch):
-    monkeypatch.setattr(Path, "replace", failing(errno.EACCES))
-    with pytest.raises(PermissionError):
-        Spool().put(KEY, {"a": 1})
-    assert names(folder) == []
-
-
 def test_a_full_spool_takes_no_more_and_keeps_what_it_has(folder):
     spool = Spool(max_bytes=20)
     spool.put(KEY, {"a": "b"})

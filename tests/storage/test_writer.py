@@ -194,20 +194,6 @@ def test_a_caller_that_leaves_does_not_stop_its_job(writer):
     assert writer.submit(names).result(HANGS_SECONDS) == {"Kept"}
 
 
-def test_the_event_loop_goes_on_while_a_job_runs(writer):
-    async def both() -> tuple[str, int]:
-        ticks = 0
-        job = asyncio.ensure_future(writer.run(make("One")))
-        while not job.done():
-            await asyncio.sleep(0)
-            ticks += 1
-        return await job, ticks
-
-    name, ticks = asyncio.run(both())
-    assert name == "One"
-    assert ticks > 1
-
-
 def test_a_full_queue_rejects_a_job_and_loses_none(writer):
     go = hold(writer)
     taken = [writer.submit(make(f"{number}")) for number in range(19)]
@@ -281,7 +267,3 @@ def test_a_reader_does_not_run_a_job_whose_caller_has_left(reader):
     assert reader.wait_until_idle(timeout=HANGS_SECONDS)
     reader.submit(names).result(HANGS_SECONDS)
     assert read == []
-
-
-def test_a_thread_that_never_worked_stops_at_once():
-    assert DatabaseThread("idle").stop(timeout=0) is True

@@ -7,7 +7,6 @@ import logging
 
 import pytest
 
-from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.config.logs import FORMATTERS, LogFormat
 from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.telemetry import finished_runs
@@ -75,14 +74,6 @@ def test_unknown_values_are_left_out():
     }
 
 
-def test_a_draft_without_usage_is_logged_with_zeros():
-    run = ended_run(version=0, is_trial=True, usage=Usage(source=UsageSource.ESTIMATED), first_ms=0)
-    line = log_fields(run)
-    assert (line["version"], line["trial"], line["first_ms"]) == (0, True, 0)
-    assert (line["input_tokens"], line["output_tokens"], line["tokens_from"]) == (0, 0, "estimated")
-    assert "cached_tokens" not in line
-
-
 @pytest.mark.parametrize("log_format", list(LogFormat))
 def test_it_is_one_line_of_json_that_nobody_can_forge(log_format, caplog):
     run = ended_run(model="a\r\n2026-01-01 INFO forged\u2028", facts=(asked(texts=["secret"]),))
@@ -94,12 +85,6 @@ def test_it_is_one_line_of_json_that_nobody_can_forge(log_format, caplog):
     data = json.loads(line.removeprefix("INFO copilot_admin.runs "))
     assert {name: data[name] for name in log_fields(run)} == log_fields(run)
     assert "secret" not in line
-
-
-def test_no_line_is_built_if_the_logger_is_disabled(caplog):
-    with caplog.at_level(logging.WARNING, logger="copilot_admin.runs"):
-        log_run(ended_run())
-    assert not caplog.records
 
 
 def test_a_watcher_that_breaks_keeps_the_others_informed(monkeypatch, caplog):

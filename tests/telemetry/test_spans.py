@@ -12,7 +12,7 @@ from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, Model
 from copilot_admin.config.observability import TraceSettings
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.finished_runs import RunTimes
-from copilot_admin.telemetry.spans import MAX_ATTRIBUTE_CHARACTERS, Tracer
+from copilot_admin.telemetry.spans import Tracer
 from tests.telemetry.ended import (
     QUESTION,
     RUN,
@@ -110,10 +110,6 @@ def test_the_run_says_who_asked_whom_and_what_it_used():
     assert None not in span.attributes.values()
 
 
-def test_the_run_names_its_user_where_that_is_wanted():
-    assert Trace(ended_run(user="ada")).root.attributes["enduser.id"] == "ada"
-
-
 def test_a_model_call_has_the_attributes_of_request_and_response():
     call = ModelCall(
         model="small",
@@ -177,11 +173,6 @@ def test_failed_spans_have_an_error_type():
     }
 
 
-@pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.TRUNCATED])
-def test_cancelled_and_truncated_runs_have_not_failed(outcome):
-    assert get_error(Trace(ended_run(outcome=outcome, error_code="truncated")).root) == ""
-
-
 def test_a_refused_question_has_an_admission_and_nothing_else():
     run = ended_run(
         outcome=Outcome.REFUSED,
@@ -192,11 +183,6 @@ def test_a_refused_question_has_an_admission_and_nothing_else():
     trace = Trace(run)
     assert trace.tree() == ("invoke_agent news", 0, 1, ("admission", 0, 1))
     assert {get_error(span) for span in trace.spans} == {"draining"}
-
-
-def test_a_draft_and_a_trial_say_so():
-    attributes = Trace(ended_run(version=0, is_trial=True)).root.attributes
-    assert (attributes["gen_ai.agent.version"], attributes["copilot.trial"]) == ("draft", True)
 
 
 class TestContents:
@@ -249,8 +235,3 @@ class TestContents:
         assert json.loads(span.attributes["gen_ai.input.messages"]) == [
             {"role": "tool", "parts": [part]}
         ]
-
-    def test_an_attribute_has_an_end(self):
-        fact = ran(result="x" * (MAX_ATTRIBUTE_CHARACTERS + 1))
-        span = Trace(ended_run(facts=(fact,)), with_content=True).get("execute_tool table")
-        assert len(span.attributes["gen_ai.tool.call.result"]) == MAX_ATTRIBUTE_CHARACTERS

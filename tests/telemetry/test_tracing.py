@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 import http.client
 import json
-import logging
 import socket
 import sys
 from typing import Any
@@ -23,7 +22,7 @@ from tests.factories import make_provider, make_published
 from tests.live_server import serving
 from tests.polling import HANGS_SECONDS, eventually
 from tests.telemetry.collector import TestCollector, collecting
-from tests.telemetry.ended import RUN, client_call, ended_run
+from tests.telemetry.ended import RUN, ended_run
 from tests.workspace.model_server import MODEL, ModelServer, calls, says
 
 INTERNAL, CLIENT = 1, 3  # as OTLP numbers the kinds of spans
@@ -104,23 +103,6 @@ class TestRealRuns:
         assert (collector.services, collector.requests[0]["x-key"]) == ({"desk"}, "secret")
         assert "canary" not in repr(collector.spans).lower()
 
-    def test_a_client_function_call_has_its_own_span(self, settings, collector, model):
-        settings.TRACES = traced(collector)
-        publish(model)
-        model.plays(calls("get_widget_data", widgets=[{"id": WIDGET["uuid"]}]))
-        widgets = {"primary": [], "secondary": [WIDGET], "extra": []}
-        with serving(application) as url:
-            _, stream = ask(url, {**self.QUESTION, "widgets": widgets})
-        assert b"copilotFunctionCall" in stream
-        root = collector.root()
-        (span,) = [one for one in collector.spans if one.name == "execute_tool get_widget_data"]
-        assert (span.kind, span.end) == (CLIENT, root.end)
-        assert span.attributes == {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": "get_widget_data",
-            "gen_ai.tool.type": "function",
-        }
-
     @pytest.mark.parametrize(
         ("logged", "has_words"), [(Logging.EVERYTHING, True), (Logging.METADATA, False)]
     )
@@ -164,25 +146,6 @@ def test_runs_that_failed_are_traced_and_of_the_others_a_share(collector):
     assert roots[low.hex].failed is False
 
 
-def test_a_share_of_nothing_traces_nothing_that_went_well(collector):
-    traces = Tracer(traced(collector, share=0))
-    traces.export(ended_run(run_id=UUID(int=0)))
-    traces.shut_down(timeout=HANGS_SECONDS)
-    assert collector.spans == []
-
-
-def test_the_queue_is_bounded_and_who_fills_it_does_not_wait(collector, monkeypatch, caplog):
-    monkeypatch.setattr("copilot_admin.telemetry.spans.MAX_QUEUED_SPANS", 8)
-    monkeypatch.setattr("copilot_admin.telemetry.spans.BATCH_SPANS", 8)
-    collector.status = 503
-    traces = Tracer(traced(collector))
-    with caplog.at_level(logging.CRITICAL):
-        for number in range(100):
-            traces.export(ended_run(run_id=UUID(int=number + 1), client_calls=(client_call(),)))
-        traces.shut_down(timeout=0.01)
-    assert collector.spans == []
-
-
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Nobody is told of runs, unless a test wants it."""
@@ -190,12 +153,6 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     for module in (finished_runs, tracing):
         monkeypatch.setattr(module, "LISTENERS", nobody)
     return nobody
-
-
-def test_without_a_collector_nothing_listens(told):
-    tracing.start_tracing(TraceSettings(service="desk"))
-    assert told == []
-    assert not tracing.wants_content()
 
 
 def test_missing_packages_are_reported_in_one_line(monkeypatch, collector):

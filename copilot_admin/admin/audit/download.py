@@ -11,25 +11,7 @@ from copilot_admin.rendering.csv_safe import format_csv
 from protocol.json import Json
 
 BATCH_SIZE = 1000
-COLUMNS = (
-    "sequence",
-    "at",
-    "actor_kind",
-    "actor_id",
-    "actor_name",
-    "address",
-    "session",
-    "agent",
-    "action",
-    "subject_kind",
-    "subject_id",
-    "subject_name",
-    "before",
-    "after",
-    "key_id",
-    "previous",
-    "hash",
-)
+COLUMNS = tuple(field.attname for field in AuditEntry._meta.concrete_fields)
 BOM = "\ufeff"  # spreadsheets need it to read UTF-8
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 

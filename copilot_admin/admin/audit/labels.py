@@ -17,24 +17,10 @@ _PARTS: Mapping[str, str | Promise] = {
     "figures": _("analytics"),
     "stored_secrets": _("stored secrets"),
 }
-# Fields that no row has, in entries of views and commands
+# Fields that no row has, in entries of views and commands; others are shown by their name
 _FACTS: Mapping[str, str | Promise] = {
-    "cause": _("cause"),
-    "conversation": _("conversation"),
-    "conversations": _("conversations"),
-    "copilots": _("copilots"),
-    "deliveries": _("deliveries"),
-    "filters": _("filters"),
-    "format": _("format"),
-    "limits": _("limits"),
     "live": _("live version"),
-    "locked_out": _("locked out"),
-    "sessions_ended": _("sessions ended"),
-    "members": _("members"),
-    "note": _("note"),
-    "owners": _("owners"),
     "principal": _("caller"),
-    "turn": _("turn"),
     "view": _("page"),
     "with_questions": _("with tests"),
     "words": _("search terms"),

@@ -1,6 +1,5 @@
 """What is done in the rooms of limits, alerts, privacy, members and log-ins is told, each once."""
 
-from datetime import timedelta
 from io import StringIO
 import json
 from typing import Any
@@ -22,15 +21,12 @@ from copilot_admin.models import (
     AlertDigest,
     AuditEntry,
     Conversation,
-    Copilot,
     DeliveryState,
     LegalHold,
     Removal,
     Turn,
     TurnNote,
 )
-from copilot_admin.privacy import holds, retention
-from copilot_admin.privacy.scopes import PrivacyScope
 from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_copilot, make_user
 from tests.transcripts.store.journaling import Client as Asking
@@ -147,20 +143,6 @@ def test_holds_and_erasures_are_told_without_whom_they_are_about(
     assert AuditEntry.objects.all()[0].subject_id == str(removal.pk)
 
 
-def test_a_night_is_told_where_something_goes(talk: Conversation, settings: Any) -> None:
-    settings.PRUNE_HOUR = 0
-    make_copilot(retention_days=1)
-    Copilot.objects.filter(pk=talk.copilot_id).update(retention_days=1)
-    Conversation.objects.update(last_at=timezone.now() - timedelta(days=5))
-    now = timezone.now()
-    assert len(retention.begin_pruning(now)) == 2
-    assert retention.begin_pruning(now) == []
-    erased = AuditEntry.objects.filter(action=Action.ERASED)
-    assert [(one.actor_kind, json.loads(one.after)["cause"]) for one in erased] == [
-        ("server", "retention")
-    ]
-
-
 def test_what_is_sent_and_tried_by_hand_is_told(boss: Client) -> None:
     rule, (hook, _) = make_rule(), make_webhook()
     digest = AlertDigest.objects.create(name="Monday", mails="a@example.com")
@@ -176,13 +158,6 @@ def test_what_is_sent_and_tried_by_hand_is_told(boss: Client) -> None:
         ("sent", "alertdigest", {}, {"deliveries": 1}),
         ("sent", "alertdelivery", {}, {"event": "test"}),
     ]
-
-
-def test_a_webhook_tells_of_its_secret_and_of_rules_that_say_less(boss: Client) -> None:
-    hook, _ = make_webhook()
-    boss.post(f"{ADMIN}/alertwebhook/{hook.pk}/secret/")
-    secret = {"secret_cipher": "set"}, {"secret_cipher": "changed"}
-    assert told() == [("changed", "alertwebhook", *secret)]
 
 
 def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) -> None:
@@ -232,16 +207,3 @@ class TestCommands:
             0,
             0,
         )
-
-    def test_holding_and_releasing(self, talk: Conversation) -> None:
-        scope = ("--conversation", str(talk.pk))
-        call_command("privacy", "hold", *scope, "--reason", "x", stdout=StringIO())
-        assert entries() == 0
-        call_command("privacy", "hold", *scope, "--reason", "x", "--yes", stdout=StringIO())
-        (hold,) = holds.in_force()
-        call_command("privacy", "hold", "--release", str(hold.pk), "--yes", stdout=StringIO())
-        assert told(2) == [
-            ("held", "legalhold", {}, {"conversation": talk.pk, "reason": "x"}),
-            ("released", "legalhold", {}, {}),
-        ]
-        assert holds.place(PrivacyScope(principal="key:1"), reason="x", by="y").pk
