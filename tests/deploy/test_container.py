@@ -25,7 +25,7 @@ def parsed(words: list[str]) -> object:
 
 def last(name: str) -> str:
     """Return the text of the last instruction with a name."""
-    return re.findall(rf"^{name} (.*)$", TEXT, re.MULTILINE)[-1]
+    return str(re.findall(rf"^{name} (.*)$", TEXT, re.MULTILINE)[-1])
 
 
 def test_it_runs_as_nobody_and_holds_no_secret():
