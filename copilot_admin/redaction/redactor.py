@@ -1,9 +1,7 @@
 """Removal of personal data from texts, JSON and messages before they are stored."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from itertools import accumulate
+from dataclasses import dataclass, fields, is_dataclass, replace
 import re
 from typing import Any, TypeVar, cast
 
@@ -37,28 +35,22 @@ class RedactedText:
 
     Attributes:
         cuts: Start and end of each removed part, and the label in its place.
-        shifts: By how many characters the text behind each cut moves.
     """
 
     text: str
     cuts: tuple[tuple[int, int, str], ...] = ()
     is_stored: bool = True
-    shifts: Sequence[int] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        lengths = (len(label) - (end - start) for start, end, label in self.cuts)
-        object.__setattr__(self, "shifts", tuple(accumulate(lengths)))
 
     def moved(self, offset: int) -> int:
         """Return the new place of an offset; inside a removed part, that of its start."""
         if not self.is_stored:
             return 0
-        place = bisect_right(self.cuts, offset, key=lambda cut: cut[0])
-        if not place:
-            return offset
-        start, end, _ = self.cuts[place - 1]
-        before = self.shifts[place - 2] if place > 1 else 0
-        return start + before if offset < end else offset + self.shifts[place - 1]
+        shift = 0
+        for start, end, label in self.cuts:
+            if offset < end:
+                return min(offset, start) + shift
+            shift += len(label) - (end - start)
+        return offset + shift
 
 
 def redact_texts(texts: Iterable[str], rules: Rules) -> Mapping[str, RedactedText]:

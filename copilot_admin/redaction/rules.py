@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -44,9 +43,8 @@ class Redacting(Protocol):
 
 def describe_rules(copilot: Redacting) -> list[str]:
     """Describe what a copilot's own rules remove."""
-    own = _joined(((), ()), tuple(copilot.redaction), tuple(copilot.redacted_expressions))
-    words = [str(LABELS[kind]) for kind in own.kinds]
-    number = len(own.expressions)
+    words = [str(LABELS[kind]) for kind in _known(copilot.redaction)]
+    number = len(copilot.redacted_expressions)
     if number:
         text = ngettext("what %(n)d expression finds", "what %(n)d expressions find", number)
         words.append(text % {"n": number})
@@ -60,19 +58,15 @@ def rules_of(copilot: Redacting) -> Rules:
 
 def rules_for(kinds: Iterable[str], expressions: Iterable[str]) -> Rules:
     """Combine rules of a copilot with those of the server."""
-    return _joined(settings.REDACTION, tuple(kinds), tuple(expressions))
+    return server_rules() + Rules(_known(kinds), tuple(expressions))
 
 
 def server_rules() -> Rules:
     """Return the rules that apply to every copilot."""
-    return _joined(settings.REDACTION, (), ())
+    kinds, expressions = settings.REDACTION
+    return Rules(_known(kinds), expressions)
 
 
-@lru_cache(maxsize=256)
-def _joined(server: tuple[tuple[str, ...], tuple[str, ...]], *own: tuple[str, ...]) -> Rules:
-    kinds, expressions = own
-    known = {kind.value for kind in DataKind}
-    server_kinds, server_expressions = server
-    return Rules(tuple(map(DataKind, server_kinds)), server_expressions) + Rules(
-        tuple(DataKind(kind) for kind in kinds if kind in known), expressions
-    )
+def _known(kinds: Iterable[str]) -> tuple[DataKind, ...]:
+    wanted = set(kinds)
+    return tuple(kind for kind in DataKind if kind in wanted)
