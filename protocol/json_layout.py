@@ -31,15 +31,6 @@ def layout(value: Json) -> str:
     return text
 
 
-def count_fitting(values: Sequence[Json], *, limit: int) -> int:
-    """Return how many elements of a list add at most `limit` characters to its layout."""
-    for index, value in enumerate(values):
-        limit -= len(layout([value])) - len("[]")
-        if limit < 0:
-            return index
-    return len(values)
-
-
 def _lay_out(value: Json, *, indent: int = 0, width: int = 0) -> str:
     """Lay out one value; `width` is the rest of its line, or 0 for the outermost one."""
     members: Sequence[Json]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from protocol.json_layout import count_fitting, layout
+from protocol.json_layout import layout
 
 
 def test_layout_of_small_and_long_values_as_in_vector_18() -> None:
@@ -31,19 +31,6 @@ def test_layout_of_small_and_long_values_as_in_vector_18() -> None:
 def test_line_has_at_most_80_columns(length: int) -> None:
     for value in ({"k": {"v": "x" * length}}, {"k": ["x" * length]}, [{"v": "x" * length}]):
         assert layout(value) == specified(value)
-
-
-@given(st.lists(st.integers() | st.dictionaries(st.text(max_size=3), st.integers()), min_size=1))
-def test_elements_that_fit_are_counted(values: Any) -> None:
-    for kept in range(1, len(values) + 1):
-        size = len(layout(values[:kept])) - len("[]")
-        assert count_fitting(values, limit=size) == kept
-        assert count_fitting(values, limit=size - 1) == kept - 1
-
-
-def test_count_of_fitting_elements_at_its_ends() -> None:
-    assert count_fitting([1], limit=-1) == 0
-    assert count_fitting([], limit=0) == 0
 
 
 def test_line_ends_of_unicode_stay_inside_their_line() -> None:

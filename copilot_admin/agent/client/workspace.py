@@ -104,8 +104,13 @@ def catalog_text(query: Query) -> str:
 
 def data_block(source: str, lines: Iterable[str]) -> str:
     """Return lines between marks that say that they are data."""
-    text = "\n".join(lines).replace("</data>", "<\\/data>")
+    text = escape_data("\n".join(lines))
     return f'<data source="{source}">\n{text}\n</data>'
+
+
+def escape_data(text: str) -> str:
+    """Return a text that ends no block."""
+    return text.replace("</data>", "<\\/data>")
 
 
 def _line(row: JsonObject) -> str:

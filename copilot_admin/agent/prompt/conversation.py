@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import assert_never
 
 from copilot_admin.agent.client.client_state import read_memory
 from copilot_admin.agent.client.widgets import offer_text
-from copilot_admin.agent.client.workspace import catalog_text, workspace_text
+from copilot_admin.agent.client.workspace import catalog_text, escape_data, workspace_text
 from copilot_admin.agent.files.pictures import Picture
 from copilot_admin.agent.files.reading import pictures_in
 from copilot_admin.agent.prompt.data_messages import (
@@ -18,17 +17,14 @@ from copilot_admin.agent.prompt.tool_results import (
     Names,
     client_call_messages,
     data_block,
-    escape_data,
     server_tool_messages,
 )
 from copilot_admin.agent.prompt.truncation import ContextBudget
 from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.model_call import ModelImage, ModelMessage, ModelRole
-from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
-from protocol.json import JsonObject
+from protocol.json import JsonObject, clean_text
 from protocol.models import (
     AiMessage,
-    CallMessage,
     ContextItem,
     HumanMessage,
     Query,
@@ -71,27 +67,21 @@ def model_messages(
         cuts: Receives a sentence for the user about each piece of this turn's data that was cut.
     """
     policy = request.spec.data_messages
-    limit = _data_limit(request.spec)
+    tokens = request.spec.max_data_tokens
+    limit = MAX_DATA_CHARACTERS
+    if tokens is not None:
+        limit = min(tokens * CHARACTERS_PER_TOKEN, limit)
     blocks = data_blocks(request.spec, query, limit=limit)
     budget = ContextBudget(limit)
-    plain = _without_data_messages(query, policy)
+    context = tuple(one for one in query.context if one.message is None and not policy.context)
+    plain = replace(query, context=context)
     history = [*_history(request, plain, blocks, names or {}, budget=budget)]
     if cuts is not None:
         cuts += [*blocks.cuts, *reversed(budget.cuts)][:MAX_CUTS]
     system = _system_text(request, query, offered=offered, noted=bool(blocks.derived))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
-    return tuple(map(_sendable, (*head, *map(_data_note, blocks.frozen), *history)))
-
-
-def _data_limit(spec: CopilotSpec) -> int:
-    if spec.max_data_tokens is None:
-        return MAX_DATA_CHARACTERS
-    return min(spec.max_data_tokens * CHARACTERS_PER_TOKEN, MAX_DATA_CHARACTERS)
-
-
-def _without_data_messages(query: Query, policy: DataMessagePolicy) -> Query:
-    plain = (item for item in query.context if item.message is None and not policy.context)
-    return replace(query, context=tuple(plain)) if query.context else query
+    messages = (*head, *map(_data_note, blocks.frozen), *history)
+    return tuple(replace(message, text=clean_text(message.text)) for message in messages)
 
 
 def _data_note(text: str) -> ModelMessage:
@@ -135,7 +125,9 @@ class _PendingImages:
 
     def take(self) -> tuple[ModelImage, ...]:
         taken, self.waiting = self.waiting, []
-        return tuple(ModelImage(name=_utf8(escape_data(one.name)), url=one.url) for one in taken)
+        return tuple(
+            ModelImage(name=clean_text(escape_data(one.name)), url=one.url) for one in taken
+        )
 
 
 def _history(
@@ -176,8 +168,8 @@ def _history(
             )
             before = server_tool_messages(memory, number=number, budget=budget)
             parts.append((*before, *called))
-        else:
-            parts.append(_plain_message(message))
+        elif isinstance(message, AiMessage) and message.text.strip():
+            parts.append((ModelMessage(role=ModelRole.ASSISTANT, text=message.text),))
     if question is None:
         parts.append(tuple(map(_data_note, blocks.derived)))
         pending.add(pictures_in(item.data for item in query.context))
@@ -185,15 +177,6 @@ def _history(
         parts.append((ModelMessage(role=ModelRole.USER, text="", images=images),))
     for part in reversed(parts):
         yield from part
-
-
-def _plain_message(message: AiMessage | CallMessage) -> tuple[ModelMessage, ...]:
-    match message:
-        case AiMessage(text):
-            return (ModelMessage(role=ModelRole.ASSISTANT, text=text),) if text.strip() else ()
-        case CallMessage():
-            return ()  # comes with its result; without one it is left out
-    assert_never(message)
 
 
 def _question(
@@ -207,25 +190,9 @@ def _question(
 
 def _context_block(item: ContextItem, *, budget: ContextBudget) -> str:
     source = item.name or item.uuid or "context"
-    text = budget.truncate_result(item.data, source=source)
-    return data_block(text, budget=budget, source=source, description=item.description)
+    return data_block(item.data, budget=budget, source=source, description=item.description)
 
 
 def _skill_text(skill: JsonObject) -> str:
     content = skill.get("contentMarkdown")
     return f"The user chose the skill {skill.get('slug')!r}:\n{content}" if content else ""
-
-
-def _sendable(message: ModelMessage) -> ModelMessage:
-    text = _utf8(message.text)
-    return message if text is message.text else replace(message, text=text)
-
-
-def _utf8(text: str) -> str:
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text

@@ -15,6 +15,7 @@ from protocol.models import Query, Widget, find_time_zone
 
 # An escaped opening, a placeholder, or an opening without an end.
 _BRACES = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{")
+_SINGLE_BRACES = re.compile(r"(?<!\{)\{([^{}]*)\}")
 _OPENING = "{{"
 _FIXED = frozenset(
     {
@@ -56,14 +57,8 @@ def find_unclosed(prompt: str) -> str | None:
 def in_single_braces(prompt: str, custom_features: Iterable[CustomFeature] = ()) -> tuple[str, ...]:
     """Return the known names in `{...}`, where they mean nothing, each once."""
     known = _known(custom_features)
-    pieces = prompt.split("{")
-    closed = (
-        piece.partition("}")[0].strip()
-        for place, piece in enumerate(pieces[1:])
-        # An empty piece stands between the braces of `{{`, but for the one before the first brace.
-        if (not place or pieces[place]) and "}" in piece
-    )
-    return tuple(dict.fromkeys(name for name in closed if name in known))
+    names = (match[1].strip() for match in _SINGLE_BRACES.finditer(prompt))
+    return tuple(dict.fromkeys(name for name in names if name in known))
 
 
 def fill(

@@ -5,6 +5,7 @@ import json
 from typing import TypeAlias
 
 from copilot_admin.agent.client.widget_data import name_of
+from copilot_admin.agent.client.workspace import escape_data
 from copilot_admin.agent.client_functions.base import ClientFunction, Identity
 from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.prompt.data_messages import instance_of, is_widget_data
@@ -15,21 +16,17 @@ from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolC
 from copilot_admin.agent.values.turn import Fetched, fetched_by
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
-from protocol.models import Query, ResultMessage
+from protocol.models import Query, ResultMessage, SourceResult
 
 Names: TypeAlias = Mapping[tuple[str, Identity], str]
 
 
-def data_block(text: str, *, budget: ContextBudget, source: str, **about: Json) -> str:
-    """Return data between marks that it can't fake, with its source."""
+def data_block(result: SourceResult, *, budget: ContextBudget, source: str, **about: Json) -> str:
+    """Return a result as far as it fits, between marks that it can't fake, with its source."""
+    text = budget.spend(budget.truncate_result(result, source=source))
     notes = {"source": source, **{key: value for key, value in about.items() if value}}
     marks = " ".join(f"{key}={json.dumps(note, ensure_ascii=False)}" for key, note in notes.items())
-    return f"<data {escape_data(marks)}>\n{escape_data(budget.spend(text))}\n</data>"
-
-
-def escape_data(text: str) -> str:
-    """Return a text that ends no block."""
-    return text.replace("</data>", "<\\/data>")
+    return f"<data {escape_data(marks)}>\n{escape_data(text)}\n</data>"
 
 
 def client_call_messages(
@@ -111,11 +108,8 @@ def _result_block(
         budget.spend(answer)
         return answer
     if message.function not in WIDGET_DATA_FUNCTIONS:
-        named = name if function else message.function
-        return data_block(
-            budget.truncate_result(fetched.result, source=named), budget=budget, source=named
-        )
-    source = fetched.source
-    widget = name_of(fetched.widget) if fetched.widget else source.id or source.widget_uuid or ""
-    text = budget.truncate_result(fetched.result, source=widget)
-    return data_block(text, budget=budget, source=widget, arguments=source.input_args)
+        source = name if function else message.function
+        return data_block(fetched.result, budget=budget, source=source)
+    asked = fetched.source
+    source = name_of(fetched.widget) if fetched.widget else asked.id or asked.widget_uuid or ""
+    return data_block(fetched.result, budget=budget, source=source, arguments=asked.input_args)

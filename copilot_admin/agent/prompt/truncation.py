@@ -1,5 +1,6 @@
 """Truncation of data to the context budget: whole rows are left out, with a notice."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import json
@@ -8,7 +9,6 @@ from typing import assert_never
 from copilot_admin.agent.prompt.data_items import describe_artifact, item_text
 from protocol.data import MISSING, DataMessage, render
 from protocol.json import Json
-from protocol.json_layout import count_fitting
 from protocol.models import (
     CommandResult,
     DataItem,
@@ -165,57 +165,34 @@ def _list_elements(text: str) -> list[object] | None:
     return value if isinstance(value, list) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _LongestList:
-    """The longest list of a message: its data, or a member of it."""
-
-    message: DataMessage
-    name: str | None
-    rows: Sequence[Json]
-
-    def notice(self, kept: int) -> str:
-        where = "" if self.name is None else f" of {json.dumps(self.name, ensure_ascii=False)}"
-        return f"Showing first {kept} of {len(self.rows)} rows{where}."
-
-    def only(self, kept: int) -> DataMessage:
-        rows, data = list(self.rows[:kept]), self.message.data
-        if self.name is not None and isinstance(data, Mapping):
-            return replace(self.message, data={**data, self.name: rows})
-        return replace(self.message, data=rows)
-
-
 def _truncate_message(message: DataMessage, limit: int) -> TruncatedMessage:
-    found = _longest_list(message)
-    if found is None:
-        text = render(message)
-        return TruncatedMessage(text) if len(text) <= limit else _without_data(message)
-    count = len(found.rows)
-    if count_fitting(found.rows, limit=limit - len(render(found.only(0)))) == count:
-        text = render(message)
-        if len(text) <= limit:
-            return TruncatedMessage(text)
-    frame = render(
-        _add_notice(found.only(0), found.notice(count))
-    )  # with the longest notice there is
-    kept = count_fitting(found.rows, limit=limit - len(frame))
-    while kept:
-        notice = found.notice(kept)
-        text = render(_add_notice(found.only(kept), notice))
-        if len(text) <= limit:
-            return TruncatedMessage(text, _describe_message_cut(message, notice))
-        kept = min(kept - 1, kept * limit // len(text))  # members of objects are indented further
-    return _without_data(message)
-
-
-def _longest_list(message: DataMessage) -> _LongestList | None:
+    """Leave out the last rows of the longest list of a message: its data, or a member of it."""
+    text = render(message)
+    if len(text) <= limit:
+        return TruncatedMessage(text)
     data = message.data
-    if isinstance(data, list):
-        return _LongestList(message, None, data)
-    members = data.items() if isinstance(data, Mapping) else ()
-    lists = [
-        _LongestList(message, name, value) for name, value in members if isinstance(value, list)
-    ]
-    return max(lists, key=lambda one: len(one.rows), default=None)
+    lists: dict[str | None, list[Json]] = {None: data} if isinstance(data, list) else {}
+    if isinstance(data, Mapping):
+        lists = {name: value for name, value in data.items() if isinstance(value, list)}
+    if not lists:
+        return _without_data(message)
+    name = max(lists, key=lambda one: len(lists[one]))
+    rows = lists[name]
+    where = "" if name is None else f" of {json.dumps(name, ensure_ascii=False)}"
+
+    def notice(kept: int) -> str:
+        return f"Showing first {kept} of {len(rows)} rows{where}."
+
+    def render_first(kept: int) -> str:
+        some: Json = rows[:kept]
+        if name is not None and isinstance(data, Mapping):
+            some = {**data, name: some}
+        return render(_add_notice(replace(message, data=some), notice(kept)))
+
+    kept = bisect_right(range(len(rows)), limit, key=lambda kept: len(render_first(kept))) - 1
+    if kept < 1:
+        return _without_data(message)
+    return TruncatedMessage(render_first(kept), _describe_message_cut(message, notice(kept)))
 
 
 def _without_data(message: DataMessage) -> TruncatedMessage:
