@@ -105,7 +105,7 @@ def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> Da
         and widget.uuid not in sent_along
         and (takes_files or not is_uploaded(widget))
     ]
-    missing = _each_once(askable, without=had)
+    missing = distinct_widgets(askable, without=had)
     # A widget with parameters can be asked again, for other values of them.
     new = {id(widget) for widget in missing}
     offered = tuple(one for one in askable if id(one) in new or one.params)
@@ -150,9 +150,10 @@ def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> lis
     return [widget for widget in missing if id(widget) in chosen]
 
 
-def _each_once(
+def distinct_widgets(
     widgets: Iterable[Widget], *, without: frozenset[Identity] = frozenset()
 ) -> list[Widget]:
+    """Return the widgets without repetitions; a selected one may be on the dashboard as well."""
     found: dict[Identity, Widget] = {}
     for widget in widgets:
         found.setdefault(identity(source_for(widget), widget=widget), widget)

@@ -13,6 +13,7 @@ from copilot_admin.agent.client.widget_data import (
     DataCall,
     DataPlan,
     Identity,
+    distinct_widgets,
     identity,
     may_be_asked,
     name_of,
@@ -59,14 +60,6 @@ def listed_widgets(widgets: Sequence[Widget], *, query: Query) -> tuple[list[Wid
     question = query.question.text if query.question else ""
     chosen = [*own, *best_widgets(question, others, limit=MAX_EXTRA)]
     return chosen, len(widgets) - len(chosen)
-
-
-def distinct_widgets(widgets: Sequence[Widget]) -> list[Widget]:
-    """Return the widgets without repetitions; a selected one may be on the dashboard as well."""
-    found: dict[tuple[str, str], Widget] = {}
-    for one in widgets:
-        found.setdefault((one.ref, json.dumps(one.input_args(), sort_keys=True)), one)
-    return [*found.values()]
 
 
 def best_widgets(question: str, widgets: Sequence[Widget], *, limit: int) -> list[Widget]:

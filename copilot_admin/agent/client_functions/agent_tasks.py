@@ -15,7 +15,6 @@ from copilot_admin.agent.client_functions.base import (
     describe,
 )
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -97,7 +96,7 @@ def _read_tasks(agents: Sequence[JsonObject], call: ToolCall) -> JsonObject:
     requests: list[JsonObject] = [
         {
             "id": task.id or str(number),
-            "description": without_remote_images(task.description, sources=()),
+            "description": task.description,
             "assigned_holder_url": str(_find_agent(agents, task).get("holder_url") or ""),
             "assigned_agent_id": task.assigned_agent_id,
         }

@@ -68,6 +68,8 @@ class ClientFunction(ABC):
         label: Its name for builders who limit how often it is called.
         limit_messages: What the user is told when it was called often enough.
         without_result: What the model is told when nothing came back.
+        keeps_texts: Workspace gets the texts of the model as they are; otherwise without images
+            from hosts that aren't allowed.
     """
 
     name: ClassVar[str]
@@ -75,6 +77,7 @@ class ClientFunction(ABC):
     label: ClassVar[str] = ""
     limit_messages: ClassVar[CallLimitMessages] = CallLimitMessages()
     without_result: ClassVar[str] = "(no result)"
+    keeps_texts: ClassVar[bool] = False
 
     @abstractmethod
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

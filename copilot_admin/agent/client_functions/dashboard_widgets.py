@@ -1,6 +1,6 @@
 """Widgets that are added to the user's dashboard, or changed there."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Annotated
 
@@ -11,8 +11,7 @@ from copilot_admin.agent.client.widget_data import source_for
 from copilot_admin.agent.client.widgets import WidgetLookup
 from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
-from copilot_admin.agent.text import map_texts, quote
-from copilot_admin.agent.toolkits.markdown_images import without_remote_images
+from copilot_admin.agent.text import quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import DataSource, get_widget_data_call
@@ -113,19 +112,11 @@ def _find_all(
     wanted: Sequence[WantedSource], scope: ToolScope
 ) -> Sequence[tuple[Widget, DataSource]]:
     widgets = WidgetLookup(scope.query)
-    return [_find(one, widgets, html_sources=scope.spec.html_sources) for one in wanted]
+    return [_find(one, widgets) for one in wanted]
 
 
-def _find(
-    wanted: WantedSource, widgets: WidgetLookup, *, html_sources: Collection[str]
-) -> tuple[Widget, DataSource]:
-    """Return the widget and its source; a note shows its text as Markdown, without images."""
-    args = {
-        name: map_texts(
-            value, partial(without_remote_images, sources=() if name == INNER_TAB else html_sources)
-        )
-        for name, value in wanted.input_args.items()
-    }
+def _find(wanted: WantedSource, widgets: WidgetLookup) -> tuple[Widget, DataSource]:
+    args = wanted.input_args
     params = {name: value for name, value in args.items() if name != INNER_TAB}
     widget = widgets.find(wanted.ref, params=params)
     return widget, source_for(widget, params=args)

@@ -58,6 +58,7 @@ class AddGenerativeWidget(ClientFunction):
 
     name = "add_generative_widget"
     label = "New widgets of the copilot's own"
+    keeps_texts = True  # the HTML is cleaned as HTML
     limit_messages = CallLimitMessages("Widgets were already made", "no more widgets are made")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
@@ -68,34 +69,20 @@ class AddGenerativeWidget(ClientFunction):
 
 def _read(html_sources: Collection[str], call: ToolCall) -> JsonObject:
     given = read_arguments(GenerativeWidget, call)
-    clean = partial(without_remote_images, sources=html_sources)
-    arguments: dict[str, Json] = {
-        "widget_type": given.widget_type,
-        "data": _read_data(given, html_sources=html_sources),
-        "name": without_remote_images(given.name, sources=()),
-    }
-    if given.description:
-        arguments["description"] = clean(given.description)
-    if given.widget_type == "chart":
-        arguments["chart_params"] = map_object_texts(_read_chart_params(given), clean)
-    if given.inner_tab:
-        arguments["inner_tab"] = without_remote_images(given.inner_tab, sources=())
-    return arguments
-
-
-def _read_data(given: GenerativeWidget, *, html_sources: Collection[str]) -> Json:
     is_text = given.widget_type in ("note", "html")
     if not given.data or isinstance(given.data, str) is not is_text:
         what = "a text" if is_text else "a list of rows"
         raise ToolMistake(f"A widget of the type {given.widget_type!r} needs {what} as 'data'.")
-    clean = partial(without_remote_images, sources=html_sources)
-    if not isinstance(given.data, str):
-        return [map_object_texts(row, clean) for row in given.data]
-    if given.widget_type == "note":
-        return clean(given.data)
+    arguments = given.model_dump(exclude_defaults=True)
+    arguments.pop("chart_params", None)
+    if given.widget_type == "chart":
+        arguments["chart_params"] = _read_chart_params(given)
+    cleaned = map_object_texts(arguments, partial(without_remote_images, sources=html_sources))
+    if given.widget_type != "html":
+        return cleaned
     if len(given.data) > MAX_CHARACTERS:
         raise ToolMistake(f"HTML has {MAX_CHARACTERS} characters at most. Write less.")
-    return prepare_html(given.data, sources=html_sources)
+    return {**cleaned, "data": prepare_html(str(given.data), sources=html_sources)}
 
 
 def _read_chart_params(given: GenerativeWidget) -> JsonObject:

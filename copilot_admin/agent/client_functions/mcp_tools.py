@@ -25,6 +25,7 @@ class ExecuteAgentTool(ClientFunction):
 
     name = "execute_agent_tool"
     label = "Tools of the user (MCP)"
+    keeps_texts = True
     limit_messages = CallLimitMessages("Tools were already called", "no more tools are called")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

@@ -8,7 +8,6 @@ from pydantic import BaseModel, BeforeValidator, Field
 from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
-from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import JsonObject
@@ -57,14 +56,7 @@ def _read_tabs(call: ToolCall) -> JsonObject:
     if given.operation == "rename_tabs":
         if not given.rename_map:
             raise ToolMistake("rename_tabs needs 'rename_map': an object of old to new names.")
-        renamed: JsonObject = {old: _clean(new) for old, new in given.rename_map.items()}
-        return {"operation": given.operation, "rename_map": renamed}
+        return {"operation": given.operation, "rename_map": given.rename_map}
     if not given.tabs:
         raise ToolMistake(f"{given.operation} needs 'tabs': a list of objects with a 'name'.")
-    is_new = given.operation != "remove_tabs"
-    names = (_clean(tab.name) if is_new else tab.name for tab in given.tabs)
-    return {"operation": given.operation, "tabs": [{"name": name} for name in names]}
-
-
-def _clean(name: str) -> str:
-    return without_remote_images(name, sources=())
+    return {"operation": given.operation, "tabs": [{"name": tab.name} for tab in given.tabs]}

@@ -1,7 +1,8 @@
 """The client functions. A new one is a row of `CLIENT_FUNCTIONS`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from copilot_admin.agent.client_functions.agent_tasks import AssignTasksToAgents
 from copilot_admin.agent.client_functions.base import (
@@ -20,9 +21,13 @@ from copilot_admin.agent.client_functions.mcp_tools import ExecuteAgentTool
 from copilot_admin.agent.client_functions.navigation_bar import ManageNavigationBar
 from copilot_admin.agent.client_functions.parameter_options import GetParamsOptions
 from copilot_admin.agent.client_functions.skills import GetSkillContent, SaveSkill
+from copilot_admin.agent.text import map_object_texts
+from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool_arguments import MAX_NAME, tool_name
+from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.turn import may_call_client
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
+from protocol.json import JsonObject
 from protocol.models import Generation, Query, ResultMessage
 
 CLIENT_FUNCTIONS: tuple[ClientFunction, ...] = (
@@ -78,8 +83,17 @@ def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, Tool
             name = tool.schema.name
             if name != function.name:
                 name = _take_name(name, used)
+            if tool.arguments is not None and not function.keeps_texts:
+                read = partial(_read_without_images, tool.arguments, scope.spec.html_sources)
+                tool = replace(tool, arguments=read)
             found[name] = replace(tool, schema=replace(tool.schema, name=name))
     return found
+
+
+def _read_without_images(
+    read: Callable[[ToolCall], JsonObject], sources: Collection[str], call: ToolCall
+) -> JsonObject:
+    return map_object_texts(read(call), partial(without_remote_images, sources=sources))
 
 
 def names_in_history(

@@ -1,6 +1,6 @@
 """Skills of the user: instructions for a kind of task, loaded or saved."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import partial
 
 from pydantic import BaseModel, Field
@@ -14,7 +14,6 @@ from copilot_admin.agent.client_functions.base import (
     describe,
 )
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import GET_SKILL_CONTENT
@@ -79,7 +78,7 @@ class SaveSkill(ClientFunction):
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the tool if the request brought skills."""
         if scope.query.skills_catalog or scope.query.selected_skills:
-            yield self.define_tool(NewSkill, partial(_read_skill, scope.spec.html_sources))
+            yield self.define_tool(NewSkill, _read_skill)
 
 
 def _read_slug(query: Query, call: ToolCall) -> JsonObject:
@@ -90,17 +89,11 @@ def _read_slug(query: Query, call: ToolCall) -> JsonObject:
         raise ToolMistake(
             f"There is no skill {quote(wanted.slug)}. The skills: {join_names(slugs)}."
         )
-    reason = without_remote_images(wanted.reason, sources=())
-    return {"slug": slug, **({"reason": reason} if reason else {})}
+    return {"slug": slug, **({"reason": wanted.reason} if wanted.reason else {})}
 
 
-def _read_skill(sources: Collection[str], call: ToolCall) -> JsonObject:
+def _read_skill(call: ToolCall) -> JsonObject:
     given = read_arguments(NewSkill, call)
     if not given.name.strip() and not given.instructions.strip():
         raise ToolMistake("A skill needs a name or instructions. Give at least one of them.")
-    # Both are shown, and read in every later chat.
-    kept: JsonObject = {
-        "name": without_remote_images(given.name, sources=()),
-        "instructions": without_remote_images(given.instructions, sources=sources),
-    }
-    return {key: one for key, one in kept.items() if one}
+    return given.model_dump(exclude_defaults=True)

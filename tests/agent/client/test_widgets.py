@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from copilot_admin.agent.client.widgets import distinct_widgets, listed_widgets, offer_text
+from copilot_admin.agent.client.widget_data import distinct_widgets
+from copilot_admin.agent.client.widgets import listed_widgets, offer_text
 from copilot_admin.agent.client.workspace import workspace_text
 from copilot_admin.agent.prompt.data_messages import data_blocks
 from copilot_admin.agent.values.spec import DataMessagePolicy

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.client_functions.base import ToolScope
-from copilot_admin.agent.client_functions.registry import function_named
-from copilot_admin.agent.client_functions.skills import SaveSkill
+from copilot_admin.agent.client_functions.registry import define_tools, function_named
 from tests.agent.answer_requests import make_query, make_spec
 from tests.agent.client_functions.samples import (
     FULL_QUERY,
@@ -68,8 +67,6 @@ RENAMED = {"operation": "rename_tabs", "rename_map": {"a": "b"}}
         ("manage_navigation_bar", RENAMED, RENAMED),
         ("manage_navigation_bar", {"operation": "create", "tabs": ["a", {"name": "b"}]},
          {"operation": "create", "tabs": [{"name": "a"}, {"name": "b"}]}),
-        ("manage_navigation_bar", {"operation": "remove_tabs", "tabs": [IMAGE]},
-         {"operation": "remove_tabs", "tabs": [{"name": IMAGE}]}),
         ("get_skill_content", {"slug": "/brief", "reason": "fits"},
          {"slug": "brief", "reason": "fits"}),
         ("save_skill", {"name": "Brief", "instructions": ""}, {"name": "Brief"}),
@@ -195,7 +192,7 @@ def test_no_call_brings_an_image_that_loads_by_itself(function, given):
 def test_an_image_from_an_allowed_origin_stays_in_a_skill():
     spec = make_spec(features=frozenset({"generative-ui"}), html_sources=("http://e",))
     given = {"name": "S", "instructions": IMAGE}
-    [tool] = SaveSkill().define_tools(ToolScope(spec=spec, query=FULL_QUERY))
+    tool = define_tools(ToolScope(spec=spec, query=FULL_QUERY), taken=())["save_skill"]
     assert tool.arguments
     assert tool.arguments(made_call(tool, given)) == given
 
