@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.models.fields import Record
 
 MAX_NAME_LENGTH = 200  # characters of an actor's or a subject's name
 MAX_USER_AGENT_LENGTH = 200
@@ -124,7 +125,7 @@ class AuditEntry(models.Model):
         refuse()
 
 
-class AuditHead(models.Model):
+class AuditHead(Record):
     """The newest entry of the chain; adding an entry locks this row until the commit."""
 
     THE_ONE = 1
@@ -137,11 +138,8 @@ class AuditHead(models.Model):
     class Meta:
         default_permissions = ()
 
-    def __str__(self) -> str:
-        return f"{self.sequence} {self.hash}"
 
-
-class AuditCursor(models.Model):
+class AuditCursor(Record):
     """The position of a reader of the chain, with its lease."""
 
     name = models.CharField(max_length=20, primary_key=True)
@@ -150,9 +148,6 @@ class AuditCursor(models.Model):
 
     class Meta:
         default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.sequence}"
 
 
 def refuse() -> NoReturn:

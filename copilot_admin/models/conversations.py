@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.access import EndUser
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.fields import Record
 from copilot_admin.models.pricing import COST
 
 HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
@@ -158,16 +159,13 @@ class Conversation(models.Model):
         return self.title or f"{self.copilot_id}/{self.pk}"
 
 
-class Blob(models.Model):
+class Blob(Record):
     """A large JSON value, stored once under the SHA-256 of its JSON; see `storage.blobs`."""
 
     sha256 = models.CharField(max_length=64, primary_key=True)
     data = models.BinaryField()  # zlib
     size = models.PositiveBigIntegerField()  # bytes before compression
     created_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return self.sha256[:12]
 
 
 class NodeRole(models.TextChoices):
@@ -182,7 +180,7 @@ class NodeKind(models.TextChoices):
     RESULT = "result", _("Function result")
 
 
-class Node(models.Model):
+class Node(Record):
     """A message of a conversation, never changed once written; its parent is the previous message."""
 
     conversation = models.ForeignKey(
@@ -215,6 +213,3 @@ class Node(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["conversation", "chain_hash"], name="node_once")
         ]
-
-    def __str__(self) -> str:
-        return f"{self.role} {self.kind} {self.pk}"

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot, Provider
-from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.fields import OrderedJsonField, Record
 from copilot_admin.models.pricing import COST
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class ResultVerdict(models.TextChoices):
     ERROR = "error", _("Error")
 
 
-class EvaluationResult(models.Model):
+class EvaluationResult(Record):
     """The answer to a test case in a run, and its verdict; `state` makes it the work queue."""
 
     run = models.ForeignKey(EvaluationRun, models.CASCADE, related_name="results", db_index=False)
@@ -173,9 +173,6 @@ class EvaluationResult(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "case"], name="evaluation_result_once")
         ]
-
-    def __str__(self) -> str:
-        return f"{self.run_id}/{self.case_id} {self.verdict or self.state}"
 
 
 class PublishGate(models.Model):

@@ -7,6 +7,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.fields import Record
+
 
 class ExportState(models.TextChoices):
     RUNNING = "running", _("Being written")
@@ -84,7 +86,7 @@ class TranscriptExport(models.Model):
         return min(99, max(0, 100 * (self.top + 1 - self.position) // whole)) if whole > 0 else 0
 
 
-class ExportPart(models.Model):
+class ExportPart(Record):
     """A compressed part of the file; parts after the last complete conversation are rewritten."""
 
     export = models.ForeignKey(
@@ -97,6 +99,3 @@ class ExportPart(models.Model):
         default_permissions = ()
         ordering = ["export", "ord"]
         constraints = [models.UniqueConstraint(fields=["export", "ord"], name="export_part_once")]
-
-    def __str__(self) -> str:
-        return f"{self.export_id}/{self.ord}"

@@ -1,4 +1,4 @@
-"""Model fields that Django does not have."""
+"""Fields and a base of models that Django does not have."""
 
 from collections.abc import Mapping
 import json
@@ -26,6 +26,16 @@ class OrderedJsonField(_TextField):
 
     def from_db_value(self, value: str | None, *_: object) -> Any:
         return None if value is None else json.loads(value)
+
+
+class Record(models.Model):
+    """A row that pages never name."""
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self._meta.object_name} {self.pk}"
 
 
 def _to_json(value: object) -> object:

@@ -3,6 +3,8 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models.fields import Record
+
 MAX_LIMIT_SUBJECT_LENGTH = 255  # characters: the id of a user, as tokens have it
 MAX_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 2**53
 MAX_LIMIT_DOLLARS = 1_000_000  # which are counted in billionths
@@ -39,7 +41,7 @@ class SubjectLimits(models.Model):
         return f"{self.scope} {self.subject}".strip()
 
 
-class LimitRejection(models.Model):
+class LimitRejection(Record):
     """Requests of one minute that a limit rejected; rows are kept for some days."""
 
     minute = models.DateTimeField()
@@ -55,6 +57,3 @@ class LimitRejection(models.Model):
                 fields=["minute", "scope", "subject", "kind"], name="rejections_of_minute"
             )
         ]
-
-    def __str__(self) -> str:
-        return f"{self.minute} {self.scope} {self.kind}"

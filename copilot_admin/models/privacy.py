@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models.access import EndUser
 from copilot_admin.models.conversations import Conversation
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.fields import Record
 
 MAX_REASON_LENGTH = 500
 MAX_NAME_LENGTH = 150  # of who places a hold, as of an account
@@ -121,7 +122,7 @@ class LegalHold(ScopeColumns):
         return f"hold {self.pk}"
 
 
-class ErasedRun(models.Model):
+class ErasedRun(Record):
     """The digest of an erased run's id, so that its spooled end is dropped too."""
 
     digest = models.CharField(max_length=DIGEST_LENGTH, primary_key=True)
@@ -129,6 +130,3 @@ class ErasedRun(models.Model):
 
     class Meta:
         default_permissions = ()
-
-    def __str__(self) -> str:
-        return self.digest

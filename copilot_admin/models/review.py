@@ -7,6 +7,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.conversations import Conversation
+from copilot_admin.models.fields import Record
 from copilot_admin.models.runs import Turn
 
 MAX_VIEW_NAME_LENGTH = 60
@@ -17,7 +18,7 @@ class FeedbackSource(models.TextChoices):
     REVIEWER = "reviewer", _("Reviewer")
 
 
-class Feedback(models.Model):
+class Feedback(Record):
     """A thumb up or down for the answer of a turn, with an optional comment."""
 
     turn = models.ForeignKey(  # its own index would be the beginning of that of the constraint
@@ -42,9 +43,6 @@ class Feedback(models.Model):
                 name="feedback_complaints",
             )
         ]
-
-    def __str__(self) -> str:
-        return f"{self.source} {self.value:+d}"
 
     @property
     def is_good(self) -> bool:
@@ -139,7 +137,7 @@ class Verdict(models.Model):
         return f"{self.rating} {self.conversation_id}"
 
 
-class Mark(models.Model):
+class Mark(Record):
     """The value of a label or score in a verdict."""
 
     verdict = models.ForeignKey(Verdict, models.CASCADE, related_name="marks", db_index=False)
@@ -149,9 +147,6 @@ class Mark(models.Model):
     class Meta:
         ordering = ["verdict", "criterion__position", "id"]
         constraints = [models.UniqueConstraint(fields=["verdict", "criterion"], name="mark_once")]
-
-    def __str__(self) -> str:
-        return f"{self.criterion_id} {self.value}"
 
 
 class TurnNote(models.Model):
@@ -200,7 +195,7 @@ class ReviewQueue(models.Model):
         return self.name
 
 
-class Assignment(models.Model):
+class Assignment(Record):
     """A conversation of a queue that one person is to review: free, claimed, or done."""
 
     queue = models.ForeignKey(
@@ -230,9 +225,6 @@ class Assignment(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.queue_id}/{self.conversation_id}/{self.place}"
-
 
 class SavedView(models.Model):
     """Named filters of the transcript list; shared views are visible to all reviewers."""
@@ -258,7 +250,7 @@ class SeenKind(models.TextChoices):
     REASON = "reason", _("Reason of a thumb")
 
 
-class SeenValue(models.Model):
+class SeenValue(Record):
     """A value that occurs in the transcripts, offered as a choice by filters."""
 
     kind = models.CharField(max_length=10, choices=SeenKind.choices)
@@ -267,6 +259,3 @@ class SeenValue(models.Model):
     class Meta:
         ordering = ["kind", "value"]
         constraints = [models.UniqueConstraint(fields=["kind", "value"], name="seen_value_once")]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.value}"

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models.access import EndUser
 from copilot_admin.models.conversations import Blob, Conversation, Node, Outcome
 from copilot_admin.models.copilots import Copilot, CopilotVersion
-from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.fields import OrderedJsonField, Record
 from copilot_admin.models.pricing import COST, PRICE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class TurnState(models.TextChoices):
     ABANDONED = "abandoned", _("Abandoned")
 
 
-class Turn(models.Model):
+class Turn(Record):
     """A question with all the runs that answered it."""
 
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="turns")
@@ -50,11 +50,8 @@ class Turn(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"turn {self.pk}"
 
-
-class TurnText(models.Model):
+class TurnText(Record):
     """Searchable text of a turn: the question and its answers, normalised and truncated.
 
     Migration 0002 creates its trigram index: pg_trgm on PostgreSQL, an FTS5 table kept up to date by
@@ -64,9 +61,6 @@ class TurnText(models.Model):
     turn = models.OneToOneField(Turn, models.CASCADE, primary_key=True, related_name="search_text")
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="+")
     text = models.TextField()
-
-    def __str__(self) -> str:
-        return f"text of turn {self.turn_id}"
 
 
 class CostConfidence(models.TextChoices):
@@ -82,7 +76,7 @@ def _blob_key() -> "models.ForeignKey[Blob | None, Blob | None]":
     )
 
 
-class Run(models.Model):
+class Run(Record):
     """One HTTP request, written when it is accepted and updated when it ends."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -176,9 +170,6 @@ class Run(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.id} {self.outcome}"
-
 
 class EventType(models.TextChoices):
     STATUS = "status", _("Step")
@@ -198,7 +189,7 @@ class EventType(models.TextChoices):
 OTHER_EVENT = "other"
 
 
-class Event(models.Model):
+class Event(Record):
     """Output of a run other than text, at `text_offset` characters of the answer."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="events", db_index=False)
@@ -216,11 +207,8 @@ class Event(models.Model):
         ]
         constraints = [models.UniqueConstraint(fields=["run", "ord"], name="event_order")]
 
-    def __str__(self) -> str:
-        return f"{self.type} {self.ord}"
 
-
-class Checkpoint(models.Model):
+class Checkpoint(Record):
     """Output of a running answer since its last checkpoint; deleted when the run ends."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="checkpoints", db_index=False)
@@ -230,6 +218,3 @@ class Checkpoint(models.Model):
     class Meta:
         ordering = ["run", "ord"]
         constraints = [models.UniqueConstraint(fields=["run", "ord"], name="checkpoint_order")]
-
-    def __str__(self) -> str:
-        return f"checkpoint {self.ord}"

@@ -8,6 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.fields import Record
 from copilot_admin.models.pricing import COST
 from copilot_admin.models.review import Criterion
 
@@ -20,7 +21,7 @@ def _number() -> "models.PositiveBigIntegerField[int, int]":
     return models.PositiveBigIntegerField(default=0)
 
 
-class UsageCounts(models.Model):
+class UsageCounts(Record):
     """Counts of one version and model; a run counts when it has ended.
 
     Feedback and verdicts count in the period of their question.
@@ -66,9 +67,6 @@ class DailyUsage(UsageCounts):
             models.UniqueConstraint(fields=["day", "copilot", "version", "model"], name="usage_row")
         ]
 
-    def __str__(self) -> str:
-        return f"{self.day} {self.copilot_id}"
-
 
 class DailyTotal(UsageCounts):
     """Counts of a day with all models together (`model` is empty), for long periods."""
@@ -79,9 +77,6 @@ class DailyTotal(UsageCounts):
         constraints = [
             models.UniqueConstraint(fields=["day", "copilot", "version"], name="daily_total_row")
         ]
-
-    def __str__(self) -> str:
-        return f"{self.day} {self.copilot_id}"
 
 
 class HourlyUsage(UsageCounts):
@@ -99,11 +94,8 @@ class HourlyUsage(UsageCounts):
         ]
         indexes = [models.Index(fields=["copilot", "hour"], name="hourly_usage_of_copilot")]
 
-    def __str__(self) -> str:
-        return f"{self.hour} {self.copilot_id}"
 
-
-class ErrorUsage(models.Model):
+class ErrorUsage(Record):
     """Number of errors of a kind in an hour."""
 
     hour = models.DateTimeField()
@@ -116,11 +108,8 @@ class ErrorUsage(models.Model):
             models.UniqueConstraint(fields=["hour", "copilot", "code"], name="error_usage_row")
         ]
 
-    def __str__(self) -> str:
-        return f"{self.hour} {self.code}"
 
-
-class CriterionUsage(models.Model):
+class CriterionUsage(Record):
     """Number and sum of the labels or scores given to questions of an hour."""
 
     hour = models.DateTimeField()
@@ -136,11 +125,8 @@ class CriterionUsage(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"{self.hour} {self.criterion_id}"
 
-
-class CallerDay(models.Model):
+class CallerDay(Record):
     """Use of a copilot by one caller on a day: distinct callers can't be summed over days and copilots.
 
     It has a row for each caller who got an answer; rejections aren't counted in it.
@@ -164,9 +150,6 @@ class CallerDay(models.Model):
             models.UniqueConstraint(fields=["day", "copilot", "principal"], name="caller_of_day")
         ]
 
-    def __str__(self) -> str:
-        return f"{self.day} {self.principal}"
-
 
 class ToolKind(models.TextChoices):
     WIDGET = "widget", _("Widget")  # whose data was fetched
@@ -174,7 +157,7 @@ class ToolKind(models.TextChoices):
     SERVER = "server", _("Tool")
 
 
-class ToolUsage(models.Model):
+class ToolUsage(Record):
     """Number of calls of a widget, client function or server tool on a day."""
 
     day = models.DateField()
@@ -189,9 +172,6 @@ class ToolUsage(models.Model):
                 fields=["day", "copilot", "kind", "name"], name="tool_usage_row"
             )
         ]
-
-    def __str__(self) -> str:
-        return f"{self.day} {self.name}"
 
 
 ROLLUPS: tuple[type[models.Model], ...] = (
