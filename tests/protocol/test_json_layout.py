@@ -5,8 +5,6 @@ import json
 import math
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
 import pytest
 
 from protocol.json_layout import layout
