@@ -6,7 +6,6 @@ import zipfile
 
 from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
 from copilot_admin.agent.documents.office import check_unlocked, open_archive, read_xml
-from copilot_admin.agent.documents.word_equations import write_equation
 from copilot_admin.agent.documents.word_numbering import Numbering
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -116,9 +115,9 @@ class _Document:
 
     def _table(self, table: Any) -> Iterator[str]:
         """Yield rows; a merged cell has its text once, and empty cells in the other places."""
-        for row in _rows(table):
+        for row in _inside(table, f"{_W}tr"):
             cells: list[str] = [""] * _number_in(row, "trPr/gridBefore", default=0)
-            for cell in _cells(row):
+            for cell in _inside(row, f"{_W}tc"):
                 merge = cell.find(f"{_W}tcPr/{_W}vMerge")
                 is_continued = merge is not None and merge.get(f"{_W}val") != "restart"
                 text = "" if is_continued else " ".join(filter(None, self._blocks(cell)))
@@ -131,14 +130,16 @@ class _Document:
         for one in root if root is not None else ():
             if one.get(f"{_W}type") in _SPECIAL_NOTES:
                 continue
-            mark = one.get(f"{_W}id", "")
-            text = " ".join(filter(None, (part.strip() for part in self._blocks(one))))
+            mark, text = one.get(f"{_W}id", ""), self._flat(one)
             yield f"[{'e' if kind == 'endnote' else ''}{mark}] {text}" if text else ""
+
+    def _flat(self, element: Any) -> str:
+        return " ".join(filter(None, (part.strip() for part in self._blocks(element))))
 
     def _comments(self) -> Iterator[str]:
         root = self._part("comments.xml")
         for one in root if root is not None else ():
-            text = " ".join(filter(None, (part.strip() for part in self._blocks(one))))
+            text = self._flat(one)
             author = one.get(f"{_W}author") or "unknown"
             yield f"[comment by {author}: {text}]" if text else ""
 
@@ -161,6 +162,42 @@ def _write_symbol(element: Any) -> str:
     return chr(code) if 32 <= code < 0xE000 else "\u2022"
 
 
+def _write_equation(element: Any) -> str:
+    """Return an equation of Office (OMML) as a line of text, such as "(a+b)/(c)"."""
+    return "".join(map(_write_part, element.iterchildren()))
+
+
+def _write_part(element: Any) -> str:
+    def part(name: str) -> str:
+        found = element.find(f"{_M}{name}")
+        return _write_equation(found) if found is not None else ""
+
+    def group(name: str, sign: str) -> str:
+        text = part(name)
+        return f"{sign}{text}" if len(text) == 1 else f"{sign}({text})" if text else ""
+
+    name = str(element.tag).removeprefix(_M)
+    match name:
+        case "t":
+            return element.text or ""
+        case "f":
+            return f"({part('num')})/({part('den')})"
+        case "sSup" | "sSub" | "sSubSup":
+            return part("e") + group("sub", "_") + group("sup", "^")
+        case "rad":
+            degree = part("deg")
+            return f"root({degree}, {part('e')})" if degree else f"sqrt({part('e')})"
+        case "nary":
+            sign = element.find(f"{_M}naryPr/{_M}chr")
+            symbol = sign.get(f"{_M}val") if sign is not None else "\u222b"
+            return f"{symbol}{group('sub', '_')}{group('sup', '^')} {part('e')}"
+        case "d":
+            return f"({_write_equation(element)})"
+        case _ if name.endswith("Pr"):
+            return ""
+    return _write_equation(element)
+
+
 _WRITERS: Mapping[str, Callable[[Any], str]] = {
     f"{_W}t": lambda one: one.text or "",
     f"{_W}tab": lambda _one: "\t",
@@ -171,8 +208,8 @@ _WRITERS: Mapping[str, Callable[[Any], str]] = {
     f"{_W}sym": _write_symbol,
     f"{_W}footnoteReference": lambda one: f"[{one.get(f'{_W}id')}]",
     f"{_W}endnoteReference": lambda one: f"[e{one.get(f'{_W}id')}]",
-    f"{_M}oMath": write_equation,
-    f"{_M}oMathPara": write_equation,
+    f"{_M}oMath": _write_equation,
+    f"{_M}oMathPara": _write_equation,
 }
 
 
@@ -190,14 +227,6 @@ def _find_main_part(archive: zipfile.ZipFile) -> str:
             if target in archive.namelist():
                 return target
     raise UnreadableFile("It is no Word document, or it is damaged. Save it again as .docx.")
-
-
-def _rows(table: Any) -> Iterator[Any]:
-    return _inside(table, f"{_W}tr")
-
-
-def _cells(row: Any) -> Iterator[Any]:
-    return _inside(row, f"{_W}tc")
 
 
 def _inside(element: Any, tag: str) -> Iterator[Any]:

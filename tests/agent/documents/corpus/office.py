@@ -29,13 +29,16 @@ FRACTION = f"""<m:oMath {M}><m:r><m:t>ROE=</m:t></m:r><m:f><m:num><m:r><m:t>prof
  <m:den><m:r><m:t>equity</m:t></m:r></m:den></m:f></m:oMath>"""
 POWER = f"""<m:oMathPara {M}><m:oMath><m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t>
  </m:r></m:sup></m:sSup><m:rad><m:deg/><m:e><m:r><m:t>y</m:t></m:r></m:e></m:rad></m:oMath></m:oMathPara>"""
+SUM = f"""<m:oMath {M}><m:nary><m:naryPr><m:chr m:val="\u2211"/></m:naryPr><m:sub><m:r><m:t>i</m:t></m:r>
+ </m:sub><m:sup/><m:e><m:d><m:e><m:r><m:t>a+b</m:t></m:r></m:e></m:d><m:rad><m:deg><m:r><m:t>3</m:t></m:r>
+ </m:deg><m:e><m:r><m:t>z</m:t></m:r></m:e></m:rad></m:e></m:nary></m:oMath>"""
 NOTES = f"""<?xml version="1.0" encoding="UTF-8"?><w:{{kind}}s {W}>
  <w:{{kind}} w:type="separator" w:id="-1"><w:p><w:r><w:separator/></w:r></w:p></w:{{kind}}>
  <w:{{kind}} w:id="2"><w:p><w:r><w:t>Restated by 17 million</w:t></w:r></w:p></w:{{kind}}></w:{{kind}}s>"""
 NUMBERING = f"""<w:numbering {W}><w:abstractNum w:abstractNumId="7"><w:multiLevelType w:val="multilevel"/>
  <w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
  <w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>
- <w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="(%3)"/></w:lvl>
+ <w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%3)"/></w:lvl>
  </w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="7"/></w:num></w:numbering>"""
 
 
@@ -155,6 +158,7 @@ def tables(document: Any) -> None:
 
 def equations(document: Any) -> None:
     add(document.add_paragraph("Return on equity: "), FRACTION)
+    add(document.add_paragraph("Sum: "), SUM)
     document.element.body.insert(1, parse_xml(POWER))
 
 
@@ -275,8 +279,8 @@ CASES = (
         data_type="docx",
         build=with_part(docx(clauses), "word/numbering.xml", NUMBERING),
         must=(
-            "1. Definitions\n1.1 Loan means 5 million\n1.2 Bank means the lender\n(a) in London\n"
-            "(b) in Paris\n2. Interest\n2.1 Rate is 4 %",
+            "1. Definitions\n1.1 Loan means 5 million\n1.2 Bank means the lender\n(i) in London\n"
+            "(ii) in Paris\n2. Interest\n2.1 Rate is 4 %",
         ),
     ),
     Case(
@@ -296,7 +300,11 @@ CASES = (
         name="equations",
         data_type="docx",
         build=docx(equations),
-        must=("Return on equity: ROE=(profit)/(equity)", "x^2sqrt(y)"),
+        must=(
+            "Return on equity: ROE=(profit)/(equity)",
+            "x^2sqrt(y)",
+            "Sum: \u2211_i (a+b)root(3, z)",
+        ),
     ),
     Case(
         name="tracked changes",
