@@ -58,14 +58,6 @@ def _write_link(node: LexborNode, depth: int) -> str:
     return text if target.removeprefix("mailto:") in text else f"{text} ({target})"
 
 
-def _write_input(node: LexborNode, _depth: int) -> str:
-    kind = node.attributes.get("type") or "text"
-    if kind in ("checkbox", "radio"):
-        return "[x] " if "checked" in node.attributes else "[ ] "
-    is_shown = kind in ("text", "number", "date", "email", "url", "tel")
-    return (node.attributes.get("value") or "") if is_shown else ""
-
-
 def _write_table(table: LexborNode, depth: int) -> str:
     """Return rows as lines; a cell over several rows or columns has its text once."""
     lines: list[str] = []
@@ -119,9 +111,7 @@ _WRITERS: Mapping[str, Callable[[LexborNode, int], str]] = {
     "a": _write_link,
     "br": lambda _node, _depth: "\n",
     "img": lambda node, _depth: node.attributes.get("alt") or "",
-    "input": _write_input,
     "table": lambda node, depth: f"\n{_write_table(node, depth)}\n",
-    "textarea": lambda node, _depth: node.text(deep=True),
 }
 
 

@@ -25,11 +25,10 @@ from copilot_admin.agent.values.model_call import (
     TextDelta,
     Usage,
 )
-from copilot_admin.errors import ProviderRefused
 from protocol.components import ComponentOutput, Message, create_output
-from tests.agent.components.sample_components import Echo, EchoTwo, Player, client_of
+from tests.agent.components.sample_components import EchoTwo, Player, client_of
 from tests.agent.components.source_example import SimilarQuestion, SimilarQuestionWithRun
-from tests.agent.scripted import ScriptedProvider, Step, broken, stalled, text
+from tests.agent.scripted import ScriptedProvider, Step, stalled, text
 from tests.polling import eventually
 
 
@@ -125,33 +124,6 @@ def test_the_temperature_of_run_wins_over_that_of_the_caller(given, used):
     assert Spells.configs == {"temperature": used, "top_p": 0.5}
 
 
-def test_docstrings_and_signature_describe_a_component():
-    assert (Adds.description(), Adds.summary()) == ("Adds two numbers.", "Adds two numbers.")
-    assert list(Adds.parameters()["properties"]) == ["one", "other"]
-    assert type("Later", (Echo,), {"version": "v9"}).documentation() == "Says a text again."
-
-
-def test_a_manifest_written_by_hand_stays():
-    class ByHand(Echo):
-        manifests = ({"name": "by-hand"},)
-        tool_eval = Echo.tool_eval
-
-    assert ByHand.manifests == ({"name": "by-hand"},)
-
-
-def test_init_gets_the_settings_that_it_takes():
-    class Old(Echo):
-        """As the contract's own example is made."""
-
-        def __init__(self, model: str = "small") -> None:
-            super().__init__()
-            self.model = model
-
-    made = Old.from_config({"model": "large", "other": 1})
-    assert (made.model, made.config) == ("large", {"model": "large", "other": 1})
-    assert Echo.from_config({"other": 1}).config == {"other": 1}
-
-
 def counted(*pieces: str, tokens: tuple[int, int]) -> Step:
     usage = Usage(input_tokens=tokens[0], output_tokens=tokens[1])
     return Step((Alive(), *map(TextDelta, pieces), usage, Finish("stop")))
@@ -179,14 +151,6 @@ def test_a_client_asks_the_model_and_sums_its_tokens():
     call = provider.calls[0]
     assert call.messages == (ModelMessage(role=ModelRole.USER, text="one"),)
     assert call.parameters == {"temperature": 0.0, "seed": 1, "top_p": 0.0}
-
-
-def test_a_client_reports_why_a_model_cannot_be_asked():
-    with (
-        ScriptedProvider([broken(ProviderRefused("No."))]) as provider,
-        pytest.raises(ProviderRefused, match="No"),
-    ):
-        ask(client_of(provider), "one")
 
 
 def test_system_inputs_are_found_by_name():

@@ -11,12 +11,9 @@ import pytest
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.calculator import Calculator
-from copilot_admin.agent.components.inputs import MODEL
 from copilot_admin.agent.components.registry import (
     Registry,
-    demo_model_client,
     registry,
-    sample_arguments,
     sample_findings,
 )
 from copilot_admin.errors import ProviderRefused
@@ -26,7 +23,6 @@ from protocol.components import (
     Content,
     ContentType,
     create_output,
-    merge,
     static_findings,
 )
 from protocol.components.manifests import parameters_of
@@ -42,14 +38,6 @@ PIECES = {
 BUILT_IN = registry().all()
 every = pytest.mark.parametrize(
     "component", [*BUILT_IN, *SAMPLE_COMPONENTS], ids=lambda one: f"{one.name}-{one.version}"
-)
-every_sample = pytest.mark.parametrize(
-    ("component", "sample"),
-    [
-        pytest.param(one, sample, id=f"{one.name}-{number}")
-        for one in BUILT_IN
-        for number, sample in enumerate(one.samples, 1)
-    ],
 )
 
 
@@ -106,27 +94,6 @@ def test_its_manifest_is_a_schema_in_which_everything_is_described(component: ty
 def test_its_samples_give_what_it_declares(component: type[Component]):
     assert component.content_types
     assert asyncio.run(sample_findings(component)) == ()
-
-
-@every_sample
-def test_merged_outputs_are_the_streamed_ones(component: type[Component], sample: dict[str, Any]):
-    instance, inputs = component(), {MODEL: demo_model_client(), **sample}
-    outputs = outputs_of(instance, **inputs)
-    streamed = tuple(content for output in outputs for content in output.content)
-    merged = merge(outputs)
-    assert texts(merged.content) == texts(streamed)
-    again = merge(outputs_of(instance, **inputs))
-    assert [one.type for one in again.content] == [one.type for one in merged.content]
-
-
-@every_sample
-def test_without_system_inputs_it_works_or_says_what_it_lacks(
-    component: type[Component], sample: dict[str, Any]
-):
-    try:
-        assert outputs_of(component(), **sample_arguments(sample))
-    except ValueError as error:
-        assert str(error).endswith(".")
 
 
 class Sampled(Component):

@@ -14,9 +14,7 @@ from copilot_admin.agent.components.document_search import (
     passages,
 )
 from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
-from copilot_admin.agent.components.runs import check_arguments
 from copilot_admin.agent.toolkits.ranking import ranked, scores, terms_of, words_of
-from copilot_admin.errors import BadArguments
 from protocol.components import create_output, llm_text, merge
 
 REPORT = SourceDocument(
@@ -77,11 +75,6 @@ def test_the_best_passages_come_first_and_the_model_reads_each_on_a_line():
     assert [json.loads(line)["text"]["title"] for line in lines] == BEST
 
 
-def test_the_number_of_passages_is_limited():
-    many = file(*["gold"] * 30)
-    assert [len(titles("gold", [many], **more)) for more in ({}, {"top_k": 20})] == [5, 20]
-
-
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
@@ -119,20 +112,6 @@ def test_a_search_without_results_says_so():
     ]
     nothing = create_output("text", f"Nothing was searched. {NOTHING_CAME}")
     assert outputs("revenue", ()) == [*DocumentSearch().tool_eval("revenue")] == [nothing]
-
-
-@pytest.mark.parametrize("query", ["", " \n", "x" * 10_001])
-def test_an_empty_or_endless_query_is_an_error(query):
-    with pytest.raises(ValueError, match="in at most 10,000 characters"):
-        outputs(query)
-
-
-@pytest.mark.parametrize(
-    "arguments", [{"query": 1}, {}, {"query": "x", "top_k": 0}, {"query": "x", "documents": "y"}]
-)
-def test_the_manifest_rejects_wrong_arguments(arguments):
-    with pytest.raises(BadArguments):
-        check_arguments(DocumentSearch, arguments)
 
 
 def test_every_document_has_a_name_of_its_own_on_one_line():
@@ -195,10 +174,6 @@ def test_passages_end_with_a_sentence_or_a_row(ending):
 )
 def test_long_texts_are_cut_between_words(text, words):
     assert [len(words_of(piece)) for piece in texts(text)] == words
-
-
-def test_a_text_without_any_boundary_is_cut_by_its_length():
-    assert [len(piece) for piece in texts("x" * (2 * MAX_CHARACTERS + 1))] == [1600, 1600, 1]
 
 
 @given(st.text(alphabet="ab .,;\n}。銀", max_size=6000))

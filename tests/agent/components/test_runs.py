@@ -217,26 +217,6 @@ def test_a_caller_who_leaves_closes_the_component(error: Exception | None):
     assert closed == ["closed"]
 
 
-def test_a_component_that_does_not_close_is_not_waited_for(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(runs, "CLOSING_SECONDS", 0.01)
-
-    async def stay() -> None:
-        go = asyncio.Event()
-
-        async def act() -> AsyncGenerator[ComponentOutput, None]:
-            try:
-                yield HELLO
-                await asyncio.Event().wait()
-            finally:
-                await go.wait()
-
-        async with aclosing(acting(act).stream()) as outputs:
-            await anext(outputs)
-        go.set()
-
-    asyncio.run(stay())
-
-
 def blocking() -> dict[str, Any]:
     events = {name: threading.Event() for name in ("entered", "go", "closed")}
     return {**events, "threads": []}
@@ -270,17 +250,6 @@ def test_a_thread_that_still_works_is_left_and_closed_when_it_comes_back():
         assert await asyncio.to_thread(config["closed"].wait, HANGS_SECONDS)
 
     asyncio.run(stay())
-
-
-def test_a_plain_generator_that_is_left_between_two_steps_is_closed_at_once():
-    config = blocking()
-
-    async def take_one() -> None:
-        async with aclosing(Blocks(**config).stream()) as outputs:
-            assert await anext(outputs) == HELLO
-        assert config["closed"].is_set()
-
-    asyncio.run(take_one())
 
 
 @pytest.mark.parametrize(

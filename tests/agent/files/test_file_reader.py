@@ -9,29 +9,24 @@ import sys
 import pytest
 
 from copilot_admin.agent import worker_processes
-from copilot_admin.agent.documents.document import Document, UnreadableFile
-from copilot_admin.agent.files import file_reader, pictures
+from copilot_admin.agent.files import pictures
 from copilot_admin.agent.files.file_reader import (
     BUSY,
     DAMAGED,
     POOL,
     SMALLER,
     harmless_png,
-    read_file,
 )
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import FileRules
 from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.worker_processes import FailureReason, TaskFailed, WorkersBusy
-from protocol.events import StatusLevel, StatusUpdate
 from protocol.models import DataItem, HumanMessage, ResultMessage, SourceData
-from tests.agent.answer_requests import make_query, make_request, make_spec, outputs_of
-from tests.agent.files.hostile_files import HOSTILE, READ, REFUSED, paragraphs
+from tests.agent.answer_requests import make_query
+from tests.agent.files.hostile_files import READ, REFUSED
 from tests.agent.files.sample_files import SENTENCE, base64, docx, pdf
 from tests.agent.files.sample_images import image
-from tests.agent.scripted import ScriptedProvider, text
 
-SLOW = "pdf, a page of 100 MB of brackets"  # takes all the CPU that it may; see benchmarks/files.py
 LARGE = "It takes more memory to read than one file may. "
 WORKBOOK = f"{LARGE}Delete cells that stand far away from the rest, or attach a part of it, or CSV."
 TOLD = {
@@ -124,10 +119,6 @@ def test_every_hostile_file_is_told_in_words_while_the_server_stays_small(tmp_pa
     assert megabytes < 400
 
 
-def test_every_hostile_file_but_a_slow_one_has_its_words():
-    assert {*TOLD, SLOW} == set(REFUSED)
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -141,31 +132,6 @@ def test_what_is_only_long_is_read_as_far_as_it_goes(name):
     kind, made = READ[name]
     [file] = files_of((kind, base64(made())))
     assert file.fault == ""
-
-
-def test_a_document_of_many_paragraphs_is_read_whole():
-    [file] = files_of(("docx", base64(paragraphs(50_000))))
-    assert (file.fault, file.note, file.pages) == ("", "", 1)
-
-
-def test_a_hostile_file_is_told_to_the_user_and_to_the_model():
-    kind, made = HOSTILE["docx, a lying directory"]
-    query = asked((kind, base64(made())), ("docx", base64(docx("It pays."))))
-    with ScriptedProvider([text("I see.")]) as provider:
-        outputs = outputs_of(make_request(provider, query=query, spec=make_spec()))
-    sentence = f"The file 'file.docx' could not be read. {TOLD['docx, a lying directory']}"
-    assert StatusUpdate(message=sentence, level=StatusLevel.WARNING) in outputs
-    told = provider.calls[0].messages[-1].text
-    assert f"[{sentence}]" in told
-    assert "It pays." in told
-
-
-def test_files_of_one_question_are_read_at_the_same_time_and_stay_in_their_order():
-    files = [("pdf", base64(pdf([f"Page {number}"]))) for number in range(6)]
-    assert files_of(*files) == tuple(
-        FileRead(name="file.pdf", kind="pdf", size=len(pdf([f"Page {number}"])), pages=1)
-        for number in range(6)
-    )
 
 
 def test_texts_that_are_too_long_together_are_told(monkeypatch):
@@ -330,23 +296,6 @@ def test_pages_are_not_shown_where_asking_again_may_help_or_where_they_are_blank
     assert file.fault.startswith("The file 'file.pdf' could not be read. ")
 
 
-def test_an_image_without_a_picture_is_told(monkeypatch):
-    monkeypatch.setattr(POOL, "run", replying({"size": 3}))
-    with pytest.raises(UnreadableFile, match="It is damaged"):
-        asyncio.run(read_file(b"abc", data_type="png", name="a"))
-
-
 def test_an_icon_of_too_many_pixels_is_told_with_its_size():
     with pytest.raises(pictures.TooManyPixels, match="3000 by 2000 pixels"):
         asyncio.run(harmless_png(image(size=(3000, 2000))))
-
-
-def test_where_words_stand_is_told_only_if_it_is_asked():
-    for places in (True, False):
-        found = asyncio.run(
-            file_reader.read_file(pdf([SENTENCE]), data_type="pdf", name="a", places=places)
-        )
-        assert isinstance(found.content, Document)
-        words = [word.text for word in found.content.pages[0].words]
-        assert words == (SENTENCE.split() if places else [])
-        assert (found.size, found.kind) == (len(pdf([SENTENCE])), "pdf")

@@ -14,7 +14,7 @@ from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import EVERYTHING, FileRules, Origin, file_rules
 from copilot_admin.agent.values.answer_request import FileRead
 from protocol.json import JsonObject
-from protocol.models import DataItem, FileReference, ResultMessage, SourceData
+from protocol.models import FileReference, ResultMessage, SourceData
 from tests.agent.answer_requests import make_query, make_spec
 from tests.agent.files.sample_images import image
 
@@ -62,15 +62,6 @@ def test_data_behind_a_link_is_fetched_and_read(form, told):
     assert file == FileRead(name=NAME, kind="json", size=len(ROWS), pages=1)
 
 
-def test_the_same_link_is_fetched_once_and_told_once_when_it_is_dead():
-    dead = FileReference(url=URL, data_format=CHART)
-    found, [file] = read(dead, dead)
-    sentence = f"The file {NAME!r} could not be read. The link has expired."
-    assert [one.content for one in found] == [f"[{sentence}]"] * 2
-    assert [one.data_format for one in found] == [TEXT_FORM] * 2
-    assert (file.kind, file.fault) == ("object", sentence)
-
-
 def test_a_picture_behind_a_link_is_shown_only_to_models_that_see():
     link = FileReference(url=URL, data_format=OBJECT)
     [seen], _ = read(link, behind=image("PNG"), rules=FileRules(sees_images=True))
@@ -78,11 +69,6 @@ def test_a_picture_behind_a_link_is_shown_only_to_models_that_see():
     [unseen], [file] = read(link, behind=image("PNG"))
     assert unseen.content.startswith(f"[the image {NAME!r}, which is linked:")
     assert file.kind == "png"
-
-
-def test_data_that_is_no_link_is_left_as_it_is():
-    item = DataItem(content=ROWS, data_format=OBJECT)
-    assert read(item) == ((item,), ())
 
 
 def test_a_link_to_something_that_cannot_be_read_is_not_followed_and_is_told():

@@ -140,15 +140,6 @@ def test_what_it_is_shows_in_its_bytes_and_of_an_animation_the_first_picture_cou
     assert picture.convert("RGB").getpixel((0, 0)) == RED
 
 
-def test_a_photograph_of_a_telephone_stays_one_without_the_pictures_behind_it():
-    out = BytesIO()
-    first, second = (Image.new("RGB", (30, 20), colour) for colour in (RED, "blue"))
-    first.save(out, format="MPO", save_all=True, append_images=[second])
-    assert Image.open(BytesIO(out.getvalue())).format == "MPO"
-    head, _, picture = sent(out.getvalue())
-    assert (head, picture.format) == ("data:image/jpeg;base64", "JPEG")
-
-
 def test_a_photograph_that_goes_over_its_pixels_again_and_again_is_refused(monkeypatch):
     data = image("JPEG", progressive=True)
     assert read_picture(data, name="a").width == 8

@@ -26,7 +26,6 @@ from tests.agent.answer_requests import (
     make_query,
     make_request,
     make_spec,
-    make_widget,
     outputs_of,
 )
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
@@ -125,28 +124,3 @@ def test_an_attached_file_is_not_asked_for_where_none_are_taken():
     assert StatusUpdate(message=sentence, level=StatusLevel.WARNING) in outputs
     assert not any(isinstance(one, FunctionCall) for one in outputs)
     assert any(sentence in message.text for message in provider.calls[0].messages)
-
-
-def test_of_very_many_attached_files_those_beyond_fifty_are_only_counted():
-    attached = tuple(replace(ATTACHED, uuid=str(number)) for number in range(1000))
-    query = make_query(widgets=Widgets(primary=attached))
-    found, told = asyncio.run(
-        with_files_read(query, fetch=not_fetched, rules=FileRules(origins=frozenset()))
-    )
-    sentence = "950 more files could not be read. Attach fewer."
-    assert [one.fault for one in told] == [*[NOT_READ + Origin.UPLOAD.value] * 50, sentence]
-    assert [one.data.items[0].content for one in found.context[-2:]] == [
-        f"[{NOT_READ}{Origin.UPLOAD.value}]",
-        f"[{sentence}]",
-    ]
-
-
-def test_an_attached_file_and_a_widget_are_each_under_their_own_switch():
-    messages = (HumanMessage("q"), result(UPLOAD), result(WIDGET))
-    widgets = Widgets(primary=(ATTACHED, make_widget()))
-    query = make_query(*messages, widgets=widgets)
-    with ScriptedProvider([text("I see.")]) as provider:
-        outputs_of(make_request(provider, query=query))
-    said = [message.text for message in provider.calls[0].messages]
-    assert any(SENTENCE in one for one in said)
-    assert any(Origin.UPLOAD.value in one for one in said)

@@ -101,34 +101,10 @@ def hidden(book: Any) -> None:
     sheet.hide()
 
 
-def several_tables(book: Any) -> None:
-    sheet = book.add_worksheet()
-    sheet.write_row(0, 0, ["Year", "Revenue"])
-    sheet.write_row(1, 0, [2023, 4100])
-    sheet.write_row(4, 0, ["Region", "Share"])
-    sheet.write_row(5, 0, ["North", 60])
-    sheet.write_row(4, 5, ["Side", 9])
-
-
-def empty_cells(book: Any) -> None:
-    sheet = book.add_worksheet()
-    sheet.write_row(0, 0, ["Year", "Revenue", "EPS"])
-    sheet.write(1, 0, 2023)
-    sheet.write(1, 2, 1.2)
-    sheet.write(2, 0, 2024)
-    sheet.write(2, 1, 5000)
-
-
 def large(book: Any) -> None:
     sheet = book.add_worksheet("Data")
     for number in range(21_000):
         sheet.write_row(number, 0, [number, f"row {number}"])
-
-
-def far_cell(book: Any) -> None:
-    sheet = book.active
-    sheet["A1"] = "near 11"
-    sheet["ZZ15000"] = "far 22"
 
 
 def charts(book: Any) -> None:
@@ -194,29 +170,10 @@ CASES = (
         must=("Ratio,Lookup\n#DIV/0!,#N/A",),
     ),
     Case(
-        name="merged headers",
-        data_type="xlsx",
-        build=build(merged),
-        must=(",2024\n,Q1,Q2\nRetail,10,12", "merged cells: B1:C1"),
-        once=("2024",),
-    ),
-    Case(
         name="hidden sheet",
         data_type="xlsx",
         build=build(hidden),
         must=("[sheet Shown]\nvisible 55", "[sheet Assumptions]\nrate 0.07", "it is hidden"),
-    ),
-    Case(
-        name="several tables on a sheet",
-        data_type="xlsx",
-        build=build(several_tables),
-        must=("Year,Revenue\n2023,4100\n\nRegion,Share,,,,Side,9\nNorth,60",),
-    ),
-    Case(
-        name="empty cells",
-        data_type="xlsx",
-        build=build(empty_cells),
-        must=("Year,Revenue,EPS\n2023,,1.2\n2024,5000",),
     ),
     Case(
         name="more rows than are read",
@@ -224,12 +181,6 @@ CASES = (
         build=build(large),
         must=("19999,row 19999", "only rows 1 to 20,000 of 21,000 were read, columns A to B"),
         must_not=("row 20001",),
-    ),
-    Case(
-        name="cells far apart",
-        data_type="xlsx",
-        build=build_openpyxl(far_cell),
-        must=("near 11", "far 22"),
     ),
     Case(
         name="chart sheet",
@@ -242,12 +193,6 @@ CASES = (
         data_type="xlsx",
         build=build(strings),
         must=('"Net income 4,410"', "00123", '"quote "" and, comma"', "TRUE", '"two\nlines"'),
-    ),
-    Case(
-        name="workbook under another name",
-        data_type="csv",
-        build=lambda: write_xlsx({"A": [["Revenue", 4410]]}),
-        must=("Revenue,4410",),
     ),
     *(
         Case(
