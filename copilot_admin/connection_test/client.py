@@ -1,11 +1,8 @@
 """HTTP client that reaches this server at its public URL: through its proxy, name and TLS."""
 
 from asyncio import Semaphore
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from functools import partial
 from time import monotonic
+from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import (
@@ -13,12 +10,10 @@ from aiohttp import (
     ClientConnectorError,
     ClientError,
     ClientResponse,
-    ClientSession,
-    ClientTimeout,
-    DummyCookieJar,
 )
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.connection_test.values import Answer, Unreached
 
@@ -44,70 +39,41 @@ def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
     return port is None or str(port) == server_port
 
 
-@dataclass(frozen=True, slots=True)
 class ConnectionAsker:
-    """Client for one server; keeps no cookies and follows no redirects."""
+    """Client for one server; keeps no cookies and follows no redirects.
 
-    base: str
-    session: ClientSession = field(repr=False)
-    turn: Semaphore = field(default_factory=partial(Semaphore, _AT_ONCE), repr=False)
+    Args:
+        base: URL of the server; "": every request is refused.
+    """
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._egress = Egress([urlsplit(base).hostname or ""], uses_proxy=False)
+        self._slots = Semaphore(_AT_ONCE)
 
     async def __call__(
-        self,
-        method: str,
-        address: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        body: bytes = b"",
-        seconds: float = 10.0,
+        self, method: str, address: str, *, seconds: float = 10.0, **options: Any
     ) -> Answer:
         """Send one request.
 
         Raises:
             Unreached: There is no complete answer, or the URL isn't on this server.
         """
-        if not is_within(address, self.base):
+        if not is_within(address, self._base):
             text = _("%(address)s is not on this server, so it was not requested.")
             raise Unreached(text % {"address": address})
-        async with self.turn:
-            return await self._sent(method, address, headers, body, seconds)
-
-    async def _sent(
-        self,
-        method: str,
-        address: str,
-        headers: Mapping[str, str] | None,
-        body: bytes,
-        seconds: float,
-    ) -> Answer:
-        began = monotonic()
-        try:
-            async with self.session.request(
-                method,
-                address,
-                headers=headers,
-                data=body or None,
-                allow_redirects=False,
-                timeout=ClientTimeout(total=seconds),
-            ) as response:
-                return await _answer(response, began)
-        except TimeoutError as error:
-            text = _("No complete answer within %(seconds)d seconds.")
-            raise Unreached(text % {"seconds": seconds}) from error
-        except (ClientError, OSError, ValueError) as error:
-            raise Unreached(_why(error)) from error
-
-
-@asynccontextmanager
-async def asking(base: str, *, is_own: bool) -> AsyncGenerator[ConnectionAsker, None]:
-    """Open a client.
-
-    Args:
-        base: URL of the server.
-        is_own: Result of `may_be_asked`; if false, every request is refused.
-    """
-    async with ClientSession(cookie_jar=DummyCookieJar(), trust_env=False) as session:
-        yield ConnectionAsker(base if is_own else "", session)
+        async with self._slots:
+            began = monotonic()
+            try:
+                async with self._egress.request(
+                    method, address, seconds=seconds, **options
+                ) as response:
+                    return await _answer(response, began)
+            except TimeoutError as error:
+                text = _("No complete answer within %(seconds)d seconds.")
+                raise Unreached(text % {"seconds": seconds}) from error
+            except (ClientError, OSError, ValueError) as error:
+                raise Unreached(_why(error)) from error
 
 
 def is_within(address: str, base: str) -> bool:

@@ -96,7 +96,7 @@ async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
         "POST",
         found["endpoints"]["query"],
         headers=headers,
-        body=body_of(generation),
+        data=body_of(generation),
         seconds=SECONDS,
     )
 

@@ -66,12 +66,12 @@ class Server:
         address: str,
         *,
         headers: Mapping[str, str] | None = None,
-        body: bytes = b"",
+        data: bytes = b"",
         seconds: float = 10.0,
     ) -> Answer:
         """Answers one request."""
         given = dict(headers or {})
-        self.asked.append((method, address, given, body))
+        self.asked.append((method, address, given, data))
         path = f"{method} {address.removeprefix(BASE)}"
         found = self.answers.get(f"{path} {given.get('Origin', '')}".strip()) or self.answers.get(
             path, self._usual(path, given)

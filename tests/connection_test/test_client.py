@@ -8,19 +8,15 @@ from asgiref.sync import async_to_sync
 import pytest
 
 from copilot_admin.connection_test import client as module
-from copilot_admin.connection_test.client import asking, is_within, may_be_asked
+from copilot_admin.connection_test.client import ConnectionAsker, is_within, may_be_asked
 from copilot_admin.connection_test.values import Answer, Unreached
 from tests import tls
 from tests.http_stub import Handle, http_stub
 from tests.polling import HANGS_SECONDS
 
 
-def asked(address: str, *, base: str, is_own: bool = True, seconds: float = 10.0) -> Answer:
-    async def get() -> Answer:
-        async with asking(base, is_own=is_own) as ask:
-            return await ask("GET", address, seconds=seconds)
-
-    return async_to_sync(get)()
+def asked(address: str, *, base: str, seconds: float = 10.0) -> Answer:
+    return async_to_sync(ConnectionAsker(base))("GET", address, seconds=seconds)
 
 
 def says(body: bytes, status: int = 200, **headers: str) -> Handle:
@@ -47,8 +43,8 @@ def test_steps_that_ask_together_are_no_crowd():
         says(b"{}")(request)
 
     async def crowd(base: str) -> None:
-        async with asking(base, is_own=True) as ask:
-            await asyncio.gather(*(ask("GET", f"{base}/x") for _ in range(9)))
+        ask = ConnectionAsker(base)
+        await asyncio.gather(*(ask("GET", f"{base}/x") for _ in range(9)))
 
     with http_stub(handle) as base:
         async_to_sync(crowd)(base)
@@ -110,7 +106,7 @@ def test_nobody_else_is_asked():
     with pytest.raises(Unreached):
         asked("http://127.0.0.1:1/x", base="http://127.0.0.1:2")
     with pytest.raises(Unreached):
-        asked("http://127.0.0.1:2/x", base="http://127.0.0.1:2", is_own=False)
+        asked("http://127.0.0.1:2/x", base="")
 
 
 def test_nobody_there_is_said():

@@ -35,7 +35,7 @@ from copilot_admin.admin.connect.page import (
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.connection_test.client import asking, may_be_asked
+from copilot_admin.connection_test.client import ConnectionAsker, may_be_asked
 from copilot_admin.connection_test.steps import StepName, run_step
 from copilot_admin.connection_test.values import Setup, StepResult, setup_of
 from copilot_admin.http.origins import ALLOWED_ORIGINS, MAX_ORIGINS, get_base_url
@@ -162,6 +162,6 @@ def _with_test(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _run_steps(setup: Setup, *, is_own: bool) -> dict[StepName, StepResult]:
-    async with asking(setup.base, is_own=is_own) as ask:
-        results = await asyncio.gather(*(run_step(name, setup, ask) for name in StepName))
+    ask = ConnectionAsker(setup.base if is_own else "")
+    results = await asyncio.gather(*(run_step(name, setup, ask) for name in StepName))
     return dict(zip(StepName, results, strict=True))

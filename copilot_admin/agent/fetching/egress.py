@@ -79,6 +79,7 @@ class Egress:
         seconds: float = DEFAULT_TIMEOUT_SECONDS,
         most_bytes: int = MAX_BYTES,
         keeps_https: bool = False,
+        uses_proxy: bool = True,
     ) -> None:
         """Prepare fetching.
 
@@ -89,7 +90,9 @@ class Egress:
             most_bytes: Of one file.
             keeps_https: Whether a redirect from https to http is refused: anybody between could
                 change what comes.
+            uses_proxy: Whether the environment's proxy is used.
         """
+        self._uses_proxy = uses_proxy
         self._keeps_https = keeps_https
         self._seconds = seconds
         self._most_bytes = most_bytes
@@ -129,7 +132,7 @@ class Egress:
         host = _host_of(url)
         if host is None:
             raise ValueError(url)
-        proxy = find_proxy(url)
+        proxy = find_proxy(url) if self._uses_proxy else None
         if proxy:
             await self._check_target(url, host)
         connector = TCPConnector(
