@@ -201,7 +201,7 @@ class Egress:
         """Check the target of a proxied request; a name that only the proxy knows is left to it."""
         if self.refuses(url):
             raise PrivateAddress(host)
-        with suppress(OSError):
+        with suppress(socket.gaierror):
             for found in await ThreadedResolver().resolve(host):
                 if not self._may_reach(found["host"], trusted=host.lower() in self._hosts):
                     raise PrivateAddress(found["host"])
