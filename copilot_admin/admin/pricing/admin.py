@@ -3,23 +3,46 @@
 from decimal import Decimal
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
+from copilot_admin.admin.common.base import BaseAdmin
 from copilot_admin.admin.common.html import chip
-from copilot_admin.admin.pricing.form import PRICES, PriceForm, today
-from copilot_admin.admin.pricing.import_views import FOLDER, PriceImportViews
+from copilot_admin.admin.pricing.form import (
+    PRICES,
+    ChosenPricesForm,
+    PriceFileForm,
+    PriceForm,
+    today,
+)
 from copilot_admin.admin.site.site import site
-from copilot_admin.models import ModelPrice
+from copilot_admin.audit.parties import Actor
+from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.models import ModelPrice, Provider
+from copilot_admin.pricing.imports import (
+    ImportPlan,
+    PriceEffect,
+    apply_plan,
+    build_plan,
+    group_by_reason,
+    select_prices,
+)
+from copilot_admin.pricing.litellm import InvalidPriceFile, dump_price_file, parse_price_file
 from copilot_admin.pricing.money import format_exact
 from copilot_admin.pricing.prices import find_unpriced_models
 
+FOLDER = "admin/copilot_admin/modelprice"
 MAX_UNPRICED = 20  # models named above the list
+MAX_SHOWN = 200  # lines of a plan
+MAX_SKIPPED = 30  # entries named for each reason
 NONE = "–"  # noqa: RUF001  # a dash
 
 
@@ -48,8 +71,8 @@ class StatusFilter(admin.SimpleListFilter):
 
 
 @admin.register(ModelPrice, site=site)
-class ModelPriceAdmin(PriceImportViews):
-    """Prices."""
+class ModelPriceAdmin(BaseAdmin[ModelPrice]):
+    """Prices, and their import from a file."""
 
     form = PriceForm
     change_list_template = f"{FOLDER}/change_list.html"
@@ -123,7 +146,9 @@ class ModelPriceAdmin(PriceImportViews):
         return prices.annotate(is_past=Exists(later))
 
     def get_urls(self) -> list[URLPattern]:
-        return self.import_urls() + super().get_urls()
+        view = self.admin_site.admin_view(self.import_view)
+        own = path("import/", view, name="copilot_admin_modelprice_import")
+        return [own, *super().get_urls()]
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
@@ -147,6 +172,83 @@ class ModelPriceAdmin(PriceImportViews):
             found = self.get_queryset(request).filter(provider=price.provider_id, model=price.model)
             context["history"] = found.order_by("-valid_from")
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def import_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Ask for a file, show its changes, and apply them after a confirmation."""
+        if not (self.has_add_permission(request) and self.has_change_permission(request)):
+            raise PermissionDenied
+        if "text" in request.POST:
+            return self._import(request)
+        form = PriceFileForm(
+            request.POST or None,
+            request.FILES or None,
+            initial={"provider": request.GET.get("provider")},
+        )
+        if request.method == "POST" and form.is_valid():
+            try:
+                return self._show(request, form)
+            except InvalidPriceFile as error:
+                form.add_error("file", error.public)
+        return self._page(request, "import.html", form=form)
+
+    def _show(self, request: HttpRequest, form: PriceFileForm) -> HttpResponse:
+        values = form.cleaned_data
+        provider: Provider = values["provider"]
+        listed = frozenset(known_models(provider.pk)) if values["only_listed"] else None
+        file = parse_price_file(values["file"].read())
+        prices, skipped = select_prices(file, listed=listed, vendor=values["vendor"])
+        plan = build_plan(provider, prices, day=values["day"], skipped=skipped)
+        hidden = {"provider": provider.pk, "day": values["day"], "text": dump_price_file(prices)}
+        return self._page(
+            request,
+            "import_plan.html",
+            plan=plan,
+            provider=provider,
+            day=values["day"],
+            form=ChosenPricesForm(initial=hidden),
+            **_describe_plan(plan),
+        )
+
+    def _import(self, request: HttpRequest) -> HttpResponseBase:
+        form = ChosenPricesForm(request.POST)
+        try:
+            if not form.is_valid():
+                raise InvalidPriceFile(_("The prices were not received. Choose the file again."))
+            values = form.cleaned_data
+            prices, _skipped = select_prices(parse_price_file(values["text"].encode()), listed=None)
+        except InvalidPriceFile as error:
+            self.message_user(request, error.public, level=messages.ERROR)
+            return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_import"))
+        provider, day = values["provider"], values["day"]
+        plan = build_plan(provider, prices, day=day)
+        made = apply_plan(provider, plan, day=day, by=Actor.of(request))
+        said = ngettext(
+            "Imported %(count)d price of “%(name)s”.",
+            "Imported %(count)d prices of “%(name)s”.",
+            made,
+        )
+        self.message_user(request, said % {"count": made, "name": provider.name})
+        return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_changelist"))
+
+    def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+        shared = {**self.admin_site.each_context(request), "title": _("Import prices")}
+        return render(request, f"{FOLDER}/{template}", {**shared, **context})
+
+
+def _describe_plan(plan: ImportPlan) -> dict[str, Any]:
+    new, changed = plan.with_effect(PriceEffect.NEW), plan.with_effect(PriceEffect.CHANGED)
+    lines = (*changed, *new)
+    return {
+        "n_new": len(new),
+        "n_changed": len(changed),
+        "n_same": len(plan.with_effect(PriceEffect.SAME)),
+        "lines": lines[:MAX_SHOWN],
+        "n_more": max(0, len(lines) - MAX_SHOWN),
+        "reasons": [
+            (reason, len(keys), keys[:MAX_SKIPPED], len(keys) > MAX_SKIPPED)
+            for reason, keys in group_by_reason(plan.skipped)
+        ],
+    }
 
 
 def _format(price: Decimal | None) -> str:
