@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from ipaddress import ip_address
+import re
 
 from django.utils.translation import gettext as _
 
@@ -9,30 +10,27 @@ from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.models import Copilot, EndpointKey, LimitScope
 from copilot_admin.models.limits import MAX_LIMIT_SUBJECT_LENGTH
 
-_MAX_ID_DIGITS = 18
+# Ids by scope; without one, the limits apply to each subject of the scope.
+_IDS: Mapping[str, re.Pattern[str]] = {
+    LimitScope.SERVER: re.compile(""),
+    LimitScope.COPILOT: re.compile("[1-9][0-9]{0,17}"),
+    LimitScope.KEY: re.compile("|[1-9][0-9]{0,17}"),
+    LimitScope.USER: re.compile(rf"|\S(.{{0,{MAX_LIMIT_SUBJECT_LENGTH - 2}}}\S)?"),
+    LimitScope.ADDRESS: re.compile("[0-9A-Fa-f:.]{0,45}"),
+}
 _ROW_SCOPES = (LimitScope.COPILOT, LimitScope.KEY)
 
 
 def parse_subject(text: str) -> LimitSubject | None:
     """Parse a subject from a URL or form; None if it isn't valid. Reads no database."""
     scope, _colon, id = text.partition(":")
-    if scope not in LimitScope.values or len(id) > MAX_LIMIT_SUBJECT_LENGTH or not id.isprintable():
+    if scope not in _IDS or not _IDS[scope].fullmatch(id) or not id.isprintable():
         return None
-    match LimitScope(scope):
-        case LimitScope.SERVER:
-            is_valid = not id
-        case LimitScope.COPILOT:
-            is_valid = _is_row_id(id)
-        case LimitScope.KEY:
-            is_valid = not id or _is_row_id(id)
-        case LimitScope.USER:
-            is_valid = id == id.strip()
-        case LimitScope.ADDRESS:
-            is_valid = not id or _is_address(id)
-    if not is_valid:
-        return None
-    if id and scope in _ROW_SCOPES:
-        id = str(int(id))  # a URL may say `key:07`
+    if scope == LimitScope.ADDRESS and id:
+        try:
+            ip_address(id)
+        except ValueError:
+            return None
     return LimitSubject(LimitScope(scope), id)
 
 
@@ -69,15 +67,3 @@ def _name_without_row(subject: LimitSubject) -> str:
             return subject.id or _("Default per user")
         case LimitScope.ADDRESS:
             return subject.id or _("Default per IP address (anonymous callers)")
-
-
-def _is_row_id(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= _MAX_ID_DIGITS
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True

@@ -1,4 +1,4 @@
-"""Usage of limits: what is used now, as meters, and which limits are nearly reached."""
+"""Usage of limits: what is used now, as meters, nearly reached limits, and recent rejections."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,27 +6,24 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from asgiref.sync import async_to_sync
+from django.db.models import Max, Min, Sum
+from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.admin.limits.subjects import get_names
+from copilot_admin.limits.cache import has_trusted_proxies, is_private
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.rate_limits import RATE_LIMITS
-from copilot_admin.limits.rules import NANO, LimitRule, Limits, LimitSubject, build_rules
+from copilot_admin.limits.rejections import RETENTION
+from copilot_admin.limits.rules import KINDS, NANO, LimitRule, Limits, LimitSubject, build_rules
 from copilot_admin.limits.usage import Usage, get_budgets, load_usage
-from copilot_admin.models import Copilot, LimitScope, SubjectLimits
+from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
 
 NEAR_SHARE = 0.8
 MAX_CHECKED = 50  # subjects; the page of limits has all
-
-
-@dataclass(frozen=True, slots=True)
-class RuleUsage:
-    """Amount used of a rule, and answers of unknown cost that a budget of money can't count."""
-
-    used: int
-    unpriced: int = 0
+MAX_SHOWN = 50  # rejections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,31 +57,40 @@ class Meter:
         return self.percent is not None and 100 * NEAR_SHARE <= self.percent < 100
 
 
-def build_meter(rule: LimitRule, usage: RuleUsage | None) -> Meter:
+def build_meter(rule: LimitRule, usage: tuple[int, int] | None) -> Meter:
     """Return the meter of a rule; without usage, it applies to each of several subjects."""
     maximum = _format_amount(rule, rule.maximum)
     if usage is None:
         text = _("%(maximum)s each") % {"maximum": maximum}
         return Meter(label=rule.kind.label, text=text)
-    used = _format_amount(rule, usage.used)
+    used, unpriced = usage
+    values = {"used": _format_amount(rule, used), "maximum": maximum}
+    note = ngettext(
+        "%(count)d answer isn't included: its model has no price.",
+        "%(count)d answers aren't included: their models have no price.",
+        unpriced,
+    )
     return Meter(
         label=rule.kind.label,
-        text=_("%(used)s of %(maximum)s") % {"used": used, "maximum": maximum},
-        percent=min(100, 100 * usage.used // rule.maximum),
-        note=_describe_unpriced(usage.unpriced),
+        text=_("%(used)s of %(maximum)s") % values,
+        percent=min(100, 100 * used // rule.maximum),
+        note=note % {"count": unpriced} if unpriced else "",
     )
 
 
-def measure_usage(rules: Collection[LimitRule]) -> Mapping[LimitRule, RuleUsage]:
-    """Read what is used of rules; the database once for each subject and window."""
-    counts = async_to_sync(_count_now)(rules)
-    usage = {rule: RuleUsage(number) for rule, number in counts.items()}
+def measure_usage(rules: Collection[LimitRule]) -> Mapping[LimitRule, tuple[int, int]]:
+    """Read what is used of rules; the database once for each subject and window.
+
+    Returns:
+        The amount, and for budgets of money the answers of unknown cost that it lacks.
+    """
+    usage = {rule: (number, 0) for rule, number in async_to_sync(_count_now)(rules).items()}
     loaded: dict[object, Usage] = {}
     for budget in get_budgets(rules, datetime.now(UTC)):
         key = (budget.rule.subject, budget.window)
         found = loaded[key] = loaded.get(key) or load_usage(*key)
         unpriced = found.unpriced if budget.rule.counts_money else 0
-        usage[budget.rule] = RuleUsage(found.get(budget.rule), unpriced)
+        usage[budget.rule] = (found.get(budget.rule), unpriced)
     return usage
 
 
@@ -99,7 +105,7 @@ def find_near_limits() -> list[NearLimit]:
     usage = measure_usage(rules) if rules else {}
     fullest: dict[LimitSubject, int] = {}
     for rule in rules:
-        percent = min(100, 100 * usage[rule].used // rule.maximum)
+        percent = min(100, 100 * usage[rule][0] // rule.maximum)
         if percent >= 100 * NEAR_SHARE:
             fullest[rule.subject] = max(percent, fullest.get(rule.subject, 0))
     names = get_names(fullest)
@@ -120,19 +126,60 @@ def _get_limits() -> Iterator[tuple[LimitSubject, Limits]]:
             yield LimitSubject(LimitScope(scope), id), limits
 
 
-def _describe_unpriced(answers: int) -> str:
-    if not answers:
-        return ""
-    return ngettext(
-        "%(count)d answer isn't included: its model has no price.",
-        "%(count)d answers aren't included: their models have no price.",
-        answers,
-    ) % {"count": answers}
-
-
 def _format_amount(rule: LimitRule, number: int) -> str:
     if not rule.counts_money:
         return number_format(number, force_grouping=True)
     dollars = Decimal(number) / NANO
     places = 2 if dollars >= 1 or not dollars else 6
     return f"${number_format(dollars.quantize(Decimal(1).scaleb(-places)), force_grouping=True)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectionRow:
+    """Requests of one subject that one limit has rejected."""
+
+    subject: LimitSubject
+    name: str
+    limit: str
+    number: int
+    first_at: datetime
+    last_at: datetime
+
+
+def load_rejections() -> list[RejectionRow]:
+    """Load the rejections of the last days by subject and limit, the newest first."""
+    found = (
+        LimitRejection.objects.filter(minute__gte=timezone.now() - RETENTION)
+        .values_list("scope", "subject", "kind")
+        .annotate(total=Sum("number"), first=Min("minute"), last=Max("last_at"))
+        .order_by("-last")[:MAX_SHOWN]
+    )
+    rows = [(LimitSubject(LimitScope(scope), id), *rest) for scope, id, *rest in found]
+    names = get_names({subject for subject, *_ in rows if subject.id})
+    return [
+        RejectionRow(
+            subject=subject,
+            name=names.get(subject, _("Unknown") if subject.id else ""),
+            limit=KINDS[kind].label if kind in KINDS else kind,
+            number=number,
+            first_at=first_at,
+            last_at=last_at,
+        )
+        for subject, kind, number, first_at, last_at in rows
+    ]
+
+
+def get_advice(rejections: Collection[RejectionRow]) -> str:
+    """Return what to do about a reverse proxy whose address is limited; "" if there is none."""
+    proxy = next((row.subject for row in rejections if _may_be_proxy(row.subject)), None)
+    if proxy is None or has_trusted_proxies():
+        return ""
+    return _(
+        "Requests from the private IP address %(address)s were rejected, and no trusted proxies are "
+        "configured. If it is your reverse proxy, all its users share one limit: set "
+        "FORWARDED_ALLOW_IPS to the address of the proxy and restart the server."
+    ) % {"address": proxy.id}
+
+
+def _may_be_proxy(subject: LimitSubject) -> bool:
+    return subject.scope is LimitScope.ADDRESS and bool(subject.id) and is_private(subject.id)

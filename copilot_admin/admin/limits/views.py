@@ -13,9 +13,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from copilot_admin.admin.limits.forms import LimitsForm, SubjectForm, get_note, is_without_users
-from copilot_admin.admin.limits.rejections import get_advice, load_rejections
 from copilot_admin.admin.limits.subjects import get_name, get_names, parse_subject
-from copilot_admin.admin.limits.usage import Meter, build_meter, measure_usage
+from copilot_admin.admin.limits.usage import (
+    Meter,
+    build_meter,
+    get_advice,
+    load_rejections,
+    measure_usage,
+)
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor
 from copilot_admin.audit.parties import Subject as Audited
@@ -127,7 +132,11 @@ def _build_rows(
 ) -> Iterable[LimitedRow]:
     names = get_names(subjects)
     known = [one for one in subjects if one in names]
-    meters = _build_meters({one: _add_defaults(one, stored.get(one, {})) for one in known})
+    limits = {one: stored.get(one, {}) for one in known}
+    every_address = LimitSubject(LimitScope.ADDRESS)
+    if every_address in limits:
+        limits[every_address] = {**get_anonymous_limits(), **limits[every_address]}
+    meters = _build_meters(limits)
     for subject in known:
         yield LimitedRow(
             name=names[subject],
@@ -136,11 +145,6 @@ def _build_rows(
             meters=meters[subject],
             is_without_users=bool(meters[subject]) and is_without_users(subject),
         )
-
-
-def _add_defaults(subject: LimitSubject, limits: Limits) -> Limits:
-    is_default = subject == LimitSubject(LimitScope.ADDRESS)
-    return {**get_anonymous_limits(), **limits} if is_default else limits
 
 
 def _build_meters(
@@ -165,11 +169,8 @@ def _save(request: HttpRequest, subject: LimitSubject, limits: Mapping[str, int 
         )
     reload_on_commit()
     if before["limits"] != limits:
-        by, on = Actor.of(request), _audited(subject)
+        on = Audited("subjectlimits", "", subject.name)
+        if subject.scope is LimitScope.COPILOT:
+            on = Audited("copilot", subject.id, get_name(subject) or "")
+        by = Actor.of(request)
         record(Action.CHANGED, by=by, on=on, before=before, after={"limits": limits})
-
-
-def _audited(subject: LimitSubject) -> Audited:
-    if subject.scope is LimitScope.COPILOT:
-        return Audited("copilot", subject.id, get_name(subject) or "")
-    return Audited("subjectlimits", "", subject.name)

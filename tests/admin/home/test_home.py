@@ -11,7 +11,6 @@ import pytest
 from copilot_admin.admin.home.attention import find_tasks
 from copilot_admin.admin.home.copilots import load_copilots
 from copilot_admin.admin.limits import usage
-from copilot_admin.admin.limits.usage import RuleUsage
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Alert,
@@ -154,7 +153,7 @@ def used_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     SubjectLimits.objects.create(
         scope=LimitScope.SERVER, subject="", limits={"requests_per_day": 10}
     )
-    monkeypatch.setattr(usage, "measure_usage", lambda rules: dict.fromkeys(rules, RuleUsage(9)))
+    monkeypatch.setattr(usage, "measure_usage", lambda rules: dict.fromkeys(rules, (9, 0)))
 
 
 def make_errors() -> None:
