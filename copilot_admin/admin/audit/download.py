@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 from copilot_admin.audit.forwarding import entry_values, format_json
 from copilot_admin.models.audit import AuditEntry
 from copilot_admin.rendering.csv_safe import format_csv
-from protocol.json import Json
 
 BATCH_SIZE = 1000
 COLUMNS = tuple(field.attname for field in AuditEntry._meta.concrete_fields)
@@ -20,20 +19,14 @@ async def stream_file(rows: QuerySet[AuditEntry], form: str) -> AsyncIterator[st
     """Yield the file in batches, so that it's never in memory as a whole."""
     yield BOM + format_csv([COLUMNS]) if form == "csv" else ""
     sequence = 0
-    while batch := await sync_to_async(_load_batch)(rows, sequence):
-        yield _format(batch, form)
+
+    def load() -> list[AuditEntry]:
+        return list(rows.filter(sequence__gt=sequence).order_by("sequence")[:BATCH_SIZE])
+
+    while batch := await sync_to_async(load)():
+        if form == "jsonl":
+            yield "".join(f"{format_json(one)}\n" for one in batch)
+        else:
+            entries = map(entry_values, batch)
+            yield format_csv([str(one[name] or "") for name in COLUMNS] for one in entries)
         sequence = batch[-1].sequence
-
-
-def _load_batch(rows: QuerySet[AuditEntry], sequence: int) -> list[AuditEntry]:
-    return list(rows.filter(sequence__gt=sequence).order_by("sequence")[:BATCH_SIZE])
-
-
-def _format(entries: list[AuditEntry], form: str) -> str:
-    if form == "jsonl":
-        return "".join(f"{format_json(one)}\n" for one in entries)
-    return format_csv(list(map(_cell, map(entry_values(one).get, COLUMNS))) for one in entries)
-
-
-def _cell(value: Json) -> str | int:
-    return value if isinstance(value, int) else str(value or "")
