@@ -25,12 +25,12 @@ class Caller:
     """Sender of a request.
 
     Attributes:
-        principal: Name of the caller in transcripts: `key:<id>`, `anonymous`, or of a builder who
-            tries a copilot `playground:<id>`.
-        key_id: Of the key that was used, if one was.
-        copilot_ids: What a scoped key or a trial pass may ask; None: every copilot, with a key.
-        user: Who asks, if somebody who is trusted named him.
-        has_token: The user's token is as good as a key for every copilot.
+        principal: Name in transcripts: `key:<id>`, `anonymous`, or `playground:<id>` for a builder
+            who tests a copilot.
+        key_id: Of the key that was used, if any.
+        copilot_ids: Scope of a key or trial pass; None: every copilot, with a key.
+        user: The end user, if a trusted source names one.
+        has_token: The user's token counts as a key for every copilot.
     """
 
     principal: str = ANONYMOUS
@@ -56,11 +56,11 @@ class Caller:
         return copilot_id in self.copilot_ids
 
     def check_may_ask(self, copilot_id: int, *, access: str) -> None:
-        """Lets a caller through.
+        """Check that the caller may ask a copilot.
 
         Raises:
-            Unauthorized: The copilot wants a key and none came.
-            Forbidden: The key is good, but not for this copilot.
+            Unauthorized: The copilot requires a key, and none was sent.
+            Forbidden: The key is valid, but not for this copilot.
         """
         if self.may_ask(copilot_id, access=access):
             return
@@ -76,11 +76,7 @@ class Caller:
 
 
 def identify(key: str | None, user: AskingUser | None = None) -> Caller:
-    """Finds out who a key belongs to; reads the database, so a revoked key ends at once.
-
-    Args:
-        key: That came, if one did.
-        user: Who asks, as somebody who is trusted says.
+    """Return the caller with a key, which is read from the database; `user` is verified.
 
     Raises:
         InvalidKey: The key is unknown, expired or revoked.
@@ -100,7 +96,7 @@ def check_user(caller: Caller) -> None:
     """Reject anonymous callers if the server requires a user.
 
     Raises:
-        UnknownUser: Nobody says who he is.
+        UnknownUser: No user is named.
     """
     if settings.USER_REQUIRED and caller.user is None and not caller.is_trying:
         raise UnknownUser(

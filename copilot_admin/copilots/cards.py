@@ -17,12 +17,7 @@ from protocol.manifest import CopilotCard, ModelChoice
 def visible_cards(
     *, key: str | None, user: AskingUser | None = None, base_url: str
 ) -> tuple[CopilotCard, ...]:
-    """The cards that a caller may see; one broken copilot is left out and breaks no other.
-
-    Args:
-        key: The endpoint key of the request, if it carries one.
-        user: Who asks, as a token or a proxy says.
-        base_url: Scheme and host under which this server is reached.
+    """Return the cards that a caller may see, without broken copilots.
 
     Raises:
         Unauthorized: The key is unknown, expired or revoked.
@@ -38,15 +33,15 @@ class _Face:
     """Manifest fields of a version that don't depend on the URL.
 
     Attributes:
-        card: With addresses that begin with a slash.
-        image: As the document has it, which names a file or an address.
+        card: With URLs that begin with a slash.
+        image: Of the document: a file name or a URL.
     """
 
     card: CopilotCard
     image: str
 
 
-# Of what a face depends on; a version never changes, so this is read without the documents.
+# What a face depends on; versions never change, so documents needn't be read.
 _STAMP = (
     "slug",
     "live_id",
@@ -60,10 +55,7 @@ _STAMP = (
 def _face(
     slug: str, version_id: int, published_at: datetime, provider: str, kind: str
 ) -> _Face | None:
-    """The face of a published version, read once per process; None when it cannot be shown.
-
-    Its provider may be unusable today: the copilot is shown all the same, and says so when asked.
-    """
+    """Return the face of a version, None if it can't be read; its provider needn't work."""
     document = CopilotVersion.objects.values_list("document", flat=True).get(pk=version_id)
     try:
         spec = spec_from_document(slug, document, ProviderSpec(name=provider, kind=kind))

@@ -14,12 +14,12 @@ from copilot_admin.models import Copilot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A draft on its way to be published.
+    """A draft before it is published.
 
     Attributes:
-        findings: What there is to say of it, the gravest first.
-        unasked: Names of its providers of which is not known which models they have.
-        digest: Of the draft's document, to notice that it changed after it was shown.
+        findings: Errors first.
+        unasked: Names of its providers whose models are unknown.
+        digest: Of the draft, to notice changes after it was shown.
     """
 
     copilot: Copilot
@@ -36,7 +36,7 @@ class Draft:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What is told, and stops nothing."""
+        """The findings that don't stop publishing."""
         return tuple(one for one in self.findings if not one.is_error)
 
     @property
@@ -45,7 +45,7 @@ class Draft:
 
 
 def drafts_of(copilots: Sequence[Copilot]) -> list[Draft]:
-    """Compares drafts with what is live; what is known about them is asked for once."""
+    """Compare drafts with their live versions, in a few queries for all."""
     known = zip(copilots, facts_of(copilots), strict=True)
     return [_draft_of(copilot, facts) for copilot, facts in known]
 
@@ -67,17 +67,14 @@ def _draft_of(copilot: Copilot, facts: DraftFacts) -> Draft:
 
 
 def _chosen(document: Mapping[str, Any], blank: Mapping[str, Any]) -> tuple[FieldChange, ...]:
-    """Content of a first version that differs from the defaults.
-
-    Of whom it asks, it says both: a provider and its model, whatever they are.
-    """
+    """Return provider and model of a first version, and what differs from the defaults."""
     always = ("provider", "model")
     told = {key: value for key, value in document.items() if key in always or value != blank[key]}
     return find_changes({}, told)
 
 
 def by_input(findings: Iterable[Finding]) -> Mapping[str, tuple[str, ...]]:
-    """The sentences of findings, under the name of the input they are about."""
+    """Return the sentences of findings by the name of their input."""
     found: dict[str, tuple[str, ...]] = {}
     for one in findings:
         found[one.input] = (*found.get(one.input, ()), one.sentence)

@@ -1,9 +1,10 @@
-"""The copilots that answer now, ready for the engine."""
+"""Published copilots, ready to answer."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from copilot_admin.agent.llm.model_choice import switched_provider
 from copilot_admin.agent.providers.registry import make_provider
@@ -21,14 +22,6 @@ from copilot_admin.storage.sql import fetch_row, read_json, read_time
 from protocol.json import Json
 from protocol.models import Query
 
-_COLUMNS = (  # of what `_live` makes
-    "logging",
-    "redaction",
-    "redacted_expressions",
-    "live_id",
-    "live__number",
-    "live__provider__updated_at",
-)
 _READ_LIVE = """
 SELECT copilot.id, copilot.access, copilot.logging, copilot.redaction, copilot.redacted_expressions,
     version.id AS version_id, version.number AS version_number, provider.updated_at AS changed_at
@@ -41,11 +34,11 @@ WHERE copilot.slug = %(slug)s AND copilot.enabled
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """A version made ready: what it is, and the provider that speaks for it.
+    """A version with its provider.
 
     Attributes:
-        others: Those that speak while the user has a control on that says so, by name.
-        fallbacks: Models to try when the chosen one fails before its first word.
+        others: The same with other providers, by name, for options that switch to them.
+        fallbacks: Models to try if the chosen one fails before its first token.
     """
 
     spec: CopilotSpec
@@ -54,7 +47,7 @@ class Answerer:
     fallbacks: tuple[ModelTarget, ...] = ()
 
     def for_query(self, query: Query) -> "Answerer":
-        """Who answers a query: usually this one."""
+        """Return the answerer for the options of a query."""
         if not self.others:
             return self
         return self.others.get(switched_provider(self.spec, query), self)
@@ -62,14 +55,14 @@ class Answerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveCopilot:
-    """A copilot that answers, at one moment.
+    """A copilot that answers, as of one moment.
 
     Attributes:
-        version_id: Of the published version; None: it is the draft that its builder tries.
-        version_number: 0 of a draft.
-        redaction: What is taken out of whatever is stored.
-        answerer: None when the version cannot answer as it is configured.
-        problem: Why it cannot, in words for the person who asked.
+        version_id: None for a draft that its builder tests.
+        version_number: 0 for a draft.
+        redaction: Rules for stored texts.
+        answerer: None if the configuration doesn't work.
+        problem: The reason, for the person who asked.
     """
 
     id: int
@@ -85,115 +78,67 @@ class LiveCopilot:
 def admit(
     slug: str, *, key: str | None, user: AskingUser | None = None
 ) -> tuple[LiveCopilot, Caller]:
-    """Opens the door of a copilot to a caller; reads the database.
-
-    Args:
-        slug: Of the copilot.
-        key: The endpoint key of the request, if it carries one.
-        user: Who asks, as a token or a proxy says.
+    """Return the live copilot that a caller may ask; reads the database.
 
     Raises:
-        Unauthorized: The key is bad, or missing where one is needed; or nobody knows who asks,
-            where the server wants to know it.
+        Unauthorized: The key is not valid, or missing where one is needed; or a user is required.
         NotFound: No enabled, published copilot has this slug.
-        Forbidden: The key is good, but not for this copilot.
+        Forbidden: The key is valid, but not for this copilot.
     """
     caller = identify(key, user)
     check_user(caller)
-    row = _find(slug)
+    row = fetch_row(_READ_LIVE, slug=slug)
     if row is None:
         raise NotFound(
             f"No published copilot is named '{slug}'. /agents.json lists those there are."
         )
-    caller.check_may_ask(row.id, access=row.access)
-    # A test question is the builder's own, and they need to read why it failed.
-    logging = Logging.EVERYTHING if caller.is_trying else row.logging
-    live = _live(
-        row.id,
-        slug,
-        logging,
-        row.kinds,
-        row.expressions,
-        row.version_id,
-        row.version_number,
-        row.changed_at,
+    caller.check_may_ask(row["id"], access=row["access"])
+    live = _make_live(
+        id=row["id"],
+        slug=slug,
+        # A test question is the builder's own, and they need to read why it failed.
+        logging=Logging.EVERYTHING if caller.is_trying else row["logging"],
+        redaction=rules_for(read_json(row["redaction"]), read_json(row["redacted_expressions"])),
+        version_id=row["version_id"],
+        version_number=row["version_number"],
+        changed_at=read_time(row["changed_at"]),
     )
     return live, caller
 
 
 def live_copilots(ids: Collection[int]) -> tuple[LiveCopilot, ...]:
-    """Those of some copilots that answer, in the order of their slugs; reads the database."""
-    rows = (
-        Copilot.objects.published()
-        .filter(pk__in=ids)
-        .order_by("slug")
-        .values_list("pk", "slug", *_COLUMNS)
+    """Return those of some copilots that answer, ordered by slug; reads the database."""
+    rows = Copilot.objects.published().filter(pk__in=ids).order_by("slug")
+    return tuple(
+        _make_live(
+            id=row.pk,
+            slug=row.slug,
+            logging=row.logging,
+            redaction=rules_for(row.redaction, row.redacted_expressions),
+            version_id=row.live_id,
+            version_number=row.live.number,
+            changed_at=row.live.provider.updated_at,
+        )
+        for row in rows.select_related("live__provider").defer("live__document")
+        if row.live
     )
-    return tuple(_live(*row) for row in rows)
 
 
 def being_deleted(ids: Collection[int]) -> frozenset[int]:
-    """Those of some copilots that are on their way out, or gone; reads the database."""
+    """Return those of some copilots that are deleted or being deleted; reads the database."""
     staying = Copilot.objects.filter(pk__in=ids, deletion_requested_at=None)
     return frozenset(ids) - set(staying.values_list("pk", flat=True))
 
 
-def _live(
-    id: int,
-    slug: str,
-    logging: str,
-    kinds: Sequence[str],
-    expressions: Sequence[str],
-    version_id: int,
-    version_number: int,
-    changed_at: datetime | None,
-) -> LiveCopilot:
+def _make_live(*, logging: str, changed_at: datetime | None, **values: Any) -> LiveCopilot:
+    version_id, slug = values["version_id"], values["slug"]
     changed = (changed_at, *map(_changed_at, _other_ids(version_id)), *key_file_times())
-    answerer, problem = _ready(version_id, slug, changed=changed)
-    return LiveCopilot(
-        id=id,
-        slug=slug,
-        version_id=version_id,
-        version_number=version_number,
-        logging=Logging(logging),
-        redaction=rules_for(kinds, expressions),
-        answerer=answerer,
-        problem=problem,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Published:
-    """Stored settings of a live copilot that requests need.
-
-    Attributes:
-        changed_at: When its provider last changed, which cannot be deleted while a version has it.
-    """
-
-    id: int
-    access: str
-    logging: str
-    kinds: Sequence[str]
-    expressions: Sequence[str]
-    version_id: int
-    version_number: int
-    changed_at: datetime | None
-
-
-def _find(slug: str) -> _Published | None:
-    row = fetch_row(_READ_LIVE, slug=slug)
-    if row is None:
-        return None
-    return _Published(
-        id=row["id"],
-        access=row["access"],
-        logging=row["logging"],
-        kinds=read_json(row["redaction"]),
-        expressions=read_json(row["redacted_expressions"]),
-        version_id=row["version_id"],
-        version_number=row["version_number"],
-        changed_at=read_time(row["changed_at"]),
-    )
+    answerer, problem = None, ""
+    try:
+        answerer = _answerer(version_id, slug, changed)
+    except (ConfigurationError, RunError) as error:
+        problem = error.public
+    return LiveCopilot(logging=Logging(logging), answerer=answerer, problem=problem, **values)
 
 
 def _changed_at(provider_id: int) -> datetime | None:
@@ -203,15 +148,6 @@ def _changed_at(provider_id: int) -> datetime | None:
 @lru_cache(maxsize=1024)
 def _other_ids(version_id: int) -> tuple[int, ...]:
     return tuple(provider.pk for provider in providers_of_version(version_id).values())
-
-
-def _ready(
-    version_id: int, slug: str, *, changed: tuple[datetime | float | None, ...]
-) -> tuple[Answerer | None, str]:
-    try:
-        return _answerer(version_id, slug, changed), ""
-    except (ConfigurationError, RunError) as error:
-        return None, error.public
 
 
 @lru_cache(maxsize=256)
@@ -225,17 +161,17 @@ def _answerer(version_id: int, slug: str, changed: tuple[datetime | float | None
 def answerer_of(
     slug: str, document: Mapping[str, Json], provider: Provider, *, others: Mapping[str, Provider]
 ) -> Answerer:
-    """Makes a document ready to answer.
+    """Return the answerer of a document.
 
     Args:
         slug: Of the copilot.
-        document: The versioned part of it.
-        provider: Who speaks for it.
-        others: Who speaks while a control says so, by the names that the document has for them.
+        document: The versioned part of its configuration.
+        provider: Its provider.
+        others: Other providers, by their names in the document.
 
     Raises:
-        ConfigurationError: It cannot answer as it is configured.
-        RunError: Its provider cannot.
+        ConfigurationError: The configuration doesn't work.
+        RunError: The provider doesn't.
     """
     spec = spec_from_document(slug, document, provider_spec(provider))
     own = make_provider(spec.provider)

@@ -1,4 +1,4 @@
-"""The providers of the database as the engine needs them, keys included."""
+"""Providers with their keys and headers."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -32,10 +32,10 @@ LIST_OF_OTHERS = "COPILOT_KEY_VARIABLES"
 
 
 def provider_spec(provider: Provider) -> ProviderSpec:
-    """The provider as the engine needs it.
+    """Return a provider as the agent needs it.
 
     Raises:
-        ConfigurationError: Its key cannot be had.
+        ConfigurationError: Its key can't be read.
     """
     return ProviderSpec(
         name=provider.name,
@@ -91,10 +91,10 @@ def key_file_times() -> tuple[float, ...]:
 
 
 def api_key_of(provider: Provider) -> str:
-    """The key of a provider: the stored one, else the one in its variable; empty without either.
+    """Return the stored key of a provider, else the one in its variable, else an empty text.
 
     Raises:
-        ConfigurationError: The stored key does not open, or the variable is unset or forbidden.
+        ConfigurationError: It can't be decrypted, or the variable is unset or not allowed.
     """
     key = ""
     if provider.api_key_cipher:
@@ -106,7 +106,7 @@ def api_key_of(provider: Provider) -> str:
 
 
 def set_api_key(provider: Provider, text: str) -> None:
-    """Stores a key, sealed, on a provider that has been saved; an empty text removes it."""
+    """Store a key of a saved provider, encrypted; an empty text removes it."""
     if provider.pk is None:
         raise ValueError("a key is bound to its row: save the provider first")
     text = text.strip()
@@ -150,10 +150,9 @@ def check_key_variable(provider: Provider) -> None:
 
 
 def may_hold_key(name: str) -> bool:
-    """Whether an environment variable is one that a provider may read its key from.
+    """Return whether a provider may read its key from an environment variable.
 
-    One that names a file with the key is read in its stead, and never named itself: the name of the
-    file would go to the provider as the key.
+    `NAME_FILE` is read instead of `NAME` and must not be named itself: its path would be sent.
     """
     if name in (SAMPLE_KEY, *settings.KEY_VARIABLES):
         return True
@@ -163,14 +162,14 @@ def may_hold_key(name: str) -> bool:
 
 
 def key_variables(wrong: str = "") -> str:
-    """The names that may be used instead of a wrong one, in words."""
+    """Return the allowed names, or the one that a wrong name means."""
     if wrong.endswith(FILE_SUFFIX) and may_hold_key(meant := wrong.removesuffix(FILE_SUFFIX)):
         return meant
     return ", ".join([f"{KEY_PREFIX}...", SAMPLE_KEY, *settings.KEY_VARIABLES])
 
 
 def read_timeouts(timeouts: Mapping[str, Json]) -> Timeouts:
-    """The patience with a provider, in seconds; what is not set keeps its default."""
+    """Return the timeouts of a provider; what isn't set keeps its default."""
     given = {
         name: float(value)
         for name in TIMEOUTS
@@ -220,7 +219,7 @@ def is_proxy_url(url: str) -> bool:
 
 
 def unset_keys() -> tuple[str, ...]:
-    """What the server needs in its environment, a sentence each, as far as this process can tell."""
+    """Return a sentence for each key that is missing in this process's environment."""
     return tuple(
         filter(None, map(_unset_key, Provider.objects.exclude(api_key_env="").order_by("name")))
     )

@@ -1,4 +1,4 @@
-"""Turns the draft of a copilot into a version that answers."""
+"""Versions of copilots: publish, roll back, restore."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -22,7 +22,7 @@ from protocol.json import Json
 
 
 class NotPublishable(ConfigurationError):
-    """A draft has problems; the text is all of them."""
+    """A draft has problems, which are listed in the text."""
 
     def __init__(self, copilot: Copilot, problems: tuple[Finding, ...]) -> None:
         sentences = " ".join(problem.sentence for problem in problems)
@@ -31,21 +31,15 @@ class NotPublishable(ConfigurationError):
 
 
 def document_of(copilot: Copilot) -> dict[str, Json]:
-    """The versioned part of a draft, with the keys of a copilot file.
+    """Return the versioned part of a draft, with the keys of a copilot file.
 
-    An uploaded image stands in it by its name in the storage; such a file is never changed.
+    An uploaded image is its name in the storage; such a file is never changed.
     """
     return {field.key: field.value_of(copilot) for field in VERSIONED_FIELDS}
 
 
 def apply_document(copilot: Copilot, document: Mapping[str, Any], *, provider: Provider) -> None:
-    """Makes a draft equal to a document; `document_of` gives it back. Does not save.
-
-    Args:
-        copilot: The draft.
-        document: Complete and checked.
-        provider: The provider that the document names.
-    """
+    """Set a draft to a complete document and its provider; doesn't save."""
     copilot.provider = provider
     for field in VERSIONED_FIELDS:
         if field.key != "provider":
@@ -59,10 +53,7 @@ def has_changes(copilot: Copilot) -> bool:
 
 
 def document_today(version: CopilotVersion) -> dict[str, Json]:
-    """The document of a version as it would be written now.
-
-    What came with a later release is at its default, and a provider has the name it has now.
-    """
+    """Return the document of a version with keys of later releases and current provider names."""
     blank = document_of(Copilot(provider=version.provider))
     features = {**cast("dict[str, Json]", blank["features"])}
     published = version.document.get("features")
@@ -78,10 +69,10 @@ def document_today(version: CopilotVersion) -> dict[str, Json]:
 
 
 def check_known(version: CopilotVersion) -> None:
-    """Sees that a draft can hold all that a version says; a newer release may have made it.
+    """Check that this release can read a version.
 
     Raises:
-        ConfigurationError: It says something that this release does not know.
+        ConfigurationError: A newer release made it.
     """
     known = {field.key for field in VERSIONED_FIELDS}
     unknown = ", ".join(sorted(version.document.keys() - known))
@@ -97,34 +88,26 @@ def check_known(version: CopilotVersion) -> None:
 
 
 def checklist(copilot: Copilot, facts: DraftFacts | None = None) -> tuple[Finding, ...]:
-    """What a builder should know before a draft is published, the gravest first.
-
-    Args:
-        copilot: The draft.
-        facts: What is known about it, where several were asked about at once.
-    """
+    """Return the findings about a draft, errors first; `facts` may have been read for several."""
     if facts is None:
         (facts,) = facts_of([copilot])
     return check_document(copilot, document_of(copilot), facts)
 
 
 def problems(copilot: Copilot) -> tuple[Finding, ...]:
-    """All that keeps a draft from being published."""
+    """Return the errors that stop publishing a draft."""
     return tuple(one for one in checklist(copilot) if one.is_error)
 
 
 def publish(
     copilot: Copilot, *, user: AbstractBaseUser | None, note: str = ""
 ) -> CopilotVersion | None:
-    """Makes the draft the version that answers from the next request on.
+    """Publish the saved draft as a new version; None if it is live already.
 
     Args:
-        copilot: Saved; what is published is what the database holds.
-        user: Who publishes; None for a command.
-        note: Why, in the words of who publishes.
-
-    Returns:
-        The new version, or None when the draft is what is live already.
+        copilot: Its draft in the database is published.
+        user: None for a command.
+        note: Of the version.
 
     Raises:
         NotPublishable: The draft has problems.
@@ -139,18 +122,11 @@ def publish(
 def publish_again(
     version: CopilotVersion, *, user: AbstractBaseUser | None
 ) -> CopilotVersion | None:
-    """Makes an earlier version answer again, as a new one. The draft stays as it is.
-
-    Args:
-        version: Of any age.
-        user: Who publishes.
-
-    Returns:
-        The new version, or None when that is live already.
+    """Publish an earlier version as a new one; None if it is live already. The draft stays.
 
     Raises:
-        NotPublishable: It has problems by now: a tool or a provider is gone.
-        ConfigurationError: Another release made it, and this one does not know all that it says.
+        NotPublishable: It has problems by now, for example a tool is gone.
+        ConfigurationError: A newer release made it.
     """
     with transaction.atomic():
         copilot = _locked(version.copilot_id)
@@ -174,11 +150,11 @@ def draft_like(version: CopilotVersion, copilot: Copilot | None = None) -> Copil
 
 
 def restore(version: CopilotVersion) -> None:
-    """Makes the draft of a copilot what a version says; nothing is published.
+    """Replace the draft of a copilot by a version; publishes nothing.
 
     Raises:
-        NotPublishable: The copilot is being deleted, or in the archive.
-        ConfigurationError: Another release made it, and this one does not know all that it says.
+        NotPublishable: The copilot is archived or being deleted.
+        ConfigurationError: A newer release made the version.
     """
     with transaction.atomic():
         draft = _locked(version.copilot_id)

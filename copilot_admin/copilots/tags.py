@@ -1,4 +1,4 @@
-"""Tags: words by which people keep copilots apart; they are part of no version and act at once."""
+"""Tags of copilots, which are part of no version."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,14 +21,10 @@ class TagCount:
 
 
 def tags_in(text: str, *, known: Iterable[str] = ()) -> list[str]:
-    """The tags that somebody typed with commas between them, each once.
-
-    Args:
-        text: What was typed.
-        known: Tags there are: one that differs in its capitals alone is written like it.
+    """Return the tags in a comma-separated text, spelled like known tags.
 
     Raises:
-        ConfigurationError: One cannot be a tag, or there are too many.
+        ConfigurationError: One is not valid, or there are too many.
     """
     spelled = {tag.casefold(): tag for tag in known}
     found: dict[str, str] = {}
@@ -46,7 +42,7 @@ def tags_in(text: str, *, known: Iterable[str] = ()) -> list[str]:
 def with_tags(
     tags: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> list[str]:
-    """Tags with some more and some less; who is named twice is taken away.
+    """Return tags with some added, then some removed.
 
     Raises:
         ConfigurationError: There would be too many.
@@ -57,10 +53,9 @@ def with_tags(
 
 
 def known_tags(copilots: CopilotQuerySet) -> list[TagCount]:
-    """The tags of some copilots, in the order in which people look for them; one query.
+    """Return the tags of some copilots with their numbers, sorted; one query.
 
-    A copilot's tags are one column: a server has some hundreds of copilots, whose tags are read in a
-    millisecond, and both databases read them alike.
+    Tags are one JSON column: those of some hundred copilots are read in a millisecond.
     """
     spelled: dict[str, str] = {}
     counts: Counter[str] = Counter()
@@ -72,7 +67,7 @@ def known_tags(copilots: CopilotQuerySet) -> list[TagCount]:
 
 
 def tagged(copilots: CopilotQuerySet, tag: str) -> CopilotQuerySet:
-    """Those of some copilots that have a tag, in any capitals."""
+    """Return the copilots with a tag; case doesn't matter."""
     wanted = tag.casefold()
     rows = copilots.order_by("pk").values_list("pk", "tags")
     having = [pk for pk, tags in rows if wanted in map(str.casefold, tags)]
@@ -80,7 +75,7 @@ def tagged(copilots: CopilotQuerySet, tag: str) -> CopilotQuerySet:
 
 
 def give_tags(copilot: Copilot, tags: Sequence[str]) -> bool:
-    """Makes these the tags of a copilot; says whether that changed anything."""
+    """Set and save the tags of a copilot; return whether they changed."""
     changed = bool(copilot.tags != list(tags))
     if changed:
         copilot.tags = list(tags)
