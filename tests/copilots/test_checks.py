@@ -18,11 +18,6 @@ def _ids(messages: list[CheckMessage]) -> list[str]:
     return [str(message.id) for message in messages]
 
 
-def test_the_settings_as_they_are_have_no_fault():
-    for check in (checks.check_database, checks.check_exposure, checks.check_folders):
-        assert check(None) == []
-
-
 @pytest.mark.parametrize(
     ("options", "ids"),
     [

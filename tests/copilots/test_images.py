@@ -66,12 +66,6 @@ def test_an_image_is_fetched_once_and_kept_under_its_address(server):
     assert (stored_image(address), stored_image("a.png")) == (copy_of(address), "a.png")
 
 
-def test_what_is_kept_is_not_fetched_again(server, monkeypatch):
-    fetch_copies([f"{server}/a.png"])
-    monkeypatch.setattr(images, "Egress", None)
-    assert fetch_copies([f"{server}/a.png"]) == {}
-
-
 def test_what_cannot_be_fetched_is_told_and_stays_a_link(server, settings):
     gone, large, logo = (f"{server}/{name}" for name in ("no.png", "large.png", "logo.svg"))
     assert fetch_copies([gone, large, logo]) == {
@@ -123,15 +117,6 @@ def test_a_link_that_leads_nowhere_is_saved_with_a_warning(server, builder):
     assert builder.get(
         reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
     ).status_code == 404  # fmt: skip
-
-
-def test_publishing_fetches_what_an_import_left_a_link(server, builder):
-    copilot = make_copilot(image_url=f"{server}/a.png", access="open")
-    url = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
-    builder.post(url, read_form(builder, url, form_id="publish-form"))
-    copilot.refresh_from_db()
-    assert copilot.live is not None
-    assert copy_of(copilot.image_url)
 
 
 def test_workspace_loads_a_fetched_image_from_here_and_another_from_its_address(server, client):

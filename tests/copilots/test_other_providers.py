@@ -3,12 +3,11 @@
 from decimal import Decimal
 from typing import Any
 
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import AsyncClient, Client
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.publishing import has_changes, problems
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.import_export.errors import BadCopilotFile
@@ -151,26 +150,6 @@ def test_a_file_may_bring_the_provider_or_name_one_that_is_here(web):
     )
 
 
-def test_a_provider_without_a_model_is_refused_in_a_file(web):
-    file = export_file()
-    entry = {"slug": "a", "name": "A", "provider": "Web", "model": "m"}
-    control = {key: value for key, value in CONTROL.items() if key != "model"}
-    file = {"format": 1, "copilots": [{**entry, "custom_features": [control]}]}
-    with pytest.raises(BadCopilotFile, match="has a provider but no model"):
-        import_values(file, default_access=Access.OPEN)
-
-
-def test_the_form_refuses_a_provider_that_is_not_there_and_one_without_a_model(client: Client):
-    client.force_login(make_user(Role.BUILDERS))
-    copilot = make_copilot(custom_features=[CONTROL])
-    url = f"/admin/copilot_admin/copilot/{copilot.pk}/change/"
-    form = submit(client, url, {}, form_id="copilot_form").context["adminform"].form
-    assert "Web" in form.errors["custom_features"][0]
-    changes = {"custom_features-0-model": "", "custom_features-0-provider": "Web"}
-    form = submit(client, url, changes, form_id="copilot_form").context["adminform"].form
-    assert form.errors.keys() == {"custom_features"}
-
-
 def test_the_command_sets_what_answers_while_it_is_on(web):
     call_command(
         "copilots",
@@ -183,11 +162,6 @@ def test_the_command_sets_what_answers_while_it_is_on(web):
     )
     control = Copilot.objects.get(slug="yours").custom_features[0]
     assert (control["model"], control.get("provider")) == ("online-2", None)
-
-
-def test_the_command_refuses_a_model_for_a_template_without_such_a_control():
-    with pytest.raises(CommandError, match="No control of the template 'charts' lets a model"):
-        call_command("copilots", "new", "charts", slug="mine", switched_model="x")
 
 
 def test_a_fallback_of_another_provider_answers_and_stays_linked_when_it_is_renamed(

@@ -113,11 +113,6 @@ def test_a_document_holds_everything_that_is_versioned():
     assert document_of(Copilot.objects.get()) == document
 
 
-def test_an_uploaded_image_stands_in_the_document_by_its_name():
-    copilot = make_copilot(image="copilots/a.png", image_url="https://example.com/b.png")
-    assert document_of(copilot)["image"] == "copilots/a.png"
-
-
 def test_the_engine_reads_what_was_published():
     copilot = make_published(**EVERYTHING)
     assert copilot.live is not None
@@ -133,18 +128,6 @@ def test_the_engine_reads_what_was_published():
     assert [(step.at, step.message, step.details) for step in spec.steps] == [
         ("end", "Done", {"a": "b"})
     ]
-
-
-def test_a_provider_that_cannot_work_is_a_problem_among_the_others():
-    provider = make_provider(api_key_env="COPILOT_KEY_NOT_SET")
-    copilot = make_copilot(provider=provider, model="")
-
-    assert [problem.field for problem in problems(copilot)] == ["provider", "model"]
-
-
-def test_a_kind_that_no_longer_exists_is_a_problem():
-    copilot = make_copilot(provider=make_provider(kind="telepathy"))
-    assert [problem.field for problem in problems(copilot)] == ["provider"]
 
 
 def test_a_draft_with_problems_is_not_published():

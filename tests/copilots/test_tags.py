@@ -6,7 +6,6 @@ import pytest
 
 from copilot_admin.copilots.tags import (
     TagCount,
-    give_tags,
     known_tags,
     tagged,
     tags_in,
@@ -74,19 +73,3 @@ def test_copilots_are_counted_and_found_by_their_tags_in_any_capitals() -> None:
     assert known_tags(found) == [TagCount("Macro", 2), TagCount("rates desk", 1)]
     assert set(tagged(found, "MACRO")) == {one, other}
     assert list(tagged(found, "mac")) == []
-
-
-@pytest.mark.django_db
-def test_tags_are_sorted_whatever_their_case() -> None:
-    make_copilot(tags=["q10", "Zins", "Q1", "bonds"])
-    found = [tag.tag for tag in known_tags(Copilot.objects.all())]
-    assert found == ["bonds", "Q1", "q10", "Zins"]
-
-
-@pytest.mark.django_db
-def test_tags_are_no_change_of_the_draft() -> None:
-    copilot = make_copilot()
-    before = Copilot.objects.get().updated_at
-    assert (give_tags(copilot, ["a"]), give_tags(copilot, ["a"])) == (True, False)
-    found = Copilot.objects.get()
-    assert (found.tags, found.updated_at) == (["a"], before)

@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.accounts.members import may_publish, reachable
 from copilot_admin.admin.common.copilot_access import require_copilot_access_in
-from copilot_admin.admin.common.html import format_time, icon
+from copilot_admin.admin.common.html import chip, format_time, icon
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.build_page import build_page_context
@@ -154,9 +154,9 @@ class CopilotAdmin(
     @admin.display(description=gettext_lazy("State"))
     def state(self, copilot: Copilot) -> SafeString:
         """The state of the draft and of what is live, as a badge."""
-        return render_to_string(
-            "admin/copilot_admin/copilot/state.html", {"status": status_of(copilot)}
-        )
+        status = status_of(copilot)
+        badge = chip(status.labels.label, status.labels.tone)
+        return format_html('<span title="{}">{}</span>', status.sentence, badge)
 
     @admin.display(description=gettext_lazy("Access"), ordering="access")
     def who_may_ask(self, copilot: Copilot) -> str:

@@ -131,9 +131,10 @@ class SettingsViews(CopilotViews):
             "explanation": _("The draft becomes a copy of version %(number)d, which is live.")
             % {"number": copilot.live.number},
             "changes": marked_changes(document_of(copilot), document_today(copilot.live)),
+            "same": _("The draft has no changes."),
             "action": _("Discard changes"),
         }
-        return render(request, f"{FOLDER}/confirm.html", context)
+        return render(request, f"{FOLDER}/restore.html", context)
 
     def _discard(self, request: HttpRequest, copilot: Copilot, version: CopilotVersion) -> None:
         with transaction.atomic():

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 import pytest
@@ -98,14 +97,6 @@ def test_a_copilot_in_use_is_not_deleted_before_it_is_in_the_archive(builder: Cl
     found = Copilot.objects.get()
     assert (found.is_being_deleted, found.is_archived) == (True, False)
     assert names_in(builder.get(LIST)) == [found.name]
-
-
-@pytest.mark.database
-def test_the_database_knows_that_what_is_archived_is_off() -> None:
-    copilot = make_published()
-    archive_copilots([copilot.pk])
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Copilot.objects.update(enabled=True)
 
 
 def test_what_is_archived_is_neither_published_nor_brought_back_to_a_version_nor_imported() -> None:

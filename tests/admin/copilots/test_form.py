@@ -70,28 +70,6 @@ def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> 
     assert anchors.isdisjoint({"id_features", "id_widget_data", "id_tools"})
 
 
-@pytest.mark.parametrize(
-    ("name", "slug"),
-    [
-        ("Éclair Øre 2", "eclair-ore-2"),
-        ("市场简报", "shichangjianbao"),
-        ("🙂", "copilot-2"),
-    ],
-)
-def test_a_name_makes_a_slug_that_people_can_read(builder: Client, name: str, slug: str) -> None:
-    make_copilot(slug="copilot")
-    values = {"name": name, "slug": "", "provider": make_provider().pk, "model": "m-1"}
-    submit(builder, ADD, values, form_id=FORM)
-    assert Copilot.objects.get(name=name).slug == slug
-
-
-@pytest.mark.parametrize("sign", ["\u202e", "\u2066"])
-def test_a_text_that_hides_its_own_order_is_refused(builder: Client, sign: str) -> None:
-    fields = ("name", "description", "system_prompt")
-    response = save(builder, make_copilot(), **dict.fromkeys(fields, f"gnp{sign}.exe"))
-    assert errors_of(response).keys() == set(fields)
-
-
 def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> None:
     copilot = make_copilot()
     stored(
@@ -237,13 +215,6 @@ def test_errors_stand_at_their_fields_and_nothing_typed_is_lost(builder: Client)
     assert sent["description"] == ["Typed"]
 
 
-def test_a_parameter_with_a_field_of_its_own_is_rejected(builder: Client) -> None:
-    copilot = make_copilot(parameters={"a": 1, "b": 1})
-    names = {"more_parameters-0-name": "temperature", "more_parameters-1-name": "stream"}
-    errors = errors_of(save(builder, copilot, **names))["more_parameters"]
-    assert [name in error for name, error in zip(("temperature", "stream"), errors, strict=True)]
-
-
 def test_an_invalid_parameter_is_marked_in_its_row(builder: Client) -> None:
     wrong = [
         {"value": "many"},
@@ -280,16 +251,6 @@ def test_an_invalid_option_is_marked_in_its_row(
     changes = {f"custom_features-0-{name}": value for name, value in row.items()}
     response = save(builder, make_copilot(), **changes)
     assert list(row_errors(response, "custom_features")[0]) == [field]
-
-
-def test_two_controls_of_one_key_are_refused_at_the_second(builder: Client) -> None:
-    copilot = make_copilot(custom_features=CUSTOM_FEATURES[2:])
-    response = save(
-        builder,
-        copilot,
-        **{"custom_features-1-label": "Other", "custom_features-1-key": "house-view"},
-    )
-    assert list(row_errors(response, "custom_features")[1]) == ["key"]
 
 
 def test_limits_of_calls_are_numbers_within_bounds_one_for_each_function(
@@ -446,13 +407,6 @@ def test_the_model_menu_lists_every_provider_with_its_models(
     assert [row.id for row in fetched.context["model_groups"][0].rows] == ["new"]
     assert builder.post(f"{url}?provider=0").context["model_error"]
     assert builder.put(url).status_code == 405
-
-
-def test_a_link_may_choose_the_model_of_a_new_copilot(builder: Client) -> None:
-    provider = make_provider()
-    page = builder.get(ADD, {"provider": provider.pk, "model": "m-1", "name": "No"})
-    form = page.context["form"]
-    assert (form["provider"].value(), form["model"].value()) == (str(provider.pk), "m-1")
 
 
 def test_who_may_only_look_reads_the_whole_draft_in_words(client: Client) -> None:

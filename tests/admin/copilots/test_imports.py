@@ -3,14 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.import_export.exporting import export_file
-from copilot_admin.import_export.writing import as_json, write_yaml
+from copilot_admin.import_export.writing import write_yaml
 from copilot_admin.models import Copilot, PendingImport, Provider
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
@@ -97,14 +95,6 @@ def test_what_the_file_does_not_say_is_named_before_it_goes_back_to_its_default(
     assert 'data-note="defaults"' not in page
 
 
-def test_what_acts_at_once_is_said_of_a_copilot_that_is_here(builder: Client) -> None:
-    provider = make_provider(name="P")
-    make_published(slug="news", name="News", model="m", provider=provider)
-    page = send(builder, text_of(entry(access="key", tags=["a"]))).content.decode()
-    assert 'data-note="immediate"' in page
-    assert ": Access, Tags." in page
-
-
 def test_faults_are_told_in_words_and_nothing_is_kept(builder: Client) -> None:
     page = send(
         builder, "format: 2\n", "format: 1\ncopilots: [{modell: <b>x</b>}]\n"
@@ -113,15 +103,6 @@ def test_faults_are_told_in_words_and_nothing_is_kept(builder: Client) -> None:
     assert "data-faults=" in page
     assert "<b>x" not in page
     assert not PendingImport.objects.exists()
-
-
-def test_what_is_as_it_is_needs_no_import(builder: Client) -> None:
-    make_copilot(slug="news")
-    text = as_json({**export_file(), "providers": []})
-    shown = send(builder, text)
-    assert 'data-imports="no"' in shown.content.decode()
-    assert (shown.context["rows"], shown.context["unchanged"]) == ([], ["copilot news"])
-    assert not shown.context["does_anything"]
 
 
 def test_a_change_between_looking_and_saying_yes_is_noticed(builder: Client) -> None:
@@ -168,13 +149,3 @@ def test_files_are_for_who_sent_them_and_go_after_a_day(builder: Client) -> None
     send(other, text_of(entry(slug="c", name="C")))
     [left] = PendingImport.objects.all()
     assert left.files[0]["values"]["copilots"][0]["slug"] == "c"
-
-
-@pytest.mark.parametrize("permission", ["add_copilot", "change_copilot"])
-def test_who_may_only_add_or_only_change_does_not_import(client: Client, permission: str) -> None:
-    user = make_user()
-    user.user_permissions.add(Permission.objects.get(codename=permission))
-    client.force_login(user)
-    assert client.get(PAGE).status_code == 403
-    assert send(client, "format: 1\n").status_code == 403
-    assert client.get(f"{PAGE}x/").status_code == 403

@@ -82,15 +82,6 @@ def test_the_list_is_filtered_by_state(builder: Client) -> None:
     assert found == {one.value: [one.value] for one in CopilotState}
 
 
-@pytest.mark.database
-def test_the_list_is_searched(builder: Client) -> None:
-    make_copilot(name="News Reader")
-    make_copilot(name="Other")
-    assert names_in(builder.get(LIST, {"q": "news"})) == ["News Reader"]
-    empty = builder.get(LIST, {"q": "nothing like it"}).content.decode()
-    assert "ca-empty" in empty
-
-
 def test_the_list_costs_the_same_however_long_it_is(
     builder: Client, django_assert_max_num_queries: Any
 ) -> None:

@@ -43,13 +43,6 @@ def test_a_live_copilot_is_disabled_only_after_a_confirmation(builder: Client) -
     assert LogEntry.objects.get().get_change_message() == "Changed Enabled."
 
 
-def test_a_draft_is_changed_without_a_confirmation(builder: Client) -> None:
-    copilot = make_copilot()
-    change(builder, copilot, enabled=None, access="key", logging="nothing")
-    copilot.refresh_from_db()
-    assert (copilot.enabled, copilot.access, copilot.logging) == (False, "key", "nothing")
-
-
 def test_a_change_by_someone_else_is_not_reverted(builder: Client) -> None:
     copilot = make_published()
     values = read_form(builder, page_of(copilot), form_id=FORM)
@@ -128,10 +121,6 @@ def test_discarding_makes_the_draft_the_live_version_again(builder: Client) -> N
     copilot.refresh_from_db()
     assert copilot.description == "Live"
     assert builder.get(page_of(copilot)).context["copilot_header"].changes == 0
-
-
-def test_a_copilot_without_a_live_version_has_nothing_to_discard(builder: Client) -> None:
-    assert builder.get(page_of(make_copilot(), "discard")).status_code == 404
 
 
 def test_a_copy_is_opened(builder: Client) -> None:

@@ -62,13 +62,6 @@ def test_the_list_is_filtered_by_tag_and_shows_tags(builder: Client) -> None:
     assert 'href="?tag=Rates%20%26%20FX"' in response.content.decode()
 
 
-def test_who_may_not_change_copilots_does_not_tag_them(client: Client) -> None:
-    client.force_login(make_user(Role.REVIEWERS))
-    copilot = make_copilot()
-    assert client.post(f"{LIST}tags/?id={copilot.pk}", {"tags": "a"}).status_code == 403
-    assert tags_of(copilot) == []
-
-
 def test_tags_travel_in_files_and_with_copies(builder: Client) -> None:
     copilot = make_copilot(slug="news", tags=["Macro"])
     data: dict[str, Any] = {"action": "duplicate_chosen", "_selected_action": [copilot.pk]}

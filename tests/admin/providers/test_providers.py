@@ -93,12 +93,6 @@ def test_the_key_is_never_shown_again(operator: Client) -> None:
     assert CANARY not in "".join(entry.change_message for entry in LogEntry.objects.all())
 
 
-def test_an_empty_field_keeps_the_key(operator: Client) -> None:
-    provider = with_key()
-    save(operator, provider, base_url="https://api.example.com/v2", name="Renamed")
-    assert api_key_of(provider) == CANARY
-
-
 def test_a_new_key_replaces_the_old_one(operator: Client) -> None:
     provider = with_key()
     save(operator, provider, api_key="sk-new-key-0123456789")
@@ -109,11 +103,6 @@ def test_the_box_forgets_the_key(operator: Client) -> None:
     provider = with_key()
     save(operator, provider, clear_key="on")
     assert (provider.api_key_cipher, provider.api_key_hint) == ("", "")
-
-
-def test_a_new_key_and_the_box_contradict_each_other(operator: Client) -> None:
-    response = save(operator, with_key(), clear_key="on", api_key="sk-new")
-    assert list(errors_of(response)) == ["clear_key"]
 
 
 @pytest.mark.parametrize(
@@ -131,12 +120,6 @@ def test_another_origin_makes_the_key_forgotten_and_says_so(operator: Client, ad
     response = save(operator, provider, base_url=address)
     assert provider.api_key_cipher == ""
     assert 'data-message="warning"' in response.content.decode()
-
-
-def test_another_origin_with_a_new_key_keeps_the_new_key(operator: Client) -> None:
-    provider = with_key()
-    save(operator, provider, base_url="https://other.example.com/v1", api_key="sk-of-the-other-1")
-    assert api_key_of(provider) == "sk-of-the-other-1"
 
 
 @pytest.mark.parametrize(
