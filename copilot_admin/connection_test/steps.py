@@ -30,37 +30,41 @@ class StepName(StrEnum):
     ONE = "one"
 
 
-TITLES: Mapping[StepName, str | Promise] = {
-    StepName.LIVE: _("The copilot is available"),
-    StepName.KEY: _("API key available"),
-    StepName.ADDRESS: _("Server URL is reachable"),
-    StepName.AGENTS: _("Listed in /agents.json"),
-    StepName.COPILOTS: _("Listed in /copilots.json (older versions)"),
-    StepName.NAMES: _("ID and name are unique"),
-    StepName.IMAGE: _("Image loads"),
-    StepName.ORIGINS: _("CORS allows Workspace"),
-    StepName.THREE: _("Answers a question (current Workspace)"),
-    StepName.TWO: _("Answers a question (Workspace of early 2025)"),
-    StepName.ONE: _("Answers a question (Terminal Pro)"),
+_STEPS: Mapping[StepName, tuple[str | Promise, ConnectionStep]] = {
+    StepName.LIVE: (_("The copilot is available"), discovery.live),
+    StepName.KEY: (_("API key available"), discovery.key),
+    StepName.ADDRESS: (_("Server URL is reachable"), discovery.address),
+    StepName.AGENTS: (
+        _("Listed in /agents.json"),
+        partial(discovery.listed, DocumentPlace.AGENTS),
+    ),
+    StepName.COPILOTS: (
+        _("Listed in /copilots.json (older versions)"),
+        partial(discovery.listed, DocumentPlace.COPILOTS),
+    ),
+    StepName.NAMES: (_("ID and name are unique"), discovery.names),
+    StepName.IMAGE: (_("Image loads"), browser.image),
+    StepName.ORIGINS: (_("CORS allows Workspace"), browser.origins),
+    StepName.THREE: (
+        _("Answers a question (current Workspace)"),
+        partial(check_question, Generation.THREE),
+    ),
+    StepName.TWO: (
+        _("Answers a question (Workspace of early 2025)"),
+        partial(check_question, Generation.TWO),
+    ),
+    StepName.ONE: (
+        _("Answers a question (Terminal Pro)"),
+        partial(check_question, Generation.ONE),
+    ),
 }
-_STEPS: Mapping[StepName, ConnectionStep] = {
-    StepName.LIVE: discovery.live,
-    StepName.KEY: discovery.key,
-    StepName.ADDRESS: discovery.address,
-    StepName.AGENTS: partial(discovery.listed, DocumentPlace.AGENTS),
-    StepName.COPILOTS: partial(discovery.listed, DocumentPlace.COPILOTS),
-    StepName.NAMES: discovery.names,
-    StepName.IMAGE: browser.image,
-    StepName.ORIGINS: browser.origins,
-    StepName.THREE: partial(check_question, Generation.THREE),
-    StepName.TWO: partial(check_question, Generation.TWO),
-    StepName.ONE: partial(check_question, Generation.ONE),
-}
+TITLES: Mapping[StepName, str | Promise] = {name: title for name, (title, _step) in _STEPS.items()}
 
 
 async def run_step(name: StepName, setup: Setup, ask: Ask) -> StepResult:
     """Run one step."""
     try:
-        return await _STEPS[name](setup, ask)
+        _title, step = _STEPS[name]
+        return await step(setup, ask)
     except StepFailed as failed:
         return failed.result

@@ -103,16 +103,13 @@ def _draw(shape: DrawnShape) -> str:
     return f'<path {painted} d="{escape(shape.path)}"><title>{escape(shape.label)}</title></path>'
 
 
-def draw_chart(
-    params: JsonObject, rows: Sequence[JsonObject], *, from_zero: bool = False
-) -> DrawnChart | None:
+def draw_chart(params: JsonObject, rows: Sequence[JsonObject]) -> DrawnChart | None:
     """Draw a chart, or return None if the parameters name no numbers of these rows.
 
     Args:
         params: `chart_params` of the artifact: `{chartType, xKey, yKey}`, for pie and donut
             `{chartType, angleKey, calloutLabelKey}`.
         rows: The data.
-        from_zero: The y axis of lines includes zero, as that of bars always does.
     """
     kind = params.get("chartType")
     if kind in ("pie", "donut"):
@@ -126,7 +123,7 @@ def draw_chart(
         x_key=x_key,
         y_keys=y_keys,
         max_rows=max(1, MAX_BARS // len(y_keys)) if kind == "bar" else MAX_POINTS,
-        from_zero=from_zero or kind == "bar",
+        from_zero=kind == "bar",
     )
     if plot is None:
         return None

@@ -1,6 +1,5 @@
 """POST requests to URLs of operators through the egress client."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -56,8 +55,16 @@ async def post(
         PostFailed: There is no answer, or the address may not be reached.
     """
     try:
-        async with asyncio.timeout(seconds):
-            return await _post(url, body, headers, egress)
+        async with egress.request(
+            "POST", url, seconds=seconds, data=body, headers=headers
+        ) as response:
+            head = b""
+            async for part in response.content.iter_any():
+                head += part
+                if len(head) >= HEAD_BYTES:
+                    break
+            response.close()  # whatever else it would send
+            return Posted(response.status, head[:HEAD_BYTES].decode("utf-8", "replace"))
     except TimeoutError:
         raise PostFailed(f"No answer came within {seconds:g} seconds.") from None
     except (ClientError, OSError, ValueError) as error:
@@ -76,14 +83,3 @@ def _failed(error: Exception) -> PostFailed:
         )
         return PostFailed(sentence, is_final=True)
     return PostFailed("The server could not be reached, or broke off.")
-
-
-async def _post(url: str, body: bytes, headers: Mapping[str, str], egress: Egress) -> Posted:
-    async with egress.request("POST", url, seconds=SECONDS, data=body, headers=headers) as response:
-        head = b""
-        async for part in response.content.iter_any():
-            head += part
-            if len(head) >= HEAD_BYTES:
-                break
-        response.close()  # whatever else it would send
-        return Posted(response.status, head[:HEAD_BYTES].decode("utf-8", "replace"))

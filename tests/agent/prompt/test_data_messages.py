@@ -1,16 +1,4 @@
-"""What a model sees of a copilot's data notes and of what a client sends beside the question.
-
-Sentences of Acts of Emergence 005 that are about the life of a conversation, and their tests:
-
-* "the note is not thrown away at once; it is kept throughout the work", "ordinary messages appear
-  and vanish, Data messages stay": test_notes_stand_behind_the_prompt_and_stay_while_...;
-* "a board that the agent looks at during a task of several steps":
-  test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it;
-* "the system may merge, or the model in its head": test_notes_of_one_kind_are_merged_or_left_...
-
-Part C of the specification: the kinds of C2 in test_what_the_client_sends_stands_before_the_question,
-the precedence of C2 in test_a_client_may_send_data_messages_of_its_own, C3 in both.
-"""
+"""What a model sees of a copilot's data notes and of what a client sends beside the question."""
 
 import json
 from typing import Any
@@ -18,12 +6,8 @@ from typing import Any
 from copilot_admin.agent.prompt import data_messages
 from copilot_admin.agent.prompt.conversation import DATA_MESSAGE_RULE, DATA_RULE, model_messages
 from copilot_admin.agent.prompt.data_messages import data_blocks
-from copilot_admin.agent.values.answer_request import DataSeen
-from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
-from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
+from copilot_admin.agent.values.spec import DataMessagePolicy
 from protocol.data import DataMessage
-from protocol.events import MessageChunk
 from protocol.models import (
     AiMessage,
     ContextItem,
@@ -35,7 +19,6 @@ from protocol.models import (
 )
 from protocol.parsing import parse_query
 from tests.agent.answer_requests import (
-    PROVIDER,
     data,
     fetched_pair,
     make_query,
@@ -287,50 +270,3 @@ def test_the_plain_rendering_stays_where_the_switches_are_off() -> None:
 
     assert data_blocks(make_spec(), query, limit=10) == data_messages.DataBlocks()
     assert seen(query) == [("user", "What moved?")]
-
-
-def test_a_copilot_with_notes_asked() -> None:
-    """The exact messages the model received, the exact events the client received."""
-    document = {
-        "name": "Macro",
-        "model": "small",
-        "system_prompt": "Be brief.",
-        "data": [
-            {"kind": "user", "data": {"name": "John Doe"}, "description": "The user."},
-            {"kind": "user", "data": {"age": 30}, "schema": {"type": "object"}},
-            {"kind": "user", "data": {"age": 31}, "enabled": False},
-            {"kind": "state", "data": None, "instance": "①"},
-            {"kind": "goal", "schema": {"type": "string"}},
-        ],
-        "data_messages": {"options": True, "merge": True},
-    }
-    spec: CopilotSpec = spec_from_document("macro", document, PROVIDER)
-    provider = ScriptedProvider([text("Hi John.")])
-    query = make_query(HumanMessage("Who am I?"), workspace_options={"deep": True})
-
-    outputs = outputs_of(make_request(provider, query=query, spec=spec))
-    events = [one for one in outputs if hasattr(one, "understood_since")]
-
-    assert events == [MessageChunk("Hi John.")]
-    assert [one.text for one in outputs if isinstance(one, DataSeen)] == [
-        message.text for message in provider.calls[0].messages[1:-1]
-    ]
-    assert provider.calls[0].messages == (
-        ModelMessage(role=ModelRole.SYSTEM, text=f"Be brief.\n\n{DATA_MESSAGE_RULE}"),
-        ModelMessage(
-            role=ModelRole.USER,
-            text='## Data: ¶user\n{\n  "name": "John Doe",\n  "age": 30\n}\nThe user.\n'
-            'Schema for ¶user:\n{\n  "type": "object"\n}',
-        ),
-        ModelMessage(role=ModelRole.USER, text="## Data: ¶state\n_instance: ①\nnull"),
-        ModelMessage(
-            role=ModelRole.USER,
-            text='## Data: ¶goal\nSchema for ¶goal:\n{\n  "type": "string"\n}',
-        ),
-        ModelMessage(
-            role=ModelRole.USER,
-            text='## Data: ¶options\n{\n  "deep": true\n}\n'
-            "What the user chose in the settings of the chat.",
-        ),
-        ModelMessage(role=ModelRole.USER, text="Who am I?"),
-    )
