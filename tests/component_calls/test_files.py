@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
-from copilot_admin.agent.documents.document import Document, DocumentPage
 from copilot_admin.agent.fetching.egress import FetchFailed
-from copilot_admin.agent.files.file_reader import ReadFile
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.component_calls import files
 from copilot_admin.component_calls.files import read_files
@@ -62,26 +60,6 @@ def test_the_type_of_a_file_may_be_in_its_url_and_files_may_be_missing():
     assert (found.name, "TSLA" in found.parts[0][1]) == ("prices", True)
     for parameters in ({}, {"_sys_file_urls": {}}, {"uploaded_files": []}, {"uploaded_files": ""}):
         assert read(parameters) == ()
-
-
-@pytest.mark.parametrize(
-    ("pages", "parts"),
-    [
-        ((DocumentPage(number=1, text="a"),), (("", "a"),)),
-        ((DocumentPage(number=1, text="a", name="Prices"),), (("Prices", "a"),)),
-        (
-            (DocumentPage(number=1, text="a"), DocumentPage(number=2, text="b")),
-            (("page 1", "a"), ("page 2", "b")),
-        ),
-    ],
-)
-def test_pages_and_sheets_are_parts(monkeypatch, pages, parts):
-    async def pretended(data: bytes, *, data_type: str, name: str) -> ReadFile:
-        return ReadFile(content=Document(name=name, pages=pages), size=len(data), kind=data_type)
-
-    monkeypatch.setattr(files, "read_file", pretended)
-    (found,) = read({"_sys_file_urls": {"a.pdf": "https://x.test/1"}})
-    assert found.parts == parts
 
 
 @pytest.mark.parametrize(
@@ -165,7 +143,3 @@ class TestOverHttp:
             assert (reply.status, reply.json["code"]) == (400, "unreadable-file")
             assert "private network" in reply.json["message"]
         assert [call.status for call in rows()] == [CallStatus.REFUSED] * 2
-
-    def test_a_component_that_reads_no_files_leaves_them_alone(self):
-        sent = {"_sys_file_urls": {"a.txt": "http://127.0.0.1:9/a.txt"}, "query": "hi"}
-        assert ask("/echo", {"parameters": sent}, key=make_key()[1]).words == "hi"

@@ -15,7 +15,6 @@ from protocol.components import (
     static_findings,
 )
 from protocol.components.contract import ContractFinding, ContractRule, outputs_are_json
-from protocol.components.manifests import argument_descriptions
 
 QUERY = {"type": "string", "description": "What to look for."}
 
@@ -316,20 +315,3 @@ def test_a_manifest_is_made_of_signature_and_docstring():
             "required": ["places"],
         },
     }
-
-
-def test_what_is_not_said_is_missing_in_the_manifest():
-    def tool_eval(self: Any, anything=None, **kwargs):  # type: ignore[no-untyped-def]  # on purpose
-        pass
-
-    assert manifest_from(tool_eval, name="n")["description"] == ""
-    assert manifest_from(tool_eval, name="n", summary="Of the class.") == {
-        "name": "n",
-        "description": "Of the class.",
-        "parameters": {"type": "object", "properties": {"anything": {}}},
-    }
-
-
-def test_words_before_the_first_argument_describe_none():
-    text = "Does it.\n\nArgs:\n        far away\n    query: What.\n"
-    assert argument_descriptions(text) == {"query": "What."}

@@ -120,10 +120,6 @@ def test_chart_that_cannot_be_drawn_is_explained_to_the_model(changes, sentence)
     assert caught.value.public == sentence
 
 
-def test_unknown_tools_of_a_copilot_are_passed_over_and_doubles_offered_once():
-    assert [one.schema.name for one in find_tools(("table", "magic", "table"))] == ["table"]
-
-
 def test_a_tool_is_made_of_a_typed_function():
     @tool(samples=[])
     async def greet(context: ToolContext, title: str, loudly: bool = False) -> ToolResult:
@@ -138,17 +134,6 @@ def test_a_tool_is_made_of_a_typed_function():
         "properties": {"title": {"type": "string"}, "loudly": {"type": "boolean"}},
         "required": ["title"],
     }
-
-
-def test_a_tool_without_parameters_takes_none():
-    @tool(samples=[])
-    async def now(context: ToolContext) -> ToolResult:
-        """Says the time."""
-        return ToolResult("noon")
-
-    call = ToolCall(id="1", name="now", arguments="")
-    assert now.schema.parameters == {"type": "object", "properties": {}}
-    assert asyncio.run(now.run(call, context=CONTEXT)) == ToolResult("noon")
 
 
 @pytest.mark.parametrize(

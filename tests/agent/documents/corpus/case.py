@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,3 +22,8 @@ class Case:
     must_not: tuple[str, ...] = ()
     once: tuple[str, ...] = ()
     error: str = ""
+
+
+def libreoffice(name: str) -> Callable[[], bytes]:
+    """Return a reader of a file that LibreOffice made of one of these documents."""
+    return (Path(__file__).parent / "files" / name).read_bytes

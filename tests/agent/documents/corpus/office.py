@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 import zipfile
 
@@ -13,9 +12,8 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from tests.agent.documents.corpus.case import Case
+from tests.agent.documents.corpus.case import Case, libreoffice
 
-FILES = Path(__file__).parent / "files"
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 BOX = f"""<w:r {W} xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"
@@ -63,31 +61,6 @@ def with_part(build: Callable[[], bytes], name: str, text: str) -> Callable[[], 
                 if entry.filename != name:
                     new.writestr(entry, old.read(entry))
             new.writestr(name, text)
-        return file.getvalue()
-
-    return build_changed
-
-
-def with_footnotes(build: Callable[[], bytes], notes: str) -> Callable[[], bytes]:
-    """Add footnotes together with what declares them, so that other programs find them."""
-
-    def build_changed() -> bytes:
-        file = BytesIO()
-        types = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
-        kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
-        with zipfile.ZipFile(BytesIO(build())) as old, zipfile.ZipFile(file, "w") as new:
-            for entry in old.infolist():
-                data = (
-                    old.read(entry).decode() if entry.filename.endswith(("xml", "rels")) else None
-                )
-                if entry.filename == "[Content_Types].xml" and data:
-                    override = f'<Override PartName="/word/footnotes.xml" ContentType="{types}"/>'
-                    data = data.replace("</Types>", f"{override}</Types>")
-                if entry.filename == "word/_rels/document.xml.rels" and data:
-                    link = f'<Relationship Id="rId900" Type="{kind}" Target="footnotes.xml"/>'
-                    data = data.replace("</Relationships>", f"{link}</Relationships>")
-                new.writestr(entry, old.read(entry) if data is None else data)
-            new.writestr("word/footnotes.xml", notes)
         return file.getvalue()
 
     return build_changed
@@ -232,11 +205,6 @@ def chart(presentation: Any) -> None:
     slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data)
 
 
-def libreoffice(name: str) -> Callable[[], bytes]:
-    """Return a reader of a file that `make_files.py` made with LibreOffice."""
-    return (FILES / name).read_bytes
-
-
 CASES = (
     Case(
         name="text box",
@@ -320,12 +288,6 @@ CASES = (
         once=("17 million", "4,410"),
     ),
     Case(
-        name="rtf by LibreOffice",
-        data_type="rtf",
-        build=libreoffice("memo.rtf"),
-        must=("Memo 2024", "Net income 4,410"),
-    ),
-    Case(
         name="pdf by LibreOffice",
         data_type="pdf",
         build=libreoffice("memo.pdf"),
@@ -355,11 +317,5 @@ CASES = (
             bytes.fromhex("d0cf11e0a1b11ae1") + "WordDocument".encode("utf-16-le") + bytes(600)
         ),
         error="save it as .docx",
-    ),
-    Case(
-        name="damaged document",
-        data_type="docx",
-        build=lambda: docx(tables)()[:3000],
-        error="damaged",
     ),
 )

@@ -3,15 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import openpyxl
 import xlsxwriter
 
-from tests.agent.documents.corpus.case import Case
-
-FILES = Path(__file__).parent / "files"
+from tests.agent.documents.corpus.case import Case, libreoffice
 
 
 def write_xlsx(sheets: Mapping[str, Sequence[Sequence[Any]]]) -> bytes:
@@ -115,21 +112,6 @@ def charts(book: Any) -> None:
     book.add_chartsheet("Chart").set_chart(chart)
 
 
-def strings(book: Any) -> None:
-    sheet = book.add_worksheet()
-    bold = book.add_format({"bold": True})
-    sheet.write_rich_string(0, 0, "Net ", bold, "income", " 4,410")
-    sheet.write_string(1, 0, "00123")
-    sheet.write_string(2, 0, 'quote " and, comma')
-    sheet.write_boolean(3, 0, True)
-    sheet.write_string(4, 0, "two\nlines")
-
-
-def libreoffice(name: str) -> Callable[[], bytes]:
-    """Return a reader of a file that `files/make.sh` made with LibreOffice."""
-    return (FILES / name).read_bytes
-
-
 _RESULTS = ("Margin,12.5%,20.0%", '"1,234.50 €"', "01/03/2024", "#DIV/0!", "hidden 77")
 
 CASES = (
@@ -187,12 +169,6 @@ CASES = (
         data_type="xlsx",
         build=build(charts),
         must=("[sheet Numbers]\n1\n2\n3",),
-    ),
-    Case(
-        name="rich and quoted strings",
-        data_type="xlsx",
-        build=build(strings),
-        must=('"Net income 4,410"', "00123", '"quote "" and, comma"', "TRUE", '"two\nlines"'),
     ),
     *(
         Case(
