@@ -74,7 +74,7 @@ class ExportForm(forms.Form):
 
     format = forms.ChoiceField(
         label=gettext_lazy("Format"),
-        choices=lambda: [(one.name, f"{one.label}: {one.help}") for one in FORMATS.values()],
+        choices=lambda: [(name, f"{one.label}: {one.help}") for name, one in FORMATS.items()],
         initial="csv",
         widget=forms.RadioSelect,
     )

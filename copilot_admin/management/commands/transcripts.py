@@ -14,7 +14,6 @@ from django.utils import timezone
 from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, Cause, Removal
-from copilot_admin.transcripts.exports.export_format import About
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.selection import (
@@ -23,7 +22,7 @@ from copilot_admin.transcripts.exports.selection import (
     freeze_query,
     read_selection,
 )
-from copilot_admin.transcripts.exports.writing import ExportPlan, Position, write_text
+from copilot_admin.transcripts.exports.writing import ExportPlan, Position, write_conversations
 from copilot_admin.transcripts.filters import FILTERS
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
 
@@ -83,11 +82,13 @@ class Command(SanitizedCommand):
         )
         facts |= {"format": options["format"], "searched_characters": len(options["search"])}
         self.record(Action.EXPORTED, "conversation", facts)
-        about = About(words=describe_query(query), made_at=timezone.now())
+        began_at = timezone.now()
         try:
             with _create_file(output) as file:
-                conversations, turns = _write(file, plan, about)
-                erasures = Removal.objects.filter(cause=Cause.ERASURE, moved_at__gte=about.made_at)
+                file.write(plan.format.begin(began_at, describe_query(query)).encode())
+                conversations, turns = _write(file, plan)
+                file.write(plan.format.end.encode())
+                erasures = Removal.objects.filter(cause=Cause.ERASURE, moved_at__gte=began_at)
                 if erasures.exists():
                     raise CommandError(
                         "Transcripts were erased during the export, so its file was deleted. Export "
@@ -98,9 +99,9 @@ class Command(SanitizedCommand):
         self.stderr.write(f"Conversations: {conversations}, questions: {turns}")
 
 
-def _write(file: BinaryIO, plan: ExportPlan, about: About) -> tuple[int, int]:
+def _write(file: BinaryIO, plan: ExportPlan) -> tuple[int, int]:
     conversations = turns = 0
-    for piece in write_text(plan, about, find_id_range()[1] + 1):
+    for piece in write_conversations(plan, find_id_range()[1] + 1):
         match piece:
             case str():
                 file.write(piece.encode(errors="replace"))

@@ -3,22 +3,17 @@
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 import re
-from typing import ClassVar
 
 from django.utils.html import escape
-from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import EventType
 from copilot_admin.rendering.text import cell_text
-from copilot_admin.transcripts.exports.export_format import (
+from copilot_admin.transcripts.exports.reading import (
     LEFT_OUT,
     NOT_KEPT,
-    About,
-    ExportFormat,
-)
-from copilot_admin.transcripts.exports.reading import (
     ExportedConversation,
     ExportedTurn,
     comments_of,
@@ -56,56 +51,42 @@ HEAD = f"""<!DOCTYPE html>
 <main>
 <h1>Transcripts</h1>
 """
+HTML_END = "</main>\n</body>\n</html>\n"
 
 
-class Markdown(ExportFormat):
-    """A heading for each conversation, a fence for each text."""
-
-    name: ClassVar[str] = "md"
-    label = _("Markdown")
-    help = _("A document to read or to hand to a model. Texts stand as they were written.")
-    media_type: ClassVar[str] = "text/markdown; charset=utf-8"
-
-    def begin(self, about: About) -> Iterator[str]:
-        yield f"# Transcripts\n\n{about.made_at:%Y-%m-%d %H:%M} UTC"
-        yield f" · {escape_markdown(about.words)}\n" if about.words else "\n"
-
-    def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
-        title = escape_markdown(conversation.row.title) or "Conversation"
-        yield f"\n## \\#{conversation.row.pk} {title}\n\n"
-        yield f"{escape_markdown(_conversation_facts(conversation))}\n"
-        for turn in conversation.turns():
-            yield f"\n### {escape_markdown(_turn_facts(turn))}\n"
-            for part in _parts(turn, with_data=conversation.options.with_data):
-                yield f"\n**{escape_markdown(part.title)}**\n\n{fence(part.text)}\n"
+def begin_markdown(made_at: datetime, words: str) -> str:
+    facts = f" · {escape_markdown(words)}" if words else ""
+    return f"# Transcripts\n\n{made_at:%Y-%m-%d %H:%M} UTC{facts}\n"
 
 
-class Html(ExportFormat):
-    """A page that is complete by itself; every text is escaped."""
+def write_markdown(conversation: ExportedConversation) -> Iterator[str]:
+    """Yield a heading for each conversation, a fence for each text."""
+    title = escape_markdown(conversation.row.title) or "Conversation"
+    yield f"\n## \\#{conversation.row.pk} {title}\n\n"
+    yield f"{escape_markdown(_conversation_facts(conversation))}\n"
+    for turn in conversation.turns():
+        yield f"\n### {escape_markdown(_turn_facts(turn))}\n"
+        for part in _parts(turn, with_data=conversation.options.with_data):
+            yield f"\n**{escape_markdown(part.title)}**\n\n{fence(part.text)}\n"
 
-    name: ClassVar[str] = "html"
-    label = _("HTML")
-    help = _("One page to read in a browser, without scripts, pictures or anything from elsewhere.")
-    media_type: ClassVar[str] = "text/html; charset=utf-8"
 
-    def begin(self, about: About) -> Iterator[str]:
-        words = f" · {escape(about.words)}" if about.words else ""
-        yield f'{HEAD}<p class="facts">{about.made_at:%Y-%m-%d %H:%M} UTC{words}</p>\n'
+def begin_html(made_at: datetime, words: str) -> str:
+    facts = f" · {escape(words)}" if words else ""
+    return f'{HEAD}<p class="facts">{made_at:%Y-%m-%d %H:%M} UTC{facts}</p>\n'
 
-    def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
-        row, facts = conversation.row, escape(_conversation_facts(conversation))
-        yield f'<section id="c{row.pk}">\n<h2 dir="auto">{escape(row.title or f"#{row.pk}")}</h2>\n'
-        yield f'<p class="facts">#{row.pk} · {facts}</p>\n'
-        for turn in conversation.turns():
-            yield f'<article>\n<h3 class="facts">{escape(_turn_facts(turn))}</h3>\n'
-            for part in _parts(turn, with_data=conversation.options.with_data):
-                # Browsers drop a line break right after the tag, so there is one more.
-                yield f'<h4>{escape(part.title)}</h4>\n<pre dir="auto">\n{escape(part.text)}</pre>\n'
-            yield "</article>\n"
-        yield "</section>\n"
 
-    def end(self) -> Iterator[str]:
-        yield "</main>\n</body>\n</html>\n"
+def write_html(conversation: ExportedConversation) -> Iterator[str]:
+    """Yield a section in which every text is escaped."""
+    row, facts = conversation.row, escape(_conversation_facts(conversation))
+    yield f'<section id="c{row.pk}">\n<h2 dir="auto">{escape(row.title or f"#{row.pk}")}</h2>\n'
+    yield f'<p class="facts">#{row.pk} · {facts}</p>\n'
+    for turn in conversation.turns():
+        yield f'<article>\n<h3 class="facts">{escape(_turn_facts(turn))}</h3>\n'
+        for part in _parts(turn, with_data=conversation.options.with_data):
+            # Browsers drop a line break right after the tag, so there is one more.
+            yield f'<h4>{escape(part.title)}</h4>\n<pre dir="auto">\n{escape(part.text)}</pre>\n'
+        yield "</article>\n"
+    yield "</section>\n"
 
 
 def escape_markdown(text: str) -> str:

@@ -1,97 +1,118 @@
-"""CSV, and the registry of all export formats."""
+"""The formats of exports."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar
+from dataclasses import dataclass
+from datetime import datetime
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.rendering.csv_safe import format_csv
-from copilot_admin.transcripts.exports.documents import Html, Markdown
-from copilot_admin.transcripts.exports.export_format import NOT_KEPT, About, ExportFormat
-from copilot_admin.transcripts.exports.json_lines import JsonLines
-from copilot_admin.transcripts.exports.reading import (
-    ExportedConversation,
-    ExportedTurn,
-    comments_of,
-    labels_of,
-    ratings_of,
+from copilot_admin.transcripts.exports.documents import (
+    HTML_END,
+    begin_html,
+    begin_markdown,
+    write_html,
+    write_markdown,
 )
+from copilot_admin.transcripts.exports.json_lines import write_json_lines
+from copilot_admin.transcripts.exports.reading import NOT_KEPT, ExportedConversation
 
 BYTE_ORDER_MARK = "\ufeff"  # without it Excel doesn't read UTF-8
-Cell = str | int | None
+COLUMNS = [
+    "conversation", "turn", "follows", "branch", "trace_id", "caller", "user", "user_email",
+    "asked_at", "copilot", "version", "provider", "model", "state", "outcome", "error_kind",
+    "error", "attempts", "question", "answer", "client_calls", "thumbs_up", "thumbs_down",
+    "reasons", "comments", "ratings", "labels", "rating_comments", "conversation_ratings",
+    "conversation_labels", "review_state", "input_tokens", "cached_tokens", "output_tokens",
+    "reasoning_tokens", "cost_usd", "cost_is", "first_token_ms", "ms",
+]  # fmt: skip
 
 
-class Csv(ExportFormat):
-    """A table with a row for each question."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFormat:
+    """A file format, written piece by piece.
 
-    name: ClassVar[str] = "csv"
-    label = _("CSV")
-    help = _("A row for each question, for Excel and other spreadsheets. No cell is a formula.")
-    media_type: ClassVar[str] = "text/csv; charset=utf-8"
-    has_data: ClassVar[bool] = False
+    Attributes:
+        help: A sentence for people.
+        begin: Returns the text before the first conversation, from the time of the export and its
+            filters as text, "" for none.
+        write: Yields one conversation. Every text in it may be hostile.
+        end: The text after the last conversation.
+        has_data: It can hold data; `has_prompts`: system prompts.
+    """
 
-    def begin(self, about: About) -> Iterator[str]:
-        yield BYTE_ORDER_MARK + format_csv([list(COLUMNS)])
-
-    def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
-        for turn in conversation.turns():
-            cells = (column(conversation, turn) for column in COLUMNS.values())
-            yield format_csv([["; ".join(one) if isinstance(one, list) else one for one in cells]])
-
-
-def _last(turn: ExportedTurn, field: str) -> str:
-    return str(getattr(turn.last[-1].row, field)) if turn.last else ""
-
-
-def _version(turn: ExportedTurn) -> Cell:
-    return next((run.version for run in reversed(turn.last) if run.version is not None), None)
+    label: str | Promise
+    help: str | Promise
+    media_type: str
+    begin: Callable[[datetime, str], str]
+    write: Callable[[ExportedConversation], Iterator[str]]
+    end: str = ""
+    has_data: bool = True
+    has_prompts: bool = False
 
 
-def _tokens(turn: ExportedTurn, kind: str) -> int:
-    return sum(getattr(run.row, f"{kind}_tokens") for run in turn.view.runs)
+def _begin_csv(_made_at: datetime, _words: str) -> str:
+    return BYTE_ORDER_MARK + format_csv([COLUMNS])
 
 
-COLUMNS: dict[str, Callable[[ExportedConversation, ExportedTurn], Cell | list[str]]] = {
-    "conversation": lambda of, turn: of.row.pk,
-    "turn": lambda of, turn: turn.view.id,
-    "follows": lambda of, turn: turn.view.place.parent_id,
-    "branch": lambda of, turn: turn.view.place.branch,
-    "trace_id": lambda of, turn: of.row.trace_id,
-    "caller": lambda of, turn: of.row.principal,
-    "user": lambda of, turn: of.row.user.identifier if of.row.user else "",
-    "user_email": lambda of, turn: of.row.user.email if of.row.user else "",
-    "asked_at": lambda of, turn: turn.view.row.started_at.isoformat(),
-    "copilot": lambda of, turn: of.row.copilot.slug,
-    "version": lambda of, turn: _version(turn),
-    "provider": lambda of, turn: _last(turn, "provider"),
-    "model": lambda of, turn: _last(turn, "model"),
-    "state": lambda of, turn: turn.view.state,
-    "outcome": lambda of, turn: _last(turn, "outcome"),
-    "error_kind": lambda of, turn: _last(turn, "error_code"),
-    "error": lambda of, turn: _last(turn, "error"),
-    "attempts": lambda of, turn: len(turn.attempts),
-    "question": lambda of, turn: turn.question if turn.is_kept else NOT_KEPT,
-    "answer": lambda of, turn: turn.answer if turn.is_kept else NOT_KEPT,
-    "client_calls": lambda of, turn: [run.call.function for run in turn.last if run.call],
-    "thumbs_up": lambda of, turn: turn.thumbs[0],
-    "thumbs_down": lambda of, turn: turn.thumbs[1],
-    "reasons": lambda of, turn: turn.reasons,
-    "comments": lambda of, turn: turn.comments,
-    "ratings": lambda of, turn: ratings_of(turn.verdicts),
-    "labels": lambda of, turn: labels_of(turn.verdicts),
-    "rating_comments": lambda of, turn: comments_of(turn.verdicts),
-    "conversation_ratings": lambda of, turn: ratings_of(of.verdicts),
-    "conversation_labels": lambda of, turn: labels_of(of.verdicts),
-    "review_state": lambda of, turn: of.row.review_state,
-    "input_tokens": lambda of, turn: _tokens(turn, "input"),
-    "cached_tokens": lambda of, turn: _tokens(turn, "cached"),
-    "output_tokens": lambda of, turn: _tokens(turn, "output"),
-    "reasoning_tokens": lambda of, turn: _tokens(turn, "reasoning"),
-    "cost_usd": lambda of, turn: turn.cost,
-    "cost_is": lambda of, turn: turn.cost_confidence,
-    "first_token_ms": lambda of, turn: turn.view.row.ttft_ms,
-    "ms": lambda of, turn: turn.view.row.ms,
-}
+def _write_csv(conversation: ExportedConversation) -> Iterator[str]:
+    about = conversation.describe()
+    user = about["user"] or {"id": "", "email": ""}
+    of_conversation = {
+        **about,
+        "user": user["id"],
+        "user_email": user["email"],
+        "conversation_ratings": about["ratings"],
+        "conversation_labels": about["labels"],
+    }
+    for turn in conversation.turns():
+        row = {
+            **of_conversation,
+            **turn.describe(),
+            "question": turn.question if turn.is_kept else NOT_KEPT,
+            "answer": turn.answer if turn.is_kept else NOT_KEPT,
+            "client_calls": [run.call.function for run in turn.last if run.call],
+        }
+        cells = (row[name] for name in COLUMNS)
+        yield format_csv([["; ".join(one) if isinstance(one, list) else one for one in cells]])
+
+
 FORMATS: Mapping[str, ExportFormat] = {
-    one.name: one for one in (Csv(), JsonLines(), Markdown(), Html())
+    "csv": ExportFormat(
+        label=_("CSV"),
+        help=_("A row for each question, for Excel and other spreadsheets. No cell is a formula."),
+        media_type="text/csv; charset=utf-8",
+        begin=_begin_csv,
+        write=_write_csv,
+        has_data=False,
+    ),
+    "jsonl": ExportFormat(
+        label=_("JSONL"),
+        help=_(
+            "Chats as fine-tuning and evaluations read them, with calls of tools and what they "
+            "gave; a line for each way through a conversation."
+        ),
+        media_type="application/jsonl; charset=utf-8",
+        begin=lambda _made_at, _words: "",
+        write=write_json_lines,
+        has_prompts=True,
+    ),
+    "md": ExportFormat(
+        label=_("Markdown"),
+        help=_("A document to read or to hand to a model. Texts stand as they were written."),
+        media_type="text/markdown; charset=utf-8",
+        begin=begin_markdown,
+        write=write_markdown,
+    ),
+    "html": ExportFormat(
+        label=_("HTML"),
+        help=_(
+            "One page to read in a browser, without scripts, pictures or anything from elsewhere."
+        ),
+        media_type="text/html; charset=utf-8",
+        begin=begin_html,
+        write=write_html,
+        end=HTML_END,
+    ),
 }

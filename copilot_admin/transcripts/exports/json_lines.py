@@ -2,48 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 import json
-from typing import Any, ClassVar
-
-from django.utils.translation import gettext_lazy as _
+from typing import Any
 
 from copilot_admin.models import EventType
 from copilot_admin.rendering.text import cell_text
-from copilot_admin.transcripts.exports.export_format import (
-    LEFT_OUT,
-    NOTHING_CAME,
-    ExportFormat,
-)
 from copilot_admin.transcripts.exports.reading import (
+    LEFT_OUT,
     ExportedConversation,
     ExportedTurn,
-    comments_of,
-    labels_of,
-    ratings_of,
 )
 from copilot_admin.transcripts.queries import RunView
 from protocol.json import Json
 
+NOTHING_CAME = "[nothing came back for this call]"
+
 Message = dict[str, Any]
 
 
-class JsonLines(ExportFormat):
-    """`{"messages": [...], "metadata": {...}}` in each line."""
-
-    name: ClassVar[str] = "jsonl"
-    label = _("JSONL")
-    help = _(
-        "Chats as fine-tuning and evaluations read them, with calls of tools and what they gave; "
-        "a line for each way through a conversation."
-    )
-    media_type: ClassVar[str] = "application/jsonl; charset=utf-8"
-    has_prompts: ClassVar[bool] = True
-
-    def conversation(self, conversation: ExportedConversation) -> Iterator[str]:
-        """Yield a line for each path, message by message."""
-        for path in conversation.paths():
-            yield from self._line(conversation, path)
-
-    def _line(self, conversation: ExportedConversation, path: Sequence[int]) -> Iterator[str]:
+def write_json_lines(conversation: ExportedConversation) -> Iterator[str]:
+    """Yield a line for each path, message by message."""
+    for path in conversation.paths():
         turns: list[Message] = []
         separator = '{"messages": ['
         for message in _complete_calls(_messages_of_path(conversation, path, turns)):
@@ -51,7 +29,12 @@ class JsonLines(ExportFormat):
             separator = ", "
         if turns:  # else all of it was deleted meanwhile
             start = separator if separator != ", " else ""
-            yield f'{start}], "metadata": {_dump(_metadata(conversation, turns))}}}\n'
+            metadata = {
+                **conversation.describe(),
+                "content_kept": all(one["content_kept"] for one in turns),
+                "turns": turns,
+            }
+            yield f'{start}], "metadata": {_dump(metadata)}}}\n'
 
 
 def _messages_of_path(
@@ -59,7 +42,7 @@ def _messages_of_path(
 ) -> Iterator[Message]:
     for turn in conversation.turns(path):
         yield from _messages(conversation, turn, is_first=not turns)
-        turns.append(_turn_metadata(conversation, turn))
+        turns.append(_describe_turn(conversation, turn))
 
 
 def _complete_calls(messages: Iterator[Message]) -> Iterator[Message]:
@@ -126,47 +109,8 @@ def _result(call_id: str, data: Json, *, with_data: bool) -> Message:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
-def _metadata(conversation: ExportedConversation, turns: list[Message]) -> Message:
-    row, user = conversation.row, conversation.row.user
-    return {
-        "conversation": row.pk,
-        "copilot": row.copilot.slug,
-        "caller": row.principal,
-        "user": user and {"id": user.identifier, "email": user.email, "name": user.name},
-        "trace_id": row.trace_id,
-        "review_state": row.review_state,
-        "ratings": ratings_of(conversation.verdicts),
-        "labels": labels_of(conversation.verdicts),
-        "rating_comments": comments_of(conversation.verdicts),
-        "content_kept": all(one["content_kept"] for one in turns),
-        "turns": turns,
-    }
-
-
-def _turn_metadata(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
-    view, last = turn.view, turn.last[-1] if turn.last else None
-    up, down = turn.thumbs
-    facts: Message = {
-        "turn": view.id,
-        "asked_at": view.row.started_at.isoformat(),
-        "content_kept": turn.is_kept,
-        "version": last.version if last else None,
-        "provider": last.row.provider if last else "",
-        "model": last.row.model if last else "",
-        "outcome": last.row.outcome if last else view.state,
-        "error": last.row.error if last else "",
-        "error_kind": last.row.error_code if last else "",
-        "thumbs_up": up,
-        "thumbs_down": down,
-        "reasons": turn.reasons,
-        "comments": turn.comments,
-        "ratings": ratings_of(turn.verdicts),
-        "labels": labels_of(turn.verdicts),
-        "tokens": view.row.tokens,
-        "cost_usd": turn.cost,
-        "cost_is": turn.cost_confidence,
-        "requests_of_unknown_cost": view.row.n_unpriced,
-    }
+def _describe_turn(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
+    facts = turn.describe()
     if left_out := sum(run.unread_events for run in turn.last):
         facts["events_left_out"] = left_out
     if conversation.options.with_data:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from copilot_admin.models import Conversation, CopilotVersion, CriterionKind, Verdict
 from copilot_admin.transcripts.exports.selection import is_staying
@@ -19,6 +20,8 @@ from copilot_admin.transcripts.queries import (
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
 MAX_EVENTS = 10_000  # of one request
+NOT_KEPT = "[not kept: the copilot's logging keeps no content]"
+LEFT_OUT = "[not exported: data was left out]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +82,45 @@ class ExportedTurn:
         """The comments of thumbs."""
         return [one.comment for one in self.view.feedback if one.comment]
 
-    @property
-    def cost(self) -> str | None:
-        """The known cost in US dollars; None if nothing is known of it."""
-        turn = self.view.row
-        return f"{turn.cost:f}" if turn.cost or not turn.n_unpriced else None
+    def describe(self) -> dict[str, Any]:
+        """Return its metadata, by the names that all formats have."""
+        row, place = self.view.row, self.view.place
+        last = self.last[-1].row if self.last else None
+        versions = [run.version for run in self.last if run.version is not None]
+        up, down = self.thumbs
+        return {
+            "turn": row.pk,
+            "follows": place.parent_id,
+            "branch": place.branch,
+            "asked_at": row.started_at.isoformat(),
+            "content_kept": self.is_kept,
+            "version": versions[-1] if versions else None,
+            "provider": last.provider if last else "",
+            "model": last.model if last else "",
+            "state": self.view.state,
+            "outcome": last.outcome if last else "",
+            "error_kind": last.error_code if last else "",
+            "error": last.error if last else "",
+            "attempts": len(self.attempts),
+            "thumbs_up": up,
+            "thumbs_down": down,
+            "reasons": self.reasons,
+            "comments": self.comments,
+            **_describe_verdicts(self.verdicts),
+            "tokens": row.tokens,
+            **{
+                f"{kind}_tokens": sum(getattr(run.row, f"{kind}_tokens") for run in self.view.runs)
+                for kind in ("input", "cached", "output", "reasoning")
+            },
+            "cost_usd": f"{row.cost:f}" if row.cost or not row.n_unpriced else None,
+            "cost_is": self._cost_confidence,
+            "requests_of_unknown_cost": row.n_unpriced,
+            "first_token_ms": row.ttft_ms,
+            "ms": row.ms,
+        }
 
     @property
-    def cost_confidence(self) -> str:
-        """One of exact, estimated, partly, unknown."""
+    def _cost_confidence(self) -> str:
         if self.view.row.n_unpriced:
             return "partly" if self.view.row.cost else "unknown"
         return "estimated" if self.view.row.cost_is_estimated else "exact"
@@ -111,6 +144,19 @@ class ExportedConversation:
     def verdicts(self) -> Sequence[Verdict]:
         """The verdicts on the conversation as a whole."""
         return self._verdicts.get(None, ())
+
+    def describe(self) -> dict[str, Any]:
+        """Return its metadata, by the names that all formats have."""
+        row, user = self.row, self.row.user
+        return {
+            "conversation": row.pk,
+            "copilot": row.copilot.slug,
+            "caller": row.principal,
+            "user": user and {"id": user.identifier, "email": user.email, "name": user.name},
+            "trace_id": row.trace_id,
+            "review_state": row.review_state,
+            **_describe_verdicts(self.verdicts),
+        }
 
     def turns(self, ids: Sequence[int] | None = None) -> Iterator[ExportedTurn]:
         """Yield these turns, or all of them, each after the one that it follows."""
@@ -173,6 +219,14 @@ def read_conversation(pk: int, options: ExportOptions) -> ExportedConversation |
     rows = Conversation.objects.select_related("copilot", "user").filter(is_staying(), pk=pk)
     row = rows.first()
     return ExportedConversation(row, options) if row else None
+
+
+def _describe_verdicts(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+    return {
+        "ratings": ratings_of(verdicts),
+        "labels": labels_of(verdicts),
+        "rating_comments": comments_of(verdicts),
+    }
 
 
 def ratings_of(verdicts: Sequence[Verdict]) -> list[str]:

@@ -18,8 +18,7 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.models import TranscriptExport
 from copilot_admin.storage.errors import find_disk_problem
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.exports.export_format import About, ExportFormat
-from copilot_admin.transcripts.exports.formats import FORMATS
+from copilot_admin.transcripts.exports.formats import FORMATS, ExportFormat
 from copilot_admin.transcripts.exports.reading import ExportOptions, read_conversation
 from copilot_admin.transcripts.exports.records import (
     claim_export,
@@ -60,13 +59,6 @@ class Position:
     n_turns: int | None = None
 
 
-def write_text(plan: ExportPlan, about: About, below: int) -> Iterator[str | Position]:
-    """Yield a whole file with the conversations below an id."""
-    yield from plan.format.begin(about)
-    yield from write_conversations(plan, below)
-    yield from plan.format.end()
-
-
 def write_conversations(plan: ExportPlan, below: int) -> Iterator[str | Position]:
     """Yield the texts of the conversations below an id, and after each its position."""
     while (window := next_window(plan.selection, below)) is not None:
@@ -75,7 +67,7 @@ def write_conversations(plan: ExportPlan, below: int) -> Iterator[str | Position
             conversation = read_conversation(pk, plan.options)
             if conversation is None or not conversation.tree.places:
                 continue
-            yield from plan.format.conversation(conversation)
+            yield from plan.format.write(conversation)
             n_turns = None if conversation.is_gone else len(conversation.tree.places)
             yield Position(pk, n_turns)
         yield Position(below)
@@ -141,8 +133,7 @@ class ExportWriter:
             if time.monotonic() >= until:
                 is_stored = self._store(export, is_done=False)
                 return BatchOutcome.MOVED if is_stored else BatchOutcome.ENDED
-        for text in self._format.end():
-            self._add(export, text)
+        self._add(export, self._format.end)
         self._store(export, is_done=True)
         return BatchOutcome.ENDED
 
@@ -165,7 +156,7 @@ class ExportWriter:
 
     def _continue(self, export: TranscriptExport, plan: ExportPlan) -> Iterator[str | Position]:
         if not export.n_parts:
-            yield from plan.format.begin(About(words=export.words, made_at=export.made_at))
+            yield plan.format.begin(export.made_at, export.words)
         yield from write_conversations(plan, export.position)
 
     def _add(self, export: TranscriptExport, text: str) -> bool:
@@ -185,7 +176,7 @@ class ExportWriter:
         return _run(partial(store_part, self._id, self._claim, export.n_parts - 1, part))
 
     def _store(self, export: TranscriptExport, *, is_done: bool) -> bool:
-        part = self._take_part() if self._texts else b""
+        part = self._take_part() if self._buffered else b""
         export.n_parts += bool(part)
         return _run(partial(store_progress, export, self._claim, part, is_done=is_done))
 

@@ -45,7 +45,7 @@ def text_of(export: TranscriptExport) -> str:
 def said_by(name: str, conversation: Any, **options: bool) -> str:
     """One conversation in a format, without a file around it."""
     exported = ExportedConversation(conversation, ExportOptions(**options))
-    return "".join(FORMATS[name].conversation(exported))
+    return "".join(FORMATS[name].write(exported))
 
 
 def parts_of(export: TranscriptExport) -> list[int]:

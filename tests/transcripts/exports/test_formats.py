@@ -26,15 +26,13 @@ from copilot_admin.models import (
     Turn,
     Verdict,
 )
-from copilot_admin.transcripts.exports.documents import escape_markdown, fence
-from copilot_admin.transcripts.exports.export_format import About
 from copilot_admin.transcripts.exports.formats import BYTE_ORDER_MARK, FORMATS
 from tests.admin.transcripts.transcript_rows import call, echo, results, rich_conversation
 from tests.factories import make_version
 from tests.transcripts.exports.exporting import said_by
 from tests.transcripts.store.journaling import Client, ai, call_echo, call_event, human
 
-ABOUT = About(words="Copilot: <b>desk</b>", made_at=datetime(2026, 11, 22, 12, 0, tzinfo=UTC))
+ABOUT = (datetime(2026, 11, 22, 12, 0, tzinfo=UTC), "Copilot: <b>desk</b>")
 HOSTILE = (
     "<script>alert(1)</script>",
     "</pre></article><img src=https://evil.example/x onerror=alert(1)>",
@@ -47,7 +45,7 @@ pytestmark = pytest.mark.django_db
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
-    head = "".join(FORMATS["csv"].begin(ABOUT)).removeprefix(BYTE_ORDER_MARK)
+    head = FORMATS["csv"].begin(*ABOUT).removeprefix(BYTE_ORDER_MARK)
     return list(csv.DictReader(io.StringIO(head + text, newline="")))
 
 
@@ -60,7 +58,7 @@ def test_every_format_has_its_description_and_the_user_of_a_conversation():
     named = Client(user=user).ask("Hello").answer("Hi.").conversation
     nobody = Client().ask("Hello").answer("Hi.").conversation
     for name, one in FORMATS.items():
-        assert one.name == name and str(one.label) and str(one.help).endswith(".")
+        assert str(one.label) and str(one.help).endswith(".")
         assert ("Ada" in said_by(name, named)) is (name != "csv")
         assert "Ada" not in said_by(name, nobody)
     (line,) = lines_of(said_by("jsonl", named))
@@ -208,8 +206,7 @@ def hostile_conversation():
 
 def test_a_page_runs_nothing_and_fetches_nothing():
     page = FORMATS["html"]
-    text = "".join(page.begin(ABOUT)) + said_by("html", hostile_conversation())
-    text += "".join(page.end())
+    text = page.begin(*ABOUT) + said_by("html", hostile_conversation()) + page.end
     tags = Tags()
     tags.feed(text)
     names = {one for one in tags.found if " " not in one}
@@ -236,12 +233,6 @@ def test_markdown_shows_hostile_texts_as_they_are():
     }
     for one in HOSTILE:
         assert one in tags.text
-
-
-def test_a_fence_is_longer_than_any_within():
-    assert fence("a") == "```text\na\n```"
-    assert fence("a ````` b").startswith("``````text\n")
-    assert escape_markdown("# a\n[x](y)") == "\\# a \\[x\\]\\(y\\)"
 
 
 def test_each_path_through_a_conversation_is_one_line_for_every_reader():

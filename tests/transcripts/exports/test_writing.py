@@ -29,7 +29,6 @@ from copilot_admin.transcripts.exports.records import (
     discard_export,
     file_name,
     media_type,
-    read_file,
     stop_export,
     sweep_exports,
     take_over,
@@ -195,13 +194,6 @@ def test_an_export_that_cannot_be_written_says_why(monkeypatch, name, value, sen
     export = begun()
     monkeypatch.setattr(writing, name, fail if isinstance(value, Exception) else value)
     assert sentence in written(export).error
-
-
-def test_a_download_of_a_deleted_file_breaks_off():
-    export = written(begun())
-    ExportPart.objects.all().delete()
-    with pytest.raises(ExportPart.DoesNotExist):
-        list(read_file(export))
 
 
 def test_a_database_that_is_away_is_tried_again(monkeypatch):
