@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _
 from copilot_admin.copilots.assertions import Assertion, AssertionKind
 from copilot_admin.evaluation.numbers import find_numbers, is_near
 from copilot_admin.models import ResultVerdict
+from copilot_admin.pricing.cost import ZERO_COST, Cost
+from protocol.json import JsonObject
 
 MAX_NAMES = 8  # found names in a reason; more are no help
 MAX_REASON_LENGTH = 500  # characters of a judge's reason
@@ -22,17 +24,29 @@ _THOUGHT = ("<think>", "</think>")  # reasoning that some models put before thei
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerContent:
-    """What assertions look at.
+class CaseAnswer:
+    """The answer to a test case, and its verdict once it was judged.
 
     Attributes:
+        error: Why there is no whole answer.
         cited: All names of each cited source: its uuid, its id and its name.
         called: Client functions, tools and components that were called.
+        ms: Of all its requests, as are tokens and cost, which include the judge's.
+        outcomes: Of each assertion, as a result stores it.
     """
 
-    text: str
+    text: str = ""
+    error: str = ""
+    trace_id: str = ""
     cited: frozenset[str] = frozenset()
     called: frozenset[str] = frozenset()
+    ttft_ms: int | None = None
+    ms: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Cost = ZERO_COST
+    verdict: ResultVerdict = ResultVerdict.ERROR
+    outcomes: tuple[JsonObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +65,7 @@ class Outcome:
         }
 
 
-def check_assertion(assertion: Assertion, answer: AnswerContent) -> Outcome | None:
+def check_assertion(assertion: Assertion, answer: CaseAnswer) -> Outcome | None:
     """Check an assertion; return None if a model has to judge."""
     match assertion.kind:
         case AssertionKind.CONTAINS:

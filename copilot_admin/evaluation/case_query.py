@@ -19,11 +19,11 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.copilots.test_cases import TestCaseEntry
 from copilot_admin.errors import TooManyRequests, Unavailable
-from copilot_admin.evaluation.assertions import AnswerContent
+from copilot_admin.evaluation.assertions import CaseAnswer
 from copilot_admin.evaluation.simulated_workspace import first_messages, request_of, result_messages
 from copilot_admin.ids import new_ids
 from copilot_admin.models import CostConfidence, Event, EventType, Logging, Outcome, Run
-from copilot_admin.pricing.cost import ZERO_COST, Cost, sum_costs
+from copilot_admin.pricing.cost import Cost, sum_costs
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.storage.blobs import load
@@ -39,37 +39,6 @@ ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
 
 class Interrupted(Unavailable):
     """The server stops: the test case has to run again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Times, tokens and cost of an answer, over all its requests."""
-
-    ttft_ms: int | None = None
-    ms: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: Cost = ZERO_COST
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseAnswer:
-    """The answer to a test case; `error` says why there is no whole answer."""
-
-    content: AnswerContent
-    trace_id: str = ""
-    error: str = ""
-    usage: Usage = Usage()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored:
-    """Outcome of the last run, its error, and usage and server-side calls of all runs."""
-
-    outcome: str = ""
-    error: str = ""
-    usage: Usage = Usage()
-    called: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -113,17 +82,7 @@ async def query_case(
         error = problem.public
     except EventTooLarge:
         error = _("The answer is too large.")
-    stored = await READER.run(partial(_read, tuple(chat.runs)))
-    if stored.outcome == Outcome.INTERRUPTED:
-        raise Interrupted(stored.error)
-    return CaseAnswer(
-        content=AnswerContent(
-            text=chat.text, cited=frozenset(chat.cited), called=stored.called | chat.called
-        ),
-        trace_id=chat.trace_id,
-        error=error or ("" if stored.outcome in ANSWERED else stored.error),
-        usage=stored.usage,
-    )
+    return await READER.run(partial(_read_answer, chat, error))
 
 
 async def _send_requests(chat: _Chat) -> str:
@@ -177,26 +136,29 @@ def _take(chat: _Chat, name: str, data: Mapping[str, Any]) -> Mapping[str, Any] 
     return None
 
 
-def _read(run_ids: tuple[UUID, ...]) -> _Stored:
-    runs = list(Run.objects.filter(pk__in=run_ids).order_by("started_at"))
-    if not runs:
-        return _Stored()
-    usage = Usage(
-        ttft_ms=runs[-1].ttft_ms,
+def _read_answer(chat: _Chat, error: str) -> CaseAnswer:
+    """Return what came, with what the runs say of it."""
+    runs = list(Run.objects.filter(pk__in=chat.runs).order_by("started_at"))
+    last = runs[-1] if runs else None
+    if last is not None and last.outcome == Outcome.INTERRUPTED:
+        raise Interrupted(last.error)
+    if last is not None and last.outcome not in ANSWERED:
+        error = error or last.error
+    return CaseAnswer(
+        text=chat.text,
+        error=error,
+        trace_id=chat.trace_id,
+        cited=frozenset(chat.cited),
+        called=frozenset([*chat.called, *_read_server_calls(chat.runs)]),
+        ttft_ms=last.ttft_ms if last else None,
         ms=sum(run.ms or 0 for run in runs),
         input_tokens=sum(run.input_tokens for run in runs),
         output_tokens=sum(run.output_tokens for run in runs),
         cost=sum_costs(Cost(run.cost, CostConfidence(run.cost_confidence)) for run in runs),
     )
-    return _Stored(
-        outcome=runs[-1].outcome,
-        error=runs[-1].error,
-        usage=usage,
-        called=frozenset(_read_server_calls(run_ids)),
-    )
 
 
-def _read_server_calls(run_ids: tuple[UUID, ...]) -> Iterator[str]:
+def _read_server_calls(run_ids: Sequence[UUID]) -> Iterator[str]:
     calls = Event.objects.filter(run__in=run_ids, type__in=(EventType.TOOL, EventType.COMPONENT))
     kept = list(calls.values_list("payload", "blob_id"))
     large = load(sha for _payload, sha in kept if sha)

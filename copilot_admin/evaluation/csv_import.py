@@ -1,7 +1,6 @@
 """Test cases from a CSV file; all of them, or none and a list of errors."""
 
 import csv
-from dataclasses import dataclass
 import io
 import re
 
@@ -19,22 +18,6 @@ _WRITTEN = re.compile(r"\(?[-\u2212+]?[$€£¥]?\d[\d.,'\u2019\u00a0\u202f]*\s?
 COLUMNS = ("question", "expected", "number", "tolerance", "label")
 
 
-@dataclass(frozen=True, slots=True)
-class LineError:
-    """An error in a line of a CSV file; the header is line 1."""
-
-    line: int
-    text: str
-
-
-class CsvErrors(ConfigurationError):
-    """A CSV file that can't be imported, with the errors of its lines."""
-
-    def __init__(self, errors: list[LineError]) -> None:
-        self.errors = errors
-        super().__init__("\n".join(f"{one.line}: {one.text}" for one in errors))
-
-
 def parse_csv(data: bytes) -> list[TestCaseEntry]:
     """Parse test cases.
 
@@ -42,12 +25,13 @@ def parse_csv(data: bytes) -> list[TestCaseEntry]:
         data: A CSV file with a header; the columns may have any order and need not all be there.
 
     Raises:
-        CsvErrors: Nothing can be imported.
+        ConfigurationError: Nothing can be imported; each line of it has the number of a line and what
+            is wrong there. The header is line 1.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise CsvErrors([LineError(1, _("Save the file as CSV in UTF-8."))]) from None
+        raise ConfigurationError("1: " + _("Save the file as CSV in UTF-8.")) from None
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restkey="")
@@ -55,17 +39,17 @@ def parse_csv(data: bytes) -> list[TestCaseEntry]:
     reader.fieldnames = names
     if "question" not in names:
         sentence = _("There is no column “question”. The first line must name the columns: %s.")
-        raise CsvErrors([LineError(1, sentence % ", ".join(COLUMNS))])
+        raise ConfigurationError("1: " + sentence % ", ".join(COLUMNS))
     if unknown := [name for name in names if name and name not in COLUMNS]:
         sentence = _("Unknown column “%(name)s”. Possible columns: %(known)s.")
         about = {"name": unknown[0], "known": ", ".join(COLUMNS)}
-        raise CsvErrors([LineError(1, sentence % about)])
+        raise ConfigurationError("1: " + sentence % about)
     return _parse_lines(reader)
 
 
 def _parse_lines(reader: "csv.DictReader[str]") -> list[TestCaseEntry]:
     entries: list[TestCaseEntry] = []
-    errors: list[LineError] = []
+    errors: list[str] = []
     try:
         for row in reader:
             cells = {key: (value or "").strip() for key, value in row.items() if key}
@@ -74,16 +58,16 @@ def _parse_lines(reader: "csv.DictReader[str]") -> list[TestCaseEntry]:
             try:
                 entries.append(_parse_row(cells))
             except ConfigurationError as error:
-                errors.append(LineError(reader.line_num, error.public))
+                errors.append(f"{reader.line_num}: {error.public}")
     except csv.Error as error:
-        errors.append(LineError(reader.line_num, str(error)))
+        errors.append(f"{reader.line_num}: {error}")
     if not entries and not errors:
-        errors.append(LineError(1, _("The file has no test cases.")))
+        errors.append("1: " + _("The file has no test cases."))
     if len(entries) > MAX_TEST_CASES:
         sentence = _("The file has more than %d test cases. Split it.")
-        errors.append(LineError(MAX_TEST_CASES + 2, sentence % MAX_TEST_CASES))
+        errors.append(f"{MAX_TEST_CASES + 2}: {sentence % MAX_TEST_CASES}")
     if errors:
-        raise CsvErrors(errors[:MAX_ERRORS])
+        raise ConfigurationError("\n".join(errors[:MAX_ERRORS]))
     return entries
 
 

@@ -9,18 +9,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.components.inputs import ModelClient
-from copilot_admin.agent.values.model_call import ModelProvider
-from copilot_admin.agent.values.model_call import Usage as TokenUsage
+from copilot_admin.agent.values.model_call import ModelProvider, Usage
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.assertions import Assertion
 from copilot_admin.errors import RunError
 from copilot_admin.evaluation.assertions import (
+    CaseAnswer,
     Outcome,
     check_assertion,
     combine_verdicts,
     parse_judgement,
 )
-from copilot_admin.evaluation.case_query import CaseAnswer, Usage
 from copilot_admin.models import ResultVerdict
 from copilot_admin.pricing.cost import calculate_cost, mark_estimated, sum_costs
 from copilot_admin.pricing.prices import get_price
@@ -63,19 +62,10 @@ class Judge:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedAnswer:
-    """An answer with its verdict, and usage that includes the judge's."""
-
-    answer: CaseAnswer
-    verdict: ResultVerdict
-    outcomes: tuple[JsonObject, ...] = ()
-
-
 async def judge_answer(
     answer: CaseAnswer, assertions: list[Assertion], judge: Judge | None
-) -> JudgedAnswer:
-    """Check all assertions of a test case.
+) -> CaseAnswer:
+    """Check all assertions of a test case; return the answer with its verdict.
 
     Args:
         answer: The answer, or why there is none.
@@ -83,21 +73,20 @@ async def judge_answer(
         judge: The model for judged assertions.
     """
     if answer.error:
-        return JudgedAnswer(answer=answer, verdict=ResultVerdict.ERROR)
+        return answer
     outcomes: list[JsonObject] = []
-    usage = answer.usage
     for assertion in assertions:
-        outcome = check_assertion(assertion, answer.content)
+        outcome = check_assertion(assertion, answer)
         if outcome is None and judge is None:
             outcome = Outcome(ResultVerdict.INCONCLUSIVE, _("There is no model to judge."))
         elif outcome is None and judge is not None:
             client = judge.connect()
-            outcome = await _ask(client, assertion.text, answer.content.text)
-            usage = await _add_usage(usage, judge, client)
+            outcome = await _ask(client, assertion.text, answer.text)
+            answer = await _add_usage(answer, judge, client)
         if outcome is not None:
             outcomes.append(outcome.as_json(assertion))
-    return JudgedAnswer(
-        answer=replace(answer, usage=usage),
+    return replace(
+        answer,
         verdict=combine_verdicts([str(one["verdict"]) for one in outcomes]),
         outcomes=tuple(outcomes),
     )
@@ -119,14 +108,14 @@ async def _ask(client: ModelClient, statement: str, answer: str) -> Outcome:
     return parse_judgement(text)
 
 
-async def _add_usage(usage: Usage, judge: Judge, client: ModelClient) -> Usage:
+async def _add_usage(answer: CaseAnswer, judge: Judge, client: ModelClient) -> CaseAnswer:
     read, written = (client.usage.get(key, 0) for key in ("prompt_tokens", "completion_tokens"))
     find = partial(get_price, judge.spec.name, judge.model, timezone.now())
-    tokens = TokenUsage(input_tokens=read, output_tokens=written) if read or written else None
+    tokens = Usage(input_tokens=read, output_tokens=written) if read or written else None
     cost = mark_estimated(calculate_cost(tokens, await READER.run(find)))
     return replace(
-        usage,
-        input_tokens=usage.input_tokens + read,
-        output_tokens=usage.output_tokens + written,
-        cost=sum_costs([usage.cost, cost]),
+        answer,
+        input_tokens=answer.input_tokens + read,
+        output_tokens=answer.output_tokens + written,
+        cost=sum_costs([answer.cost, cost]),
     )

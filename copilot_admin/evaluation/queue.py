@@ -4,7 +4,6 @@ The rows are the work queue, so that a run continues after a restart.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db import transaction
@@ -14,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.test_cases import MAX_TEST_CASES
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.evaluation.judge import JudgedAnswer
+from copilot_admin.evaluation.assertions import CaseAnswer
 from copilot_admin.models import (
     CostConfidence,
     EvaluationResult,
@@ -28,15 +27,6 @@ from copilot_admin.models import (
 from copilot_admin.transcripts.store.checkpoints import is_missed
 
 MAX_CONCURRENT = 3  # answers of a copilot; its provider also serves users
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """A test case that one worker has to run."""
-
-    result_id: int
-    run: EvaluationRun
-    case: TestCase
 
 
 def save_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
@@ -58,11 +48,11 @@ def save_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
             )
 
 
-def claim_next(copilot_id: int) -> Claim | None:
+def claim_next(copilot_id: int) -> EvaluationResult | None:
     """Claim the next waiting test case of a copilot's runs; it is given to one caller only.
 
     Returns:
-        None if none waits, or if as many as allowed are running already.
+        Its result with run and test case. None if none waits, or if as many as allowed are running already.
     """
     now = timezone.now()
     results = EvaluationResult.objects.filter(run__copilot=copilot_id)
@@ -84,7 +74,8 @@ def claim_next(copilot_id: int) -> Claim | None:
                 break
             if waiting.filter(pk=row.pk).update(state=ResultState.RUNNING, heartbeat_at=now):
                 runs.filter(pk=run.pk).update(state=RunState.RUNNING, heartbeat_at=now)
-                return Claim(result_id=row.pk, run=run, case=row.case)
+                row.run = run
+                return row
         else:
             finish_run(run.pk)
     return None
@@ -96,26 +87,25 @@ def get_cost(run_id: int) -> Decimal:
     return known or Decimal(0)
 
 
-def store_result(claim: Claim, judged: JudgedAnswer) -> bool:
+def store_result(claim: EvaluationResult, answer: CaseAnswer) -> bool:
     """Store an answer and its verdict; return False if the run was cancelled or deleted."""
-    answer, usage = judged.answer, judged.answer.usage
     previous = find_previous_answer(claim.run, claim.case)
-    rows = EvaluationResult.objects.filter(pk=claim.result_id, state=ResultState.RUNNING)
+    rows = EvaluationResult.objects.filter(pk=claim.pk, state=ResultState.RUNNING)
     stored = rows.update(
         state=ResultState.DONE,
         heartbeat_at=None,
-        verdict=judged.verdict,
-        outcomes=list(judged.outcomes),
+        verdict=answer.verdict,
+        outcomes=list(answer.outcomes),
         error=answer.error,
-        answer=answer.content.text,
-        is_changed=None if previous is None or answer.error else previous != answer.content.text,
+        answer=answer.text,
+        is_changed=None if previous is None or answer.error else previous != answer.text,
         trace_id=answer.trace_id,
-        ttft_ms=usage.ttft_ms,
-        ms=usage.ms,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cost=usage.cost.amount,
-        cost_is_estimated=usage.cost.confidence == CostConfidence.ESTIMATED,
+        ttft_ms=answer.ttft_ms,
+        ms=answer.ms,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+        cost=answer.cost.amount,
+        cost_is_estimated=answer.cost.confidence == CostConfidence.ESTIMATED,
         finished_at=timezone.now(),
     )
     finish_run(claim.run.pk)

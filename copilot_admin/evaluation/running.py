@@ -1,14 +1,12 @@
 """Background jobs of all servers, from the database; without any content."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
-from django.db.models import Count, Max, Min
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.db.models import Count, Max, Min, TextChoices
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
@@ -26,23 +24,14 @@ from copilot_admin.privacy.counting import MAX_COUNTED
 MOST_SHOWN = 100  # of each kind; more of them are counted
 
 
-class WorkKind(StrEnum):
+class WorkKind(TextChoices):
     """Kinds of background jobs."""
 
-    DELETION = "deletion"
-    IMPORT = "import"
-    MESSAGES = "messages"
-    EVALUATION = "evaluation"
-    REMOVAL = "removal"
-
-
-KINDS: Mapping[WorkKind, str | Promise] = {
-    WorkKind.DELETION: gettext_lazy("Copilot being deleted"),
-    WorkKind.IMPORT: gettext_lazy("Import awaiting confirmation"),
-    WorkKind.MESSAGES: gettext_lazy("Alert deliveries"),
-    WorkKind.EVALUATION: gettext_lazy("Test run"),
-    WorkKind.REMOVAL: gettext_lazy("Conversations being deleted"),
-}
+    DELETION = "deletion", _("Copilot being deleted")
+    IMPORT = "import", _("Import awaiting confirmation")
+    MESSAGES = "messages", _("Alert deliveries")
+    EVALUATION = "evaluation", _("Test run")
+    REMOVAL = "removal", _("Conversations being deleted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +44,7 @@ class Work:
         since: Start time, if known.
         moved_at: Last heartbeat.
         total: Number of items, of which `done` are done; None if unknown.
+        is_moving: False if it waits for a person.
     """
 
     kind: WorkKind
@@ -67,27 +57,7 @@ class Work:
     done: int = 0
     total: int | None = None
     can_be_cancelled: bool = False
-
-    @property
-    def is_moving(self) -> bool:
-        return self.kind is not WorkKind.IMPORT
-
-    @property
-    def label(self) -> str:
-        """Return the kind in words."""
-        return str(KINDS[self.kind])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedTask:
-    """A task that waits, runs or failed."""
-
-    name: str
-    status: str
-    enqueued_at: datetime
-    started_at: datetime | None
-    workers: str
-    error: str
+    is_moving: bool = True
 
 
 def running() -> tuple[Work, ...]:
@@ -101,31 +71,21 @@ def running() -> tuple[Work, ...]:
     )
 
 
-def queued_tasks() -> tuple[QueuedTask, ...]:
+def queued_tasks() -> list[dict[str, object]]:
     """Return unfinished and failed tasks of workers, the newest first."""
     wanted = (TaskResultStatus.READY, TaskResultStatus.RUNNING, TaskResultStatus.FAILED)
     rows = DBTaskResult.objects.filter(status__in=wanted).order_by("-enqueued_at")
-    columns = (
-        "task_path",
-        "status",
-        "enqueued_at",
-        "started_at",
-        "worker_ids",
-        "exception_class_path",
-    )
-    return tuple(
-        QueuedTask(
-            name=path.rpartition(".")[2],
-            status=str(TaskResultStatus(status).label),
-            enqueued_at=enqueued_at,
-            started_at=started_at,
-            workers=", ".join(map(str, workers)),
-            error=error.rpartition(".")[2],
-        )
-        for path, status, enqueued_at, started_at, workers, error in rows.values_list(*columns)[
-            :MOST_SHOWN
-        ]
-    )
+    return [
+        {
+            "name": row.task_path.rpartition(".")[2],
+            "status": TaskResultStatus(row.status).label,
+            "enqueued_at": row.enqueued_at,
+            "started_at": row.started_at,
+            "workers": ", ".join(map(str, row.worker_ids)),
+            "error": row.exception_class_path.rpartition(".")[2],
+        }
+        for row in rows.defer("args_kwargs", "return_value", "traceback")[:MOST_SHOWN]
+    ]
 
 
 def _evaluations() -> Iterator[Work]:
@@ -172,7 +132,7 @@ def _removals() -> Iterator[Work]:
 def _imports() -> Iterator[Work]:
     rows = PendingImport.objects.defer("files").select_related("user").order_by("sent_at")
     for row in rows[:MOST_SHOWN]:
-        yield Work(kind=WorkKind.IMPORT, name=str(row.user), since=row.sent_at)
+        yield Work(kind=WorkKind.IMPORT, name=str(row.user), since=row.sent_at, is_moving=False)
 
 
 def _messages() -> Iterator[Work]:
@@ -181,7 +141,7 @@ def _messages() -> Iterator[Work]:
     if found["number"]:
         yield Work(
             kind=WorkKind.MESSAGES,
-            name=_("%(number)d not yet taken") % {"number": found["number"]},
+            name=gettext("%(number)d not yet taken") % {"number": found["number"]},
             since=found["since"],
             moved_at=found["moved"],
         )

@@ -10,7 +10,7 @@ from copilot_admin.copilots.other_providers import find_missing, names_in_draft
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.copilots.publishing import apply_document, document_of
-from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.judge import Judge
 from copilot_admin.evaluation.playground import prepare_draft, prepare_version
 from copilot_admin.models import Copilot, CopilotVersion, EvaluationRun, Provider, TargetKind
@@ -32,15 +32,6 @@ class Target:
     version_number: int = 0
     provider: Provider | None = None
     model: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedTarget:
-    """A copilot that can be queried and a judge, or the reason why it can't."""
-
-    live: LiveCopilot | None = None
-    judge: Judge | None = None
-    problem: str = ""
 
 
 def make_run(copilot: Copilot, target: Target) -> EvaluationRun:
@@ -73,47 +64,45 @@ def make_run(copilot: Copilot, target: Target) -> EvaluationRun:
     return run
 
 
-def prepare_target(run: EvaluationRun) -> PreparedTarget:
-    """Prepare a run's target and judge; reads the database."""
+def prepare_target(run: EvaluationRun) -> tuple[LiveCopilot, Judge | None]:
+    """Return a run's target and judge; reads the database.
+
+    Raises:
+        ConfigurationError: There is none any more.
+        RunError: The judge's key can't be read.
+    """
     if run.target in (TargetKind.LIVE, TargetKind.VERSION):
         version = _find_version(run.copilot, run.version_number)
         if version is None:
-            return PreparedTarget(problem=_("The version was deleted."))
+            raise ConfigurationError(_("The version was deleted."))
         live = prepare_version(version, observe=lambda call: None)
-        return _with_judge(run, live)
+        return live, _find_judge(run, live)
     if run.provider is None:
-        return PreparedTarget(problem=_("The provider was deleted."))
+        raise ConfigurationError(_("The provider was deleted."))
     draft = run.copilot
     apply_document(draft, run.document, provider=draft.provider)
     draft.provider, draft.model = run.provider, run.model
     for name in find_missing(names_in_draft(draft)):
         problem = _("There is no provider named '%(name)s'. Choose another.")
-        return PreparedTarget(problem=problem % {"name": name})
+        raise ConfigurationError(problem % {"name": name})
     is_other = run.target == TargetKind.MODEL
-    return _with_judge(
-        run, prepare_draft(draft, observe=lambda call: None, is_model_fixed=is_other)
-    )
+    live = prepare_draft(draft, observe=lambda call: None, is_model_fixed=is_other)
+    return live, _find_judge(run, live)
 
 
-def _with_judge(run: EvaluationRun, live: LiveCopilot) -> PreparedTarget:
+def _find_judge(run: EvaluationRun, live: LiveCopilot) -> Judge | None:
     answerer = live.answerer
     if answerer is None:
-        return PreparedTarget(live=live)
+        return None
     if not run.judge_model or run.judge_provider is None:
-        judge = Judge(
+        return Judge(
             provider=answerer.provider,
             spec=answerer.spec.provider,
             model=answerer.spec.model,
             parameters=dict(answerer.spec.parameters),
         )
-        return PreparedTarget(live=live, judge=judge)
-    try:
-        spec = provider_spec(run.judge_provider)
-        provider = make_provider(spec)
-    except (ConfigurationError, RunError) as error:
-        return PreparedTarget(problem=error.public)
-    judge = Judge(provider=provider, spec=spec, model=run.judge_model, parameters={})
-    return PreparedTarget(live=live, judge=judge)
+    spec = provider_spec(run.judge_provider)
+    return Judge(provider=make_provider(spec), spec=spec, model=run.judge_model, parameters={})
 
 
 def _find_version(copilot: Copilot, number: int) -> CopilotVersion | None:

@@ -21,13 +21,12 @@ from django_tasks import task
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.end_users import user_of_admin
 from copilot_admin.copilots.test_cases import as_row
-from copilot_admin.errors import ConfigurationError, Unavailable
-from copilot_admin.evaluation.assertions import AnswerContent
-from copilot_admin.evaluation.case_query import CaseAnswer, query_case
-from copilot_admin.evaluation.judge import JudgedAnswer, judge_answer
+from copilot_admin.errors import ConfigurationError, RunError, Unavailable
+from copilot_admin.evaluation.assertions import CaseAnswer
+from copilot_admin.evaluation.case_query import query_case
+from copilot_admin.evaluation.judge import judge_answer
 from copilot_admin.evaluation.queue import (
     MAX_CONCURRENT,
-    Claim,
     claim_next,
     claim_stalled,
     release,
@@ -44,7 +43,7 @@ from copilot_admin.jobs.tasks import (
     run_coroutine,
     run_on_server_loop,
 )
-from copilot_admin.models import EvaluationRun, ResultVerdict, TestCase
+from copilot_admin.models import EvaluationResult, EvaluationRun, TestCase
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.runs.open_run import is_draining
 from copilot_admin.runs.run import RUNNING
@@ -99,7 +98,7 @@ class EvaluationWorker:
     def __init__(self, copilot_id: int) -> None:
         self.copilot_id = copilot_id
         self.name = f"evaluations of copilot {copilot_id}"
-        self._running: dict[asyncio.Task[None], Claim] = {}
+        self._running: dict[asyncio.Task[None], EvaluationResult] = {}
         self._failed: set[int] = set()  # results to be released
         self._ends_at = float("inf")
 
@@ -144,7 +143,7 @@ class EvaluationWorker:
         claim = await self._claim()
         if claim is None:
             return False
-        running = spawn(_run_case(claim), name=f"{self.name}, result {claim.result_id}")
+        running = spawn(_run_case(claim), name=f"{self.name}, result {claim.pk}")
         self._running[running] = claim
         try:
             await asyncio.wait({running})
@@ -153,16 +152,16 @@ class EvaluationWorker:
             del self._running[running]
         error = None if running.cancelled() else running.exception()
         if isinstance(error, RETRIED):
-            self._failed.add(claim.result_id)
+            self._failed.add(claim.pk)
             raise error
         if error is not None:  # logged by its task
-            await WRITER.run(partial(store_result, claim, _no_answer(CRASHED)))
+            await WRITER.run(partial(store_result, claim, CaseAnswer(error=CRASHED)))
         return True
 
-    async def _claim(self) -> Claim | None:
+    async def _claim(self) -> EvaluationResult | None:
         failed, self._failed = frozenset(self._failed), set()  # so that each is released once
 
-        def release_and_claim() -> Claim | None:
+        def release_and_claim() -> EvaluationResult | None:
             release(failed)
             return claim_next(self.copilot_id)
 
@@ -189,19 +188,19 @@ class EvaluationWorker:
     async def _send_heartbeat(self) -> None:
         running = dict(self._running)
         await WRITER.run(partial(beat, tuple(run.id for run in tuple(RUNNING))))
-        ids = tuple(claim.result_id for claim in running.values())
+        ids = tuple(claim.pk for claim in running.values())
         wanted = await WRITER.run(partial(send_heartbeat, self.copilot_id, ids))
         for one, claim in running.items():
-            if claim.result_id not in wanted:
+            if claim.pk not in wanted:
                 one.cancel()
 
 
-async def _run_case(claim: Claim) -> None:
-    judged = await evaluate_case(claim.run, claim.case)
-    await WRITER.run(partial(store_result, claim, judged))
+async def _run_case(claim: EvaluationResult) -> None:
+    answer = await evaluate_case(claim.run, claim.case)
+    await WRITER.run(partial(store_result, claim, answer))
 
 
-async def evaluate_case(run: EvaluationRun, case: TestCase) -> JudgedAnswer:
+async def evaluate_case(run: EvaluationRun, case: TestCase) -> CaseAnswer:
     """Query the target of a run for a test case and judge its answer.
 
     Raises:
@@ -210,13 +209,14 @@ async def evaluate_case(run: EvaluationRun, case: TestCase) -> JudgedAnswer:
     try:
         entry = await asyncio.to_thread(lambda: parse_case(as_row(case)))  # of up to 4 MB
     except ConfigurationError as error:
-        return _no_answer(_("The test case is not valid: %s") % error.public)
-    target = await READER.run(partial(prepare_target, run))
-    if target.live is None:
-        return _no_answer(target.problem)
+        return CaseAnswer(error=_("The test case is not valid: %s") % error.public)
+    try:
+        live, judge = await READER.run(partial(prepare_target, run))
+    except (ConfigurationError, RunError) as error:
+        return CaseAnswer(error=error.public)
     caller = await READER.run(partial(_get_caller, run.started_by_id))
-    answer = await query_case(target.live, caller, entry, origin=case.origin)
-    return await judge_answer(answer, entry.expect, target.judge)
+    answer = await query_case(live, caller, entry, origin=case.origin)
+    return await judge_answer(answer, entry.expect, judge)
 
 
 def _get_caller(user_id: int | None) -> Caller:
@@ -224,11 +224,6 @@ def _get_caller(user_id: int | None) -> Caller:
         return Caller(principal=f"{PLAYGROUND}command")
     user = get_user_model().objects.filter(pk=user_id).first()
     return Caller(principal=f"{PLAYGROUND}{user_id}", user=user_of_admin(user) if user else None)
-
-
-def _no_answer(problem: str) -> JudgedAnswer:
-    answer = CaseAnswer(content=AnswerContent(text=""), error=problem)
-    return JudgedAnswer(answer=answer, verdict=ResultVerdict.ERROR)
 
 
 def _get_slots() -> asyncio.Semaphore:

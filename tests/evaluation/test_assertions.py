@@ -4,17 +4,17 @@ import pytest
 
 from copilot_admin.copilots.assertions import Assertion
 from copilot_admin.evaluation.assertions import (
-    AnswerContent,
+    CaseAnswer,
     check_assertion,
     combine_verdicts,
     parse_judgement,
 )
-from copilot_admin.evaluation.numbers import find_numbers, is_near
+from copilot_admin.evaluation.numbers import find_numbers
 from copilot_admin.models import ResultVerdict
 
 PASSED, FAILED = ResultVerdict.PASSED, ResultVerdict.FAILED
 INCONCLUSIVE, ERROR = ResultVerdict.INCONCLUSIVE, ResultVerdict.ERROR
-ANSWER = AnswerContent(
+ANSWER = CaseAnswer(
     text="Net income\ngrew by 12.4 % to 1,011.9 (6.1%).",
     cited=frozenset({"news"}),
     called=frozenset({"get_widget_data"}),
@@ -43,18 +43,6 @@ def test_an_assertion_passes_or_fails_with_a_reason(assertion, verdict):
     outcome = check_assertion(Assertion.model_validate(assertion), ANSWER)
     assert outcome is not None
     assert (outcome.verdict, bool(outcome.reason)) == (verdict, True)
-
-
-def test_a_judged_assertion_is_left_to_a_model():
-    assert check_assertion(Assertion(judged="It greets."), ANSWER) is None
-
-
-def test_the_reason_shows_numbers_as_written_and_not_too_many():
-    outcome = check_assertion(Assertion(number=99), ANSWER)
-    assert outcome is not None and outcome.reason.endswith("12.4 %, 1,011.9, (6.1%).")
-    many = AnswerContent(text=" ".join(map(str, range(1, 20))))
-    outcome = check_assertion(Assertion(number=99), many)
-    assert outcome is not None and outcome.reason.endswith("7, 8, ….")
 
 
 @pytest.mark.parametrize(
@@ -130,17 +118,3 @@ def test_a_judge_says_yes_or_no_first(text, verdict):
 )
 def test_a_number_has_all_its_readings(text, found):
     assert [one.values for one in find_numbers(text)] == found
-
-
-@pytest.mark.parametrize(
-    ("value", "expected", "tolerance", "near"),
-    [
-        (0.1 + 0.2, 0.3, 0.0, True),
-        (3.3, 3.2, 0.1, True),
-        (3.31, 3.2, 0.1, False),
-        (1e12 + 1, 1e12, 0.0, True),
-        (-4.0, 4.0, 1.0, False),
-    ],
-)
-def test_rounding_errors_are_no_difference(value, expected, tolerance, near):
-    assert is_near(value, expected, tolerance) is near

@@ -53,15 +53,6 @@ def test_the_parts_give_both_texts(before, after):
     assert all(one.kind is not two.kind for one, two in pairwise(parts))
 
 
-def test_texts_that_have_nothing_in_common_are_told_apart_as_a_whole():
-    before = "\n".join(f"a{number}" for number in range(2_000))
-    after = "\n".join(f"b{number}" for number in range(2_000))
-    assert differences(before, after) == (
-        TextPart(PartKind.GONE, before),
-        TextPart(PartKind.NEW, after),
-    )
-
-
 def test_what_both_have_is_shown_beside_a_difference_alone():
     before, after = f"{'x ' * 10}one{' y' * 10}", f"{'x ' * 10}two{' y' * 10}"
     parts = shortened(differences(before, after), context=4)
@@ -76,9 +67,3 @@ def test_a_long_text_between_two_differences_is_left_out_in_its_middle():
     )
     assert drawn(shortened(parts, context=3)) == "{+a+}012<3456>789{+b+}"
     assert shortened(parts, context=4) == parts
-
-
-def test_of_what_came_or_went_beginning_and_end_are_shown():
-    [head, middle, tail] = shortened((TextPart(PartKind.NEW, "x" * 5_000),), longest=1_000)
-    assert (head, tail) == (TextPart(PartKind.NEW, "x" * 500), TextPart(PartKind.NEW, "x" * 500))
-    assert middle == TextPart(PartKind.LEFT_OUT, "x" * 4_000, within=PartKind.NEW)

@@ -1,7 +1,6 @@
 """Turns become test cases with their data and their answer; each once."""
 
 import json
-from typing import Any
 
 from django.utils import timezone
 import pytest
@@ -27,9 +26,8 @@ from copilot_admin.models import (
 )
 from protocol.events import FunctionCall
 from protocol.models import DataItem, ResultMessage, SourceData
-from tests.admin.transcripts.test_again import ENV, asked_with_data
+from tests.admin.transcripts.test_again import asked_with_data
 from tests.admin.transcripts.transcript_rows import PRICES, echo
-from tests.factories import make_case
 from tests.transcripts.store.journaling import Asked, Client, ai, human
 
 pytestmark = pytest.mark.django_db
@@ -68,14 +66,6 @@ def test_a_turn_is_saved_with_what_was_said_its_data_and_its_options():
     assert request_of(entry, [])["workspace_options"] == {"web-search": True}
 
 
-def test_the_answer_of_the_turn_is_recorded():
-    conversation, turn = asked_with_data()
-    learned((conversation.pk, turn.pk))
-    case = TestCase.objects.get()
-    assert (case.origin, case.source_turn) == (conversation.pk, turn.pk)
-    assert case.recorded_answer == "Here."
-
-
 def test_what_other_functions_of_workspace_brought_is_brought_again():
     client = Client(trace_id="chat")
     called = FunctionCall(function="open_page", input_arguments={"page": "x"}, extra_state={})
@@ -86,18 +76,6 @@ def test_what_other_functions_of_workspace_brought_is_brought_again():
     learned(ids(asked))
     entry = parse_case(as_row(TestCase.objects.get()))
     assert [one["items"] for one in entry.results["open_page"]]
-
-
-def test_the_same_is_saved_once_whether_it_is_the_turn_or_the_question():
-    client = Client()
-    first, second = client.ask("Same?").answer("A"), client.ask("Other?").answer("B")
-    same = make_case(client.version.copilot, "Other?", test_data={"timezone": "UTC"})
-    (saved,) = learned(ids(first))
-    again, known = learned(ids(first), ids(second))
-    assert (again.status, again.case) == (SaveStatus.SAVED_BEFORE, saved.case)
-    assert (known.status, known.case) == (SaveStatus.SAVED_BEFORE, same.pk)
-    assert again.sentence
-    assert TestCase.objects.count() == 2
 
 
 def test_what_cannot_be_saved_says_why(monkeypatch: pytest.MonkeyPatch):
@@ -128,18 +106,6 @@ def test_what_cannot_be_saved_says_why(monkeypatch: pytest.MonkeyPatch):
     assert big.status is SaveStatus.REFUSED
     assert "MB" in big.sentence
     assert not TestCase.objects.exists()
-
-
-def test_the_same_widget_twice_in_a_dashboard_keeps_the_data_of_each():
-    twice: list[dict[str, Any]] = [
-        {"uuid": "w-1", "widget_id": "prices", "name": "A"},
-        {"uuid": "w-2", "widget_id": "prices", "name": "B"},
-    ]
-    asked = Client().ask("Hi?", env={**ENV, "widgets": {"primary": twice}}).answer("x")
-    (one,) = learned(ids(asked))
-    assert one.status is SaveStatus.SAVED
-    entry = parse_case(as_row(TestCase.objects.get()))
-    assert [widget.uuid for widget in entry.widgets] == ["w-1", "w-2"]
 
 
 def test_all_questions_of_a_conversation_are_found_or_those_with_a_thumb_down(monkeypatch):

@@ -71,13 +71,6 @@ def test_a_widget_that_is_gone_is_an_error_that_the_copilot_can_tell_of():
         }
 
 
-def test_other_functions_bring_what_was_saved_or_are_done():
-    assert result_of(ENTRY, "get_skill_content", {}) == [{"items": []}]
-    assert result_of(ENTRY, "add_widget_to_dashboard", {}) == [
-        {"status": "success", "message": "Done"}
-    ]
-
-
 def test_call_and_result_are_appended_as_workspace_does():
     call = {"function": "f", "input_arguments": {"a": 1}, "extra_state": {"s": 2}}
     assert result_messages(ENTRY, call) == [

@@ -7,14 +7,7 @@ import pytest
 
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.evaluation import versions
-from copilot_admin.evaluation.differences import (
-    PartKind,
-    TextPart,
-    in_a_line,
-    marked_changes,
-    proposed_note,
-)
-from copilot_admin.evaluation.versions import VersionFigures, version_of, version_page
+from copilot_admin.evaluation.versions import VersionFigures, version_page
 from copilot_admin.models import (
     Conversation,
     Copilot,
@@ -89,14 +82,6 @@ def test_conversations_thumbs_and_errors_are_counted_for_each_version():
     assert oldest.figures == VersionFigures(conversations=3, up=1, down=2, errors=6)
 
 
-def test_what_a_builder_tried_counts_for_no_version():
-    copilot = make_published()
-    assert copilot.live is not None
-    asked(copilot.live)
-    Run.objects.update(principal="playground:1")
-    assert version_page(copilot).rows[0].figures == VersionFigures()
-
-
 def test_a_page_says_where_the_next_goes_on(monkeypatch):
     monkeypatch.setattr(versions, "PAGE", 2)
     copilot = make_published()
@@ -121,27 +106,3 @@ def test_a_page_costs_as_many_queries_however_many_versions_it_has(
     monkeypatch.setattr(versions, "PAGE", 2)
     with django_assert_num_queries(4):
         version_page(copilot)
-
-
-def test_a_version_is_found_by_its_number():
-    copilot = make_published()
-    assert version_of(copilot, 1) == copilot.live
-    assert version_of(copilot, 2) is None
-
-
-def test_a_field_is_one_text_with_what_went_and_came():
-    [change] = marked_changes({"name": "Old desk"}, {"name": "New desk"})
-    assert change.label == "Name"
-    assert change.parts == (
-        TextPart(PartKind.GONE, "Old"),
-        TextPart(PartKind.NEW, "New"),
-        TextPart(PartKind.SAME, " desk"),
-    )
-
-
-def test_a_note_is_proposed_from_the_names_of_the_fields():
-    assert proposed_note((), is_first=True) == "First version"
-    changes = marked_changes({"name": "a", "model": "b"}, {"name": "c", "model": "d"})
-    assert proposed_note(changes, is_first=False) == "Name, Model"
-    line = in_a_line([*changes] * 100)
-    assert (len(line), line[-1]) == (300, "…")

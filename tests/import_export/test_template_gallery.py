@@ -5,7 +5,7 @@ import re
 import pytest
 
 from copilot_admin.copilots.test_cases import TestCaseEntry
-from copilot_admin.evaluation.assertions import AnswerContent, check_assertion
+from copilot_admin.evaluation.assertions import CaseAnswer, check_assertion
 from copilot_admin.import_export.templates import Template, TemplateGroup, templates
 from copilot_admin.models import ResultVerdict
 from copilot_admin.settings import BASE_DIR
@@ -34,7 +34,7 @@ def test_a_sample_answer_passes_the_tests_of_its_template(template: Template) ->
     asked = [TestCaseEntry.model_validate(row) for row in template.entry["questions"]]
     wanted = [a for one in asked if one.question == template.sample.question for a in one.expect]
     assert wanted
-    answer = AnswerContent(
+    answer = CaseAnswer(
         text=template.sample.answer,
         cited=frozenset(re.findall(r"^Source: (.+)$", template.sample.answer, re.MULTILINE)),
     )
