@@ -1,6 +1,6 @@
 """Trace of a turn: a waterfall of model calls, tools and widget data, and the facts of each request."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,45 +84,79 @@ def build_trace(turn: TurnView) -> Trace:
     if not turn.runs:
         return Trace(total_ms=0, first_ms=None, rows=(), runs=())
     began = turn.runs[0].row.started_at
-    offsets = [round((run.row.started_at - began).total_seconds() * 1000) for run in turn.runs]
-    lengths = [_length(run) for run in turn.runs]
-    total = max(start + ms for start, ms in zip(offsets, lengths, strict=True))
-    rows = [
-        TraceRow(
-            name=_("Question"),
-            icon="chat",
-            series="ca-s6",
-            start_ms=0,
-            ms=total,
-            level=1,
-            total_ms=total,
-        )
-    ]
-    calls = 0
-    for place, run in enumerate(turn.runs):
-        for row in _rows_of(run, offsets[place], lengths[place], total=total, calls=calls):
-            calls += row.icon == "copilot"
-            rows.append(row)
+    starts = [round((run.row.started_at - began).total_seconds() * 1000) for run in turn.runs]
+    ends = [start + _length(run) for start, run in zip(starts, turn.runs, strict=True)]
+    waterfall = _Waterfall(max(ends))
+    for run, start, end, following in zip(turn.runs, starts, ends, [*starts[1:], 0], strict=True):
+        waterfall.add_run(run, start, end)
         if run.call is not None:
-            end = offsets[place] + lengths[place]
-            following = offsets[place + 1] if place + 1 < len(offsets) else end
-            rows.append(
-                TraceRow(
-                    name=_describe_call(run),
-                    icon="table",
-                    series="ca-s2",
-                    start_ms=end,
-                    ms=max(following - end, 0),
-                    total_ms=total,
-                )
-            )
-    first = turn.runs[0].row.ttft_ms
+            name = _describe_call(run.call.function)
+            waterfall.add(name, "table", "ca-s2", end, max(following, end))
     return Trace(
-        total_ms=total,
-        first_ms=first,
-        rows=rows,
+        total_ms=waterfall.total_ms,
+        first_ms=turn.runs[0].row.ttft_ms,
+        rows=waterfall.rows,
         runs=[_trace_run(number, run) for number, run in enumerate(turn.runs, start=1)],
     )
+
+
+class _Waterfall:
+    """The bars of a turn, one below the other."""
+
+    def __init__(self, total_ms: int) -> None:
+        self.total_ms = total_ms
+        self.rows: list[TraceRow] = []
+        self._model_calls = 0
+        self.add(_("Question"), "chat", "ca-s6", 0, total_ms, level=1)
+
+    def add(
+        self,
+        name: str | Promise,
+        icon: str,
+        series: str,
+        start: int,
+        end: int,
+        *,
+        wait_ms: int = 0,
+        level: int = 2,
+    ) -> None:
+        self.rows.append(
+            TraceRow(
+                name=name,
+                icon=icon,
+                series=series,
+                start_ms=start,
+                ms=end - start,
+                wait_ms=min(wait_ms, end - start),
+                level=level,
+                total_ms=self.total_ms,
+            )
+        )
+
+    def add_run(self, run: RunView, start: int, end: int) -> None:
+        """Add model calls and tools in turn: a tool's event comes when it has ended."""
+        tools = [one for one in run.events if one.type in (EventType.TOOL, EventType.COMPONENT)]
+        at, wait_ms = start, run.row.ttft_ms or 0
+        for event in sorted(tools, key=lambda one: one.at_ms):
+            ended = start + event.at_ms
+            began = max(ended - _tool_ms(event), at)
+            if began > at:
+                self._add_model_call(at, began, wait_ms)
+                wait_ms = 0
+            payload = event.payload or {}
+            icon, series = ("fail", "ca-s-bad") if payload.get("error") else ("tool", "ca-s3")
+            self.add(str(payload.get("name") or _("Tool")), icon, series, began, ended)
+            at = ended
+        if end > at:
+            self._add_model_call(at, end, wait_ms, is_failed=bool(run.row.error))
+
+    def _add_model_call(
+        self, start: int, end: int, wait_ms: int, *, is_failed: bool = False
+    ) -> None:
+        self._model_calls += 1
+        name = _("Model call %(number)s") % {"number": self._model_calls}
+        series = "ca-s-bad" if is_failed else "ca-s1"
+        self.add(name, "copilot", series, start, end, wait_ms=wait_ms)
 
 
 def rebuild_prompt(request: Any, run: Run) -> Sequence[tuple[str, str]] | None:
@@ -167,65 +201,12 @@ def _length(run: RunView) -> int:
     return max(round((timezone.now() - run.row.started_at).total_seconds() * 1000), 1)
 
 
-def _rows_of(
-    run: RunView, offset: int, length: int, *, total: int, calls: int
-) -> Iterator[TraceRow]:
-    """Yield model calls and tools in turn: a tool's event comes when it has ended."""
-    tools = [one for one in run.events if one.type in (EventType.TOOL, EventType.COMPONENT)]
-    at, wait = 0, run.row.ttft_ms or 0
-    is_failed = bool(run.row.error)
-    for event in sorted(tools, key=lambda one: one.at_ms):
-        ms = _tool_ms(event)
-        start = max(event.at_ms - ms, at)
-        if start > at:
-            calls += 1
-            yield _model_row(
-                calls, offset + at, start - at, wait=min(wait, start - at), total=total
-            )
-            wait = 0
-        payload = event.payload or {}
-        error = bool(payload.get("error"))
-        yield TraceRow(
-            name=str(payload.get("name") or _("Tool")),
-            icon="fail" if error else "tool",
-            series="ca-s-bad" if error else "ca-s3",
-            start_ms=offset + start,
-            ms=event.at_ms - start,
-            total_ms=total,
-        )
-        at = event.at_ms
-    if length > at:
-        yield _model_row(
-            calls + 1,
-            offset + at,
-            length - at,
-            wait=min(wait, length - at),
-            total=total,
-            is_failed=is_failed,
-        )
-
-
-def _model_row(
-    number: int, start: int, ms: int, *, wait: int, total: int, is_failed: bool = False
-) -> TraceRow:
-    return TraceRow(
-        name=_("Model call %(number)s") % {"number": number},
-        icon="copilot",
-        series="ca-s-bad" if is_failed else "ca-s1",
-        start_ms=start,
-        ms=ms,
-        wait_ms=wait,
-        total_ms=total,
-    )
-
-
 def _tool_ms(event: EventView) -> int:
     ms = (event.payload or {}).get("ms")
     return ms if isinstance(ms, int) else 0
 
 
-def _describe_call(run: RunView) -> str | Promise:
-    function = run.call.function if run.call else ""
+def _describe_call(function: str) -> str | Promise:
     if function == "get_widget_data":
         return _("Widget data")
     return function or _("Workspace")
