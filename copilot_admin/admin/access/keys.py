@@ -4,14 +4,13 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
-from django.urls import URLPattern, path, reverse
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -69,6 +68,7 @@ class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
     change_form_template = "admin/copilot_admin/endpointkey/change_form.html"
     list_display = ("name", "beginning", "state", "scope", "expires", "created")
     columns = {"scope": "grow", "beginning": "wide", "created": "medium"}
+    row_views = ("revoke",)
     search_fields = ("name", "shown")
     search_help_text = gettext_lazy("Name or start of the key")
     actions = None
@@ -105,14 +105,6 @@ class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[EndpointKey]:
         return super().get_queryset(request).prefetch_related("copilots")
 
-    def get_urls(self) -> list[URLPattern]:
-        revoke = path(
-            "<id:pk>/revoke/",
-            self.admin_site.admin_view(self.revoke_view),
-            name="copilot_admin_endpointkey_revoke",
-        )
-        return [revoke, *super().get_urls()]
-
     def has_delete_permission(self, request: HttpRequest, obj: EndpointKey | None = None) -> bool:
         return False
 
@@ -147,9 +139,7 @@ class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
 
     def revoke_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Ask whether to revoke a key; a POST does it."""
-        key = get_object_or_404(EndpointKey, pk=pk)
-        if not self.has_change_permission(request, key):
-            raise PermissionDenied
+        key = self.get_changeable(request, pk)
         if request.method == "POST":
             with transaction.atomic():
                 if EndpointKey.objects.filter(pk=pk, revoked_at=None).update(

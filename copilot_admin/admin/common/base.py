@@ -4,19 +4,24 @@ What Django's own views add, change and delete gets an audit entry. A view of it
 as the last statement of the transaction of its change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django import forms
 from django.contrib.admin import ModelAdmin, ShowFacets
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import DateField, DateTimeField, Model, QuerySet
+from django.db.models import DateField, DateTimeField, Model, QuerySet, UUIDField
 from django.db.models.constants import LOOKUP_SEP
 from django.forms import Field, Media
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.form_fields import check_unturned
 from copilot_admin.audit.changes import Snapshot, snapshot
@@ -26,6 +31,8 @@ from copilot_admin.models import Action
 
 Row = TypeVar("Row", bound=Model)
 Fieldsets = list[tuple[Any, dict[str, Any]]]
+
+post_only = method_decorator(require_POST)
 
 # Columns with ciphertexts, digests and hashes. Django lets a URL filter by any of them, which would
 # reveal a secret letter by letter.
@@ -76,6 +83,7 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
             narrow lists.
         empty_state: Explanation in an empty list.
         empty_icon: Icon of an empty list.
+        row_views: Views of one row: "test" is the method `test_view` at the path `<id>/test/`.
     """
 
     formfield_overrides: ClassVar[dict[Any, Any]] = {
@@ -87,6 +95,31 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     columns: ClassVar[Mapping[str, str]] = {}
     empty_state: str | Promise = ""
     empty_icon = "info"
+    row_views: ClassVar[Sequence[str]] = ()
+
+    def get_urls(self) -> list[URLPattern]:
+        row = "<uuid:pk>" if isinstance(self.opts.pk, UUIDField) else "<id:pk>"
+        own = [
+            path(
+                f"{row}/{name}/",
+                self.admin_site.admin_view(getattr(self, f"{name}_view")),
+                name=f"{self.opts.app_label}_{self.opts.model_name}_{name}",
+            )
+            for name in self.row_views
+        ]
+        return [*own, *super().get_urls()]
+
+    def get_changeable(self, request: HttpRequest, pk: Any) -> Row:
+        """Return a row to somebody who may change it."""
+        row = get_object_or_404(self.get_queryset(request), pk=pk)
+        if not self.has_change_permission(request, row):
+            raise PermissionDenied
+        return row
+
+    def redirect_to(self, row: Model) -> HttpResponseRedirect:
+        """Return to the page of a row."""
+        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
+        return HttpResponseRedirect(reverse(name, args=[row.pk]))
 
     @property
     def media(self) -> Media:

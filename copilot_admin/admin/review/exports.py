@@ -19,14 +19,12 @@ from django.http import (
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
-from django.utils.decorators import method_decorator
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
 from copilot_admin.admin.transcripts.nav_context import LIST, read_filters_query
@@ -61,8 +59,6 @@ from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_
 FOLDER = "admin/copilot_admin/transcriptexport"
 EXPORT = "copilot_admin.export_conversation"
 PROMPTS = "copilot_admin.view_copilot"
-
-post_only = method_decorator(require_POST)
 
 
 class ExportForm(forms.Form):
@@ -111,23 +107,12 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
     """People see their own exports, superusers all of them."""
 
     list_display = ("what", "filter", "state", "n_conversations", "owner", "made_at")
+    row_views = ("state", "file", "stop", "discard")
     list_select_related = ("owner",)
-    list_per_page = 50
     actions = None
     empty_state: str | Promise = gettext_lazy(
         "No exports yet. Filter the conversations, then choose Export."
     )
-
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        name = "copilot_admin_transcriptexport_{}".format
-        own = [
-            path("<id:pk>/state/", wrap(self.state_view), name=name("state")),
-            path("<id:pk>/file/", wrap(self.file_view), name=name("file")),
-            path("<id:pk>/stop/", wrap(self.stop_view), name=name("stop")),
-            path("<id:pk>/discard/", wrap(self.discard_view), name=name("discard")),
-        ]
-        return own + super().get_urls()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TranscriptExport]:
         rows = TranscriptExport.objects.kept().select_related("owner").order_by("-id")
@@ -164,7 +149,7 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
         if form.is_valid() and not selection.filters.errors:
             export = self._start(request, form, given)
             if isinstance(export, TranscriptExport):
-                return HttpResponseRedirect(_url("change", export))
+                return self.redirect_to(export)
             messages.error(request, _describe_refusal(export))
         number = count_conversations(selection)
         context = {
@@ -243,7 +228,7 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
             messages.success(request, _("Export stopped."))
         else:
             messages.info(request, _("The export had already finished."))
-        return HttpResponseRedirect(_url("change", export))
+        return self.redirect_to(export)
 
     @post_only
     def discard_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -317,7 +302,3 @@ def _describe_refusal(refusal: ExportRefusal) -> str:
         ExportRefusal.LONG: _("The filters are too long. Select fewer values."),
     }
     return texts[refusal]
-
-
-def _url(name: str, export: TranscriptExport) -> str:
-    return reverse(f"admin:copilot_admin_transcriptexport_{name}", args=[export.pk])

@@ -11,15 +11,13 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
 from copilot_admin.admin.transcripts.nav_context import LIST, read_filters_query
@@ -42,8 +40,6 @@ from copilot_admin.transcripts.search.saved_views import read_query
 
 FOLDER = "admin/copilot_admin/reviewqueue"
 ALL = 100  # percent
-
-post_only = method_decorator(require_POST)
 
 
 class QueueForm(forms.ModelForm[ReviewQueue]):
@@ -94,22 +90,13 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
     """A queue is created once, worked through, and closed."""
 
     list_display = ("name", "done", "judges", "created_by", "created_at", "is_closed")
+    row_views = ("next", "close")
     list_filter = ("is_closed",)
     list_select_related = ("created_by",)
-    list_per_page = 50
     search_fields = ("name",)
     search_help_text = gettext_lazy("Name")
     actions = None
     empty_state: str | Promise = gettext_lazy("Filter the conversations, then choose Start review.")
-
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        name = "copilot_admin_reviewqueue_{}".format
-        own = [
-            path("<id:pk>/next/", wrap(self.next_view), name=name("next")),
-            path("<id:pk>/close/", wrap(self.close_view), name=name("close")),
-        ]
-        return own + super().get_urls()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ReviewQueue]:
         done = Count("assignments", filter=Q(assignments__done_at__isnull=False))
@@ -138,7 +125,7 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
         if form.is_valid() and ids:
             queue = self._create(request, form, ids, filters)
             messages.success(request, _("Review queue created."))
-            return HttpResponseRedirect(self._url(queue))
+            return self.redirect_to(queue)
         context = {
             **self.page_context(request, _("New review queue")),
             "form": form,
@@ -178,12 +165,10 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
     @post_only
     def close_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Close a queue, or open it again; reviews stay."""
-        if not self.has_change_permission(request):
-            raise PermissionDenied
+        queue = self.get_changeable(request, pk)
         wanted = request.POST.get("closed", "")
         if wanted not in ("0", "1"):
             raise Http404
-        queue = get_object_or_404(ReviewQueue, pk=pk)
         before = {"is_closed": queue.is_closed}
         queue.is_closed = wanted == "1"
         after = {"is_closed": queue.is_closed}
@@ -191,7 +176,7 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
             with transaction.atomic():
                 queue.save(update_fields=["is_closed"])
                 self.audit(request, Action.CHANGED, queue, before=before, after=after)
-        return HttpResponseRedirect(self._url(queue))
+        return self.redirect_to(queue)
 
     def has_delete_permission(self, request: HttpRequest, obj: ReviewQueue | None = None) -> bool:
         return False
@@ -214,6 +199,3 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
             add_to_queue(queue, draw_sample(ids, percent=share, seed=seed))
             self.audit(request, Action.ADDED, queue, after=facts)
         return queue
-
-    def _url(self, queue: ReviewQueue) -> str:
-        return reverse("admin:copilot_admin_reviewqueue_change", args=[queue.pk])
