@@ -21,7 +21,6 @@ from copilot_admin.models import (
     Feedback,
     Mark,
     Provider,
-    Rating,
     ReviewQueue,
     Run,
     SeenKind,
@@ -76,8 +75,7 @@ def _any_of(field: str, ids: list[int]) -> Q | None:
 def match_callers(text: str) -> Q | None:
     if text == "anonymous":
         return Q(principal=text)
-    number = _parse_integer(text.removeprefix("key:"))
-    return None if number is None else Q(principal=f"key:{number}")
+    return by_number(lambda number: Q(principal=f"key:{number}"))(text.removeprefix("key:"))
 
 
 def match_days(text: str) -> Q | None:
@@ -86,9 +84,18 @@ def match_days(text: str) -> Q | None:
     return Q(last_at__gte=midnight(timezone.now().date()) - timedelta(days=int(text) - 1))
 
 
-def match_versions(text: str) -> Q | None:
-    number = _parse_integer(text)
-    return None if number is None else match_runs(Q(copilot_version__number=number))
+def by_number(match: Callable[[int], Q]) -> Callable[[str], Q | None]:
+    """Return a filter of numbers, by which no other text finds anything."""
+
+    def find(text: str) -> Q | None:
+        number = _parse_integer(text)
+        return None if number is None else match(number)
+
+    return find
+
+
+def match_versions(number: int) -> Q:
+    return match_runs(Q(copilot_version__number=number))
 
 
 def match_runs(run: Q) -> Q:
@@ -120,18 +127,13 @@ def match_reasons(text: str) -> Q:
     return (Q(n_up__gt=0) | Q(n_down__gt=0)) & Q(pk__in=given)
 
 
-def match_labels(text: str) -> Q | None:
-    number = _parse_integer(text)
-    if number is None:
-        return None
+def match_labels(number: int) -> Q:
     marks = Mark.objects.filter(criterion=number)
     return Q(pk__in=marks.order_by().values("verdict__conversation"))
 
 
-def match_verdicts(text: str) -> Q | None:
-    if text not in Rating.values:
-        return None
-    rated = Verdict.objects.filter(rating=text)
+def match_verdicts(rating: str) -> Q:
+    rated = Verdict.objects.filter(rating=rating)
     return Q(pk__in=rated.order_by().values("conversation"))
 
 
@@ -140,10 +142,7 @@ def match_ids(text: str) -> Q | None:
     return Q(pk__in=[number for number in numbers if number is not None])
 
 
-def match_queues(text: str) -> Q | None:
-    number = _parse_integer(text)
-    if number is None:
-        return None
+def match_queues(number: int) -> Q:
     return Q(pk__in=Assignment.objects.filter(queue=number).order_by().values("conversation"))
 
 
@@ -174,13 +173,17 @@ def list_copilots() -> Choices:
     ]
 
 
+def _name_itself(rows: "QuerySet[Any]", column: str) -> Choices:
+    """Return the values of a column as choices that have no other name."""
+    return [(value, value) for value in rows.values_list(column, flat=True)[:MAX_CHOICES]]
+
+
 def list_tags() -> Choices:
     return [(one.tag, one.tag) for one in known_tags(Copilot.objects.all())[:MAX_CHOICES]]
 
 
 def list_providers() -> Choices:
-    names = Provider.objects.order_by("name").values_list("name", flat=True)[:MAX_CHOICES]
-    return [(name, name) for name in names]
+    return _name_itself(Provider.objects.order_by("name"), "name")
 
 
 def list_callers() -> Choices:
@@ -195,8 +198,7 @@ def list_queues() -> Choices:
 
 def list_reviewers() -> Choices:
     waiting = Assignment.objects.filter(done_at=None, reviewer__isnull=False)
-    names = waiting.order_by("reviewer__username").values_list("reviewer__username", flat=True)
-    return [(name, name) for name in names.distinct()[:MAX_CHOICES]]
+    return _name_itself(waiting.order_by("reviewer__username").distinct(), "reviewer__username")
 
 
 def list_users() -> Choices:
@@ -205,11 +207,7 @@ def list_users() -> Choices:
 
 
 def list_seen(kind: SeenKind) -> Callable[[], Choices]:
-    def choices() -> Choices:
-        values = SeenValue.objects.filter(kind=kind).order_by("value")
-        return [(value, value) for value in values.values_list("value", flat=True)[:MAX_CHOICES]]
-
-    return choices
+    return lambda: _name_itself(SeenValue.objects.filter(kind=kind).order_by("value"), "value")
 
 
 def match_tags(text: str) -> Q:

@@ -128,7 +128,9 @@ FILTERS: dict[str, Filter] = {
         find=conditions.match_tags,
         choices=conditions.list_tags,
     ),
-    "version": TypedFilter(label=_("Version"), find=conditions.match_versions, choices=list),
+    "version": TypedFilter(
+        label=_("Version"), find=conditions.by_number(conditions.match_versions), choices=list
+    ),
     "model": TypedFilter(
         label=_("Model"),
         find=lambda model: conditions.match_runs(Q(model=model)),
@@ -210,11 +212,12 @@ FILTERS: dict[str, Filter] = {
         label=_("Review"),
     ),
     "verdict": SelectFilter(
-        label=_("Verdict"), find=conditions.match_verdicts, choices=lambda: Rating.choices
+        {one.value: (one.label, conditions.match_verdicts(one.value)) for one in Rating},
+        label=_("Verdict"),
     ),
     "label": SelectFilter(
         label=_("Label"),
-        find=conditions.match_labels,
+        find=conditions.by_number(conditions.match_labels),
         choices=lambda: [(str(label.pk), label.name) for label in labels()],
     ),
     "assigned": TypedFilter(
@@ -224,7 +227,9 @@ FILTERS: dict[str, Filter] = {
         hint=_("User name"),
     ),
     "queue": SelectFilter(
-        label=_("Review queue"), find=conditions.match_queues, choices=conditions.list_queues
+        label=_("Review queue"),
+        find=conditions.by_number(conditions.match_queues),
+        choices=conditions.list_queues,
     ),
     "ids": TypedFilter(
         label=_("Selected"), find=conditions.match_ids, choices=list, hint=_("Numbers")

@@ -42,8 +42,6 @@ from protocol.json import Json, JsonObject, clean_text
 from protocol.models import Generation
 from protocol.serializers import echo_of, payload, serialize
 
-MAX_LIGHT_ITEMS = 200
-_SMALL = (StatusUpdate, CitationCollection, PromptSuggestions, Reasoning, FileRead)
 _EVENT_TYPES: Mapping[type[Event], EventType] = {
     StatusUpdate: EventType.STATUS,
     MessageArtifact: EventType.ARTIFACT,
@@ -116,13 +114,8 @@ class Recorder:
 
     @property
     def is_light(self) -> bool:
-        """True if `finish` takes no more than some milliseconds."""
-        outputs = (item.output for item in self._items)
-        return (
-            not self._rules
-            and len(self._items) <= MAX_LIGHT_ITEMS
-            and all(isinstance(output, _SMALL) for output in outputs)
-        )
+        """True if `finish` takes no more than a millisecond: of an answer that is text alone."""
+        return not (self._rules or self._items)
 
     def add(self, output: Output, *, at_ms: int) -> None:
         """Take the next output, `at_ms` milliseconds after the run started."""
