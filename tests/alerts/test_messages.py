@@ -83,17 +83,6 @@ def test_a_webhook_gets_the_same_values(settings):
 
 
 @pytest.mark.parametrize(
-    ("event", "subject"),
-    [
-        (DeliveryEvent.REMINDER, "[Copilot Admin] Still open: Thumbs: 2 thumbs down"),
-        (DeliveryEvent.CLOSED, "[Copilot Admin] Resolved: Thumbs"),
-    ],
-)
-def test_the_subject_says_how_it_stands(event, subject):
-    assert message(make_rule(), event=event).subject == subject
-
-
-@pytest.mark.parametrize(
     ("kind", "words"),
     [
         ("thumbs_down", "at 3 or more within 24 hours"),

@@ -110,12 +110,6 @@ def test_a_lease_keeps_other_processes_out_until_it_expires(settings: Any) -> No
     assert forward_entries() == 1
 
 
-def test_without_a_destination_nothing_is_queried(django_assert_num_queries: Any) -> None:
-    add()
-    with django_assert_num_queries(0):
-        assert forward_entries() == 0
-
-
 def test_the_newest_hash_is_written_once_an_hour_to_the_log_and_to_a_private_file(
     tmp_path: Path, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -132,18 +126,6 @@ def test_the_newest_hash_is_written_once_an_hour_to_the_log_and_to_a_private_fil
     assert f"entry 1 has the hash {entry.hash}" in caplog.text
     file.write_text(f'{{"sequence": 9, "ha\n{file.read_text()}1 {entry.hash}\n')
     assert list(read_anchors(file)) == [Anchor(1, entry.hash)] * 2
-
-
-def test_an_anchor_that_cannot_be_written_is_retried(
-    tmp_path: Path, settings: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    settings.DATA_DIR, entry = tmp_path, add()
-    folder = tmp_path / "audit-anchors.jsonl"
-    folder.mkdir()
-    assert write_anchor() is None
-    assert "Can't write" in caplog.text
-    folder.rmdir()
-    assert write_anchor() == Anchor(1, entry.hash)
 
 
 def test_an_export_is_an_entry_too() -> None:

@@ -52,12 +52,6 @@ def test_behind_pgbouncer_nothing_is_set_for_a_session():
     assert entry["DISABLE_SERVER_SIDE_CURSORS"] is True
 
 
-@pytest.mark.parametrize("url", ["mysql://a/b", "nonsense", "postgres://h:port/n"])
-def test_other_databases_are_rejected(url):
-    with pytest.raises(ValueError, match="use postgres://"):
-        parse(url)
-
-
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
@@ -93,8 +87,3 @@ class TestWithoutStatementTimeout:
             assert self.timeout() == "0"
             raise ZeroDivisionError
         assert self.timeout() == before != "0"
-
-    def test_changes_no_shared_session_of_pgbouncer(self, settings):
-        settings.PGBOUNCER, before = True, self.timeout()
-        with without_statement_timeout():
-            assert self.timeout() == before

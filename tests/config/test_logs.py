@@ -100,36 +100,9 @@ def _object(message: str, *args: Any, **more: Any) -> Any:
     return json.loads(line)
 
 
-def test_a_line_of_json_says_when_who_and_what():
-    assert _object("read %s", "ünï") == {
-        "time": "2026-03-02T09:30:00.250+00:00",
-        "level": "INFO",
-        "logger": "test",
-        "message": "read ünï",
-    }
-
-
 @given(strategies.text())
 def test_every_record_is_one_json_object(text):
     assert _object("%s", text)["message"] == text
-
-
-def test_fields_stand_in_place_of_the_message():
-    line = _object("run=1", fields={"run": "1", "ms": 5})
-    assert "message" not in line
-    assert (line["run"], line["ms"]) == ("1", 5)
-
-
-def test_traceback_and_stack_have_fields_of_their_own():
-    try:
-        raise ValueError("broken\nin two")
-    except ValueError as error:
-        line = _object(
-            "failed", exc=(type(error), error, error.__traceback__), stack_info="Stack:\n here"
-        )
-    assert line["message"] == "failed"
-    assert line["exception"].endswith("ValueError: broken\nin two")
-    assert line["stack"] == "Stack:\n here"
 
 
 def test_json_lines_hide_secrets_also_with_quotes(monkeypatch):

@@ -40,16 +40,6 @@ def seconds(text: str) -> int:
 
 class TestCompose:
     @pytest.mark.parametrize("name", OURS)
-    def test_our_services_can_do_little(self, name):
-        service = COMPOSE["services"][name]
-        assert (service["read_only"], service["cap_drop"], service["security_opt"]) == (
-            True,
-            ["ALL"],
-            ["no-new-privileges:true"],
-        )
-        assert service["volumes"] == ["data:/data"]
-
-    @pytest.mark.parametrize("name", OURS)
     def test_their_commands_are_understood(self, name):
         assert parsed(COMPOSE["services"][name]["command"])
 
@@ -63,51 +53,17 @@ class TestCompose:
         files = {key: value for key, value in given.items() if key in FILES}
         assert {Path(value).name for value in files.values()} == set(service["secrets"])
 
-    def test_secrets_are_files_that_the_repository_does_not_keep(self):
-        files = {one["file"] for one in COMPOSE["secrets"].values()}
-        assert all(file.startswith("./secrets/") for file in files)
-        assert "/secrets/" in (BASE_DIR / ".gitignore").read_text().splitlines()
-
     @pytest.mark.parametrize("name", ["web", "worker", "nginx"])
     def test_nothing_is_killed_while_it_drains(self, name):
         drain = seconds(COMPOSE["services"]["web"]["environment"]["COPILOT_DRAIN_S"])
         grace = seconds(COMPOSE["services"][name]["stop_grace_period"])
         assert grace > drain + SHUTDOWN_MARGIN_SECONDS
 
-    def test_only_nginx_is_reached_from_outside(self):
-        assert [name for name, one in COMPOSE["services"].items() if "ports" in one] == ["nginx"]
-
-    def test_the_proxies_that_are_believed_are_those_of_the_inner_network(self):
-        (subnet,) = COMPOSE["networks"]["inside"]["ipam"]["config"]
-        believed = COMPOSE["services"]["web"]["environment"]["FORWARDED_ALLOW_IPS"]
-        assert believed == subnet["subnet"]
-
 
 @pytest.mark.parametrize("pod", PODS.values(), ids=PODS)
 class TestEveryPod:
-    def test_it_fits_the_restricted_standard_and_writes_to_volumes_only(self, pod):
-        spec = pod["spec"]
-        (container,) = spec["containers"]
-        assert spec["securityContext"] == {
-            "runAsNonRoot": True,
-            "runAsUser": 10001,
-            "runAsGroup": 10001,
-            "fsGroup": 10001,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        }
-        assert container["securityContext"] == {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        }
-        assert spec["automountServiceAccountToken"] is False
-
     def test_its_command_is_understood(self, pod):
         assert parsed(pod["spec"]["containers"][0]["args"])
-
-    def test_it_has_room_to_work_and_an_end(self, pod):
-        resources = pod["spec"]["containers"][0]["resources"]
-        assert "memory" in resources["requests"] and "memory" in resources["limits"]
 
 
 class TestKubernetes:
@@ -129,18 +85,3 @@ class TestKubernetes:
         pause = int(container["lifecycle"]["preStop"]["exec"]["command"][-1])
         drain = int(SETTINGS["COPILOT_DRAIN_S"])
         assert WEB["terminationGracePeriodSeconds"] > pause + drain + SHUTDOWN_MARGIN_SECONDS
-
-    def test_there_is_always_one_that_answers(self):
-        deployment = ALL["Deployment", "copilot-admin-web"]["spec"]
-        assert deployment["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
-        budget = ALL["PodDisruptionBudget", "copilot-admin-web"]["spec"]
-        assert budget["minAvailable"] < deployment["replicas"]
-        labels = PODS["copilot-admin-web"]["metadata"]["labels"]
-        assert labels == budget["selector"]["matchLabels"] == deployment["selector"]["matchLabels"]
-        assert ALL["Service", "copilot-admin-web"]["spec"]["selector"] == labels
-
-    def test_only_the_ingress_reaches_the_servers(self):
-        (rule,) = ALL["NetworkPolicy", "copilot-admin"]["spec"]["ingress"]
-        assert rule["ports"] == [{"protocol": "TCP", "port": DEFAULT_PORT}]
-        (host,) = ALL["Ingress", "copilot-admin"]["spec"]["rules"]
-        assert SETTINGS["PUBLIC_URL"] == f"https://{host['host']}"

@@ -42,11 +42,6 @@ class TestEveryService:
         files = {word.partition("=%d/")[2] for word in given if "_FILE=" in word}
         assert files == {line.partition(":")[0] for line in values(unit, "LoadCredential")}
 
-    def test_it_writes_to_its_own_folders_only(self, unit):
-        assert values(unit, "ProtectSystem") == ["strict"]
-        assert values(unit, "StateDirectoryMode") == ["0700"]
-        assert values(unit, "CapabilityBoundingSet") == [""]
-
     @ANALYZE
     def test_systemd_finds_nothing_wrong_and_little_exposed(self, unit, tmp_path):
         here = tmp_path / unit.name

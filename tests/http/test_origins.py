@@ -9,7 +9,6 @@ from copilot_admin.asgi import application
 from copilot_admin.http.origins import (
     AllowedOrigins,
     allow_own_origin,
-    get_base_url,
     is_own_origin,
 )
 from copilot_admin.models import AllowedOrigin
@@ -75,13 +74,6 @@ def test_the_public_url_counts_where_a_proxy_changes_the_host(settings):
     ):
         request = scope("/", headers={"Origin": origin, "Host": "10.0.0.1:7777"})
         assert is_own_origin(request) is is_own
-
-
-def test_the_base_url_is_the_public_url_or_that_of_the_request(rf, settings):
-    request = rf.get("/", headers={"host": "localhost:7777"})
-    assert get_base_url(request) == "http://localhost:7777"
-    settings.PUBLIC_URL = "https://copilots.example.com/"
-    assert get_base_url(request) == "https://copilots.example.com"
 
 
 def open_socket(app: Any, *, origin: str, path: str = "/ws/transcripts/1/") -> list[Any]:

@@ -135,15 +135,6 @@ class TestThread:
         wait_until_idle()
         assert results == []
 
-    def test_a_failing_database_interrupts_a_task(self, monkeypatch, caplog):
-        def fail(pk):
-            raise DatabaseUnavailable
-
-        monkeypatch.setattr(deletion, "delete_batch", fail)
-        deletion.delete_copilot.enqueue(1)
-        wait_until_idle()
-        assert "DatabaseUnavailable" in caplog.text
-
     def test_a_sweep_continues_where_it_was(self, monkeypatch):
         seen = []
 
@@ -210,20 +201,6 @@ class TestClearingFiles:
             wait_until_idle()
         assert merged.count(True) == merges
         assert set(Removal.objects.values_list("state", flat=True)) == {RemovalState.DONE}
-
-    def test_a_vacuum_renews_the_lease_after_each_table(self, monkeypatch):
-        row = begin_erasure(PrivacyScope(principal="key:7"))
-        leases = []
-
-        def vacuum(on_table_done):
-            for _ in range(2):
-                on_table_done()
-                leases.append(Removal.objects.get().moved_at)
-
-        monkeypatch.setattr(removal, "vacuum", vacuum)
-        remove.enqueue(row.pk)
-        wait_until_idle()
-        assert len(set(leases)) == 2
 
 
 class TestServerLoop:

@@ -120,20 +120,3 @@ def test_usage_is_cached_and_what_ends_here_is_added(monkeypatch):
         assert len(loads) == 2
 
     asyncio.run(scenario())
-
-
-def test_budgets_of_addresses_are_counted_in_memory_and_bounded(monkeypatch):
-    monkeypatch.setattr(usage_module, "_MAX_CACHED", 2)
-    cache, window = UsageCache(), get_window(BudgetPeriod.DAY, NOON, UTC)
-    budgets = [
-        Budget(make_rule(LimitSubject(LimitScope.ADDRESS, f"8.8.8.{n}"), tokens_per_day=9), window)
-        for n in range(3)
-    ]
-
-    async def scenario() -> list[int]:
-        for budget in budgets:
-            await cache.get(budget, Deadline())
-            cache.add([budget], Usage(tokens=3))
-        return [(await cache.get(budget, Deadline())).tokens for budget in reversed(budgets)]
-
-    assert asyncio.run(scenario()) == [3, 3, 0]

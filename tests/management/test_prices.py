@@ -72,13 +72,6 @@ def test_an_import_says_what_is_new_changed_same_and_skipped(cloud: Provider, fi
     ]
 
 
-def test_a_dry_run_changes_nothing(cloud: Provider, file: Path):
-    said = run(file, "--provider", "Cloud", "--all", "--dry-run")
-    assert said[-1] == "Nothing was changed (--dry-run)."
-    assert "new: 2" in said
-    assert not ModelPrice.objects.exists()
-
-
 def test_without_more_only_listed_models_are_taken_from_today_on(cloud: Provider, file: Path):
     keep_models(cloud.pk, ("gpt",))
     before = datetime.now(UTC).date()

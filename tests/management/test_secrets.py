@@ -74,12 +74,6 @@ def test_a_secret_that_cannot_be_decrypted_is_reported(old_providers):
     assert f"Keep key {OLD.id}: it still encrypts 1 secrets." in out.getvalue()
 
 
-def test_old_signing_keys_are_reported(db, settings):
-    settings.SECRET_KEY_FALLBACKS = ["x"]
-    settings.ENCRYPTION_KEYS = (NEW,)
-    assert "expire within 7 days" in rotate()
-
-
 @pytest.mark.parametrize(
     ("audit_keys", "warned"), [((), True), (("another",), True), (("another", "old"), False)]
 )

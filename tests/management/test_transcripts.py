@@ -62,27 +62,10 @@ def test_a_file_that_is_there_is_left_alone(tmp_path: Path):
     assert file.read_text() == "mine"
 
 
-def test_an_incomplete_file_is_deleted(tmp_path: Path, monkeypatch):
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(transcripts, "_write", full)
-    with pytest.raises(CommandError, match="No space left on device"):
-        export("--format", "csv", "--output", str(tmp_path / "out.csv"))
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("wrong", ["nonsense=1", "outcome", "outcome="])
 def test_an_unknown_filter_is_reported_with_the_known_ones(wrong: str):
     with pytest.raises(CommandError, match=r"is not a filter"):
         export("--format", "csv", "--output", "-", "--filter", wrong)
-
-
-def test_an_unknown_filter_value_is_reported(tmp_path: Path):
-    file = tmp_path / "out.csv"
-    with pytest.raises(CommandError, match="The filter copilot can't be 'nobody'"):
-        export("--format", "csv", "--output", str(file), "--copilot", "nobody")
-    assert not file.exists()
 
 
 def test_a_file_over_which_an_erasure_went_is_not_kept(tmp_path: Path, monkeypatch):

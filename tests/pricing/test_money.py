@@ -10,7 +10,6 @@ from copilot_admin.pricing.money import (
     format_cost,
     format_cost_sums,
     format_dollars,
-    format_exact,
 )
 
 UNKNOWN = FormattedCost(
@@ -49,20 +48,6 @@ class Sums:
 )
 def test_an_amount_is_as_long_as_it_says_something(amount, text):
     assert format_dollars(Decimal(amount)) == text
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [
-        ("0.002200000000", "0.0022"),
-        ("2.000000", "2"),
-        ("100", "100"),
-        ("0E-12", "0"),
-        ("1E+3", "1000"),
-    ],
-)
-def test_a_whole_amount_has_no_digits_that_say_nothing(amount, text):
-    assert format_exact(Decimal(amount)) == text
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ import pytest
 from copilot_admin.jobs import removal as removal_job
 from copilot_admin.management.commands import privacy
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
-from copilot_admin.privacy import holds
-from copilot_admin.privacy.scopes import PrivacyScope
 from tests.factories import make_version
 from tests.transcripts.store.journaling import START, Client
 
@@ -93,28 +91,6 @@ def test_holds_are_placed_listed_and_released(capsys):
     assert said(capsys, "hold", "--list") == []
 
 
-def test_open_runs_are_left_to_the_server():
-    Client(trace_id="a").ask("q")
-    with pytest.raises(CommandError, match="waits for open runs"):
-        call_command("privacy", "erase", "--caller", "anonymous", "--yes")
-    assert Conversation.objects.exists()
-
-
-def test_a_log_that_somebody_reads_is_left_to_the_server(monkeypatch):
-    monkeypatch.setattr(removal_job, "truncate_wal", lambda: False)
-    with pytest.raises(CommandError, match="readers of the database"):
-        call_command("privacy", "erase", "--caller", "anonymous", "--yes")
-    assert Removal.objects.get().state == "scrub"
-
-
 def test_files_are_rewritten_only_with_yes(capsys):
     assert said(capsys, "clear-files")[-1] == privacy.DRY_RUN
     assert said(capsys, "clear-files", "--yes") == ["The database's files contain no deleted rows."]
-
-
-def test_a_held_conversation_is_counted_and_stays(capsys):
-    talk = Client(trace_id="a").ask("q").answer("a").conversation
-    holds.place(PrivacyScope(conversation=talk.pk), reason="r", by="ann")
-    counted, gone = said(capsys, "erase", "--conversation", str(talk.pk), "--yes")
-    assert "held: 1," in counted
-    assert gone == "Removed: nothing." and Conversation.objects.exists()

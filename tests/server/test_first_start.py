@@ -54,13 +54,6 @@ def test_production_generates_no_password(settings, tmp_path):
     assert prepare_first_start() is None
 
 
-def test_a_password_that_cannot_be_stored_creates_nobody(tmp_path):
-    (tmp_path / LOGIN_FILE).mkdir()
-    with pytest.raises(ConfigurationError, match="Could not write"):
-        prepare_first_start()
-    assert (User.objects.count(), Copilot.objects.count()) == (0, 0)
-
-
 def test_the_samples_use_openai_if_the_environment_has_a_key(settings, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
     settings.OPENAI_API_KEY = "sk-0123456789"

@@ -99,16 +99,6 @@ def supervisor(monkeypatch: pytest.MonkeyPatch) -> Any:
     listener.close()
 
 
-def test_the_gauges_of_a_worker_that_died_are_dropped(supervisor, monkeypatch):
-    dropped: list[int] = []
-    monkeypatch.setattr(serve_module, "drop_gauges", dropped.append)
-    monkeypatch.setattr(Multiprocess, "keep_subprocess_alive", lambda _: None)
-    supervisor.keep_subprocess_alive()
-    supervisor.processes[0] = Worker(3)
-    supervisor.keep_subprocess_alive()
-    assert dropped == [1]
-
-
 def test_a_server_that_ends_accepts_no_connections_that_nobody_would_answer(supervisor):
     (listener,) = supervisor.sockets
     supervisor.terminate_all()

@@ -22,7 +22,6 @@ from copilot_admin.storage.errors import (
     conflict_of,
     is_outage,
     is_refusal,
-    is_statement_timeout,
 )
 
 
@@ -73,11 +72,6 @@ def test_an_outage_may_pass_and_a_refusal_does_not(error, outage, refusal):
 )
 def test_a_conflict_with_another_change_is_recognised(error, conflict):
     assert conflict_of(error) is conflict
-
-
-def test_a_statement_that_takes_too_long_is_recognised():
-    assert is_statement_timeout(caused(OperationalError(), sqlstate="57014"))
-    assert not is_statement_timeout(OperationalError())
 
 
 @pytest.mark.database

@@ -27,11 +27,6 @@ def test_texts_that_look_the_same_are_equal(text: str, folded: str):
     assert normalize(text) == folded
 
 
-@given(st.text())
-def test_normalizing_again_changes_nothing(text: str):
-    assert normalize(normalize(text)) == normalize(text)
-
-
 @given(st.text(), st.text(min_size=1))
 def test_spans_are_in_order_and_within_the_text(text: str, phrase: str):
     places = [place for span in find_spans(text, [normalize(phrase)]) for place in span]

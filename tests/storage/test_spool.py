@@ -91,12 +91,6 @@ def test_leftovers_of_dead_processes_are_removed(folder):
     assert names(folder) == ["alive.tmp"]
 
 
-@pytest.mark.parametrize("content", [b"", b'{"half', b"\xff", b"[]"])
-def test_a_file_that_is_not_an_entry_is_empty(folder, content):
-    (folder / "a.json").write_bytes(content)
-    assert [entry for _, entry in Spool().entries()] == [{}]
-
-
 def test_a_file_that_cannot_be_read_or_moved_is_logged_and_stays(folder, monkeypatch, caplog):
     path = folder / "a.json"
     path.write_bytes(b"{}")

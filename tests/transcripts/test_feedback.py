@@ -2,20 +2,17 @@
 
 from datetime import timedelta
 
-from django.test import AsyncClient
 from pydantic import ValidationError
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Conversation, DailyUsage, Feedback, FeedbackSource, Logging
+from copilot_admin.models import Conversation, DailyUsage, Feedback, Logging
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.transcripts import feedback
 from copilot_admin.transcripts.feedback import GivenFeedback
-from tests.agent.scripted import text
-from tests.api.test_query import post, script
+from tests.api.test_query import post
 from tests.factories import make_published, make_user
-from tests.streams import read
 from tests.transcripts.store.journaling import Client, ai
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -90,16 +87,6 @@ def test_without_a_chat_the_words_find_the_answer():
     assert [turn for turn, *_ in votes()] == [asked.accepted.turn_id]
 
 
-@pytest.mark.parametrize("words", ["Rates fell.", "Nothing that was said."])
-def test_the_chat_may_be_named_in_the_judgement_and_is_looked_through_first(words):
-    copilot = news()
-    asked = client_of(copilot).ask("Hi").answer("Rates rose.")
-    Client(version=copilot.live).ask("Ho").answer("Rates fell.")
-    body = {"vote": "thumbs_up", "ai_response": words, "trace_id": "chat"}
-    assert post(body, path=PATH)[0] == 200
-    assert [turn for turn, *_ in votes()] == [asked.accepted.turn_id]
-
-
 def test_of_a_judgement_so_much_is_kept():
     client_of(news()).ask("Hi").answer("Yes.")
     tags = ["x" * 201, "x" * 202, " a ", "", "a", *(str(number) for number in range(30))]
@@ -171,11 +158,6 @@ def test_what_is_no_judgement_is_told(body, status, code):
     assert told["detail"]
 
 
-def test_a_copilot_takes_feedback_only_if_it_offers_that():
-    make_published(slug="news")
-    assert post({"vote": "thumbs_up"}, path=PATH)[0] == 404
-
-
 @pytest.mark.parametrize(
     ("logging", "kept"),
     [(Logging.METADATA, [(1, [TAG], "")]), (Logging.NOTHING, [])],
@@ -186,16 +168,6 @@ def test_words_are_kept_only_where_content_is(logging, kept):
     body = {"vote": "thumbs_up", "tags": [TAG], "user_comment": "Good.", "ai_response": "Yes."}
     assert post(body, path=PATH, X_Trace_Id="chat")[0] == 200
     assert [row[1:] for row in votes()] == kept
-
-
-def test_a_judgement_of_a_streamed_answer_is_found(monkeypatch):
-    news()
-    script(monkeypatch, text("Rates ", "rose."))
-    body = {"messages": [{"role": "human", "content": "Hi"}]}
-    read(AsyncClient(), "/v1/copilots/news/query", body, X_Trace_Id="chat-7")
-    judgement = {"vote": "thumbs_up", "ai_response": "Rates rose."}
-    assert post(judgement, path=PATH, X_Trace_Id="chat-7")[0] == 200
-    assert Feedback.objects.get().source == FeedbackSource.END_USER
 
 
 def test_a_judgement_stands_in_the_transcript_as_text_and_in_the_list(client):

@@ -138,13 +138,6 @@ def test_what_is_found_is_taken_along_as_csv_without_formulas(
     assert json.loads(last.after) == {"filters": {"who": "anna"}, "format": "csv"}
 
 
-def test_what_is_found_is_taken_along_as_lines(auditor: Client, five: list[int]) -> None:
-    response: Any = auditor.get(f"{LIST}file/", {"format": "jsonl", "kind": "provider"})
-    lines = content_of(response).splitlines()
-    assert [json.loads(line)["sequence"] for line in lines] == [five[3]]
-    assert auditor.get(f"{LIST}file/", {"format": "exe"}).status_code == 404
-
-
 def test_a_file_says_nothing_to_those_without_the_permission() -> None:
     browser = Client()
     browser.force_login(make_user(Role.OPERATORS))

@@ -9,7 +9,6 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.test_cases import as_row
 from copilot_admin.jobs import tasks as background_tasks
@@ -150,11 +149,6 @@ def test_a_test_is_moved_and_deleted(builder):
     assert copilot.test_cases.count() == 2
 
 
-def test_a_copy_of_a_copilot_has_its_tests():
-    case = make_case(make_copilot(), expect={"contains": "a"})
-    assert as_row(duplicate(case.copilot).test_cases.get()) == as_row(case)
-
-
 def upload(client: Client, copilot: Copilot, content: str | bytes) -> Any:
     data = content.encode() if isinstance(content, str) else content
     return client.post(url("s_import", copilot.pk), {"file": BytesIO(data)})
@@ -277,22 +271,6 @@ def test_an_opened_test_shows_rendered_answers_reasons_and_differences(builder):
     assert "<strong>Now</strong>" in page and "Not &lt;found&gt;." in page
     assert "<del>" in page and "<ins>" in page
     assert 'aria-expanded="true"' in page
-
-
-def test_pass_rates_of_several_runs_are_a_chart(builder):
-    case = make_case(make_published())
-    for verdict in ("failed", "passed"):
-        make_result(case, verdict)
-    make_result(case, target=TargetKind.LIVE)
-    PublishGate.objects.create(copilot=case.copilot, min_percent=90)
-    page = page_of(builder, url("s", case.copilot_id))
-    assert page.count('class="ca-chart__line') == 3
-
-
-def test_a_run_is_deleted(builder):
-    result = make_result(make_case(make_copilot()))
-    builder.post(url("s_run_delete", result.run.copilot_id, result.run_id))
-    assert not EvaluationRun.objects.exists()
 
 
 def test_results_are_downloaded(builder):

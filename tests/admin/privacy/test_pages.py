@@ -154,18 +154,6 @@ def test_how_long_is_kept_and_what_is_not_stored_is_chosen_per_copilot(client):
     )
 
 
-def test_a_text_is_tried_and_not_stored(client, settings):
-    settings.REDACTION = (("card",), ())
-    logged_in(client, "hold_data")
-    copilot = make_version().copilot
-    given = {"redaction": ["email"], "trial": "a@b.example <b> 4111111111111111", "try": "1"}
-    page = text_of(client.post(reverse("admin:privacy_keeping", args=[copilot.pk]), given))
-    assert "[e-mail address] &lt;b&gt; [card number]</pre>" in page
-    copilot.refresh_from_db()
-    assert copilot.redaction == []
-    assert "data-server-redaction" in text_of(client.get(START))
-
-
 @pytest.mark.parametrize(
     ("given", "code"),
     [
@@ -229,16 +217,3 @@ def test_a_user_is_counted_erased_and_then_not_named_any_more(
     assert "Ada" not in page
     assert 'data-scope="erased-user"' in page
     assert not Conversation.objects.filter(pk=talk.pk).exists()
-
-
-@pytest.mark.parametrize(
-    ("typed", "code"), [("Sam", "user"), ("nobody", "user"), ("u" * 300, "max_length")]
-)
-def test_a_name_means_exactly_one_user(client, typed, code):
-    logged_in(client, "hold_data", "erase_data")
-    for name in ("a1", "<b>"):
-        Asker(trace_id=name, user=AskingUser(id=name, name="Sam")).ask("q").answer("a")
-    given = {"user": typed, "reason": "r"}
-    for address in ("admin:privacy_hold", "admin:privacy_erase"):
-        assert errors_of(client.post(reverse(address), given)) == {"user": code}
-    assert not LegalHold.objects.exists()

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, Permission
 from django.test import AsyncClient
 from django.test import Client as Browser
 import pytest
@@ -47,17 +47,6 @@ def test_the_list_leads_to_the_export_of_what_it_shows(reviewer: Browser):
     assert 'data-number="1"' in page
     assert "Copilot: Copilot" in page
     assert 'name="with_prompts"' not in page
-
-
-@pytest.mark.parametrize("is_empty", [True, False])
-def test_the_list_of_exports_leads_to_the_transcripts_to_choose_from(
-    reviewer: Browser, is_empty: bool
-):
-    if not is_empty:
-        finished(owner=User.objects.get())
-    page = reviewer.get(EXPORTS).content.decode()
-    assert page.count(f'href="{LIST}" data-choose') == 1 + is_empty
-    assert f'href="{ADD}' not in page
 
 
 @pytest.mark.django_db(transaction=True)
@@ -118,10 +107,6 @@ def test_a_format_that_there_is_not_is_refused(reviewer: Browser, sent: dict[str
     ask()
     assert "errorlist" in reviewer.post(ADD, sent).content.decode()
     assert not TranscriptExport.objects.exists()
-
-
-def test_what_finds_nothing_is_not_exported(reviewer: Browser):
-    assert "nothing to export" in reviewer.get(ADD).content.decode()
 
 
 def test_an_export_is_for_its_owner_and_for_admins():
@@ -185,15 +170,6 @@ def test_an_export_that_is_being_written_is_watched_and_stopped():
     browser.post(f"{EXPORTS}{export.pk}/stop/")
     assert TranscriptExport.objects.get().state == ExportState.STOPPED
     assert browser.post(f"{EXPORTS}{export.pk}/stop/").status_code == 302
-
-
-def test_an_export_is_deleted_and_gone():
-    owner = make_user(Role.REVIEWERS)
-    export = finished(owner=owner)
-    browser = browser_of(owner)
-    assert browser.post(f"{EXPORTS}{export.pk}/discard/")["Location"] == EXPORTS
-    assert browser.get(f"{EXPORTS}{export.pk}/change/").status_code == 404
-    assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 404
 
 
 def test_hostile_filters_stay_text():

@@ -7,14 +7,12 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
-    Assignment,
     Conversation,
     Criterion,
     Mark,
     ReviewQueue,
     Verdict,
 )
-from copilot_admin.review import queues
 from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST, make_conversations
 from tests.factories import make_copilot, make_user
@@ -51,19 +49,6 @@ def test_a_queue_is_created_from_a_filtered_list(reviewer: Browser):
     mine.force_login(eve)
     tabs = mine.get(LIST).context["tabs"]
     assert [tab.count for tab in tabs if "assigned=" in tab.url] == ["5"]
-
-
-@pytest.mark.parametrize("query", ["copilot=1", "q=%23999"])
-def test_an_empty_list_makes_no_queue(reviewer: Browser, query: str):
-    assert create(reviewer, query).status_code == 200
-    assert not ReviewQueue.objects.exists()
-
-
-def test_the_size_of_a_queue_is_limited(reviewer: Browser, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(queues, "MAX_QUEUED", 20)
-    make_conversations(21)
-    create(reviewer)
-    assert Assignment.objects.count() == 20
 
 
 def test_a_queue_is_closed_and_opened(reviewer: Browser):

@@ -5,8 +5,7 @@ from django.test import Client as Browser
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Logging, TestCase
-from tests.admin.pages import messages_of
+from copilot_admin.models import TestCase
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.factories import make_user
 from tests.transcripts.store.journaling import Client, ai
@@ -38,13 +37,6 @@ def test_a_turn_is_saved_from_its_page_and_leads_to_what_is_expected(both: Brows
     assert again.redirect_chain == response.redirect_chain
     assert both.post(address(asked.conversation, "turns/0/learn/")).status_code == 404
     assert both.post(address(asked.conversation, "turns/x/learn/")).status_code == 404
-
-
-def test_a_turn_without_words_says_why_it_is_not_saved(both: Browser):
-    asked = Client(logging=Logging.METADATA).ask("What?").answer("x")
-    path = address(asked.conversation, f"turns/{asked.accepted.turn_id}/learn/")
-    assert messages_of(both.post(path, follow=True))
-    assert not TestCase.objects.exists()
 
 
 def test_reviewers_who_build_no_copilots_save_nothing(reviewer: Browser):

@@ -13,7 +13,6 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.transcripts.conversation_page import MAX_FORMATTED, build_page
 from copilot_admin.admin.transcripts.trace import PROVIDER_WORDS
 from copilot_admin.admin.transcripts.turns import MAX_TURNS_AT_ONCE, plan_page
 from copilot_admin.agent.response_writer import warning_events
@@ -27,7 +26,6 @@ from copilot_admin.models import (
     Run,
     Turn,
 )
-from copilot_admin.transcripts.queries import read_tree, read_turns
 from protocol.events import ArtifactType
 from tests.admin.transcripts.hostile_client import earlier_messages, what_it_brings
 from tests.admin.transcripts.transcript_rows import (
@@ -44,7 +42,7 @@ from tests.factories import make_copilot, make_key, make_provider, make_user, ma
 from tests.pricing.pricing import make_price
 from tests.rendering.hostile_texts import PAYLOADS
 from tests.rendering.test_markdown import Tags
-from tests.transcripts.store.journaling import Client, ai, call_echo, ending, human, result
+from tests.transcripts.store.journaling import Client, ai, call_echo, ending, result
 
 pytestmark = pytest.mark.django_db
 NOBODY = UUID(int=1)
@@ -130,17 +128,6 @@ def test_the_data_that_the_model_saw_is_one_folded_section(reviewer: Browser):
     assert "1 data message ¶a" in " ".join(re.sub(r"<[^>]+>", " ", one).split())
 
 
-def test_the_rest_of_a_long_data_message_can_be_read(reviewer: Browser):
-    client = Client(trace_id="long")
-    asked = client.ask("Hi").answer(DataSeen("## Data: ¶a\n" + "x" * 5000 + " the end"))
-    page = text_of(reviewer.get(address(asked.conversation, "change/")))
-
-    (link,) = re.findall(r'href="([^"]+/parts/[^"]+)"', page)
-
-    assert "the end" not in page
-    assert "the end" in text_of(reviewer.get(link))
-
-
 def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
     conversation = long_conversation(3)
     turn = Turn.objects.filter(conversation=conversation).latest("id")
@@ -149,13 +136,6 @@ def test_a_turn_can_be_fetched_by_itself(reviewer: Browser):
     assert f'id="turn-{turn.pk}"' in fragment
     assert 'id="facts"' in fragment
     assert "<html" not in fragment
-
-
-def test_a_turn_by_itself_is_the_turn_of_the_page(reviewer: Browser):
-    conversation = rich_conversation()
-    tree = read_tree(conversation)
-    for pk, turn in read_turns(conversation, tree).items():
-        assert read_turns(conversation, tree, {pk}) == {pk: turn}
 
 
 def test_a_failure_says_its_sentence_once(reviewer: Browser):
@@ -184,15 +164,6 @@ def test_what_is_not_there_is_not_found(reviewer: Browser):
         "parts/n0-0-0/",
     ):
         assert reviewer.get(address(conversation, rest)).status_code == 404, rest
-
-
-@pytest.mark.parametrize("pk", ["0", "x", "9" * 40, "²"])
-@pytest.mark.parametrize(
-    "rest", ["change/", "chat/", "panel/", "turns/1/", "turns/1/trace/", "runs/x/", "parts/x/"]
-)
-def test_another_conversation_is_not_found(reviewer: Browser, pk: str, rest: str):
-    path = f"/admin/copilot_admin/conversation/{pk}/{rest}"
-    assert reviewer.get(path).status_code == 404
 
 
 def test_a_turn_or_run_of_another_conversation_is_not_found(reviewer: Browser):
@@ -258,15 +229,6 @@ def test_the_raw_page_shows_the_request_and_the_events(reviewer: Browser):
     assert roles == ["human", "ai", "tool", "ai", "human"]
 
 
-def test_the_raw_request_holds_what_came_beside_the_messages(reviewer: Browser):
-    asked = Client().ask("Hi?", env={"timezone": "Europe/Berlin"}).answer("Hello")
-    request = reviewer.get(address(asked.conversation, f"runs/{asked.run_id}/request/"))
-    assert json.loads(request.content) == {
-        "messages": [{"role": "human", "content": "Hi?"}],
-        "timezone": "Europe/Berlin",
-    }
-
-
 def test_a_cut_table_is_there_as_a_whole(reviewer: Browser):
     conversation = rich_conversation()
     page = text_of(reviewer.get(address(conversation)))
@@ -307,12 +269,6 @@ def test_the_caller_is_the_key_by_name(reviewer: Browser):
     assert "Desk of Ada" in text_of(reviewer.get(address(asked.conversation)))
     key.delete()
     assert "Desk of Ada" not in text_of(reviewer.get(address(asked.conversation)))
-
-
-def test_a_conversation_without_turns_says_why(reviewer: Browser):
-    conversation = long_conversation(1)
-    Turn.objects.all().delete()
-    assert text_of(reviewer.get(address(conversation))).count("ca-empty") == 2
 
 
 def trace_of(browser: Browser, conversation: Conversation, **options: Any) -> str:
@@ -360,21 +316,6 @@ def test_the_prompt_is_rebuilt_for_people_who_may_see_it(reviewer: Browser):
     assert "<pre" not in text_of(admin.get(path))
 
 
-def test_long_answers_are_formatted_as_far_as_the_budget_of_a_page_goes():
-    client = Client(trace_id="chat")
-    long = "**x** " * (MAX_FORMATTED // 12)
-    said: list[Any] = []
-    for number in range(3):
-        said.append(human(f"{number}?"))
-        asked = client.ask(*said).answer(long)
-        said.append(ai(long))
-    tree = read_tree(asked.conversation)
-    turns = read_turns(asked.conversation, tree, [turn.pk for turn in tree.turns])
-    page = build_page(plan_page(tree), turns)
-    formatted = [part.answers[-1].runs[-1].blocks[0].formatted for part in page.parts]
-    assert formatted == [True, True, False]
-
-
 def shown(page: str) -> list[bool]:
     """Of each turn on a page whether it is more than a placeholder."""
     return ["data-later" not in head for head in re.findall(r"<article [^>]*>", page)]
@@ -415,13 +356,6 @@ def widget_of(rows: int) -> Conversation:
     answer = ("Here.", artifact(ArtifactType.TABLE, many), chart("line", many, "close", x="day"))
     received = results(asked_for, json.dumps(many))
     return client.ask("Prices?", echo(asked_for), received).answer(*answer).conversation
-
-
-def test_of_big_data_the_page_shows_the_first_rows_and_the_chart(reviewer: Browser):
-    page = text_of(reviewer.get(address(widget_of(6_000))))
-    assert page.count("6,000 rows, first 15 shown") == 3
-    assert page.count("<tr>") < 60
-    assert page.count('<div class="ca-chart"') == 1
 
 
 def test_a_big_table_is_read_in_pieces(reviewer: Browser):

@@ -4,27 +4,17 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.admin.transcripts.outcomes import present_outcome
 from copilot_admin.admin.transcripts.raw import raw_events
 from copilot_admin.admin.transcripts.turns import (
-    Siblings,
     choose_path,
-    find_siblings,
 )
-from copilot_admin.models import EventType, Outcome, Turn
+from copilot_admin.models import EventType, Turn
 from copilot_admin.transcripts.queries import RunView, Tree, TurnPlace, attempts_of
 from tests.admin.blocks.test_blocks import call, event, message, run, step
 
 
 def ids(attempts: tuple[tuple[RunView, ...], ...]) -> list[list[UUID]]:
     return [[one.id for one in attempt] for attempt in attempts]
-
-
-def test_a_call_and_its_answer_are_one_attempt():
-    result = message(1)
-    first = run(call=call(result))
-    second = run("a", received=(result,))
-    assert ids(attempts_of([first, second])) == [[first.id, second.id]]
 
 
 def test_an_answer_regenerated_after_a_call_keeps_the_call():
@@ -64,12 +54,6 @@ def test_the_path_goes_through_the_chosen_turn_and_the_newest_after_it(through, 
     assert [one.id for one in choose_path(TREE, through=through)] == path
 
 
-def test_versions_of_a_question_lead_to_each_other():
-    assert find_siblings(PLACES[1], TREE) == Siblings(place=1, number=2, earlier=None, later=4)
-    assert find_siblings(PLACES[3], TREE) == Siblings(place=2, number=2, earlier=2, later=None)
-    assert find_siblings(PLACES[0], TREE) is None
-
-
 def test_raw_events_are_named_as_on_the_wire_with_the_text_between_them():
     found = list(
         raw_events(
@@ -90,10 +74,3 @@ def test_raw_events_are_named_as_on_the_wire_with_the_text_between_them():
     ]
     assert found[0].text == '{\n  "delta": "He"\n}'
     assert found[3].data == {"delta": "llo"}
-
-
-@pytest.mark.parametrize("outcome", Outcome)
-def test_every_outcome_has_a_word_and_a_shape(outcome: Outcome):
-    shown = present_outcome(outcome)
-    assert shown.label != outcome.value
-    assert shown.tone in ("good", "warn", "bad", "info", "muted")

@@ -64,11 +64,6 @@ def test_an_id_names_a_conversation_whatever_the_filters():
     assert find(f"q={named}") == [with_number, named]
 
 
-def test_playground_conversations_are_exported_where_the_filter_says_so():
-    tried = ask("Draft?", trace="a", principal="playground:1")
-    assert (find(""), find("playground=with")) == ([], [tried])
-
-
 def test_a_stored_query_has_dates_and_is_shown_as_text():
     today = timezone.now().date()
     assert freeze_query({"days": "7", "page": "2"}) == f"since={today - timedelta(days=6)}"

@@ -196,28 +196,6 @@ def test_an_export_that_cannot_be_written_says_why(monkeypatch, name, value, sen
     assert sentence in written(export).error
 
 
-def test_a_database_that_is_away_is_tried_again(monkeypatch):
-    def away(*_: object) -> None:
-        raise db.OperationalError
-
-    export = begun()
-    with monkeypatch.context() as patched:
-        patched.setattr(writing, "claim_export", away)
-        with pytest.raises(db.OperationalError):
-            ExportWriter(export.pk, export.claim).write_batch()
-    assert written(export).is_done
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "prompts"), [("csv", False, False), ("jsonl", True, True), ("md", True, False)]
-)
-def test_a_format_takes_what_it_can_hold(name: str, data: bool, prompts: bool):
-    options = ExportOptions(with_data=True, with_prompts=True)
-    export = begin_export(make_user().pk, given={}, name=name, options=options)
-    assert isinstance(export, TranscriptExport)
-    assert (export.with_data, export.with_prompts) == (data, prompts)
-
-
 def test_a_process_writes_an_export_beside_its_work(monkeypatch):
     ids = conversations(3)
     one_by_one(monkeypatch)

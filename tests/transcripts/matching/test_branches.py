@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.models import Node, Outcome, Turn
+from copilot_admin.models import Node, Turn
 from protocol.models import CallMessage, Message, ResultMessage, SourceError
 from tests.transcripts.store.journaling import (
     Asked,
@@ -10,7 +10,6 @@ from tests.transcripts.store.journaling import (
     ai,
     call_echo,
     call_event,
-    ending,
     human,
     result,
     shape,
@@ -77,18 +76,6 @@ def test_an_answer_of_another_agent_that_comes_late_is_history():
     assert not asked.conversation.has_branch
 
 
-def test_the_copy_of_an_answer_that_is_still_being_written_is_no_message():
-    client = Client(trace_id="chat")
-    running = client.ask("One")
-    second = client.ask("One", ai("Fir"), "Two")
-    running.answer("First", ended=ending(Outcome.CANCELLED))
-    second.answer("Second")
-    third = client.ask("One", ai("Fir"), "Two", ai("Second"), "Three").answer("Third")
-    nodes = shape(third.conversation)
-    assert sorted(row[3] for row in nodes) == ["First", "One", "Second", "Third", "Three", "Two"]
-    assert Turn.objects.count() == 3
-
-
 def test_a_dropped_answer_does_not_branch():
     client = Client(trace_id="chat")
     client.ask("One").answer("First")
@@ -115,16 +102,6 @@ def test_a_result_that_comes_last_is_new_although_its_call_came_back_altered():
     assert [one.pk for one in results][-1] == asked.run.input_leaf_id
     assert len(results) == 2
     assert Node.objects.filter(kind="call").count() == 1
-
-
-def test_after_an_altered_answer_the_exact_one_of_several_is_continued():
-    client = Client(trace_id="chat")
-    client.ask("One").answer("First")
-    for answer in ("Second", "Other words"):
-        client.ask("One", ai("First"), "Two").answer(answer)
-    asked = client.ask("One", ai("In other words"), "Two", ai("Second"), "Three")
-    assert texts(asked) == ["One", "First", "Two", "Second", "Three"]
-    assert altered() == []
 
 
 def test_a_chat_whose_call_and_result_were_dropped_stays_one_without_branches():
@@ -158,15 +135,3 @@ def test_a_client_that_sends_only_the_last_messages_stays_in_its_conversation():
     asked = client.ask("Two", ai("Second"), "Three")
     assert asked.conversation == first.conversation
     assert texts(asked) == ["Two", "Second", "Three"]
-
-
-@pytest.mark.parametrize("rest", [[], [ai("Second"), "Three"]], ids=["asked", "answered elsewhere"])
-def test_the_same_question_after_a_regenerated_answer_is_another_question(rest):
-    client = Client(trace_id="chat")
-    client.ask("One").answer("First")
-    client.ask("One", ai("First"), "Two").answer("Second")
-    client.ask("One").answer("Other words")
-    asked = client.ask("One", ai("Other words"), "Two", *rest)
-    said = [one if isinstance(one, str) else one.text for one in rest]
-    assert texts(asked) == ["One", "Other words", "Two", *said]
-    assert altered() == []

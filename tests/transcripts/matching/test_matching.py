@@ -109,15 +109,6 @@ def test_of_two_conversations_with_the_same_questions_none_is_joined():
     assert again.conversation == foreign.conversation
 
 
-@pytest.mark.parametrize("questions", [["Hi", "News?"], ["News?"]], ids=["another", "first lost"])
-def test_all_questions_have_to_be_the_same_where_an_answer_is_not(questions):
-    client = Client()
-    client.ask("Hi").answer("Hello")
-    history = [part for one in questions for part in (human(one), ai("Altered"))]
-    client.ask(*history, "Why?")
-    assert Conversation.objects.count() == 2
-
-
 BROUGHT_ALONG = {
     "a greeting": [ai("Hello! How can I help you?")],
     "an example": [human("What is 1 + 1?"), ai("2")],
@@ -210,46 +201,6 @@ def test_unknown_history_under_a_known_trace_id_is_kept_beside_the_known():
 
 
 @pytest.mark.database
-def test_of_equal_conversations_the_latest_one_that_nobody_went_on_with_is_continued():
-    client = Client()
-    first = client.ask("Hi").answer("Hello")
-    second = client.ask("Hi").answer("Hello")
-    assert client.ask("Hi", ai("Hello"), "A?").answer("a").conversation == second.conversation
-    assert client.ask("Hi", ai("Hello"), "B?").answer("b").conversation == first.conversation
-
-
-@pytest.mark.database
-def test_a_trace_id_that_comes_later_names_the_conversation():
-    client = Client()
-    first = client.ask("Hi").answer("Hello")
-    named = client.another(trace_id="from-the-response")
-    second = named.ask("Hi", ai("Hello"), "And?").answer("Well")
-    assert second.conversation == first.conversation
-    assert second.conversation.trace_id == "from-the-response"
-
-
-def test_a_trace_id_that_is_lost_does_not_lose_the_conversation():
-    client = Client(trace_id="chat")
-    first = client.ask("Hi").answer("Hello")
-    second = client.another().ask("Hi", ai("Hello"), "And?")
-    assert second.conversation == first.conversation
-
-
-def test_another_agents_answers_in_the_same_chat_are_history():
-    client = Client(trace_id="chat")
-    client.ask("One").answer("First")
-    other = AiMessage("Not from here", agent_id="other-agent")
-    asked = client.ask("One", ai("First"), "Two", other, "Three").answer("Third")
-    nodes = asked.conversation.nodes.order_by("id")
-    assert [(node.text, node.from_history, node.agent) for node in nodes][2:5] == [
-        ("Two", True, ""),
-        ("Not from here", True, "other-agent"),
-        ("Three", False, ""),
-    ]
-    assert Turn.objects.count() == 2
-
-
-@pytest.mark.database
 def test_results_without_a_question_share_a_turn():
     client = Client(trace_id="chat")
     first = client.ask(call_echo("w-1"), result("1", "w-1")).answer(call_event("w-2"))
@@ -258,13 +209,6 @@ def test_results_without_a_question_share_a_turn():
     ).answer("3")
     assert first.accepted.turn_id == second.accepted.turn_id
     assert Turn.objects.get().human_node is None
-
-
-def test_an_empty_answer_is_no_message():
-    client = Client(trace_id="chat")
-    client.ask("One").answer(StatusUpdate(message="only a step"))
-    asked = client.ask("One", ai(" "), "Two")
-    assert [row[3] for row in shape(asked.conversation)] == ["One", "Two"]
 
 
 def test_the_number_of_queries_does_not_depend_on_the_history():

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from django.db import OperationalError, connection, transaction
+from django.db import connection, transaction
 import pytest
 
 from copilot_admin.models import Conversation, Node, Run, Turn
@@ -39,15 +39,6 @@ def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypat
 
 
 @pytest.mark.database
-def test_a_conversation_that_is_made_and_taken_away_meanwhile_is_an_outage(monkeypatch):
-    client = Client(trace_id="chat")
-    client.ask("Hi").answer("Hello")
-    monkeypatch.setattr(attaching, "match_request", lambda *args, **options: matching.Match())
-    with pytest.raises(OperationalError, match="and not found"):
-        client.ask("Hi", ai("Hello"), "And?")
-
-
-@pytest.mark.database
 def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
     client = Client(trace_id="chat")
     first = client.ask("Hi")
@@ -55,28 +46,6 @@ def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
     second = client.ask("Hi")
     assert second.accepted.turn_id == first.accepted.turn_id
     assert second.conversation.n_turns == 1
-
-
-@pytest.mark.database
-def test_a_history_that_another_process_stores_meanwhile_is_stored_once(monkeypatch):
-    client = Client(trace_id="chat")
-    first = client.ask("Hi").answer("Hello")
-    blind_once(monkeypatch, matching.Match(first.conversation.pk, "chat"))
-    second = client.ask("Hi", ai("Hello"), "And?")
-    assert second.conversation == first.conversation
-    assert [row[0] for row in shape(first.conversation)] == [0, 1, 2]
-
-
-@pytest.mark.database
-def test_a_trace_id_that_another_process_gives_away_meanwhile_is_respected(monkeypatch):
-    client = Client()
-    unnamed = client.ask("Hi").answer("Hello")
-    named = client.another(trace_id="chat")
-    first = named.ask("Ho").answer("Yes")
-    blind_once(monkeypatch, matching.Match(unnamed.conversation.pk))
-    second = named.ask("Ho", ai("Yes"), "And?")
-    assert second.conversation == first.conversation
-    assert unnamed.conversation.trace_id == ""
 
 
 @pytest.mark.database

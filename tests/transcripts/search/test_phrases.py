@@ -30,16 +30,6 @@ def test_a_search_is_words_or_an_id(text: str, query: SearchQuery):
     assert bool(query) is bool(query.trace_id)
 
 
-def test_phrases_stand_in_any_quotation_marks():
-    query = parse_search(' Bonds "net  Asset value" «Курс рубля» „Zins“ bonds ')
-    assert query.phrases == ("bonds", "net asset value", "курс рубля", "zins")
-
-
-@pytest.mark.parametrize(("text", "number"), [("42", 42), ("9" * 19, None), ("²", None)])
-def test_a_number_is_one_that_a_conversation_can_have(text: str, number: int | None):
-    assert parse_search(text).number == number
-
-
 @pytest.mark.parametrize(
     ("text", "is_cut"),
     [

@@ -47,8 +47,3 @@ class TestRows:
         client.ask("a", ai("-"), "b").answer("-", ended=ending(Outcome.FAILED, error_code="newer"))
         row = Conversation.objects.get()
         assert load_errors([row]) == {row.pk: ["newer", "older"]}
-
-    def test_rows_without_errors_need_no_query(self, django_assert_num_queries):
-        row = Client().ask("a").answer("-").conversation
-        with django_assert_num_queries(0):
-            assert load_errors([row]) == {}

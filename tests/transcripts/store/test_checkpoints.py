@@ -10,8 +10,7 @@ import subprocess
 import sys
 from uuid import UUID, uuid4
 
-from django.db import IntegrityError, connection, transaction
-from django.test.utils import CaptureQueriesContext
+from django.db import IntegrityError, connection
 from django.utils import timezone
 import pytest
 
@@ -20,14 +19,12 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import checkpoints as module
 from copilot_admin.transcripts.store.checkpoints import beat, load_pieces, reap, save_checkpoints
-from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Piece, Recorder
-from copilot_admin.transcripts.store.spooled_runs import end_from_json, end_to_json
 from copilot_admin.transcripts.store.transcript_store import STORE, TranscriptStore
 from protocol.events import MessageChunk, StatusUpdate
 from tests.factories import make_version
 from tests.polling import HANGS_SECONDS
-from tests.transcripts.store.journaling import Client, ai, call_event, ending, recorder_of
+from tests.transcripts.store.journaling import Client, call_event, ending
 from tests.transcripts.store.spooling import checkpoints, spool
 
 __all__ = ["spool"]
@@ -51,20 +48,6 @@ def test_checkpoints_are_there_until_the_run_has_ended():
     run = Run.objects.get(pk=start.run_id)
     assert (run.outcome, run.output_node.text) == (Outcome.COMPLETED, "Hello")
     assert Checkpoint.objects.count() == 0
-
-
-@pytest.mark.parametrize("was_checkpointed", [True, False])
-def test_checkpoints_are_looked_for_only_where_there_may_be_some(was_checkpointed):
-    asked = Client().ask("Hi")
-    recorder = recorder_of(MessageChunk("Hello"))
-    if was_checkpointed:
-        recorder.take_unsaved()
-    end = recorder.finish(ending(), run_id=asked.run_id, at=asked.at)
-    with CaptureQueriesContext(connection) as captured, transaction.atomic():
-        finish(end)
-    deleted = [one["sql"] for one in captured if one["sql"].startswith("DELETE")]
-    assert len(deleted) == was_checkpointed
-    assert end_from_json(end_to_json(end)).was_checkpointed  # nobody knows
 
 
 def test_a_checkpoint_that_comes_late_or_twice_is_dropped():
@@ -117,28 +100,6 @@ def test_dead_runs_are_interrupted_and_keep_what_they_streamed():
     assert Checkpoint.objects.count() == 0
     assert (asked.conversation.has_error, Turn.objects.get().state) == (True, TurnState.FAILED)
     assert reap(every_other_boot=True) == 0
-
-
-def test_of_many_dead_runs_those_that_began_first_are_ended_first(monkeypatch):
-    monkeypatch.setattr(module, "MAX_INTERRUPTED", 2)
-    client = Client()
-    asked = [client.ask(f"Question {number}") for number in range(3)]
-    Run.objects.update(boot_id="another")
-    assert reap(every_other_boot=True) == 2
-    assert [one.run.outcome for one in asked] == ["interrupted", "interrupted", "running"]
-    assert [reap(every_other_boot=True), reap(every_other_boot=True)] == [1, 0]
-
-
-def test_the_next_question_follows_an_interrupted_answer():
-    client = Client()
-    asked = client.ask("Hi")
-    recorder = Recorder()
-    recorder.add(MessageChunk("A long answer that was cut"), at_ms=0)
-    save_checkpoints({asked.run_id: recorder.take_unsaved()})
-    Run.objects.update(boot_id="another")
-    reap(every_other_boot=True)
-    following = client.ask("Hi", ai("A long answer that was cut off later"), "Go on")
-    assert following.conversation == asked.conversation
 
 
 def test_a_silent_run_that_this_process_knows_nothing_of_is_dead():

@@ -10,7 +10,6 @@ from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.models import (
     Conversation,
     DailyUsage,
-    Logging,
     Outcome,
     Run,
     Turn,
@@ -133,18 +132,3 @@ def test_a_guess_that_a_run_was_interrupted_gives_way_with_its_unknown_cost():
     ended(asked, TOLD)
     assert cost(asked) == (SUM, EXACT)
     assert counters() == [(SUM, 0, False)] * 2
-
-
-def test_where_nothing_is_kept_costs_are():
-    set_price()
-    asked = ended(Client(logging=Logging.METADATA).ask("Hi"), TOLD)
-    assert cost(asked) == (SUM, EXACT)
-    asked = ended(Client(logging=Logging.NOTHING).ask("Hi"), TOLD)
-    assert cost(asked) == (SUM, EXACT)
-
-
-def test_trying_costs_as_asking_does_and_counts_in_no_day():
-    set_price()
-    asked = ended(Client(principal="playground:1").ask("Hi"), TOLD)
-    assert cost(asked) == (SUM, EXACT)
-    assert not DailyUsage.objects.exists()

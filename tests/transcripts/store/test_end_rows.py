@@ -8,12 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.model_call import Finish, Usage, UsageSource
 from copilot_admin.models import (
     Blob,
     Conversation,
-    CopilotVersion,
     DailyUsage,
     Event,
     Logging,
@@ -184,18 +182,6 @@ def test_the_conversation_counts_what_a_list_shows():
     )
 
 
-def test_the_conversation_says_what_happens_in_it_now():
-    client = Client(trace_id="chat")
-    client.ask("One").answer("A", ended=ending(Outcome.FAILED))
-    asked = client.ask("One", ai("A"), "Two")
-    going = asked.conversation
-    assert (going.last_outcome, going.last_at, going.has_branch) == ("running", asked.at, False)
-    branched = client.ask("One", ai("A"), "Other").conversation
-    assert (branched.n_turns, branched.n_runs, branched.has_branch) == (3, 3, True)
-    repeated = client.ask("One", ai("A"), "Other").conversation
-    assert (repeated.n_turns, repeated.n_runs, repeated.has_branch) == (3, 4, True)
-
-
 def test_a_copilot_that_keeps_nothing_keeps_a_bare_run():
     asked = Client(trace_id="chat", logging=Logging.NOTHING).ask("Hi").answer("Hello")
     run = asked.run
@@ -210,15 +196,6 @@ def test_a_copilot_that_keeps_nothing_keeps_a_bare_run():
     assert (run.outcome, run.ms, run.events.count()) == (Outcome.COMPLETED, 900, 0)
     assert (Conversation.objects.count(), Node.objects.count()) == (0, 0)
     assert DailyUsage.objects.get().version == 1
-
-
-def test_the_day_counts_a_run_whose_version_is_gone():
-    asked = Client().ask("Hi")
-    Run.objects.update(copilot_version=None)
-    asked.answer("Hello")
-    day = DailyUsage.objects.get()
-    assert (day.version, day.runs, day.tokens) == (0, 1, 15)
-    assert CopilotVersion.objects.exists()
 
 
 @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has one writer")
@@ -238,10 +215,3 @@ def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():
     assert [one.payload["message"] for one in Event.objects.all()] == ["Real"]
     day = DailyUsage.objects.get()
     assert (asked.run.outcome, day.runs, day.errors) == (Outcome.COMPLETED, 1, 0)
-
-
-def test_a_conversation_is_told_to_have_files_when_an_answer_read_one():
-    file = FileRead(name="a.pdf", kind="pdf", size=1, pages=1, pixels=None, note="", fault="")
-    with_file = Client().ask("Hi").answer(StatusUpdate(message="Reading"), file, "Hello")
-    without = Client().ask("Hi").answer(StatusUpdate(message="Thinking"), "Hello")
-    assert [one.conversation.has_file for one in (with_file, without)] == [True, False]

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from django.db import connection
-from django.db.models import ProtectedError
 from django.test.utils import CaptureQueriesContext
 import pytest
 
@@ -74,9 +73,3 @@ def test_people_are_counted_by_name_where_they_are_known():
         f"user:{ids['eve']}",
         "key:1",
     }
-
-
-def test_a_user_goes_after_what_is_his():
-    Client(user=ADA).ask("Hello").answer("Hi.")
-    with pytest.raises(ProtectedError):
-        EndUser.objects.get().delete()

@@ -17,7 +17,7 @@ from copilot_admin.agent.values.answer_request import (
     Reasoning,
     ServerTool,
 )
-from copilot_admin.agent.values.model_call import Alive, Usage
+from copilot_admin.agent.values.model_call import Alive
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
 from copilot_admin.transcripts.store.recorder import (
     Piece,
@@ -100,29 +100,6 @@ def test_text_is_joined_and_events_know_their_place():
 def test_everything_but_text_is_an_event(output, kind, payload):
     (event,) = recording_of(output).events
     assert event == RunEvent(type=kind, payload=payload, text_offset=0, at_ms=0)
-
-
-def test_thoughts_between_two_other_things_are_one_event():
-    record = recording_of(
-        Reasoning("I "),
-        Reasoning("think"),
-        MessageChunk("Hi"),
-        Reasoning("so"),
-        StatusUpdate(message="x"),
-    )
-    assert [(event.type, event.payload.get("text")) for event in record.events] == [
-        ("reasoning", "I think"),
-        ("reasoning", "so"),
-        ("status", None),
-    ]
-
-
-def test_the_usage_of_each_model_is_added_by_itself():
-    own = (Usage(input_tokens=1), Usage(input_tokens=10))
-    other = Usage(output_tokens=5, model="small")
-    record = recording_of(own[0], other, own[1], other)
-    sums = (Usage(input_tokens=11), Usage(output_tokens=10, model="small"))
-    assert record.usages == sums
 
 
 def test_a_run_that_ends_in_a_call_knows_how_the_client_repeats_it():

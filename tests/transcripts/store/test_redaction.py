@@ -102,18 +102,6 @@ def test_what_streams_is_encrypted_until_it_is_looked_through():
     assert Node.objects.get(role="ai").text == f"It is {KEPT} of course"
 
 
-def test_an_encrypted_piece_whose_key_is_gone_costs_its_text_and_not_the_run(settings, caplog):
-    asked = Redacting().ask("Who?")
-    save_checkpoints({asked.run_id: Piece(0, MAIL, is_secret=True)})
-    settings.ENCRYPTION_KEYS = ()
-    tree = read_tree(asked.conversation)
-    assert MAIL not in str(read_turns(asked.conversation, tree, [asked.accepted.turn_id]))
-    Run.objects.update(boot_id="another")
-    assert reap(every_other_boot=True) == 1
-    assert asked.run.outcome == "interrupted"
-    assert "ends without its text" in caplog.text
-
-
 @pytest.mark.parametrize("data", [b"x\x9cgarbled", b"", b"sealed:\xff", b"sealed:1:x"])
 def test_a_piece_that_is_damaged_costs_its_text_and_not_the_run(caplog, data):
     """No server started any more, and none ended the runs of another that was killed."""

@@ -36,9 +36,3 @@ def test_a_request_is_read_as_it_was(env, separate):
     assert read_request(asked.run_id) == env
     stored = {name for name in ("widgets", "context", "tools") if getattr(asked.run, name)}
     assert stored == separate
-
-
-def test_of_a_run_without_a_request_nothing_is_read():
-    asked = Client().ask("Hi")
-    Run.objects.update(env=None)
-    assert read_request(asked.run_id) is None

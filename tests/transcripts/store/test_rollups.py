@@ -5,11 +5,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from django.db import connection, transaction
-from django.utils import timezone
+from django.db import connection
 import pytest
 
-from benchmarks.transcripts import make_filler
 from copilot_admin.models import (
     CallerDay,
     Conversation,
@@ -145,14 +143,6 @@ def test_a_run_that_seemed_dead_and_was_not_counts_once_with_its_real_end():
     assert rollups() == full_count()
 
 
-def test_a_caller_who_is_counted_late_has_asked_in_his_first_hour():
-    client = Client(principal="key:1")
-    client.ask("Later").answer("-")
-    early = client.another(now=START.replace(hour=3), principal="key:1")
-    early.ask("Earlier").answer("-")
-    assert CallerDay.objects.values_list("principal", "first_hour").get() == ("key:1", 3)
-
-
 def test_what_is_counted_is_marked_in_the_same_transaction(monkeypatch):
     """A process that is killed between the two has done neither."""
     all_kinds()
@@ -210,39 +200,6 @@ def test_several_processes_count_each_run_once(monkeypatch):
     assert sum(HourlyUsage.objects.values_list("runs", flat=True)) == 24
 
 
-@pytest.mark.parametrize("turns", [60, pytest.param(20_000, marks=pytest.mark.nightly)])
-def test_the_rollups_of_a_filled_journal_say_what_a_full_count_says(turns):
-    versions = [make_version() for _ in range(5)]
-    keys = [f"key:{make_key(f'Desk {one}')[0].pk}" for one in range(3)]
-    make_filler(versions, ["anonymous", *keys]).fill(turns // 4, say=lambda _: None)
-    author = make_user()
-    with transaction.atomic():
-        for talk in Conversation.objects.order_by("pk")[:: max(1, turns // 200)]:
-            save_verdict(talk, author, GivenVerdict(rating="good", comment="", marks={}))
-            save_verdict(talk, author, GivenVerdict(rating="bad", comment="", marks={}))
-    assert Turn.objects.count() >= turns
-    assert Run.objects.filter(started_at__lt=timezone.now()).exists()
-    assert rollups() == full_count()
-
-
-@pytest.mark.parametrize(
-    ("ttft_ms", "column"),
-    [
-        (0, "ttft_00"),
-        (50, "ttft_00"),
-        (51, "ttft_01"),
-        (500, "ttft_10"),
-        (501, "ttft_11"),
-        (50_000, "ttft_30"),
-        (50_001, "ttft_31"),
-    ],
-)
-def test_the_day_counts_runs_by_their_first_token(ttft_ms, column):
-    Client().ask("Hi").answer("Hello", ended=ending(ttft_ms=ttft_ms))
-    day = DailyUsage.objects.get()
-    assert (day.runs, day.errors, day.tokens, getattr(day, column)) == (1, 0, 15, 1)
-
-
 def noted(kind: SeenKind) -> list[str]:
     return list(SeenValue.objects.filter(kind=kind).values_list("value", flat=True))
 
@@ -254,10 +211,3 @@ def test_what_callers_type_is_noted_up_to_a_number_and_the_rest_of_the_log_beyon
         note_seen(SeenKind.MODEL, [f"model {number}", ""])
     assert noted(SeenKind.REASON) == ["reason 0", "reason 1"]
     assert noted(SeenKind.MODEL) == [f"model {number}" for number in range(4)]
-
-
-def test_models_and_errors_are_noted_when_a_run_is_counted():
-    asked = Client().ask("Hi")
-    assert noted(SeenKind.MODEL) == []
-    asked.answer("x", ended=ending(Outcome.FAILED, error_code="no-model"))
-    assert (noted(SeenKind.MODEL), noted(SeenKind.ERROR)) == ([asked.run.model], ["no-model"])

@@ -108,11 +108,6 @@ def test_where_no_content_is_kept_only_keyed_hashes_of_it_are_left():
     )
 
 
-def test_the_name_of_a_model_can_be_stored():
-    (usage,) = finalized(usages=(used(1, 0, 1, 0, model="m\0" + "x" * 300),)).usages
-    assert usage.model == "m\ufffd" + "x" * 198
-
-
 @pytest.mark.parametrize(
     ("number", "fits"), [(-1, 0), (0, 0), (1, 1), (2**31 - 1, 2**31 - 1), (2**31, 2**31 - 1)]
 )

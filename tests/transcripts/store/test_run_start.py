@@ -5,8 +5,6 @@ import json
 from typing import Any
 from uuid import uuid4
 
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.copilots.end_users import AskingUser
@@ -80,18 +78,6 @@ def test_a_request_of_blank_answers_alone_is_a_run_without_a_turn():
     run = Run.objects.get()
     assert (accepted.conversation_id, accepted.turn_id, run.conversation, run.turn) == (None,) * 4
     assert blobs.load([run.env_id])[run.env_id] == env
-
-
-def test_only_a_second_try_looks_for_the_first():
-    def looks() -> bool:
-        with CaptureQueriesContext(connection) as queries:
-            accept(prepared)
-        table = f'FROM "{Run._meta.db_table}" WHERE "{Run._meta.db_table}"."id" ='
-        return any(table in one["sql"] for one in queries)
-
-    prepared = prepare(Client().start("Hi"))
-    assert [looks(), looks()] == [False, True]
-    assert Run.objects.count() == 1
 
 
 @pytest.mark.parametrize("before", [(), ("Hi", ai("Hello"))])

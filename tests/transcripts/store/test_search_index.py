@@ -27,13 +27,6 @@ def test_what_stands_before_a_call_is_of_its_answer_only_if_the_answer_said_it()
     assert answers_of([silent, copied, asked]) == {silent: [""], copied: [""], asked: [""]}
 
 
-def test_an_answer_in_other_spaces_than_an_earlier_one_is_found_as_it_was_said():
-    client = Client(trace_id="chat")
-    turn = client.ask("Price?").answer("It is 42").accepted.turn_id
-    client.ask("Price?").answer("It  is 42")
-    assert answers_of([turn]) == {turn: ["It is 42", "It  is 42"]}
-
-
 def index(is_first: bool, answer: str) -> str:
     """What is searched of a question after an answer to it, where that has been written already."""
     Client().ask("Why?")
@@ -46,10 +39,6 @@ def index(is_first: bool, answer: str) -> str:
 @pytest.mark.parametrize("is_first", [True, False])
 def test_an_answer_is_added_to_what_is_there(is_first):
     assert index(is_first, "Because") == "why?\nbecause"
-
-
-def test_an_empty_answer_adds_nothing():
-    assert index(False, "") == "why?"
 
 
 def test_the_question_is_searched_even_when_its_answer_is_empty():

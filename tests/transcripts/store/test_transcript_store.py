@@ -1,14 +1,12 @@
 """A run is committed before its first byte, and whole before its last."""
 
 import asyncio
-from dataclasses import replace
 import errno
-import threading
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError
 import pytest
 
 from copilot_admin.errors import Unavailable
@@ -16,13 +14,9 @@ from copilot_admin.models import Blob, Event, Outcome
 from copilot_admin.storage import blobs
 from copilot_admin.storage.spool import Spool, SpoolFull
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.store import checkpoints, run_start
+from copilot_admin.transcripts.store import checkpoints
 from copilot_admin.transcripts.store.recorder import Piece
-from copilot_admin.transcripts.store.run_start import prepare
 from copilot_admin.transcripts.store.transcript_store import (
-    MAX_INLINE_BYTES,
-    STORE,
-    StoredEnd,
     TranscriptStore,
 )
 from protocol.events import ArtifactType, MessageArtifact, MessageChunk
@@ -34,31 +28,11 @@ __all__ = ["spool"]
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.mark.parametrize(
-    ("size", "in_loop"),
-    [(MAX_INLINE_BYTES, True), (MAX_INLINE_BYTES + 1, False)],
-)
-def test_only_a_big_request_is_made_ready_beside_the_event_loop(monkeypatch, size, in_loop):
-    threads = []
-
-    def watched(start):
-        threads.append(threading.current_thread())
-        return prepare(start)
-
-    monkeypatch.setattr(run_start, "prepare", watched)
-    asyncio.run(STORE.accept(replace(Client().start("Hi"), size=size)))
-    assert [thread is threading.main_thread() for thread in threads] == [in_loop]
-
-
 def test_a_run_is_finished_once():
     asked = Client().ask("Hi").answer("Hello")
     assert not store(end_of(asked.run_id, MessageChunk("Again"), at=LATER))
     assert asked.run.output_node.text == "Hello"
     assert asked.conversation.tokens == 15
-
-
-def test_a_run_that_is_gone_is_no_error():
-    assert store(end_of(uuid4())) is False
 
 
 @pytest.mark.parametrize("rows", [1, 500], ids=["in the row", "in a blob"])
@@ -148,12 +122,6 @@ def test_a_failed_write_is_a_problem_until_the_database_takes_one(fresh, disk):
     asyncio.run(fresh.check_health())
     assert fresh.problem == ""
     assert not Blob.objects.filter(sha256="probe").exists()
-
-
-def test_a_wrong_row_is_no_problem_of_the_database(fresh, disk):
-    disk.database = IntegrityError("a bug")
-    assert asyncio.run(fresh.finish(end_of(uuid4()))) == StoredEnd()
-    assert fresh.problem == ""
 
 
 def test_a_failed_checkpoint_is_a_problem(fresh, monkeypatch):

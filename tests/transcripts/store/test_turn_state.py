@@ -53,17 +53,6 @@ def test_memory_of_the_first_request_reaches_the_second():
     )
 
 
-@pytest.mark.parametrize(
-    "env",
-    [{}, {"timezone": 5, "urls": "x", "selected_skills": [1], "workspace_state": ["x"]}],
-)
-def test_what_is_no_memory_is_not_remembered(env):
-    client = Client(trace_id="chat")
-    client.ask("Price?", env=env).answer(call_event())
-    second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.stored_turn.memory == Memory()
-
-
 @pytest.mark.database
 def test_calls_are_counted_along_the_way_to_the_leaf():
     client = Client(trace_id="chat")
@@ -152,13 +141,6 @@ def test_calls_are_counted_for_each_function(logging, called):
     assert client.ask(*history).accepted.stored_turn.client_calls == called
 
 
-def test_nothing_is_looked_up_for_a_client_that_carries():
-    client = Client(trace_id="chat-1")
-    client.ask("Price?").answer(call_event())
-    carrying = replace(result(), extra_state={SIGNED_MEMORY: "token"})
-    assert client.ask("Price?", call_echo(), carrying).accepted.stored_turn.carried == {}
-
-
 @pytest.mark.parametrize(
     ("changed", "is_retry_loop"),
     [
@@ -181,11 +163,3 @@ def test_the_same_words_about_something_else_are_another_question(changed, is_re
     client.ask("Price?", env=env).answer(call_event())
     again = client.ask("Price?", env={**env, **changed})
     assert again.accepted.stored_turn.is_retry_loop is is_retry_loop
-
-
-@pytest.mark.database
-def test_where_no_request_is_kept_the_same_words_are_the_same_question():
-    client = Client(trace_id="chat-1", logging=Logging.METADATA)
-    client.ask("Price?", env={"widgets": SELECTED}).answer(call_event())
-    again = client.ask("Price?", env={"widgets": {"primary": []}})
-    assert again.accepted.stored_turn.is_retry_loop is True
