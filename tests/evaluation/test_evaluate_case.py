@@ -49,7 +49,7 @@ def test_the_draft_is_run_as_it_was_at_the_start(monkeypatch):
     queue_run(case.copilot)
     Copilot.objects.update(system_prompt="Be long.")
     evaluate(case, TargetKind.DRAFT)
-    assert "Be short." in str(provider.calls[0].messages)
+    assert any("Be short." in str(call.messages) for call in provider.calls)
     assert Copilot.objects.get().system_prompt == "Be long."
 
 
