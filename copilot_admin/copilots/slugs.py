@@ -8,7 +8,7 @@ from anyascii import anyascii
 
 from copilot_admin.models import Copilot
 
-LONGEST = 60
+MAX_LENGTH = 60
 UNREAD = "copilot"  # of a name without a letter or a digit
 
 
@@ -16,7 +16,7 @@ def slug_of(name: str) -> str:
     """Return a slug like a name; `slug.js` applies the same rule to Latin letters."""
     words = re.sub(r"\W|_", " ", unicodedata.normalize("NFKC", name))
     ascii_words = re.sub(r"[^a-z0-9 ]", "", anyascii(words).lower())
-    return "-".join(ascii_words.split())[:LONGEST].rstrip("-") or UNREAD
+    return "-".join(ascii_words.split())[:MAX_LENGTH].rstrip("-") or UNREAD
 
 
 def free_slug(wanted: str) -> str:
@@ -25,5 +25,5 @@ def free_slug(wanted: str) -> str:
     if wanted not in taken:
         return wanted
     ends = (f"-{number}" for number in count(2))
-    tries = (wanted[: LONGEST - len(end)].rstrip("-") + end for end in ends)
+    tries = (wanted[: MAX_LENGTH - len(end)].rstrip("-") + end for end in ends)
     return next(slug for slug in tries if slug not in taken)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.copilots.slugs import LONGEST, free_slug, slug_of
+from copilot_admin.copilots.slugs import MAX_LENGTH, free_slug, slug_of
 from copilot_admin.models.copilots import SLUG
 from tests.factories import make_copilot
 
@@ -36,7 +36,7 @@ def test_a_name_without_letters_has_a_plain_slug(name: str) -> None:
 
 @pytest.mark.django_db
 def test_a_slug_that_is_taken_gets_a_number() -> None:
-    longest = "s" * LONGEST
+    longest = "s" * MAX_LENGTH
     for slug in ("news", "news-2", longest, "t" * 57 + "-aa", "t" * 57):
         make_copilot(slug=slug)
     assert free_slug("new") == "new"

@@ -24,7 +24,6 @@ from copilot_admin.models import Action, Copilot
 def publish_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse:
-    """Goes to the page that names what would go live."""
     return HttpResponseRedirect(model_admin.publish_url(queryset.values_list("pk", flat=True)))
 
 
@@ -32,7 +31,7 @@ def publish_chosen(
 def duplicate_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse | None:
-    """Makes a draft like each; a single copy is opened."""
+    """Duplicate the copilots; a single copy is opened."""
     with transaction.atomic():
         copies = [duplicate(copilot) for copilot in queryset.order_by(Lower("name"), "pk")]
         for copy in copies:
@@ -49,7 +48,7 @@ def duplicate_chosen(
 def archive_chosen(
     model_admin: ArchiveViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse | None:
-    """Puts copilots away; where one is live, a page says first what people will notice."""
+    """Archive the copilots, after a confirmation if one is live."""
     if queryset.filter(enabled=True, live__isnull=False).exists():
         return HttpResponseRedirect(model_admin.archive_url(queryset.values_list("pk", flat=True)))
     model_admin.archive(request, queryset.values_list("pk", flat=True))
@@ -60,7 +59,6 @@ def archive_chosen(
 def restore_chosen(
     model_admin: ArchiveViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> None:
-    """Brings copilots back from the archive, switched off."""
     model_admin.unarchive(request, queryset.values_list("pk", flat=True))
 
 
@@ -68,7 +66,6 @@ def restore_chosen(
 def tag_chosen(
     model_admin: TagViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse:
-    """Goes to the page that gives several copilots tags, or takes them away."""
     return HttpResponseRedirect(model_admin.tags_url(queryset.values_list("pk", flat=True)))
 
 
@@ -76,7 +73,6 @@ def tag_chosen(
 def export_chosen(
     model_admin: ExportViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse:
-    """Goes to the page that gives copilots as files."""
     return HttpResponseRedirect(model_admin.export_url(queryset.values_list("pk", flat=True)))
 
 
@@ -84,7 +80,6 @@ def export_chosen(
 def enable_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse | None:
-    """Switches copilots on; it acts at once."""
     return _switch(model_admin, request, queryset, enabled=True)
 
 
@@ -92,7 +87,6 @@ def enable_chosen(
 def disable_chosen(
     model_admin: CopilotViews, request: HttpRequest, queryset: QuerySet[Copilot]
 ) -> HttpResponse | None:
-    """Switches copilots off; it acts at once."""
     return _switch(model_admin, request, queryset, enabled=False)
 
 
@@ -103,7 +97,7 @@ def _switch(
     *,
     enabled: bool,
 ) -> HttpResponse | None:
-    lock(list(queryset.values_list("pk", flat=True)))  # one that is put away now is not switched
+    lock(list(queryset.values_list("pk", flat=True)))  # one that is being archived stays disabled
     changed = list(
         queryset.exclude(enabled=enabled).filter(archived_at=None, deletion_requested_at=None)
     )
@@ -129,7 +123,7 @@ def _ask(
     model_admin: CopilotViews, request: HttpRequest, changed: list[Copilot], *, enabled: bool
 ) -> HttpResponse:
     before = [switched(copilot) for copilot in changed]
-    told = {
+    effects = {
         sentence
         for one in before
         for sentence in consequences(one, replace(one, enabled=enabled), keys=0)
@@ -139,7 +133,7 @@ def _ask(
         "opts": model_admin.opts,
         "title": _("Enable copilots?") if enabled else _("Disable copilots?"),
         "copilots": changed,
-        "sentences": sorted(told),
+        "sentences": sorted(effects),
         "action": request.POST["action"],
         "label": _("Enable") if enabled else _("Disable"),
     }

@@ -1,5 +1,6 @@
-"""Copilots in the admin: the list, and the page in which one is made."""
+"""Copilots in the admin: the list and the editor."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.db.models import Max, QuerySet, Sum
 from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -19,6 +21,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import may_publish, reachable
 from copilot_admin.admin.common.copilot_access import require_copilot_access_in
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
     from copilot_admin.models.copilots import CopilotQuerySet
 
 AUTOSAVE = "_autosave"  # in the form data of a save by the page itself
-# What may be done with copilots of the archive; deletion besides.
+# Actions in the archive, next to deletion.
 OF_THE_ARCHIVE = ("restore_chosen", "duplicate_chosen", "export_chosen")
 # Users without the permission to change read the draft as text, not as read-only fields.
 VIEW_ONLY = ["name"]
@@ -73,10 +76,10 @@ def _row_of(copilot: Copilot) -> CopilotRow:
 
 
 class CopilotList(ChangeList):
-    """The list of copilots, by their names unless somebody chose another column."""
+    """The list of copilots, sorted by name by default."""
 
     def get_ordering_field_columns(self) -> Any:
-        """Sort columns of the list; Django does not recognise expressions."""
+        """Return the sort columns; Django doesn't recognise expressions."""
         return super().get_ordering_field_columns() or {self.list_display.index("card"): "asc"}
 
     def get_results(self, request: HttpRequest) -> None:
@@ -153,7 +156,6 @@ class CopilotAdmin(
 
     @admin.display(description=gettext_lazy("State"))
     def state(self, copilot: Copilot) -> SafeString:
-        """The state of the draft and of what is live, as a badge."""
         status = status_of(copilot)
         badge = chip(status.labels.label, status.labels.tone)
         return format_html('<span title="{}">{}</span>', status.sentence, badge)
@@ -180,17 +182,34 @@ class CopilotAdmin(
         return render_to_string("admin/copilot_admin/copilot/row_menu.html", context)
 
     def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        own = [
-            path("publish/", wrap(self.publish_view), name="copilot_admin_copilot_publish"),
-            path("preview/", wrap(self.preview_view), name="copilot_admin_copilot_preview"),
-            path("<id:pk>/image/", wrap(self.image_view), name="copilot_admin_copilot_image"),
+        def route(pattern: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
+            view = self.admin_site.admin_view(view)
+            return path(pattern, view, name=f"copilot_admin_copilot_{name}")
+
+        routes = [
+            route("archive/", self.archive_view, "archive"),
+            route("export/", self.export_view, "export"),
+            route("import/", self.import_view, "import"),
+            route("import/<str:token>/", self.plan_view, "import_plan"),
+            route("models/", self.models_view, "models"),
+            route("preview/", self.preview_view, "preview"),
+            route("publish/", self.publish_view, "publish"),
+            route("tags/", self.tags_view, "tags"),
+            route("templates/", self.gallery_view, "templates"),
+            route("templates/<slug:slug>/", self.template_view, "from_template"),
+            route("<id:pk>/back/", require_POST(self.unarchive_view), "unarchive"),
+            route("<id:pk>/checklist/", require_POST(self.checklist_view), "checklist"),
+            route("<id:pk>/discard/", self.discard_view, "discard"),
+            route("<id:pk>/duplicate/", require_POST(self.duplicate_view), "duplicate"),
+            route("<id:pk>/image/", self.image_view, "image"),
+            route("<id:pk>/members/", self.members_view, "members"),
+            route("<id:pk>/settings/", self.settings_view, "settings"),
+            route("<id:pk>/versions/", self.versions_view, "versions"),
+            route("<id:pk>/versions/compare/", self.compare_view, "compare"),
+            route("<id:pk>/versions/<id:number>/restore/", self.restore_view, "restore"),
+            route("<id:pk>/versions/<id:number>/publish/", self.roll_back_view, "again"),
         ]
-        pages = self.template_urls() + self.version_urls() + evaluation_urls(self)
-        ours = pages + self.settings_urls() + self.archive_urls() + self.tag_urls()
-        ours += self.import_urls() + self.export_urls() + self.member_urls() + self.model_urls()
-        ours += own
-        return require_copilot_access_in(ours + super().get_urls())
+        return require_copilot_access_in([*routes, *evaluation_urls(self), *super().get_urls()])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Copilot]:
         return reachable(request.user, cast("CopilotQuerySet", super().get_queryset(request)))
@@ -209,10 +228,7 @@ class CopilotAdmin(
         return CopilotList
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Actions for active copilots, or for archived ones.
-
-        Deletion is offered in the archive alone, and last, where nobody takes it by mistake.
-        """
+        """Return the actions for active copilots, or those for the archive with deletion last."""
         found = super().get_actions(request)
         deletion = found.pop("delete_selected", None)
         if request.GET.get("state") != CopilotState.ARCHIVED:
@@ -288,7 +304,7 @@ class CopilotAdmin(
         return response
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Counts of the rows that are deleted with the copilots; a list of them could be endless."""
+        """Return counts of the rows that would be deleted; a list could be endless."""
         return deletion_of(objs, user=request.user)
 
     def has_change_permission(self, request: HttpRequest, obj: Copilot | None = None) -> bool:

@@ -13,12 +13,11 @@ from django.db.models import Count, F, Q
 from django.http import (
     HttpRequest,
     HttpResponse,
-    HttpResponseNotAllowed,
     HttpResponseRedirect,
 )
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -27,7 +26,7 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.common.weekly_usage import WeeklyUsage, load_weekly_usage
 from copilot_admin.admin.copilots.views import CopilotViews, header_of, page_of
 from copilot_admin.copilots.archive import archive_copilots, restore_copilots
-from copilot_admin.copilots.slugs import LONGEST, free_slug
+from copilot_admin.copilots.slugs import MAX_LENGTH, free_slug
 from copilot_admin.copilots.test_cases import copy_cases
 from copilot_admin.models import (
     Access,
@@ -45,7 +44,7 @@ FOLDER = "admin/copilot_admin/copilot"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """A copilot on the page that asks whether to put it away."""
+    """A copilot on the page that confirms archiving."""
 
     copilot: Copilot
     use: WeeklyUsage
@@ -56,26 +55,14 @@ class Leaving:
 
 
 class ArchiveViews(CopilotViews):
-    """The pages of the archive; whoever may change a copilot may put it away."""
-
-    def archive_urls(self) -> list[URLPattern]:
-        """The addresses of putting away and of bringing back."""
-        wrap = self.admin_site.admin_view
-        return [
-            path("archive/", wrap(self.archive_view), name="copilot_admin_copilot_archive"),
-            path(
-                "<id:pk>/back/",
-                wrap(self.unarchive_view),
-                name="copilot_admin_copilot_unarchive",
-            ),
-        ]
+    """Views of the archive, for everyone who can change copilots."""
 
     def archive_url(self, ids: Iterable[int]) -> str:
-        """URL of the page that confirms archiving."""
+        """Return the URL of the page that confirms archiving."""
         return page_of("archive", ids)
 
     def archive_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Says what would be noticed; a POST puts the copilots away."""
+        """Show the effects; a POST archives the copilots."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         copilots = self.chosen(request)
@@ -93,11 +80,9 @@ class ArchiveViews(CopilotViews):
         return render(request, f"{FOLDER}/archive.html", context)
 
     def unarchive_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Brings one back and goes to its page."""
+        """Restore a copilot and open it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         self.unarchive(request, [pk])
         return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_change", args=[pk]))
 
@@ -112,7 +97,7 @@ class ArchiveViews(CopilotViews):
         return super().delete_view(request, object_id, extra_context)
 
     def archive(self, request: HttpRequest, ids: Iterable[int]) -> None:
-        """Puts copilots away, and says where they are."""
+        """Archive copilots and show a message."""
         with transaction.atomic():
             gone = archive_copilots(list(ids))
             for copilot in gone:
@@ -126,7 +111,7 @@ class ArchiveViews(CopilotViews):
         messages.success(request, format_html("{} {}", text, link))
 
     def unarchive(self, request: HttpRequest, ids: Iterable[int]) -> None:
-        """Brings copilots back, and says how they stand."""
+        """Restore copilots and show a message."""
         with transaction.atomic():
             back = restore_copilots(list(ids))
             for copilot in back:
@@ -143,12 +128,11 @@ class ArchiveViews(CopilotViews):
         messages.success(request, text % {"count": len(back), "name": back[0].name})
 
 
-SUFFIX = " (copy)"
-LONGEST_ORIGINAL = LONGEST - len("-copy")
+MAX_COPIED_LENGTH = MAX_LENGTH - len("-copy")
 
 
 def duplicate(copilot: Copilot) -> Copilot:
-    """A draft with the same content and questions, a name and slug of its own, never published."""
+    """Return an unpublished copy of a draft and its test cases, with a new name and slug."""
     copy = Copilot.objects.get(pk=copilot.pk)
     copy.pk = None
     copy._state.adding = True
@@ -156,7 +140,7 @@ def duplicate(copilot: Copilot) -> Copilot:
     copy.access = Access.KEY  # open access is granted to one copilot, not to its copies
     copy.archived_at = copy.deletion_requested_at = copy.deletion_moved_at = None
     copy.name = _free_name(copilot.name)
-    copy.slug = free_slug(copilot.slug[:LONGEST_ORIGINAL].rstrip("-") + "-copy")
+    copy.slug = free_slug(copilot.slug[:MAX_COPIED_LENGTH].rstrip("-") + "-copy")
     with transaction.atomic():
         copy.save()
         copy_cases(copilot, to=copy)
@@ -165,7 +149,7 @@ def duplicate(copilot: Copilot) -> Copilot:
 
 def _free_name(name: str) -> str:
     longest = Copilot._meta.get_field("name").max_length or 0
-    suffixes = (SUFFIX if number == 1 else f" (copy {number})" for number in count(1))
+    suffixes = (" (copy)" if number == 1 else f" (copy {number})" for number in count(1))
     names = (name[: longest - len(suffix)] + suffix for suffix in suffixes)
     return next(name for name in names if not Copilot.objects.filter(name__iexact=name).exists())
 
@@ -176,10 +160,9 @@ User = AbstractBaseUser | AnonymousUser
 def deletion_of(
     copilots: Iterable[Copilot], *, user: User
 ) -> tuple[list[Any], dict[str, int], set[str], list[str]]:
-    """Objects, counts, missing permissions and obstacles for Django's confirmation page.
+    """Return objects, counts, missing permissions and obstacles for Django's confirmation page.
 
-    Conversations are evidence: with them a copilot is deleted only by somebody who may delete
-    conversations. Anybody else is told to leave it in the archive.
+    Conversations are evidence: deleting them requires the permission to delete conversations.
     """
     things: list[Any] = []
     obstacles: list[str] = []
@@ -204,10 +187,7 @@ def deletion_of(
 
 
 def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
-    """Revokes the keys that are for these copilots alone.
-
-    They would open nothing more; revoked, they say so.
-    """
+    """Revoke the keys that are valid for these copilots only."""
     lost = (
         EndpointKey.objects.annotate(
             scope=Count("copilots", distinct=True),

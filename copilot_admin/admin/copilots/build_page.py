@@ -1,6 +1,6 @@
 """Context of the Build page, besides the form itself."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.forms import BoundField
 from django.http import HttpRequest
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.copilots.checklist import checklist_of
@@ -16,7 +17,6 @@ from copilot_admin.admin.copilots.header import BUILD, build_copilot_header, ima
 from copilot_admin.admin.copilots.model_menu import build_model_groups
 from copilot_admin.admin.copilots.preview import preview_of, preview_of_form
 from copilot_admin.admin.copilots.switches import build_switch_groups
-from copilot_admin.admin.copilots.variables import VARIABLES, build_option_variables
 from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.config_types import MAX_PROMPT_LENGTH
 from copilot_admin.copilots.drafts import by_input
@@ -109,3 +109,40 @@ def _build_folds(form: CopilotForm, problems: Mapping[str, object]) -> tuple[Fol
         )
         for title, summary, names in FOLDS
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name that is replaced when a question is answered."""
+
+    name: str
+    meaning: str | Promise
+
+    @property
+    def text(self) -> str:
+        return f"{{{{ {self.name} }}}}"
+
+
+VARIABLES = (
+    Variable("copilot.name", _("Name of the copilot")),
+    Variable("copilot.slug", _("URL name of the copilot")),
+    Variable("today", _("Date in the user's time zone")),
+    Variable("now", _("Date and time in the user's time zone")),
+    Variable("timezone", _("The user's time zone")),
+    Variable("user.email", _("The user's e-mail address, if known")),
+    Variable("widgets.primary", _("Names of the selected widgets")),
+    Variable("widgets.secondary", _("Names of the widgets on the dashboard")),
+)
+
+
+def build_option_variables(custom_features: Iterable[Mapping[str, Any]]) -> tuple[Variable, ...]:
+    """Return the variables of a draft's custom options."""
+    found: list[Variable] = []
+    for row in custom_features:
+        key, label = row["key"], row.get("label") or row["key"]
+        found.append(Variable(f"options.{key}", gettext("Value of “%s”") % label))
+        if row.get("type", "toggle") == "toggle":
+            found.append(
+                Variable(f"options.{key}.state", gettext("Text of the state of “%s”") % label)
+            )
+    return tuple(found)

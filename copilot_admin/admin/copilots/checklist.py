@@ -1,4 +1,4 @@
-"""The checklist as pages draw it: each finding with the field it is about, and the way there."""
+"""Findings of the checks for pages, with links to their fields."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Checklist:
 
 
 def checklist_of(findings: Iterable[Finding]) -> Checklist:
-    """The findings as a page draws them, in the order in which they came."""
+    """Return findings for a page, in the same order."""
     found = tuple(findings)
     return Checklist(
         errors=tuple(_item(one) for one in found if one.is_error),

@@ -8,7 +8,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -27,10 +26,6 @@ WRITERS = {"yaml": write_yaml, "json": as_json}
 
 class ExportViews(CopilotViews):
     """The export page, for everyone who can see copilots."""
-
-    def export_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        return [path("export/", wrap(self.export_view), name="copilot_admin_copilot_export")]
 
     def export_url(self, ids: Iterable[int]) -> str:
         """Return the URL of the page with these copilots."""

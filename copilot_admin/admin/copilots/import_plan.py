@@ -15,7 +15,7 @@ from copilot_admin.copilots.config import LIVE_FIELDS
 from copilot_admin.evaluation.differences import MarkedChange, marked
 from copilot_admin.import_export.changes import Difference, Effect, ImportedChange
 
-MOST_COMPARED = 50  # rows whose fields are shown: comparing texts word by word takes its time
+MAX_COMPARED = 50  # rows whose fields are shown: comparing texts word by word takes its time
 LABELS: Mapping[str, str | Promise] = {
     "base_url": _("Base URL"),
     "api_key_env": _("Key variable"),
@@ -40,10 +40,10 @@ class PlannedRow:
 
     Attributes:
         url: Of its page, where it has one.
-        changes: Its fields; of those beyond the first rows, none, and `n_changes` tells.
-        at_once: The fields that act without publishing, of a copilot that is there already.
-        unsaid: The fields that the file does not name, and that go back to their defaults.
-        published: The number of the version that is made of it.
+        changes: Changed fields; only of the first rows, others just have `n_changes`.
+        at_once: The fields that apply without publishing, of an existing copilot.
+        unsaid: The fields that aren't in the file and get their defaults.
+        published: Number of the new version.
     """
 
     name: str
@@ -59,35 +59,30 @@ class PlannedRow:
 
 
 def planned(changes: Iterable[ImportedChange], *, urls: Mapping[str, str]) -> list[PlannedRow]:
-    """The rows of an import, what changes first; what stays as it is has none.
-
-    Args:
-        changes: What the import does.
-        urls: Pages, by the names of the changes.
-    """
+    """Return the rows of an import, changes first; `urls` are pages by name."""
     order = [Effect.CHANGED, Effect.CREATED, Effect.UNCHANGED]
     shown = (change for change in changes if change.is_change)
     ranked = sorted(shown, key=lambda change: order.index(change.effect))
-    return [_row(one, urls, is_compared=at < MOST_COMPARED) for at, one in enumerate(ranked)]
+    return [_row(one, urls, is_compared=at < MAX_COMPARED) for at, one in enumerate(ranked)]
 
 
 def unchanged(changes: Iterable[ImportedChange]) -> list[str]:
-    """The names of what stays as it is, each once."""
+    """Return the names of what isn't changed."""
     return list(dict.fromkeys(change.name for change in changes if not change.is_change))
 
 
 def digest_of(changes: Iterable[ImportedChange]) -> str:
     """Digest of an import's effects, to detect that they have changed since the preview."""
-    told = [
+    facts = [
         [one.file, one.name, one.effect, one.published, *map(astuple, one.differences)]
         for one in changes
     ]
-    return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 
 def _row(change: ImportedChange, urls: Mapping[str, str], *, is_compared: bool) -> PlannedRow:
     label, tone = EFFECTS[change.effect]
-    told = [each for each in map(_told, change.differences) if each.before or each.after]
+    shown = [each for each in map(_describe, change.differences) if each.before or each.after]
     acting = [each.key for each in change.differences if each.key in _AT_ONCE_KEYS]
     is_changed = change.effect is Effect.CHANGED
     return PlannedRow(
@@ -96,15 +91,15 @@ def _row(change: ImportedChange, urls: Mapping[str, str], *, is_compared: bool) 
         label=label,
         tone=tone,
         url=urls.get(change.name, ""),
-        changes=marked(told) if is_compared else (),
-        n_changes=len(told),
+        changes=marked(shown) if is_compared else (),
+        n_changes=len(shown),
         at_once=", ".join(map(_label, acting)) if is_changed else "",
         unsaid=", ".join(_label(one.key) for one in change.differences if not one.is_said),
         published=change.published,
     )
 
 
-def _told(difference: Difference) -> FieldChange:
+def _describe(difference: Difference) -> FieldChange:
     return FieldChange(
         key=difference.key,
         label=_label(difference.key),

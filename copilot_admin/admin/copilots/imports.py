@@ -1,4 +1,4 @@
-"""Import: copilot files are sent, what they would do is shown field by field, then it is done."""
+"""Import of copilot files: upload, preview of every changed field, confirmation."""
 
 from datetime import timedelta
 from typing import Any
@@ -9,7 +9,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -30,7 +30,7 @@ from copilot_admin.models.copilots import new_token
 
 FOLDER = "admin/copilot_admin/copilot"
 KEPT_FOR = timedelta(days=1)
-MOST_FAULTS = 200  # shown on a page
+MAX_ERRORS = 200  # shown on a page
 _COPILOT = "copilot "
 
 
@@ -47,25 +47,13 @@ class ImportForm(forms.Form):
 
 
 class CopilotImportViews(CopilotViews):
-    """The pages of the import; for whoever may add and change copilots."""
-
-    def import_urls(self) -> list[URLPattern]:
-        """The addresses of sending files and of looking at what they do."""
-        wrap = self.admin_site.admin_view
-        return [
-            path("import/", wrap(self.import_view), name="copilot_admin_copilot_import"),
-            path(
-                "import/<str:token>/",
-                wrap(self.plan_view),
-                name="copilot_admin_copilot_import_plan",
-            ),
-        ]
+    """Views of the import, for everyone who can add and change copilots."""
 
     def has_import_permission(self, request: HttpRequest) -> bool:
         return self.has_add_permission(request) and self.has_change_permission(request)
 
     def import_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Asks for files; a POST reads them and goes to what they would do."""
+        """Show the upload form; a POST reads the files and opens the preview."""
         if not self.has_import_permission(request):
             raise PermissionDenied
         is_sent = request.method == "POST"
@@ -81,11 +69,11 @@ class CopilotImportViews(CopilotViews):
                 )
             except BadCopilotFile as error:
                 faults = error.errors
-        context = {"form": form, **_told(faults)}
+        context = {"form": form, **_errors_of(faults)}
         return self._import_page(request, "import.html", **context)
 
     def plan_view(self, request: HttpRequest, token: str) -> HttpResponseBase:
-        """Shows what the files would do now; a POST does it if it is still what was shown."""
+        """Show the changes; a POST makes them if they are still the same."""
         if not self.has_import_permission(request):
             raise PermissionDenied
         pending = PendingImport.objects.filter(
@@ -101,7 +89,7 @@ class CopilotImportViews(CopilotViews):
                 return self._carry_out(request, files, pending)
             return self._plan(request, files)
         except BadCopilotFile as error:
-            context = {"files": files, **_told(error.errors)}
+            context = {"files": files, **_errors_of(error.errors)}
             return self._import_page(request, "import_plan.html", **context)
 
     def _carry_out(
@@ -195,8 +183,8 @@ def _plan_url(token: str) -> str:
     return reverse("admin:copilot_admin_copilot_import_plan", args=[token])
 
 
-def _told(faults: tuple[FileError, ...]) -> dict[str, Any]:
-    return {"faults": faults[:MOST_FAULTS], "more_faults": max(len(faults) - MOST_FAULTS, 0)}
+def _errors_of(faults: tuple[FileError, ...]) -> dict[str, Any]:
+    return {"faults": faults[:MAX_ERRORS], "more_faults": max(len(faults) - MAX_ERRORS, 0)}
 
 
 def _copilots_of(changes: tuple[ImportedChange, ...]) -> list[Copilot]:

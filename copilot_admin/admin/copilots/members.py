@@ -1,4 +1,4 @@
-"""The page that says who works on a copilot."""
+"""Page of the members of a copilot."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -24,7 +24,7 @@ from copilot_admin.models import Action, Copilot, Membership
 
 FOLDER = "admin/copilot_admin/copilot"
 NAME = "copilot_admin_copilot_members"
-MOST_OFFERED = 500  # names in the list of proposals; any other can be typed
+MAX_OFFERED = 500  # names in the list of proposals; any other can be typed
 
 
 _NEEDS_OWNER = gettext_lazy("A copilot needs an owner. Make another member an owner first.")
@@ -36,12 +36,7 @@ def _is_last_owner(copilot: Copilot, user_id: int) -> bool:
 
 
 class MemberViews(CopilotViews):
-    """Members are seen by whoever sees the copilot, and changed by its owners."""
-
-    def member_urls(self) -> list[URLPattern]:
-        """The address of the page of members."""
-        wrap = self.admin_site.admin_view
-        return [path("<id:pk>/members/", wrap(self.members_view), name=NAME)]
+    """View of the members: everyone who sees the copilot sees them, owners change them."""
 
     def members_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Members page; a POST adds or removes members, or opens the copilot to all builders."""
@@ -52,7 +47,7 @@ class MemberViews(CopilotViews):
         if request.method == "POST":
             if not may_change:
                 raise PermissionDenied
-            return self._carried_out(request, copilot)
+            return self._change(request, copilot)
         if not settings.MEMBERS:
             raise Http404
         context: dict[str, Any] = {
@@ -61,27 +56,27 @@ class MemberViews(CopilotViews):
             "copilot_header": build_copilot_header(request, copilot, SETTINGS),
             "members": copilot.memberships.select_related("user"),
             "may_change": may_change,
-            "offered": builders().values_list("username", flat=True)[:MOST_OFFERED]
+            "offered": builders().values_list("username", flat=True)[:MAX_OFFERED]
             if may_change
             else (),
         }
         return render(request, f"{FOLDER}/members.html", context)
 
-    def _carried_out(self, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
+    def _change(self, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
         with transaction.atomic():
             lock([copilot.pk])
-            before = work_on(copilot)
-            said: str | Promise
+            before = members_of(copilot)
+            message: str | Promise
             if "add" in request.POST:
-                said, is_done = self._add(request, copilot)
+                message, is_done = self._add(request, copilot)
             elif "remove" in request.POST:
-                said, is_done = self._remove(request, copilot)
+                message, is_done = self._remove(request, copilot)
             else:
-                said, is_done = self._open(request, copilot), True
-            after = work_on(copilot)
+                message, is_done = self._open(request, copilot), True
+            after = members_of(copilot)
             if before != after:
                 self.audit(request, Action.CHANGED, copilot, before=before, after=after)
-        (messages.success if is_done else messages.error)(request, str(said))
+        (messages.success if is_done else messages.error)(request, str(message))
         return HttpResponseRedirect(reverse(f"admin:{NAME}", args=[copilot.pk]))
 
     def _add(self, request: HttpRequest, copilot: Copilot) -> tuple[str | Promise, bool]:
@@ -117,7 +112,7 @@ class MemberViews(CopilotViews):
         return _("Only members can edit this copilot now.")
 
 
-def work_on(copilot: Copilot) -> dict[str, object]:
+def members_of(copilot: Copilot) -> dict[str, object]:
     """Members of a copilot, for the audit log."""
     members = copilot.memberships.values_list("user__username", "is_owner")
     is_open = Copilot.objects.values_list("is_for_all_builders", flat=True).get(pk=copilot.pk)
@@ -129,7 +124,7 @@ def work_on(copilot: Copilot) -> dict[str, object]:
 
 
 def builders() -> QuerySet[User]:
-    """Everybody who may work on copilots at all, by name."""
+    """Return all users who can edit or publish copilots, by name."""
     names = ("change_copilot", "publish_copilot")
     allowed = Q(groups__permissions__codename__in=names) | Q(user_permissions__codename__in=names)
     rows = User.objects.filter(allowed | Q(is_superuser=True), is_active=True, is_staff=True)

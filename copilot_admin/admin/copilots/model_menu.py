@@ -8,7 +8,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import may_publish
@@ -50,14 +49,6 @@ def _build_groups() -> Iterator[ModelGroup]:
 class ModelViews(CopilotViews):
     """Views that call providers; only those that an operator set up."""
 
-    def model_urls(self) -> list[URLPattern]:
-        """Return the routes of these views."""
-        wrap, name = self.admin_site.admin_view, "copilot_admin_copilot"
-        return [
-            path("models/", wrap(self.models_view), name=f"{name}_models"),
-            path("<id:pk>/checklist/", wrap(self.checklist_view), name=f"{name}_checklist"),
-        ]
-
     def models_view(self, request: HttpRequest) -> HttpResponseBase:
         """Return the menu of models; a POST fetches those of a provider first."""
         if request.method not in ("GET", "POST"):
@@ -87,8 +78,6 @@ class ModelViews(CopilotViews):
 
     def checklist_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Fetch the models of a draft's providers and return its checklist."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         if not (self.has_change_permission(request) or may_publish(request.user)):
             raise PermissionDenied
         copilot = self.one_in_use(request, pk)

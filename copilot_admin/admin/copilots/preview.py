@@ -1,4 +1,4 @@
-"""The card and the composer of a copilot as Workspace shows them, from a form as it stands."""
+"""Preview of a copilot as Workspace shows it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Preview:
 
     @property
     def feature_toggles(self) -> tuple[tuple[str, str], ...]:
-        """The features that Workspace shows as switches, by key: a question says which are on."""
+        """Return key and label of the features that Workspace shows as switches."""
         return tuple(
             (feature.key, gettext(feature.as_toggle))
             for feature in FEATURES
@@ -39,12 +39,7 @@ class Preview:
 
 
 def preview_of(copilot: Copilot, *, image: str) -> Preview:
-    """The preview of a stored draft.
-
-    Args:
-        copilot: As it is stored.
-        image: Address of its image on this server; empty when there is none.
-    """
+    """Return the preview of a stored draft; `image` is the URL on this server, if it has one."""
     return Preview(
         name=copilot.name,
         description=copilot.description,
@@ -62,7 +57,7 @@ def preview_of(copilot: Copilot, *, image: str) -> Preview:
 
 
 def preview_of_form(form: CopilotForm, *, image: str) -> Preview:
-    """The preview of what somebody is typing, whatever is still missing or wrong."""
+    """Return the preview of an unsaved form, which may be incomplete."""
     copilot, address = form.instance, str(form["image_url"].value() or "").strip()
     removed = "remove_image" in form.fields and form["remove_image"].value()
     uploaded = bool(copilot.image) and not removed

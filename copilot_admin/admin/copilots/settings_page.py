@@ -12,10 +12,8 @@ from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import Person, may_publish, reachable
 from copilot_admin.admin.common.base import stored
@@ -74,19 +72,6 @@ class LiveSettingsForm(ModelForm[Copilot]):
 
 class SettingsViews(CopilotViews):
     """The Settings tab, and the actions of the header that need no page of their own."""
-
-    def settings_urls(self) -> list[URLPattern]:
-        """Return the routes of these views."""
-        wrap, name = self.admin_site.admin_view, "copilot_admin_copilot"
-        return [
-            path("<id:pk>/settings/", wrap(self.settings_view), name=f"{name}_settings"),
-            path(
-                "<id:pk>/duplicate/",
-                wrap(require_POST(self.duplicate_view)),
-                name=f"{name}_duplicate",
-            ),
-            path("<id:pk>/discard/", wrap(self.discard_view), name=f"{name}_discard"),
-        ]
 
     def settings_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Show the settings; a POST saves them, after a confirmation if users would notice."""

@@ -1,4 +1,4 @@
-"""Tags in the admin: of one copilot, beside its switches, and of several at once."""
+"""Page for the tags of one or several copilots."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,7 +9,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -24,19 +24,14 @@ FOLDER = "admin/copilot_admin/copilot"
 
 
 class TagViews(CopilotViews):
-    """The page of tags; whoever may change a copilot may tag it."""
-
-    def tag_urls(self) -> list[URLPattern]:
-        """The address of the page that tags copilots."""
-        wrap = self.admin_site.admin_view
-        return [path("tags/", wrap(self.tags_view), name="copilot_admin_copilot_tags")]
+    """View of tags, for everyone who can change copilots."""
 
     def tags_url(self, ids: Iterable[int]) -> str:
-        """The address of the page on which these copilots are tagged."""
+        """Return the URL of the page for some copilots."""
         return page_of("tags", ids)
 
     def tags_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Asks for tags; a POST with `tags` sets those of one, with `add` and `remove` of several."""
+        """Show the form; a POST sets `tags`, or adds and removes tags of several copilots."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         copilots = self.chosen(request)

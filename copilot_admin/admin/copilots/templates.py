@@ -10,7 +10,6 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -41,17 +40,6 @@ class DrawnSample:
 
 class TemplateViews(CopilotViews):
     """Pages of the templates, for users who can add a copilot."""
-
-    def template_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        return [
-            path("templates/", wrap(self.gallery_view), name="copilot_admin_copilot_templates"),
-            path(
-                "templates/<slug:slug>/",
-                wrap(self.template_view),
-                name="copilot_admin_copilot_from_template",
-            ),
-        ]
 
     def gallery_view(self, request: HttpRequest) -> HttpResponseBase:
         """Show all templates: those for jobs first, then the examples."""

@@ -13,7 +13,7 @@ from django.http import (
 )
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -50,7 +50,7 @@ NAME = "admin:copilot_admin_copilot"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSide:
-    """One of two things that are compared: the draft, or a version."""
+    """The draft or a version in a comparison."""
 
     value: str
     label: str | Promise
@@ -60,19 +60,8 @@ class ComparedSide:
 class VersionViews(CopilotViews):
     """Views of versions; looking needs no more than seeing the copilot."""
 
-    def version_urls(self) -> list[URLPattern]:
-        """The addresses of these pages."""
-        wrap = self.admin_site.admin_view
-        base, name = "<id:pk>/versions", "copilot_admin_copilot"
-        return [
-            path(f"{base}/", wrap(self.versions_view), name=f"{name}_versions"),
-            path(f"{base}/compare/", wrap(self.compare_view), name=f"{name}_compare"),
-            path(f"{base}/<id:number>/restore/", wrap(self.restore_view), name=f"{name}_restore"),
-            path(f"{base}/<id:number>/publish/", wrap(self.roll_back_view), name=f"{name}_again"),
-        ]
-
     def versions_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """All versions, newest first, with what changed in each and what became of it."""
+        """Show all versions, newest first, with their changes."""
         copilot = self.looked_at(request, pk)
         below = number_in(request.GET.get("below")) or None
         context = {
@@ -85,7 +74,7 @@ class VersionViews(CopilotViews):
         return self._version_page(request, "versions", copilot, _("Versions"), context)
 
     def compare_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Two versions, or one and the draft, field by field."""
+        """Compare two versions, or a version and the draft, field by field."""
         copilot = self.looked_at(request, pk)
         live = str(copilot.live.number) if copilot.live else DRAFT
         before = _side(copilot, request.GET.get("before") or live)

@@ -47,29 +47,25 @@ NO_ID = 0  # no row has it
 
 @dataclass(frozen=True, slots=True)
 class PublishCard:
-    """A draft on the page that asks before it is published."""
+    """A draft on the page that confirms publishing."""
 
     draft: Draft
     tests: TargetColumn | None  # results of the draft
 
     @property
     def unasked(self) -> tuple[str, ...]:
-        """Providers of which is not known which models they have."""
         return self.draft.unasked
 
     @property
     def checklist(self) -> Checklist:
-        """Errors that block publishing, and warnings."""
         return checklist_of(self.draft.findings)
 
     @property
     def changes(self) -> tuple[MarkedChange, ...]:
-        """Changes with marked words."""
         return marked(self.draft.changes)
 
     @property
     def note(self) -> str:
-        """Note of the new version."""
         return proposed_note(self.draft.changes, is_first=self.draft.is_first)
 
 
@@ -93,11 +89,11 @@ class CopilotViews(BaseAdmin[Copilot]):
         return page_of("publish", ids)
 
     def image_of(self, copilot: Copilot) -> str:
-        """Address of the image that this server has; empty when there is none."""
+        """Return the URL of the image on this server, if it has one."""
         return image_url(copilot)
 
     def fetch_images(self, request: HttpRequest, copilots: Iterable[Copilot]) -> None:
-        """Fetches the images that are only linked, once the database has what was changed."""
+        """Copy linked images to this server after the transaction."""
         addresses = [copilot.picture for copilot in copilots]
 
         def fetch() -> None:
@@ -111,7 +107,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         transaction.on_commit(fetch)
 
     def publish_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Says what would go live; a POST makes it so, for whoever may publish."""
+        """Show the changes and checks; a POST publishes."""
         may_look = self.has_change_permission(request) or may_publish(request.user)
         if not may_look or (request.method == "POST" and not may_publish(request.user)):
             raise PermissionDenied
@@ -132,7 +128,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         return render(request, "admin/copilot_admin/copilot/publish.html", context)
 
     def preview_view(self, request: HttpRequest) -> HttpResponseBase:
-        """The preview of a form as it is being typed; nothing is saved."""
+        """Return the preview of an unsaved form."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
@@ -143,7 +139,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         return render(request, "admin/copilot_admin/copilot/preview.html", {"preview": preview})
 
     def image_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """The image of a draft, uploaded or fetched: a PNG that this server wrote itself."""
+        """Return the image of a draft: a PNG that this server has written."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         copilot = get_object_or_404(self.get_queryset(request), pk=pk)
@@ -161,7 +157,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         return response
 
     def chosen(self, request: HttpRequest) -> list[Copilot]:
-        """The copilots in use that an address names by their ids.
+        """Return the copilots in use whose ids are in the URL.
 
         Raises:
             Http404: There is none.
@@ -177,7 +173,7 @@ class CopilotViews(BaseAdmin[Copilot]):
 
         Raises:
             Http404: There is none.
-            PermissionDenied: He may not.
+            PermissionDenied: They may not.
         """
         rows = self.get_queryset(request).select_related("provider", "live__provider")
         copilot: Copilot = get_object_or_404(rows, pk=pk)
@@ -187,7 +183,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         return copilot
 
     def one_in_use(self, request: HttpRequest, pk: int) -> Copilot:
-        """A copilot that can be published, with what is compared then.
+        """Return a copilot in use with its live version.
 
         Raises:
             Http404: There is none.
@@ -202,8 +198,7 @@ class CopilotViews(BaseAdmin[Copilot]):
     def _publish(self, request: HttpRequest, ids: Sequence[int]) -> HttpResponse:
         seen = {value.partition(":")[0]: value for value in request.POST.getlist("draft")}
         with transaction.atomic():
-            # All of them at once: entries of the audit trail come after the rows that they tell of. And read
-            # behind the lock: what somebody saves while it is waited for has been seen by nobody.
+            # Read after locking: nobody has reviewed what is saved in the meantime.
             lock(ids)
             drafts = drafts_of(self.chosen(request))
             for draft in drafts:
@@ -264,7 +259,7 @@ def header_of(request: HttpRequest, copilots: Sequence[Copilot]) -> dict[str, An
 
 
 def with_next(sentence: str, copilot: Copilot) -> SafeString:
-    """A sentence with the way on from it: a copilot that is live has to be added in Workspace."""
+    """Return a message with a link to the Connect page."""
     return format_html(
         '{} <a href="{}">{}</a>',
         sentence,
@@ -279,16 +274,16 @@ def _note_of(request: HttpRequest, copilot: Copilot) -> str:
 
 
 def person_of(request: HttpRequest) -> AbstractBaseUser | None:
-    """The user who is logged in; None for a visitor."""
+    """Return the signed-in user."""
     return request.user if isinstance(request.user, AbstractBaseUser) else None
 
 
 def number_in(text: str | None) -> int:
-    """The number that a piece of an address is; `NO_ID` when it is none."""
+    """Return the number in a URL or form, else `NO_ID`."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else NO_ID
 
 
 def page_of(name: str, ids: Iterable[int]) -> str:
-    """The address of a page about several copilots."""
+    """Return the URL of a page about several copilots."""
     query = urlencode([("id", pk) for pk in ids])
     return f"{reverse(f'admin:copilot_admin_copilot_{name}')}?{query}"
