@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.toolkits.returns.measures import MAX_PAYMENTS, measure_series
+from copilot_admin.agent.toolkits.returns.measures import measure_series
 from copilot_admin.agent.toolkits.returns.options import Options, split_options
+from copilot_admin.agent.toolkits.returns.payments import MAX_PAYMENTS
 
 PRICES = [100, 110, 99, 121]
 RETURNS = [0.1, -0.1, 2 / 9]

@@ -23,8 +23,9 @@ US = (
 
 
 def read(given, **options):
-    found = read_series(given, Options(**options))
-    return {one.name: one.dropna().to_dict() for one in found.series}, found.notes
+    notes = []
+    found = read_series(given, Options(**options), notes)
+    return {one.name: one.dropna().to_dict() for one in found}, notes
 
 
 def rows(*values, **more):

@@ -12,7 +12,6 @@ from copilot_admin.agent.toolkits.returns.options import Options, ReturnUnit, Se
 from copilot_admin.agent.toolkits.returns.series import (
     TRADING_DAYS,
     Key,
-    SeriesSet,
     label,
     periods_per_year,
 )
@@ -117,10 +116,6 @@ class Growth:
             )
         return float((self.levels[-1] / self.levels[0]) ** (1 / years) - 1)
 
-    def excess(self, rate: float) -> pd.Series:
-        """Return the returns above a yearly rate."""
-        return self.returns - ((1 + rate) ** (1 / self.periods()) - 1)
-
 
 def _check_values(series: pd.Series, *, is_prices: bool) -> None:
     least, words = (2, "prices") if is_prices else (1, "returns")
@@ -143,27 +138,28 @@ def _check_values(series: pd.Series, *, is_prices: bool) -> None:
     raise ValueError(f"{series.name!r} is {wrong.iloc[0]:g} at {key}, but {advice}.")
 
 
-def align(given: SeriesSet) -> list[pd.Series]:
+def align(series: Sequence[pd.Series], notes: list[str]) -> list[pd.Series]:
     """Return the series at the points that all of them have.
 
     Raises:
         ValueError: There are fewer than two series, or no common points.
     """
-    if len(given.series) < 2:
+    if len(series) < 2:
         raise ValueError('Give at least two series, such as {"A": [1, 2, 3], "B": [4, 5, 6]}.')
-    if not given.is_dated and len({len(one) for one in given.series}) > 1:
-        lengths = ", ".join(f"{one.name} has {len(one)}" for one in given.series)
+    is_dated = isinstance(series[0].index, pd.DatetimeIndex)
+    if not is_dated and len({len(one) for one in series}) > 1:
+        lengths = ", ".join(f"{one.name} has {len(one)}" for one in series)
         raise ValueError(
             f"Series without dates must have equally many values: {lengths}. Give the values dates,"
             " or null where one is missing."
         )
-    common = pd.concat(given.series, axis=1, join="inner").dropna()
+    common = pd.concat(series, axis=1, join="inner").dropna()
     if common.empty:
         raise ValueError(
             "The series have no date in common. Give each the values of the same dates."
         )
-    if len(common) < max(one.count() for one in given.series):
-        given.notes.append(f"Compared at the {len(common)} points that all series have.")
+    if len(common) < max(one.count() for one in series):
+        notes.append(f"Compared at the {len(common)} points that all series have.")
     return [common[name] for name in common]
 
 

@@ -1,18 +1,15 @@
 """Returns, risk and rates of return of series; notes say what was assumed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-import pyxirr
 
 from copilot_admin.agent.toolkits.returns.growth import (
     ROUNDING,
-    Array,
-    Cell,
     Growth,
     Row,
     align,
@@ -31,16 +28,13 @@ from copilot_admin.agent.toolkits.returns.options import (
     SeriesKind,
     split_options,
 )
+from copilot_admin.agent.toolkits.returns.payments import payments_row
 from copilot_admin.agent.toolkits.returns.series import (
     DAYS_PER_YEAR,
-    SeriesSet,
     label,
-    periods_per_year,
     read_series,
 )
 
-MAX_PAYMENTS = 10_000
-_RATES = np.expm1(np.linspace(np.log(0.01), np.log(100), 500))  # -99 % to 9,900 %
 RowsAndLines: TypeAlias = tuple[Sequence[Row], Sequence[str]]
 
 
@@ -77,39 +71,40 @@ def measure_series(
             "Of the kind 'values' there is only standard_deviation. Say 'prices' or 'returns' for"
             f" {measure}."
         )
-    given = read_series(values, options, adds_up=chosen.is_of_payments)
+    notes: list[str] = []
+    series = read_series(values, options, notes, adds_up=chosen.is_of_payments)
     try:
         with np.errstate(all="ignore"):
-            rows, lines = _measure(chosen, given, options)
+            rows, lines = _measure(chosen, series, options, notes)
             rounded = tuple(map(round_row, rows))
     except OverflowError:
         raise ValueError(
             "The result is too large for a number. Check the values: some are too far apart."
         ) from None
-    notes = tuple(dict.fromkeys(given.notes))
-    return MeasuredSeries(chosen.label, rounded, tuple(lines), notes)
+    return MeasuredSeries(chosen.label, rounded, tuple(lines), tuple(dict.fromkeys(notes)))
 
 
-def _measure(measure: ReturnMeasure, given: SeriesSet, options: Options) -> RowsAndLines:
-    notes = given.notes
+def _measure(
+    measure: ReturnMeasure, series: Sequence[pd.Series], options: Options, notes: list[str]
+) -> RowsAndLines:
     is_between = measure in _BETWEEN or measure is ReturnMeasure.CORRELATION
     if measure.is_of_payments:
-        rows = [_payments_row(measure, one, options, notes) for one in given.series]
+        rows = [payments_row(measure, one, options, notes) for one in series]
     elif options.kind is SeriesKind.VALUES:
         rows = [
             {"series": str(one.name), "deviation_of_values": standard_deviation(one.dropna())}
-            for one in given.series
+            for one in series
         ]
     else:
-        series = align(given) if is_between else given.series
-        several = [Growth.of(one, options, notes) for one in series]
+        aligned = align(series, notes) if is_between else series
+        several = [Growth.of(one, options, notes) for one in aligned]
         if is_between:
             notes.append(f"Common returns: {len(several[0].returns)}.")
         if measure is ReturnMeasure.CORRELATION:
             return _correlation(several)
         if at_each_point := _AT_EACH_POINT.get(measure):
             columns = [at_each_point(one).rename(one.name) for one in several]
-            return _table_of(columns, is_dated=given.is_dated), describe_points(columns)
+            return _table_of(columns), describe_points(columns)
         if compare := _BETWEEN.get(measure):
             benchmark = _find_benchmark(several)
             others = (one for one in several if one is not benchmark)
@@ -131,8 +126,9 @@ def _measure(measure: ReturnMeasure, given: SeriesSet, options: Options) -> Rows
     return rows, [describe_row(row) for row in rows]
 
 
-def _table_of(columns: Sequence[pd.Series], *, is_dated: bool) -> list[Row]:
+def _table_of(columns: Sequence[pd.Series]) -> list[Row]:
     table = pd.concat(columns, axis=1).sort_index()
+    is_dated = isinstance(table.index, pd.DatetimeIndex)
     head = free_name("date" if is_dated else "point", list(table))
     return [
         {head: label(key) if is_dated else key}
@@ -169,26 +165,31 @@ def _standard_deviation(growth: Growth) -> Row:
 
 
 def _sharpe(growth: Growth) -> Row:
-    rate, spread = growth.options.risk_free_rate, standard_deviation(growth.returns)
-    excess, periods = growth.excess(rate), growth.periods()
+    rate, periods = growth.options.risk_free_rate, growth.periods()
     growth.notes.append(
         f"The Sharpe ratio is over a risk-free rate of {format_percent(rate)} a year."
     )
-    return {"sharpe": float(excess.mean()) / spread * sqrt(periods) if spread else None}
+    spread = standard_deviation(growth.returns)
+    excess = float(growth.returns.mean()) - _rate_of_period(rate, periods)
+    return {"sharpe": excess / spread * sqrt(periods) if spread else None}
 
 
 def _sortino(growth: Growth) -> Row:
     target = growth.options.target
     target = growth.options.risk_free_rate if target is None else target
-    excess, periods = growth.excess(target), growth.periods()
+    periods = growth.periods()
+    excess = growth.returns - _rate_of_period(target, periods)
     downside = sqrt(float((excess.clip(upper=0) ** 2).mean()))
-    has_downside = downside > ROUNDING
     growth.notes.append(
         f"The Sortino ratio is over a target of {format_percent(target)} a year; its downside"
         " deviation is over all returns."
     )
-    ratio = float(excess.mean()) / downside * sqrt(periods) if has_downside else None
+    ratio = float(excess.mean()) / downside * sqrt(periods) if downside > ROUNDING else None
     return {"sortino": ratio}
+
+
+def _rate_of_period(rate: float, periods: float) -> float:
+    return float((1 + rate) ** (1 / periods) - 1)
 
 
 def _calmar(growth: Growth) -> Row:
@@ -328,97 +329,6 @@ def _find_benchmark(several: Sequence[Growth]) -> Growth:
             f"There is no series {wanted!r} for the benchmark. The series are: {known}."
         )
     return benchmark
-
-
-# --- payments
-
-
-def _payments_row(
-    measure: ReturnMeasure, series: pd.Series, options: Options, notes: list[str]
-) -> Row:
-    """Return the rate at which payments (paid below zero, received above) are worth nothing."""
-    name, paid = str(series.name), series.fillna(0)
-    if len(paid) > MAX_PAYMENTS:
-        raise ValueError(f"{name!r} has more than {MAX_PAYMENTS:,} payments. Send fewer.")
-    if not ((paid > 0).any() and (paid < 0).any()):
-        raise ValueError(
-            f"{name!r} has no {measure}: it needs at least one payment below zero (paid) and one"
-            " above zero (received)."
-        )
-    if measure is ReturnMeasure.IRR:
-        times, amounts = np.arange(len(paid), dtype=float), paid.to_numpy()
-        row = _rates_row(measure, name, amounts, times, options, notes)
-        return row | _irr_a_year(row, series, options, notes)
-    if not isinstance(paid.index, pd.DatetimeIndex):
-        raise ValueError(
-            'xirr needs dates: give [{"date": "2024-01-31", "value": -1000}, ...], or take irr'
-            " for payments at equal intervals."
-        )
-    by_day = paid.groupby(paid.index.normalize()).sum()
-    if len(by_day) < 2:
-        raise ValueError(f"{name!r} has no xirr: it needs payments on at least two dates.")
-    notes.append("xirr is a rate a year, of 365 days.")
-    years = ((by_day.index - by_day.index[0]) / pd.Timedelta(days=365)).to_numpy(float)
-    return _rates_row(measure, name, by_day.to_numpy(), years, options, notes)
-
-
-def _irr_a_year(
-    row: dict[str, Cell], series: pd.Series, options: Options, notes: list[str]
-) -> dict[str, Cell]:
-    periods = options.periods_per_year
-    if isinstance(series.index, pd.DatetimeIndex):
-        notes.append(
-            "irr takes the time from one date to the next as one period; xirr counts days."
-        )
-        periods = periods_per_year(series.index) if periods is None else periods
-    if periods is None or periods == 1:
-        notes.append("irr is the rate of one period, the time from one payment to the next.")
-        return {}
-    notes.append(f"A year has {format_number(periods)} periods of {series.name!r}.")
-    return {"irr_a_year": (1 + float(str(row["irr"]))) ** periods - 1}
-
-
-def _rates_row(
-    measure: ReturnMeasure,
-    name: str,
-    amounts: Array,
-    times: Array,
-    options: Options,
-    notes: list[str],
-) -> dict[str, Cell]:
-    def find_roots(rates: Array, refinements: int) -> Iterator[float]:
-        values = ((1 + rates[:, None]) ** -times) @ amounts
-        for place in np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) <= 0):
-            low, high = rates[place : place + 2]
-            if refinements:
-                yield from find_roots(np.linspace(low, high, len(_RATES)), refinements - 1)
-            else:
-                yield float(low + high) / 2
-
-    rates: list[float] = []
-    if not pyxirr.is_conventional_cash_flow(amounts):
-        rates = sorted({round(rate, 9) for rate in find_roots(_RATES, 3)})
-    if len(rates) < 2:
-        days = pd.Timestamp("2000-01-01") + pd.to_timedelta(times * 365, unit="D")
-        if measure is ReturnMeasure.IRR:
-            found = pyxirr.irr(amounts, guess=options.guess)
-        else:
-            found = pyxirr.xirr(days, amounts, guess=options.guess)
-        rates = rates if found is None else [found]
-    if not rates:
-        raise ValueError(
-            f"{name!r} has no {measure}: at no rate are its payments worth nothing together."
-        )
-    nearest = min(rates, key=lambda rate: abs(rate - options.guess))
-    row: dict[str, Cell] = {"series": name, measure.value: nearest}
-    if len(rates) > 1:
-        row["all_rates"] = ", ".join(map(format_percent, rates))
-        notes.append(
-            f"{name!r} has {len(rates)} rates, since its payments change sign more than once:"
-            f" {row['all_rates']}. None of them is the return by itself; {format_percent(nearest)}"
-            f" is the nearest to the guess of {format_percent(options.guess)}."
-        )
-    return row
 
 
 _REASONS = {  # for results that don't exist

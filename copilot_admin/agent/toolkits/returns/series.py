@@ -5,7 +5,6 @@ counts once, two values for one date are an error, but payments of one date are 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from math import isfinite
@@ -54,21 +53,6 @@ Key: TypeAlias = datetime | int
 _Point: TypeAlias = tuple[str, object, object]  # name, date as written or None, value as written
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesSet:
-    """Series with dates, or without.
-
-    Attributes:
-        series: Numbers by date, or by place from 1; NaN is missing. Each has a unique name.
-        is_dated: Whether the keys are dates.
-        notes: What was left out or put in order.
-    """
-
-    series: tuple[pd.Series, ...]
-    is_dated: bool
-    notes: list[str]
-
-
 def label(key: Key) -> str:
     """Return the date of a point, or its place."""
     if isinstance(key, datetime):
@@ -76,20 +60,22 @@ def label(key: Key) -> str:
     return f"point {key}"
 
 
-def read_series(given: object, options: Options, *, adds_up: bool = False) -> SeriesSet:
-    """Read one or several series.
+def read_series(
+    given: object, options: Options, notes: list[str], *, adds_up: bool = False
+) -> list[pd.Series]:
+    """Read one or several series: numbers by date, or by place from 1, where NaN is missing.
 
     Args:
         given: Numbers; rows with a column of dates and columns of values, also with one that names
             the series (symbol); an object of named series, of columns, or of values by date; or
             any of that as JSON or CSV text. Of open, high, low and close only the close counts.
         options: Of the call.
+        notes: Takes notes on what was left out or put in order.
         adds_up: Whether the values of one date are added up, as payments are.
 
     Raises:
         ValueError: It has another form, or a value or date can't be read.
     """
-    notes: list[str] = []
     points = list(islice(_points(given, notes), MAX_POINTS + 1))
     if len(points) > MAX_POINTS:
         raise ValueError(f"There are more than {MAX_POINTS:,} values. Send fewer.")
@@ -110,16 +96,20 @@ def read_series(given: object, options: Options, *, adds_up: bool = False) -> Se
         frame["key"] = frame.groupby("name", sort=False).cumcount() + 1
     frame["number"] = _numbers(frame, options, notes)
     if options.kind is SeriesKind.PRICES and not adds_up:
-        notes += _percent_questions(frame)
-    series = (
+        has_sign = frame["value"].map(lambda value: isinstance(value, str) and "%" in value)
+        notes += [
+            f"Are the values of {name!r} returns? They have percent signs and were taken as prices."
+            ' If they are returns, say {"values": ..., "kind": "returns"}.'
+            for name in frame["name"][has_sign].unique()
+        ]
+    return [
         _in_order(
             pd.Series(rows["number"].to_numpy(float), index=pd.Index(rows["key"]), name=name),
             notes,
             adds_up=adds_up,
         )
         for name, rows in frame.groupby("name", sort=False)
-    )
-    return SeriesSet(tuple(series), is_dated, notes)
+    ]
 
 
 # --- forms
@@ -242,15 +232,6 @@ def _numbers(frame: pd.DataFrame, options: Options, notes: list[str]) -> list[fl
     missing = frame["name"][np.isnan(numbers)].value_counts(sort=False)
     notes += [f"Missing values of {name!r} left out: {count}." for name, count in missing.items()]
     return numbers
-
-
-def _percent_questions(frame: pd.DataFrame) -> Iterator[str]:
-    has_sign = frame["value"].map(lambda value: isinstance(value, str) and "%" in value)
-    for name in frame["name"][has_sign].unique():
-        yield (
-            f"Are the values of {name!r} returns? They have percent signs and were taken as prices."
-            ' If they are returns, say {"values": ..., "kind": "returns"}.'
-        )
 
 
 def _in_order(series: pd.Series, notes: list[str], *, adds_up: bool) -> pd.Series:
