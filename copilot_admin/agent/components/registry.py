@@ -1,10 +1,12 @@
-"""The components of this server. A new one, or a new version, is a row of `COMPONENTS`."""
+"""The components of this server.
+
+A new one is a row of `COMPONENTS`; a new version is a row below those before it.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache
-import re
 from typing import Any
 
 from copilot_admin.agent.components.base import Component
@@ -33,7 +35,6 @@ COMPONENTS: tuple[type[Component], ...] = (
     TableAnalyst,
 )
 LATEST = "latest"
-_NUMBERS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,8 @@ class Registry:
         return tuple(sorted(self._versions))
 
     def versions(self, name: str) -> tuple[str, ...]:
-        """Return the versions of a component, oldest first: v2 comes before v10."""
-        return tuple(sorted(self._versions.get(name, {}), key=_version_key))
+        """Return the versions of a component, oldest first."""
+        return tuple(self._versions.get(name, {}))
 
     def find(self, name: str, version: str = LATEST) -> type[Component] | None:
         """Return a component. The version may lack its "v", or be "latest"."""
@@ -91,11 +92,6 @@ class Registry:
         self.faults += [ComponentFault(component, finding) for finding in findings]
         if not findings:
             self._versions.setdefault(component.name, {})[component.version] = component
-
-
-def _version_key(version: str) -> tuple[tuple[int, str], ...]:
-    parts = _NUMBERS.split(version)
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -41,7 +41,6 @@ from copilot_admin.agent.values.turn import is_uploaded
 from protocol.models import (
     ContextItem,
     DataItem,
-    FileReference,
     Message,
     Query,
     ResultMessage,
@@ -49,7 +48,6 @@ from protocol.models import (
 )
 
 MAX_FILES = 20  # of one query
-MAX_REPORTED = 50  # of one query are told one by one; others that were not read are counted
 MAX_SECONDS = 60.0  # for all of them
 MAX_CONCURRENT = 2  # files of one query; their bytes are in memory meanwhile
 MAX_TEXT = 4_000_000  # characters of all documents of one query
@@ -65,11 +63,8 @@ class _Reading:
         self._rules = rules
         self._until = asyncio.get_running_loop().time() + MAX_SECONDS
         self._left = MAX_FILES
-        self._dead: set[str] = set()  # links of which the user is told
-        # Nothing stands for a file that is only counted.
-        self.contents: dict[Key, FileContent | None] = {}
+        self.contents: dict[Key, FileContent] = {}
         self.files: list[FileRead] = []
-        self.counted: list[FileRead] = []
 
     async def read(self, wanted: Iterable[WantedFile]) -> None:
         """Reads files, a few at the same time; what stands first has precedence."""
@@ -105,31 +100,14 @@ class _Reading:
         outcome = await task
         if outcome is None:
             size = len(wanted.key[2].encode("utf-8", "replace"))
-            self.report(replace(wanted.file, size=size))
+            self.files.append(replace(wanted.file, size=size))
             return
         content, file = outcome
         content = self._without_pictures_over_limit(content)
         if why := self._too_much(content):
             content, file = unreadable(replace(wanted.file, size=file.size), why)
-        is_reported = self.report(replace(file, is_known=self._is_known(wanted, file)))
-        self.contents[wanted.key] = content if is_reported else None
-
-    def report(self, file: FileRead) -> bool:
-        """Report a file, or count it: after many files only those that were read are reported."""
-        is_reported = (
-            len(self.files) < MAX_REPORTED or file.pages is not None or file.pixels is not None
-        )
-        (self.files if is_reported else self.counted).append(file)
-        return is_reported
-
-    def _is_known(self, wanted: WantedFile, file: FileRead) -> bool:
-        if not wanted.is_new:
-            return True
-        if not file.fault or not isinstance(wanted.item, FileReference):
-            return False
-        is_reported = wanted.item.url in self._dead
-        self._dead.add(wanted.item.url)
-        return is_reported
+        self.files.append(replace(file, is_known=not wanted.is_new))
+        self.contents[wanted.key] = content
 
     def _shown(self) -> list[Picture]:
         """Return the pictures that the model is shown already."""
@@ -182,17 +160,13 @@ async def with_files_read(
     """
     query = with_links(query)
     reading = _Reading(fetch, rules)
-    for file in _not_asked_for(query, rules):
-        reading.report(file)
-    items = list(map(_context_item, reading.files))
+    refused = list(_not_asked_for(query, rules))
     if wanted := wanted_in(query):
         await reading.read(wanted)
         query = _replaced(query, reading.contents)
-    others = tuple(_counted(reading.counted))
-    items += [_context_item(one) for one in others if one.fault]
-    if items:
-        query = replace(query, context=(*query.context, *items))
-    return query, (*reading.files, *others)
+    if refused:
+        query = replace(query, context=(*query.context, *map(_context_item, refused)))
+    return query, (*refused, *reading.files)
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
@@ -236,39 +210,19 @@ def _context_item(file: FileRead) -> ContextItem:
     return ContextItem(name=file.name, data=SourceData((item,)))
 
 
-def _counted(files: Sequence[FileRead]) -> Iterator[FileRead]:
-    unread = [one for one in files if one.fault or one.note]
-    if unread:
-        name = _number(len(unread), "file")
-        fault = f"{name} could not be read. Attach fewer."
-        known = all(one.is_known for one in unread)
-        yield FileRead(name=name, kind="", fault=fault, is_known=known)
-    texts = len(files) - len(unread)
-    if texts:
-        yield FileRead(
-            name=_number(texts, "text"), kind="txt", size=sum(one.size or 0 for one in files)
-        )
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} more {noun}{'' if count == 1 else 's'}"
-
-
 def _characters(document: Document) -> int:
     return sum(len(page.text) for page in document.pages)
 
 
-def _replaced(query: Query, contents: Mapping[Key, FileContent | None]) -> Query:
+def _replaced(query: Query, contents: Mapping[Key, FileContent]) -> Query:
     def data(found: SourceData, origin: Origin) -> SourceData:
-        items = (one_item(item, origin) for item in found.items)
-        return replace(found, items=tuple(one for one in items if one is not None))
+        return replace(found, items=tuple(one_item(item, origin) for item in found.items))
 
-    def one_item(item: Item, origin: Origin) -> Item | None:
+    def one_item(item: Item, origin: Origin) -> Item:
         wanted = wanted_of(item, origin)
         if wanted is None or wanted.key not in contents:
             return item
-        content = contents[wanted.key]
-        return None if content is None else item_of(item, content)
+        return item_of(item, contents[wanted.key])
 
     def message(one: Message) -> Message:
         if not isinstance(one, ResultMessage):

@@ -432,29 +432,6 @@ def test_a_file_that_is_read_in_part_is_told_to_the_user_as_well():
     assert told(*turn, AiMessage("One."), HumanMessage("And?")) == []
 
 
-def test_of_very_many_files_those_beyond_twenty_are_not_read_and_beyond_fifty_only_counted():
-    unread = [
-        item(f"data:{number};base64,AAEC", data_type="mp3", filename=f"{number}.mp3")
-        for number in range(200)
-    ]
-    texts = [item(f"Käse {number}", data_type="txt", filename="a.txt") for number in range(3)]
-    outputs, provider = answered(item(base64(pdf(["First."]))), *unread, *texts, answer="Well.")
-    found = [one for one in outputs if isinstance(one, FileRead)]
-    faults = [one.fault for one in found]
-    assert sum("no document of a known kind" in fault for fault in faults) == 19
-    assert sum("20 other files were read already" in fault for fault in faults) == 30
-    others = "151 more files could not be read. Attach fewer."
-    assert found[-2:] == [
-        FileRead(name="151 more files", kind="", fault=others),
-        FileRead(name="3 more texts", kind="txt", size=21),
-    ]
-    statuses = [one.message for one in outputs if isinstance(one, StatusUpdate)]
-    assert statuses == [*filter(None, faults)]
-    told_to_model = "".join(message.text for message in provider.calls[0].messages)
-    assert told_to_model.count(others) == 1
-    assert [one in told_to_model for one in ("AAEC", "First.", "Käse 2")] == [False, True, True]
-
-
 @pytest.mark.parametrize(
     ("content", "size"),
     [("", 0), ("YQ==", 1), ("YWI=", 2), ("YWJj", 3), ("data:image/png;base64,YWJjZA==", 4)],
