@@ -1,76 +1,123 @@
-"""`/v2/components`: which components there are, and calling them over HTTP."""
+"""`/v2/components`: lists components, and calls them over HTTP."""
 
+from contextlib import aclosing
 from functools import partial
+from itertools import groupby
 from typing import Any, NoReturn
+from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from ninja import Router
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import LATEST
-from copilot_admin.api.component_requests import MANIFEST, TOOL_EVAL, carry_out, document
-from copilot_admin.api.credentials import key_and_user
-from copilot_admin.api.documentation import (
-    CALL_DOCUMENTATION,
-    CATALOGUE_DOCUMENTATION,
-    MANIFEST_DOCUMENTATION,
+from copilot_admin.api.component_answers import Envelope, Status, answers, code_of, frames
+from copilot_admin.api.component_bodies import CallBody, for_run, read_body
+from copilot_admin.api.credentials import ids_of, read_as_caller
+from copilot_admin.api.schemas import (
+    EVENT_STREAM,
+    SECURED,
+    CatalogueEntry,
+    ComponentAnswer,
+    ComponentProblem,
+    ComponentVersion,
+    describe_body,
 )
-from copilot_admin.component_calls.access import catalogue, grant, identify_with_key
+from copilot_admin.component_calls.access import catalogue, find, grant, identify_with_key
+from copilot_admin.component_calls.call import Call, CallRequest, open_call
+from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.errors import NotFound
-from copilot_admin.http.auth_throttle import look_up_key
-from copilot_admin.storage.writer import READER
+from copilot_admin.errors import CallFailed, ComponentError, InvalidCall, NotFound
+from copilot_admin.http.errors import get_request_id
+from copilot_admin.http.scope import get_client_network
+from copilot_admin.http.streams import EventStreamResponse
+from copilot_admin.limits.admission import admit_request
+from copilot_admin.limits.rules import RequestIdentity
+from copilot_admin.storage.writer import READER, Deadline
+from protocol.sse import encode_json
 
 router = Router(tags=["components"])
+TOOL_EVAL, RUN, MANIFEST = "tool_eval", "run", "manifest"
+ACTIONS = (TOOL_EVAL, RUN, MANIFEST)
 LIST, NEWEST = "/components", "/components/{component}"
 ONE = "/components/{component}/version/{version}"
-_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+_EXAMPLE = {"expression": "2 + 2"}
+_CALL: dict[str, Any] = {
+    "response": {
+        200: ComponentAnswer,
+        (400, 401, 403, 404, 405, 413, 415, 429, 500, 503): ComponentProblem,
+    },
+    "openapi_extra": {
+        **SECURED,
+        **describe_body(CallBody, stream=False, parameters=_EXAMPLE),
+        "responses": {200: {"content": EVENT_STREAM}},
+    },
+}
 
 
-@router.get(LIST, openapi_extra=CATALOGUE_DOCUMENTATION)
+@router.get(
+    LIST,
+    response={200: list[CatalogueEntry], (401, 405): ComponentProblem},
+    openapi_extra=SECURED,
+)
 async def components(request: HttpRequest) -> HttpResponse:
     """The components that the key may call, each with its versions and its manifests."""
-    key, user = await key_and_user(request)
-    address = request.META.get("REMOTE_ADDR", "")
-    found = await READER.run(partial(look_up_key, partial(_listed, key, user), address))
-    return document([_entry(versions) for versions in found])
+    found = await read_as_caller(request, lambda key, user: catalogue(identify_with_key(key, user)))
+    versions = (list(rows) for _name, rows in groupby(found, key=lambda one: one.name))
+    return _json_response(
+        [{**_describe(rows[-1]), "versions": [one.version for one in rows]} for rows in versions]
+    )
 
 
-@router.get(ONE, openapi_extra=MANIFEST_DOCUMENTATION)
+@router.get(
+    ONE,
+    response={200: ComponentVersion, (401, 403, 404, 405): ComponentProblem},
+    openapi_extra=SECURED,
+)
 async def manifest(request: HttpRequest, component: str, version: str) -> HttpResponse:
     """Input schema of a component, as models get it."""
-    return await _manifest(request, component, version)
+
+    def read(key: str | None, user: AskingUser | None) -> type[Component]:
+        return grant(component, version, key=key, caller=identify_with_key(key, user)).component
+
+    return _json_response(_describe(await read_as_caller(request, read)))
 
 
-@router.post(NEWEST, openapi_extra=CALL_DOCUMENTATION)
+@router.post(NEWEST, **_CALL)
 async def call_newest(
     request: HttpRequest, component: str, action: str = TOOL_EVAL
 ) -> HttpResponseBase:
-    """Calls the newest version of a component, or the one that the key's copilot has pinned."""
-    return await _act(request, component, LATEST, action)
+    """Call the newest version of a component, or the one that the key's copilot has pinned."""
+    return await call_version(request, component, LATEST, action)
 
 
-@router.post(ONE, openapi_extra=CALL_DOCUMENTATION)
+@router.post(ONE, **_CALL)
 async def call_version(
     request: HttpRequest, component: str, version: str, action: str = TOOL_EVAL
 ) -> HttpResponseBase:
-    """Calls one version of a component; `latest` is the newest."""
-    return await _act(request, component, version, action)
+    """Call one version of a component; `latest` is the newest.
+
+    `?action=manifest` needs no body. With `stream`, each part of the result is an event.
+    """
+    if action == MANIFEST:
+        return await manifest(request, component, version)
+    return await _call(request, component, version, action)
 
 
-@router.api_operation(list(_METHODS), "/components/", include_in_schema=False)
-async def refuse_no_name(request: HttpRequest) -> None:
-    """Refuses a call that names no component: the list has no slash at its end."""
-    _refuse_address()
+@router.api_operation(_METHODS, "/components/", include_in_schema=False)
+async def reject_missing_name(request: HttpRequest) -> None:
+    """Reject a call without a component: the list has no slash at its end."""
+    _reject_url()
 
 
-@router.api_operation(list(_METHODS), "/components/{path:rest}", include_in_schema=False)
-async def refuse_address(request: HttpRequest, rest: str) -> None:
-    """Programs that take a wrong address read the same errors as everywhere here."""
-    _refuse_address()
+@router.api_operation(_METHODS, "/components/{path:rest}", include_in_schema=False)
+async def reject_url(request: HttpRequest, rest: str) -> None:
+    """Reject any other URL in the shape of this API."""
+    _reject_url()
 
 
-def _refuse_address() -> NoReturn:
+def _reject_url() -> NoReturn:
     raise NotFound(
         "There is nothing at this address. POST /v2/components/NAME/version/VERSION calls a "
         "component, GET /v2/components lists them.",
@@ -78,44 +125,93 @@ def _refuse_address() -> NoReturn:
     )
 
 
-async def _act(request: HttpRequest, name: str, version: str, action: str) -> HttpResponseBase:
-    if action == MANIFEST:
-        return await _manifest(request, name, version)
-    return await carry_out(request, name, version, action=action)
+async def _call(request: HttpRequest, name: str, version: str, action: str) -> HttpResponseBase:
+    def read_caller(key: str | None, user: AskingUser | None) -> tuple[str | None, Caller]:
+        caller = identify_with_key(key, user)
+        find(name, version)
+        return key, caller
+
+    deadline = Deadline()
+    key, caller = await read_as_caller(request, read_caller, deadline)
+    if action not in ACTIONS:
+        raise InvalidCall(
+            f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
+            code="unknown-action",
+        )
+    body = await read_body(request.body)
+    granted = await READER.run(
+        partial(grant, name, version, key=key, caller=caller, copilot=body.copilot), deadline
+    )
+    if action == RUN:
+        body = for_run(body, parameters=granted.component.parameters().get("properties") or ())  # type: ignore[arg-type]  # a schema's
+    ids = ids_of(request)
+    identity = RequestIdentity(
+        copilot_id=granted.copilot.id if granted.copilot else None,
+        key_id=caller.key_id,
+        user=caller.user_id,
+        address=get_client_network(request.META.get("REMOTE_ADDR", "")),
+        is_answered=False,
+    )
+    await admit_request(identity, id=str(ids.run_id), deadline=deadline)
+    asked = CallRequest(
+        granted=granted,
+        parameters=body.parameters,
+        as_program=action == RUN,
+        streamed=body.stream,
+        ids=ids,
+        request_id=get_request_id(request) or "",
+    )
+    try:
+        return await (_stream if body.stream else _finish)(open_call(asked))
+    except ComponentError as error:
+        is_refused = code_of(error) == InvalidCall.code
+        raise (InvalidCall if is_refused else CallFailed)(error.public) from error
 
 
-async def _manifest(request: HttpRequest, name: str, version: str) -> HttpResponse:
-    key, user = await key_and_user(request)
-    granted = partial(_granted, key, user, name, version)
-    address = request.META.get("REMOTE_ADDR", "")
-    component = await READER.run(partial(look_up_key, granted, address))
-    return document({"name": component.name, "version": component.version, **_about(component)})
+async def _stream(call: Call) -> EventStreamResponse:
+    envelope = _build_envelope(call)
+    objects = answers(call, envelope)
+    first = await anext(objects)
+    return EventStreamResponse(
+        frames(first, objects, envelope=envelope), on_close=call.stop_from_any_thread
+    )
 
 
-def _granted(key: str | None, user: AskingUser | None, name: str, version: str) -> type[Component]:
-    caller = identify_with_key(key, user)
-    return grant(name, version, key=key, caller=caller).component
+async def _finish(call: Call) -> HttpResponse:
+    async with aclosing(call.outputs()) as outputs:
+        async for _ in outputs:
+            pass
+    answer = _build_envelope(call).answer(
+        call.run.merged, status=Status.DONE, seconds=call.seconds, is_last=True
+    )
+    return _json_response(answer)
 
 
-def _listed(key: str | None, user: AskingUser | None) -> list[list[type[Component]]]:
-    by_name: dict[str, list[type[Component]]] = {}
-    for component in catalogue(identify_with_key(key, user)):
-        by_name.setdefault(component.name, []).append(component)
-    return list(by_name.values())
+def _build_envelope(call: Call) -> Envelope:
+    asked = call.request
+    end_user = asked.parameters.get("_sys_end_user_id")
+    return Envelope(
+        component=asked.granted.component.name,
+        request_id=asked.request_id,
+        conversation_id=str(asked.parameters.get("_sys_conversation_id") or uuid4()),
+        message_id=asked.ids.run_id,
+        trace_id=asked.ids.trace_id,
+        user_id=asked.granted.caller.principal,
+        end_user_id=None if end_user is None else str(end_user),
+        begun_at=call.started_at,
+    )
 
 
-def _entry(versions: list[type[Component]]) -> dict[str, Any]:
-    newest = versions[-1]
+def _describe(component: type[Component]) -> dict[str, Any]:
     return {
-        "name": newest.name,
-        "version": newest.version,
-        "versions": [one.version for one in versions],
-        **_about(newest),
-    }
-
-
-def _about(component: type[Component]) -> dict[str, Any]:
-    return {
+        "name": component.name,
+        "version": component.version,
         "description": component.description(),
         "manifests": [dict(manifest) for manifest in component.manifests],
     }
+
+
+def _json_response(value: Any) -> HttpResponse:
+    response = HttpResponse(encode_json(value), content_type="application/json")
+    response["Cache-Control"] = "no-store"
+    return response

@@ -1,28 +1,35 @@
-"""`/agents.json` and `/copilots.json`: what Workspace finds on this server."""
+"""`/agents.json` and `/copilots.json`, which Workspace reads, and the images of copilots."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 import hashlib
 import json
 from typing import TypeAlias
 
+from django.core.files.storage import default_storage
 from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
 from ninja import Router
 
-from copilot_admin.api.credentials import key_and_user
-from copilot_admin.api.shared_reading import SharedReading
+from copilot_admin.api.credentials import read_as_caller
 from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.copilots.credentials import headers_read
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.http.auth_throttle import look_up_key
+from copilot_admin.copilots.images import stored_image
+from copilot_admin.errors import NotFound
 from copilot_admin.http.origins import get_base_url
+from copilot_admin.models import Copilot
+from copilot_admin.storage.writer import READER
 from protocol.json import Json
 from protocol.manifest import CopilotCard, agents_json, copilots_json
 
 Generation: TypeAlias = Callable[[Iterable[CopilotCard]], dict[str, Json]]
 
 router = Router(tags=["discovery"])
+images = Router(tags=["copilots"])
+# A new image has a new name in a new version; a minute is how long an old one may be seen.
+CACHE = "public, max-age=60"
+SANDBOX = "default-src 'none'; sandbox"
 
 
 @router.api_operation(["HEAD"], "/agents.json", include_in_schema=False)
@@ -39,37 +46,41 @@ async def copilots(request: HttpRequest) -> HttpResponse:
     return await _answer(request, copilots_json)
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
-    """Response shared by all callers with the same access."""
-
-    body: bytes
-    etag: str
-
-
-_DOCUMENTS = SharedReading[_Document]()
-
-
 async def _answer(request: HttpRequest, generation: Generation) -> HttpResponse:
-    key, user = await key_and_user(request)
-    address = request.META.get("REMOTE_ADDR", "")
-    asked = (generation, key, user, get_base_url(request))
-    document = await _DOCUMENTS.of(asked, partial(look_up_key, partial(_read, *asked), address))
-    known = {
-        tag.strip().removeprefix("W/")
-        for tag in request.headers.get("If-None-Match", "").split(",")
-    }
-    if document.etag in known:
-        response = HttpResponse(status=304)
-    else:
-        response = HttpResponse(document.body, content_type="application/json")
-    response["ETag"] = document.etag
+    base = get_base_url(request)
+
+    def read(key: str | None, user: AskingUser | None) -> bytes:
+        cards = visible_cards(key=key, user=user, base_url=base)
+        return json.dumps(generation(cards), ensure_ascii=False, indent=2).encode()
+
+    body = await read_as_caller(request, read)
+    response = HttpResponse(body, content_type="application/json")
+    response["ETag"] = etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     response["Cache-Control"] = "no-cache"
     response["Vary"] = ", ".join(headers_read())
+    found = get_conditional_response(request, etag=etag, response=response)
+    assert isinstance(found, HttpResponse)  # noqa: S101  # this one, or an empty one
+    return found
+
+
+@images.api_operation(["HEAD"], "/copilots/{slug}/image", include_in_schema=False)
+@images.get("/copilots/{slug}/image")
+async def image(request: HttpRequest, slug: str) -> HttpResponse:
+    """The image of the live version, for everybody; it was written again as PNG when it came."""
+    data = await READER.run(partial(_read_image, slug))
+    response = HttpResponse(data, content_type="image/png")
+    response["Cache-Control"] = CACHE
+    response["Content-Security-Policy"] = SANDBOX
+    response["Content-Disposition"] = f'inline; filename="{slug}.png"'
     return response
 
 
-def _read(generation: Generation, key: str | None, user: AskingUser | None, base: str) -> _Document:
-    cards = visible_cards(key=key, user=user, base_url=base)
-    body = json.dumps(generation(cards), ensure_ascii=False, indent=2).encode()
-    return _Document(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+def _read_image(slug: str) -> bytes:
+    copilot = Copilot.objects.published().filter(slug=slug).first()
+    image = str(copilot.live.document.get("image", "")) if copilot and copilot.live else ""
+    name = stored_image(image)
+    if not name or not default_storage.exists(name):
+        raise NotFound(f"No published copilot named '{slug}' has an image on this server.")
+    with default_storage.open(name) as file:
+        data: bytes = file.read()
+    return data

@@ -1,25 +1,23 @@
-"""`POST /v1/copilots/<slug>/feedback`: thumbs of the people who use a copilot."""
+"""`POST /v1/copilots/<slug>/feedback`: thumbs up or down from end users."""
 
 import asyncio
 from functools import partial
-from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router
 from pydantic import ValidationError
 
-from copilot_admin.api.credentials import key_and_user
-from copilot_admin.api.query import ids_of
+from copilot_admin.api.credentials import ids_of, read_as_caller
+from copilot_admin.api.schemas import describe_body
 from copilot_admin.copilots.live import admit
 from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
-from copilot_admin.http.auth_throttle import look_up_key
 from copilot_admin.http.body_limit import parse_body
 from copilot_admin.http.scope import get_client_network
 from copilot_admin.limits.admission import admit_request
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.models import Logging
 from copilot_admin.redaction.rules import NO_RULES, Rules
-from copilot_admin.storage.writer import READER, WRITER, Deadline
+from copilot_admin.storage.writer import WRITER, Deadline
 from copilot_admin.transcripts.feedback import (
     GivenFeedback,
     JudgedAnswer,
@@ -30,38 +28,17 @@ from protocol.strict_json import MalformedJson, loads
 
 router = Router(tags=["copilots"])
 FEATURE = "feedback"
-_DOCUMENTATION: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "The judgement, as OpenBB Workspace sends it.",
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["vote"],
-                    "properties": {
-                        "vote": {"type": "string", "enum": ["thumbs_up", "thumbs_down"]},
-                        "tags": {"type": "array", "items": {"type": "string"}},
-                        "user_comment": {"type": "string"},
-                        "ai_response": {"type": "string"},
-                        "user_prompt": {"type": "string"},
-                        "trace_id": {"type": "string"},
-                    },
-                }
-            }
-        },
-    }
-}
 
 
-@router.post("/copilots/{slug}/feedback", openapi_extra=_DOCUMENTATION)
+@router.post(
+    "/copilots/{slug}/feedback", openapi_extra=describe_body(GivenFeedback, vote="thumbs_up")
+)
 async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
-    """Stores a judgement with the answer it is about."""
+    """Store a vote with the answer that it is about."""
     deadline = Deadline()
-    key, user = await key_and_user(request)
-    address = request.META.get("REMOTE_ADDR", "")
-    admitted = partial(admit, slug, key=key, user=user)
-    live, caller = await READER.run(partial(look_up_key, admitted, address), deadline)
+    live, caller = await read_as_caller(
+        request, lambda key, user: admit(slug, key=key, user=user), deadline
+    )
     if live.answerer is not None and not live.answerer.spec.has(FEATURE):
         raise NotFound(f"The copilot '{slug}' doesn't accept feedback.")
     ids = ids_of(request)
@@ -69,7 +46,7 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         copilot_id=live.id,
         key_id=caller.key_id,
         user=caller.user_id,
-        address=get_client_network(address),
+        address=get_client_network(request.META.get("REMOTE_ADDR", "")),
         is_trial=caller.is_trying,
         is_answered=False,
         is_recorded=live.logging is not Logging.NOTHING,
@@ -92,13 +69,8 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
 
 
 def _parse(body: bytes, rules: Rules = NO_RULES) -> GivenFeedback:
-    given = _validate(body)
-    return remove_personal_data(given, rules) if rules else given
-
-
-def _validate(body: bytes) -> GivenFeedback:
     try:
-        return GivenFeedback.model_validate(loads(body))
+        given = GivenFeedback.model_validate(loads(body))
     except MalformedJson as error:
         raise MalformedBody(error.public, code=error.code) from error
     except ValidationError as error:
@@ -106,3 +78,4 @@ def _validate(body: bytes) -> GivenFeedback:
             'Send {"vote": "thumbs_up"} or {"vote": "thumbs_down"}, with what it is about.',
             code="no-vote",
         ) from error
+    return remove_personal_data(given, rules) if rules else given

@@ -1,6 +1,6 @@
-"""`POST /v1/copilots/<slug>/query`: asks a copilot and streams its answer.
+"""`POST /v1/copilots/<slug>/query`: queries a copilot and streams its answer.
 
-Django comes to this view with what `questions` leaves to it, and in its test client.
+The view gets what `questions` leaves to Django, and the requests of its test client.
 """
 
 from dataclasses import dataclass, field
@@ -12,21 +12,17 @@ from django.conf import settings
 from django.http import HttpRequest
 from ninja import Router
 
-from copilot_admin.api.credentials import credentials_of
-from copilot_admin.api.documentation import QUERY_DOCUMENTATION
+from copilot_admin.api.credentials import credentials_of, ids_of
+from copilot_admin.api.schemas import EVENT_STREAM, Problem, QueryBody, describe_body
 from copilot_admin.copilots.credentials import Credentials, user_of
 from copilot_admin.copilots.end_users import named
 from copilot_admin.copilots.live import admit
-from copilot_admin.errors import (
-    MalformedBody,
-    RequestError,
-    UnusableRequest,
-)
+from copilot_admin.errors import MalformedBody, RequestError, UnusableRequest
 from copilot_admin.http.auth_throttle import look_up_key
 from copilot_admin.http.body_limit import parse_body
-from copilot_admin.http.scope import IDS_KEY, get_client_network
+from copilot_admin.http.scope import get_client_network
 from copilot_admin.http.streams import EventStreamResponse
-from copilot_admin.ids import Ids, new_ids
+from copilot_admin.ids import Ids
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.run import ActiveRun
@@ -62,9 +58,20 @@ class UnreadQuery:
     came: int = field(default_factory=monotonic_ns)
 
 
-@router.post("/copilots/{slug}/query", openapi_extra=QUERY_DOCUMENTATION)
+_EXAMPLE = {"role": "human", "content": "What moved today?"}
+_DOCUMENTATION = {
+    **describe_body(QueryBody, messages=[_EXAMPLE]),
+    "responses": {200: {"description": "The answer", "content": EVENT_STREAM}},
+}
+
+
+@router.post(
+    "/copilots/{slug}/query",
+    response={(400, 401, 403, 404, 413, 415, 422, 429, 503): Problem},
+    openapi_extra=_DOCUMENTATION,
+)
 async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
-    """Asks a copilot; answers with server-sent events in the caller's protocol generation."""
+    """Query a copilot; answers with server-sent events in the caller's protocol generation."""
     failure = getattr(request, "scope", {}).pop(FAILURE_KEY, None)
     if failure is not None:
         try:
@@ -130,12 +137,3 @@ async def _read_query(asked: UnreadQuery, size: int) -> Query:
         raise MalformedBody(error.public, code=error.code) from error
     except UnusableQuery as error:
         raise UnusableRequest(error.public, code=error.code) from error
-
-
-def ids_of(request: HttpRequest) -> Ids:
-    """Return the ids that the middleware assigned; Django's test client has none."""
-    ids = getattr(request, "scope", {}).get(IDS_KEY)
-    if isinstance(ids, Ids):
-        return ids
-    given = (request.headers.get(name, "").encode() for name in ("X-Trace-Id", "traceparent"))
-    return new_ids(*given)

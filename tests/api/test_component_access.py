@@ -1,11 +1,8 @@
 """Who may call which component over HTTP, and with which copilot's model."""
 
-from datetime import timedelta
-
-from django.utils import timezone
 import pytest
 
-from copilot_admin.models import CallStatus, Provider
+from copilot_admin.models import CallStatus
 from tests.api.component_keys import HI, key, refusal, uses
 from tests.component_calls.component_http import Stage, ask, rows, served
 from tests.factories import make_key, make_published
@@ -50,10 +47,6 @@ class TestCatalogue:
         listed = [(one["name"], one["versions"]) for one in ask("", key=key).json]
         assert listed == [("echo", ["v1"]), ("pair", ["v1"])]
 
-    def test_an_unknown_manifest_is_not_found(self, key):
-        assert refusal(ask("/nothing/version/v1", key=key)) == (404, "unknown-component")
-        assert refusal(ask("/echo/version/v9", key=key)) == (404, "unknown-version")
-
 
 class TestKeys:
     @pytest.mark.parametrize(
@@ -67,10 +60,6 @@ class TestKeys:
 
     def test_an_unknown_component_is_hidden_from_strangers(self):
         assert refusal(ask("/nothing", b"no json")) == (401, "unauthorized")
-
-    def test_an_expired_key_is_refused(self):
-        _, key = make_key(expires_at=timezone.now() - timedelta(seconds=1))
-        assert refusal(ask("/echo", HI, key=key)) == (401, "unauthorized")
 
     def test_a_scoped_key_calls_what_its_copilot_has_published(self):
         copilot = make_published(slug="news", components=uses("stage@v1", size=3))
@@ -111,10 +100,6 @@ class TestKeys:
         body = {"parameters": {"query": "hi", "_sys_copilot": "open"}}
         assert refusal(ask("/echo", body, key=key)) == (403, "forbidden")
 
-    def test_an_unknown_copilot_is_not_found(self, key):
-        body = {"parameters": {"query": "hi", "_sys_copilot": "nobody"}}
-        assert refusal(ask("/echo", body, key=key)) == (404, "not-found")
-
     def test_a_key_for_everything_gets_the_settings_of_the_copilot_that_it_names(self, key):
         make_published(slug="news", components=uses("stage@v1", size=3))
         make_published(slug="bare")
@@ -149,18 +134,3 @@ class TestModel:
         assert element["usage"]["name"] == "demo"
         (call,) = rows()
         assert call.usage == [element["usage"]]
-
-
-class TestUnreadyCopilots:
-    @pytest.fixture(autouse=True)
-    def _unready(self, served: object) -> None:
-        copilot = make_published(slug="news", components=uses("echo@v1"))
-        Provider.objects.filter(pk=copilot.provider_id).update(
-            kind="unheard-of", updated_at=timezone.now()
-        )
-
-    def test_a_component_that_needs_its_model_is_told_why_there_is_none(self, key):
-        body = {"parameters": {"query": "hi", "_sys_copilot": "news"}}
-        reply = ask("/needy", body, key=key)
-        assert refusal(reply) == (400, "not-ready")
-        assert "unheard-of" in reply.json["message"]

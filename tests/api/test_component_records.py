@@ -28,11 +28,6 @@ class TestRecords:
         assert 0 <= call.ms < 60_000
         assert str(call) == "echo v2 done"
 
-    def test_the_action_stands_in_the_row(self, key):
-        ask("/echo/version/v1?action=run", HI, key=key)
-        (call,) = rows()
-        assert (call.version, call.action) == ("v1", "run")
-
     @pytest.mark.parametrize(
         ("logging", "kept"),
         [

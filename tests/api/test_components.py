@@ -54,12 +54,6 @@ class TestAnswers:
             "application/json",
         )
 
-    def test_without_ids_of_the_caller_there_are_new_ones_and_no_end_user(self, key):
-        reply = ask("/echo", HI, key=key)
-        assert re.fullmatch(UUID, reply.json["conversation_id"])
-        assert re.fullmatch(UUID, reply.json["request_id"])
-        assert "end_user_id" not in reply.json
-
     def test_a_stream_of_two_pieces_has_two_running_events_and_a_closing_one(self, key):
         """Vector D-3 10."""
         whole = ask("/echo/version/v2", HI, key=key)
@@ -99,21 +93,9 @@ class TestAnswers:
             assert (element["usage"], element["metrics"]["duration"]) == (usage, 7)
         assert ask("/stage", {"stream": True}, key=key).events[-1]["role"] == "assistant"
 
-    def test_a_thought_has_the_name_that_the_sdk_reads(self, key):
-        Stage.script = (create_output("thought", "hm"),)
-        (element,) = ask("/stage", {}, key=key).json["content"]
-        assert element["type"] == "reasoning_content"
-        assert element["event"]["name"] == "/component/stage/node/reasoning_content"
-
     def test_run_gives_what_the_programmatic_entry_returns_as_one_json_element(self, key):
         (element,) = ask("/echo?action=run", HI, key=key).json["content"]
         assert (element["type"], element["text"]) == ("json", {"data": '"hi"'})
-
-    def test_run_in_a_stream_gives_its_pieces_as_they_come(self, key):
-        first, second, closing = ask("/echo?action=run", {**HI, "stream": True}, key=key).events
-        assert first["content"][0]["text"] == {"data": '"h"'}
-        assert second["content"][0]["text"] == {"data": '"i"'}
-        assert closing["is_completion"] is True
 
     def test_run_takes_stream_and_temperature_as_the_source_has_them(self, key):
         """`run(message, stream, temperature)`: they may stand among the parameters."""
@@ -128,22 +110,11 @@ class TestAnswers:
         ]
         assert whole["text"] == {"data": '"ab"'}
 
-    @pytest.mark.parametrize(
-        ("sent", "sentence"),
-        [
-            ({"temperature": "hot"}, "temperature: 'hot' is not of type 'number'"),
-            ({"temperature": 3}, "temperature: 3 is greater than the maximum of 2"),
-            ({"stream": "yes"}, "stream: 'yes' is not of type 'boolean'"),
-        ],
-    )
-    def test_what_run_cannot_take_is_named(self, key, sent, sentence):
+    @pytest.mark.parametrize("sent", [{"temperature": "hot"}, {"temperature": 3}, {"stream": "x"}])
+    def test_what_run_cannot_take_is_named(self, key, sent):
         reply = ask("/echo?action=run", {"parameters": {"query": "x", **sent}}, key=key)
         assert refusal(reply) == (400, "bad-parameters")
-        assert reply.json["message"] == sentence
-
-    def test_tool_eval_has_no_such_arguments(self, key):
-        reply = ask("/echo", {"parameters": {"query": "x", "temperature": 0}}, key=key)
-        assert reply.json["message"].startswith("echo has no parameter 'temperature'.")
+        assert reply.json["message"].startswith(f"{next(iter(sent))}: ")
 
     def test_usage_may_be_a_list(self, key):
         """One object on the wire, as the SDK's models want it; with each model beside the sum."""
@@ -169,9 +140,6 @@ class TestAnswers:
             }
         assert rows()[-1].usage == [small, large]
 
-    def test_tool_eval_is_the_action_without_one(self, key):
-        assert ask("/echo?action=tool_eval", HI, key=key).words == "hi"
-
 
 class TestVersions:
     """Vector D-3 8: which version an address means."""
@@ -191,9 +159,6 @@ class TestVersions:
         reply = ask(path, {**HI, "stream": True}, key=key)
         assert len(reply.events) == pieces + 1
         assert reply.words == "hi"
-
-    def test_run_of_a_version(self, key):
-        assert ask("/echo/version/v1?action=run", HI, key=key).status == 200
 
     def test_an_unknown_version_is_not_found(self, key):
         reply = ask("/echo/version/v9", HI, key=key)

@@ -8,7 +8,7 @@ import pytest
 from protocol.components import ContentType, create_output
 from tests.api.appbuilder_sdk import need_sdk, run_sdk
 from tests.component_calls.component_http import MOMENT, UUID, Stage, served
-from tests.factories import make_key, make_published
+from tests.factories import make_key
 
 __all__ = ["served"]
 pytestmark = [pytest.mark.nightly, pytest.mark.django_db(transaction=True)]
@@ -118,20 +118,6 @@ def test_it_reads_whole_answers_and_streams_of_either_version(server, served, ho
     ]
 
 
-def test_what_it_sends_besides_arrives(server, served, home):
-    call = {
-        "component_id": "stage",
-        "sys_origin_query": "q",
-        "action": "tool_eval",
-        "sys_chat_history": [{"role": "user", "content": "x"}],
-        "size": 7,
-    }
-    (told,) = run_sdk([call], url=server, key=make_key()[1], home=home)
-    assert told[0]["status"] == "done"
-    assert Stage.seen["_sys_origin_query"] == "q"
-    assert Stage.seen["_sys_chat_history"] == call["sys_chat_history"]
-
-
 @pytest.mark.parametrize("stream", [False, True])
 def test_its_models_read_every_type_of_content(server, served, home, stream):
     assert PAYLOADS.keys() == set(ContentType)
@@ -171,18 +157,3 @@ def test_its_exceptions_are_those_of_our_statuses(server, served, home):
         assert '"message": ' in one["text"]
     (stranger,) = run_sdk([echo], url=server, key="cak_wrong", home=home)
     assert stranger["error"] == "UnAuthorizedException"
-
-
-def test_the_components_of_this_server_answer_it(server, home):
-    make_published(slug="news")
-    calls = [
-        {"component_id": "calculator", "sys_origin_query": "2 + 2", "stream": stream}
-        for stream in (False, True)
-    ]
-    asked = {"component_id": "similar_question", "sys_origin_query": "Why?", "_sys_copilot": "news"}
-    whole, streamed, similar = run_sdk([*calls, asked], url=server, key=make_key()[1], home=home)
-    texts = [element["text"] for element in whole[0]["content"] if element["text"]["info"]]
-    assert texts == [{"info": "4"}]
-    assert next(element for one in streamed for element in one["content"])["text"] == texts[0]
-    assert similar[0]["status"] == "done"
-    assert similar[0]["content"]

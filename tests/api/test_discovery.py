@@ -10,15 +10,13 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import AsyncClient, override_settings
-from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.models import Copilot, CopilotVersion, Run
 from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.runs.rejections import REJECTED_RUNS
 from protocol.features import FEATURES
-from tests.factories import make_copilot, make_key, make_published, make_version
+from tests.factories import make_copilot, make_key, make_published
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -147,32 +145,6 @@ def test_a_broken_copilot_is_left_out_and_breaks_no_other():
     CopilotVersion.objects.filter(pk=broken.live.pk).update(document=document)
     assert set(get("/agents.json")[2]) == {"good"}
     assert set(get("/copilots.json")[2]) == {"good"}
-
-
-@pytest.mark.database
-def test_the_document_of_a_version_is_read_once_however_often_it_is_listed():
-    copilot = make_published(slug="news", description="Old.")
-    with CaptureQueriesContext(connection) as first:
-        shown = visible_cards(key=None, base_url="https://a.example")
-    with CaptureQueriesContext(connection) as second:
-        again = visible_cards(key=None, base_url="https://b.example")
-    assert [one.query_url for one in (*shown, *again)] == [
-        "https://a.example/v1/copilots/news/query",
-        "https://b.example/v1/copilots/news/query",
-    ]
-    reads = [['"document"' in query["sql"] for query in one] for one in (first, second)]
-    assert (sum(reads[0]), sum(reads[1])) == (1, 0)
-    copilot.description = "New."
-    copilot.save()
-    make_version(copilot)
-    assert visible_cards(key=None, base_url="")[0].description == "New."
-
-
-def test_an_unusable_provider_does_not_hide_a_copilot():
-    copilot = make_published(slug="news")
-    copilot.provider.api_key_env = "COPILOT_KEY_NOT_SET"
-    copilot.provider.save()
-    assert set(get("/agents.json")[2]) == {"news"}
 
 
 def test_an_unchanged_document_is_not_sent_again():

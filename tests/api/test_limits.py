@@ -10,7 +10,6 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.asgi import application
-from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.redis_client import LIMIT_REDIS, REDIS_AWAY
 from copilot_admin.limits.rules import LimitSubject
@@ -22,7 +21,6 @@ from copilot_admin.models import (
     ModelPrice,
     Outcome,
     Run,
-    SubjectLimits,
 )
 from copilot_admin.runs.rejections import REJECTED_RUNS
 from copilot_admin.telemetry import finished_runs
@@ -182,16 +180,6 @@ def test_feedback_and_calls_of_components_are_requests(monkeypatch):
         )
         assert (status, said["code"]) == (429, "limit-reached")
         assert 0 < int(headers["Retry-After"]) <= 60
-
-
-@pytest.mark.database
-def test_a_limit_of_the_database_acts_when_the_book_is_read(monkeypatch):
-    make_published(slug="news")
-    script(monkeypatch, text("Hello."), text("Hello."))
-    SubjectLimits.objects.create(scope=LimitScope.SERVER, limits={"requests_per_day": 1})
-    assert asked()[0] == 200
-    LIMIT_CACHE.load()
-    assert asked()[0] == 429  # the one before is found in the figures
 
 
 def test_a_server_says_that_redis_is_away_and_stays_ready(monkeypatch):

@@ -17,13 +17,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.api import component_requests, feedback, health, query
+from copilot_admin.api import components, feedback, health, query
 from copilot_admin.asgi import application
 from copilot_admin.models import Outcome, Run
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.store import run_start
-from copilot_admin.transcripts.store.transcript_store import STORE
 from tests.factories import make_key, make_published
 from tests.live_server import serving
 from tests.polling import HANGS_SECONDS, eventually
@@ -117,21 +116,6 @@ def refusing(job: object) -> None:
     raise OperationalError("the connection is closed")
 
 
-def test_a_reader_that_hangs_keeps_no_question_waiting(settings):
-    make_published(slug="news")
-    go = threading.Event()
-    settings.DATABASE_WAIT_SECONDS = 0.0
-    READER.submit(lambda: go.wait(HANGS_SECONDS))
-    try:
-        response = async_to_sync(AsyncClient().post)(QUERY, HELLO, content_type="application/json")
-    finally:
-        go.set()
-    assert (response.status_code, json.loads(response.content)["code"]) == (
-        503,
-        "database-unavailable",
-    )
-
-
 class OfOneWait(Deadline):
     """Waits for what is read first, and for nothing after that."""
 
@@ -147,7 +131,7 @@ class OfOneWait(Deadline):
     [
         (query, QUERY, HELLO),
         (feedback, "/v1/copilots/news/feedback", {"vote": "thumbs_up"}),
-        (component_requests, "/v2/components/calculator", {"parameters": {"expression": "1"}}),
+        (components, "/v2/components/calculator", {"parameters": {"expression": "1"}}),
     ],
 )
 def test_a_request_has_one_deadline_for_all_that_it_reads_and_writes(
@@ -216,12 +200,6 @@ def test_a_page_says_so_in_the_look_of_the_admin(away, path, is_async):
 
 
 class TestReady:
-    def test_a_failing_journal_is_told(self, monkeypatch):
-        monkeypatch.setattr(STORE, "_is_failing", True)
-        assert ready() == (503, "the last write to the database failed")
-        monkeypatch.setattr(STORE, "_is_failing", False)
-        assert ready() == (200, None)
-
     def test_a_full_disk_is_told_and_which_one_in_the_log_alone(
         self, monkeypatch, tmp_path, caplog
     ):

@@ -8,20 +8,15 @@ from asgiref.sync import SyncToAsync
 import pytest
 
 from copilot_admin.api import query as query_module
-from copilot_admin.api import questions as questions_module
 from copilot_admin.api.questions import Questions
 from copilot_admin.asgi import django_application
-from copilot_admin.copilots.credentials import Credentials
 from copilot_admin.http.middleware import HttpMiddleware
 from copilot_admin.http.scope import App
 from copilot_admin.models import Outcome, Run
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.sse_writer import SendBuffer
-from copilot_admin.runs.tasks import CancelReason
 from tests.agent.scripted import ScriptedProvider, Step, stalled, text
-from tests.factories import make_key, make_published
+from tests.factories import make_published
 from tests.http.asgi_client import scope
-from tests.jwt_issuer import rules, token_of
 from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,16 +66,6 @@ class Client:
         return start["status"], headers, b"".join(one.get("body", b"") for one in others)
 
 
-class Running:
-    """What streams a run knows of it."""
-
-    def __init__(self) -> None:
-        self.buffer = SendBuffer()
-
-    def cancel(self, reason: CancelReason) -> None:
-        assert reason is CancelReason.CLIENT_LEFT
-
-
 def ask(app: App, path: str = QUERY, **about: Any) -> tuple[int, dict[str, str], bytes]:
     async def asked() -> Client:
         return await Client(app, path, **about).ask()
@@ -102,30 +87,6 @@ def test_an_answer_is_the_one_that_django_gives_and_enters_no_thread_of_it(monke
     assert ask(DIRECT) == by_django
     assert by_django[0] == 200
     assert [run.outcome for run in Run.objects.all()] == [Outcome.COMPLETED] * 2
-
-
-@pytest.mark.parametrize(
-    ("closes_at_once", "expected"),
-    [(True, [(b"words", False)]), (False, [(b"words", True), (b"", False)])],
-)
-def test_the_end_of_the_body_comes_with_the_last_words_or_by_itself(closes_at_once, expected):
-    sent: list[tuple[bytes, bool]] = []
-
-    async def streamed() -> None:
-        run = Running()
-        run.buffer.put(b"words")
-        if closes_at_once:
-            run.buffer.close()
-
-        async def send(message: Any) -> None:
-            if message["type"] == "http.response.body":
-                sent.append((message.get("body", b""), message.get("more_body", False)))
-                asyncio.get_running_loop().call_soon(run.buffer.close)
-
-        await questions_module._stream(run, send)  # type: ignore[arg-type]  # it is all that is needed
-
-    asyncio.run(streamed())
-    assert sent == expected
 
 
 @pytest.mark.parametrize(
@@ -153,25 +114,6 @@ def test_a_refusal_is_the_one_that_django_gives(about, status):
     assert refused[0] == status
 
 
-@pytest.mark.parametrize(
-    "more", [(b"host", b"testserver"), (b"authorization", b"Basic x"), (b"x_api_key", b"wrong")]
-)
-def test_a_header_is_read_as_django_reads_it(monkeypatch, more):
-    make_published(slug="news")
-    script(monkeypatch, text("Hi."), text("Hi."))
-    twice = [(b"host", b"testserver"), more, *([more] if more[0] == b"authorization" else [])]
-    answers = []
-    for app in (DIRECT, BY_DJANGO):
-
-        async def asked(app: App = app) -> Client:
-            client = Client(app)
-            client.request["headers"] = twice
-            return await client.ask()
-
-        answers.append(asyncio.run(asked()).answer)
-    assert answers[0] == answers[1]
-
-
 def test_what_breaks_before_the_first_byte_is_said_and_logged_by_django(monkeypatch, caplog):
     def broken(*args: object, **more: object) -> None:
         raise ZeroDivisionError("a mistake of ours")
@@ -181,26 +123,6 @@ def test_what_breaks_before_the_first_byte_is_said_and_logged_by_django(monkeypa
     status, _, body = ask(DIRECT)
     assert (status, b"a mistake of ours" in body) == (500, False)
     assert [str(one.exc_info[1]) for one in caplog.records if one.exc_info] == ["a mistake of ours"]
-
-
-def test_who_asks_is_read_alike_on_both_ways(monkeypatch, settings):
-    settings.USER_TOKENS = rules()
-    make_published(slug="news")
-    script(monkeypatch, text("Hi."), text("Hi."))
-    seen: list[Any] = []
-    opened = query_module.opened
-
-    async def noted(asked: Any) -> Any:
-        seen.append(asked.credentials)
-        return await opened(asked)
-
-    for module in (query_module, questions_module):
-        monkeypatch.setattr(module, "opened", noted)
-    key, token = make_key("Desk")[1], token_of(sub="ada")
-    for app in (DIRECT, BY_DJANGO):
-        said = ask(app, headers={**HOST, "X-API-Key": key, "Authorization": f"Bearer {token}"})
-        assert said[0] == 200
-    assert seen == [Credentials(key=key, token=token)] * 2
 
 
 @pytest.mark.database
