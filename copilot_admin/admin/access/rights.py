@@ -11,7 +11,7 @@ from django.forms.models import ModelChoiceIterator, ModelMultipleChoiceField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.widgets import PageWidget, Text
+from copilot_admin.admin.common.widgets import Text
 from copilot_admin.admin.site.site import site
 from copilot_admin.config.roles import ROLES
 
@@ -24,7 +24,7 @@ VERBS: dict[str, Text] = {
 _OF_ROLES = frozenset(name for role in ROLES.values() for name in role.permissions)
 
 
-class RightsWidget(PageWidget, forms.CheckboxSelectMultiple):
+class RightsWidget(forms.CheckboxSelectMultiple):
     template_name = "admin/widgets/rights.html"
     use_fieldset = True
 

@@ -19,10 +19,11 @@ def require_copilot_access(view: _View) -> _View:
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        wanted = next((str(kwargs[key]) for key in KEYS if key in kwargs), "")
-        is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 16
-        if is_number and request.user.is_authenticated:
-            check_copilot_access(request, int(wanted))
+        pk = str(next((kwargs[key] for key in KEYS if key in kwargs), ""))
+        is_id = pk.isascii() and pk.isdecimal() and len(pk) < 16
+        user = request.user
+        if is_id and user.is_authenticated and not is_reachable(user, int(pk)):
+            raise Http404
         return view(request, *args, **kwargs)
 
     return guarded
@@ -33,13 +34,3 @@ def require_copilot_access_in(patterns: list[URLPattern]) -> list[URLPattern]:
     for pattern in patterns:
         pattern.callback = require_copilot_access(cast(_View, pattern.callback))
     return patterns
-
-
-def check_copilot_access(request: HttpRequest, copilot_id: int) -> None:
-    """Check that the user may see a copilot.
-
-    Raises:
-        Http404: They may not; the copilot might as well not exist.
-    """
-    if not is_reachable(request.user, copilot_id):
-        raise Http404

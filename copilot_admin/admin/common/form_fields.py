@@ -16,12 +16,8 @@ def with_plain_newlines(data: QueryDict) -> QueryDict:
     """
     plain = data.copy()
     for name, values in data.lists():
-        plain.setlist(name, [_plain(value) for value in values])
+        plain.setlist(name, [value.replace("\r\n", "\n") for value in values])
     return plain
-
-
-def _plain(value: str) -> str:
-    return value.replace("\r\n", "\n")
 
 
 def unturned(text: str) -> str:
@@ -34,13 +30,6 @@ def unturned(text: str) -> str:
 def check_unturned(text: str) -> None:
     """Validator form of `unturned`."""
     unturned(text)
-
-
-def refuse_turned(form: forms.BaseForm) -> None:
-    """Reject bidi control characters in every text field of a form."""
-    for field in form.fields.values():
-        if isinstance(field, forms.CharField):
-            field.validators.append(check_unturned)
 
 
 class SeveralFiles(forms.FileInput):

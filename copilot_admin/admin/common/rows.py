@@ -1,7 +1,6 @@
-"""Lists of small records as rows of fields, so that nobody has to write JSON.
+"""Form field for a list of records: its value is a list of dicts, its widget a formset.
 
-`RowsField` is one field of a form; its value is a list of dicts, its widget a formset. Without
-JavaScript there are blank rows, a number for the order and a box for removal; with it, buttons.
+Without JavaScript there are blank rows, a number for the order and a box for removal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,16 +15,13 @@ from django.forms.formsets import (
     BaseFormSet,
     formset_factory,
 )
+from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.form_fields import refuse_turned
-from copilot_admin.admin.common.widgets import PageWidget, draw
-
-MOST_ROWS = 100  # of one list; a copilot with more has been made by a script, and edited by one
-
+MAX_ROWS = 100  # of one list
 LIST_FIELDS = frozenset({DELETION_FIELD_NAME, ORDERING_FIELD_NAME})
 Row = Mapping[str, Any]
 
@@ -39,27 +35,21 @@ class RowForm(forms.Form):
 
     noun: ClassVar[str | Promise] = _("row")
     use_required_attribute = False
-    takes_turned_texts: ClassVar[bool] = False  # what it holds is data, which people do not read
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if not self.takes_turned_texts:
-            refuse_turned(self)
 
     @classmethod
     def initial_of(cls, row: Row) -> dict[str, Any]:
-        """The values of the fields that show a stored row."""
+        """Return the values of the fields that show a stored row."""
         return dict(row)
 
     def has_changed(self) -> bool:
         return bool(set(self.changed_data) - LIST_FIELDS)
 
     def row(self) -> dict[str, Any]:
-        """The row to store, from `cleaned_data`."""
+        """Return the row to store, from `cleaned_data`."""
         return {name: self.cleaned_data[name] for name in self.fields if name not in LIST_FIELDS}
 
     def own_fields(self) -> list[forms.BoundField]:
-        """The fields without those of the list itself."""
+        """Return the fields without those of the list itself."""
         return [self[name] for name in self.fields if name not in LIST_FIELDS]
 
 
@@ -74,7 +64,6 @@ class RowFormSet(BaseFormSet):  # type: ignore[type-arg]  # generic in the stubs
     form: type[RowForm]
 
     def add_fields(self, form: forms.Form, index: int | None) -> None:
-        """Names the two fields of the list for those who do without JavaScript."""
         super().add_fields(form, index)
         form.fields[ORDERING_FIELD_NAME].label = _("Position")
         form.fields[DELETION_FIELD_NAME].label = _("Remove")
@@ -91,17 +80,14 @@ class RowFormSet(BaseFormSet):  # type: ignore[type-arg]  # generic in the stubs
             seen.add(value)
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows in their order. Call it on valid rows only."""
         return [form.row() for form in self.ordered_forms]
 
     def initial_form_count(self) -> int:
-        """None of the rows that were sent must be filled: an emptied row is one less."""
+        # No row that was sent must be filled: an emptied row is one less.
         return 0 if self.is_bound else super().initial_form_count()
 
 
-class RowsWidget(PageWidget, forms.Widget):
-    """Draws the rows of a formset."""
-
+class RowsWidget(forms.Widget):
     template_name = "admin/widgets/rows.html"
     use_fieldset = True
 
@@ -119,16 +105,15 @@ class RowsWidget(PageWidget, forms.Widget):
     def get_context(self, name: str, value: object, attrs: dict[str, Any] | None) -> dict[str, Any]:
         context = super().get_context(name, None, attrs)
         formset = value if isinstance(value, RowFormSet) else self.unbound(name, value)
-        context["widget"] |= {"formset": formset, "add_label": self.add_label}
-        context["widget"]["pattern"] = _pattern(self.formset, name, get_language())
-        context["widget"]["rows"] = [
-            _row(formset, index, context["widget"]["pattern"])
-            for index in range(len(formset.forms))
-        ]
+        context["widget"] |= {
+            "formset": formset,
+            "add_label": self.add_label,
+            "pattern": _pattern(self.formset, name, get_language()),
+            "rows": [_render(row, number=str(i)) for i, row in enumerate(formset.forms, start=1)],
+        }
         return context
 
     def unbound(self, name: str, value: object) -> RowFormSet:
-        """The rows as they are stored."""
         rows = value if isinstance(value, list) else []
         initial = [self.formset.form.initial_of(row) for row in rows if isinstance(row, dict)]
         return self.formset(initial=initial, prefix=name)
@@ -137,23 +122,15 @@ class RowsWidget(PageWidget, forms.Widget):
         return ""
 
 
-def _row(formset: RowFormSet, index: int, pattern: SafeString) -> SafeString:
-    if formset.is_bound or index < formset.initial_form_count():
-        return _drawn(formset.forms[index], number=str(index + 1))
-    number = f"<span data-ca-number>{index + 1}</span>"
-    blank = pattern.replace("__prefix__", str(index))
-    return SafeString(blank.replace("<span data-ca-number></span>", number))
-
-
 @lru_cache(maxsize=256)
 def _pattern(formset: type[RowFormSet], name: str, language: str | None) -> SafeString:
-    """A new row as scripts add it, the same for everybody: drawing it takes 5 ms for a long one."""
-    return _drawn(formset(prefix=name).empty_form, number="")
+    """Render the row that scripts add, once: a long one takes 5 ms."""
+    return _render(formset(prefix=name).empty_form, number="")
 
 
-def _drawn(row: RowForm, *, number: str) -> SafeString:
+def _render(row: RowForm, *, number: str) -> SafeString:
     values = {"row": row, "noun": row.noun, "number": number}
-    return draw("admin/widgets/row.html", values)
+    return render_to_string("admin/widgets/row.html", values)
 
 
 class RowsField(forms.Field):
@@ -176,13 +153,13 @@ class RowsField(forms.Field):
             extra=blank_rows,
             can_order=True,
             can_delete=True,
-            max_num=MOST_ROWS,
+            max_num=MAX_ROWS,
             validate_max=True,
         )
         super().__init__(required=False, widget=RowsWidget(formset, add_label=add_label), **options)
 
     def clean(self, value: RowFormSet) -> list[dict[str, Any]]:
-        """The rows to store.
+        """Return the rows to store.
 
         Raises:
             ValidationError: A row is wrong; the row itself says what.

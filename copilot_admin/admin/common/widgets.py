@@ -1,58 +1,15 @@
 """Widgets with templates of the project."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from django import forms
-from django.conf import settings
-from django.forms.renderers import DjangoTemplates
-from django.template.backends.base import BaseEngine
-from django.utils.functional import Promise, cached_property
-from django.utils.safestring import SafeString
+from django.utils.functional import Promise
 
 Text = str | Promise
 
 
-class _Renderer(DjangoTemplates):
-    """Renderer that finds the project's templates and Django's."""
-
-    @cached_property
-    def engine(self) -> BaseEngine:
-        return self.backend(
-            {
-                "APP_DIRS": True,
-                "DIRS": [
-                    settings.BASE_DIR / "templates",
-                    Path(forms.__file__).parent / "templates",
-                ],
-                "NAME": "page-widgets",
-                "OPTIONS": {},
-            }
-        )
-
-
-@cache
-def _renderer() -> _Renderer:
-    return _Renderer()
-
-
-def draw(template_name: str, context: dict[str, Any]) -> SafeString:
-    """Render a template of the project like a widget."""
-    return SafeString(_renderer().render(template_name, context))
-
-
-class PageWidget:
-    """Widget with a template of the project, whatever renderer the form has."""
-
-    def _render(
-        self, template_name: str, context: dict[str, Any], renderer: object = None
-    ) -> SafeString:
-        return draw(template_name, context)
-
-
-class DescribedRadio(PageWidget, forms.RadioSelect):
+class DescribedRadio(forms.RadioSelect):
     """Radio buttons with a description each."""
 
     template_name = "admin/widgets/described_choices.html"
@@ -74,7 +31,7 @@ class SwitchesWidget(DescribedRadio, forms.CheckboxSelectMultiple):
     """Checkboxes with a description each."""
 
 
-class DatalistInput(PageWidget, forms.TextInput):
+class DatalistInput(forms.TextInput):
     """Text input with suggestions."""
 
     template_name = "admin/widgets/datalist.html"
@@ -90,13 +47,13 @@ class DatalistInput(PageWidget, forms.TextInput):
         return context
 
 
-class Searched(PageWidget, forms.SelectMultiple):
+class Searched(forms.SelectMultiple):
     """Searchable multiple choice; a plain list without JavaScript."""
 
     template_name = "admin/widgets/searched.html"
 
 
-class SearchedOne(PageWidget, forms.Select):
+class SearchedOne(forms.Select):
     """Searchable choice; its first option is blank."""
 
     template_name = "admin/widgets/searched.html"

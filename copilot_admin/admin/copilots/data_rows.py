@@ -30,7 +30,6 @@ class DataNoteRow(RowForm):
     """Data that the model sees with every question."""
 
     noun = _("entry")
-    takes_turned_texts = True
     kind = forms.CharField(
         label=_("Kind"),
         max_length=64,
