@@ -13,8 +13,8 @@ handler429 = "copilot_admin.admin.sign_in.views.handle_too_many_requests"
 handler500 = "copilot_admin.http.errors.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
-    path("admin/playground/", include("copilot_admin.admin.playground.urls")),
-    path("admin/connect/", include("copilot_admin.admin.connect.urls")),
+    path("admin/playground/", include("copilot_admin.admin.playground.views")),
+    path("admin/connect/", include("copilot_admin.admin.connect.views")),
     path("admin/", include("copilot_admin.admin.sign_in.urls")),
     path("admin/", site.urls),
     path("healthz", alive),

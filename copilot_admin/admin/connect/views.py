@@ -1,6 +1,8 @@
-"""Views of the Connect page: the page, API keys, allowed origins, the test."""
+"""The Connect page of a copilot: URL, API keys, allowed origins, and the test."""
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -8,70 +10,80 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin.models import ADDITION, DELETION, LogEntry
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
-from django.urls import reverse
+from django.shortcuts import get_object_or_404, render
+from django.urls import path, reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
-from copilot_admin.admin.common.first_publish import (
-    is_first_published,
-    restart_first_test,
-    start_first_test,
-)
-from copilot_admin.admin.connect.page import (
-    ALLOW_ORIGIN,
-    CHANGE,
-    FOLDER,
-    FORBID_ORIGIN,
-    MAKE_KEY,
-    VIEW,
-    AskedOrigin,
-    asked_origin,
-    copilot_for,
-    page_context,
-)
+from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
+from copilot_admin.config.networks import check_origin
 from copilot_admin.connection_test.client import ConnectionAsker, may_be_asked
-from copilot_admin.connection_test.steps import StepName, run_step
-from copilot_admin.connection_test.values import Setup, StepResult, setup_of
+from copilot_admin.connection_test.steps import TITLES, StepName, run_step
+from copilot_admin.connection_test.values import (
+    Setup,
+    StepResult,
+    StepVerdict,
+    problem_of,
+    setup_of,
+)
+from copilot_admin.copilots.live_settings import keys_of
 from copilot_admin.http.origins import ALLOWED_ORIGINS, MAX_ORIGINS, get_base_url
-from copilot_admin.models import Action, AllowedOrigin, Copilot, EndpointKey
+from copilot_admin.models import Access, Action, AllowedOrigin, Copilot, EndpointKey
 
-MAX_KEY_NAME_LENGTH = 100  # of a key
+VIEW = "copilot_admin.view_copilot"
+CHANGE = "copilot_admin.change_copilot"
+ALLOW_ORIGIN = "copilot_admin.add_allowedorigin"
+FORBID_ORIGIN = "copilot_admin.delete_allowedorigin"
+MAKE_KEY = "copilot_admin.add_endpointkey"
+FOLDER = "admin/copilot_admin/connect"
+EXAMPLE_ORIGIN = "https://workspace.example.com"
+MAX_KEY_NAME_LENGTH = 100
+LABELS: Mapping[StepVerdict, str | Promise] = {
+    StepVerdict.GOOD: gettext_lazy("Passed"),
+    StepVerdict.WARN: gettext_lazy("Warning"),
+    StepVerdict.BAD: gettext_lazy("Failed"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TypedOrigin:
+    """An origin that a user typed, and its error."""
+
+    text: str = ""
+    fault: str = ""
 
 
 @require_safe
-def page(request: HttpRequest, pk: int) -> HttpResponse:
+def show_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Show URL, key, allowed origins and the test."""
-    copilot = copilot_for(request, pk, permission=VIEW)
-    return render(
-        request, f"{FOLDER}/page.html", _with_test(request, page_context(request, copilot))
-    )
+    return _render(request, _load_copilot(request, pk, permission=VIEW))
 
 
 @require_POST
 def make_key(request: HttpRequest, pk: int) -> HttpResponse:
     """Create a key for this copilot and show it once; it is in no session and no log."""
-    copilot = copilot_for(request, pk, permission=MAKE_KEY)
+    copilot = _load_copilot(request, pk, permission=MAKE_KEY)
     name = _("Workspace: %(name)s") % {"name": copilot.name}
     with transaction.atomic():
         key, text = EndpointKey.issue(name[:MAX_KEY_NAME_LENGTH])
         key.limit_to([copilot])
         site.get_model_admin(EndpointKey).log_addition(request, key, [{"added": {}}])
-    restart_first_test(request, copilot.pk)
-    context = page_context(request, copilot) | {"made": key, "made_text": text}
-    return render(request, f"{FOLDER}/page.html", _with_test(request, context))
+    return _render(request, copilot, made=key, made_text=text)
 
 
 @require_POST
 def test(request: HttpRequest, pk: int) -> HttpResponse:
     """Run all steps; htmx gets the results alone."""
-    copilot = copilot_for(request, pk, permission=CHANGE)
-    origin = asked_origin(request.POST.get("origin", ""))
+    copilot = _load_copilot(request, pk, permission=CHANGE)
+    origin = _parse_origin(request.POST.get("origin", ""))
     setup = setup_of(
         copilot,
         base=get_base_url(request),
@@ -84,19 +96,30 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
         server_port=request.META.get("SERVER_PORT", ""),
     )
     results = async_to_sync(_run_steps)(setup, is_own=is_own)
-    context = page_context(request, copilot, origin=origin, results=results)
-    part = "test" if "HX-Request" in request.headers else "page"
-    return render(request, f"{FOLDER}/{part}.html", context)
+    verdicts = [result.verdict for result in results.values()]
+    return _render(
+        request,
+        copilot,
+        part="test" if "HX-Request" in request.headers else "page",
+        origin=origin,
+        results=results,
+        counts={verdict.value: verdicts.count(verdict) for verdict in StepVerdict},
+    )
+
+
+async def _run_steps(setup: Setup, *, is_own: bool) -> dict[StepName, StepResult]:
+    ask = ConnectionAsker(setup.base if is_own else "")
+    results = await asyncio.gather(*(run_step(name, setup, ask) for name in StepName))
+    return dict(zip(StepName, results, strict=True))
 
 
 @require_POST
 def allow(request: HttpRequest, pk: int) -> HttpResponse:
     """Allow one more origin, for all copilots; takes effect immediately."""
-    copilot = copilot_for(request, pk, permission=ALLOW_ORIGIN)
-    wanted = _checked(asked_origin(request.POST.get("allowed", "")))
+    copilot = _load_copilot(request, pk, permission=ALLOW_ORIGIN)
+    wanted = _check_new(_parse_origin(request.POST.get("allowed", "")))
     if wanted.fault:
-        context = page_context(request, copilot, wanted=wanted)
-        return render(request, f"{FOLDER}/page.html", context, status=400)
+        return _render(request, copilot, status=400, wanted=wanted)
     with transaction.atomic():
         row, is_new = AllowedOrigin.objects.get_or_create(
             origin=wanted.text, defaults={"allowed_by_id": request.user.pk}
@@ -104,32 +127,53 @@ def allow(request: HttpRequest, pk: int) -> HttpResponse:
         if is_new:
             _log(request, row, ADDITION, Action.ADDED)
         transaction.on_commit(ALLOWED_ORIGINS.refresh)
-    messages.success(
-        request, _("%(origin)s was added to the allowed origins.") % {"origin": row.origin}
-    )
+    text = _("%(origin)s was added to the allowed origins.")
+    messages.success(request, text % {"origin": row.origin})
     return _back(copilot)
 
 
 @require_POST
 def forbid(request: HttpRequest, pk: int) -> HttpResponse:
     """Remove an allowed origin; those of the deployment stay."""
-    copilot = copilot_for(request, pk, permission=FORBID_ORIGIN)
+    copilot = _load_copilot(request, pk, permission=FORBID_ORIGIN)
     with transaction.atomic():
         row = AllowedOrigin.objects.filter(origin=request.POST.get("origin", "")).first()
         if row is not None:
-            deleted = AllowedOrigin(pk=row.pk, origin=row.origin)
+            _log(request, row, DELETION, Action.DELETED)
             row.delete()
-            _log(request, deleted, DELETION, Action.DELETED)
             text = _("%(origin)s was removed from the allowed origins.")
             messages.success(request, text % {"origin": row.origin})
         transaction.on_commit(ALLOWED_ORIGINS.refresh)
     return _back(copilot)
 
 
-def _checked(wanted: AskedOrigin) -> AskedOrigin:
+def _load_copilot(request: HttpRequest, pk: int, *, permission: str) -> Copilot:
+    """Return the copilot; users who can create keys see every copilot, as in the form of keys."""
+    user = request.user
+    may_make_key = user.has_perm(MAKE_KEY)
+    if not user.has_perm(permission) and not (permission == VIEW and may_make_key):
+        raise PermissionDenied
+    rows = Copilot.objects.in_use().select_related("provider", "live__provider")
+    if not may_make_key:
+        rows = reachable(user, rows)
+    return get_object_or_404(rows, pk=pk, deletion_requested_at=None)
+
+
+def _parse_origin(text: str) -> TypedOrigin:
+    wanted = text.strip().rstrip("/")
+    try:
+        if wanted:
+            check_origin(wanted)
+    except ValueError:
+        fault = _("Enter scheme, host and optional port, for example %(example)s")
+        return TypedOrigin(wanted, fault % {"example": EXAMPLE_ORIGIN})
+    return TypedOrigin(wanted)
+
+
+def _check_new(wanted: TypedOrigin) -> TypedOrigin:
     if wanted.fault:
         return wanted
-    refuse = partial(AskedOrigin, wanted.text)
+    refuse = partial(TypedOrigin, wanted.text)
     if not wanted.text:
         return refuse(_("Enter an origin."))
     if ALLOWED_ORIGINS.is_pinned:
@@ -142,26 +186,70 @@ def _checked(wanted: AskedOrigin) -> AskedOrigin:
     return wanted
 
 
+def _render(
+    request: HttpRequest,
+    copilot: Copilot,
+    *,
+    part: str = "page",
+    status: int = 200,
+    origin: TypedOrigin = TypedOrigin(),
+    wanted: TypedOrigin = TypedOrigin(),
+    results: Mapping[StepName, StepResult] | None = None,
+    **more: Any,
+) -> HttpResponse:
+    user = request.user
+    found = results or {}
+    context = {
+        **site.each_context(request),
+        "title": _("Connect to Workspace"),
+        "copilot": copilot,
+        "base": get_base_url(request),
+        "problem": problem_of(copilot),
+        "needs_key": copilot.access == Access.KEY,
+        "keys": keys_of(copilot),
+        "may_make_key": user.has_perm(MAKE_KEY),
+        "may_view": user.has_perm(VIEW),
+        "may_test": user.has_perm(CHANGE),
+        "origins": ALLOWED_ORIGINS.given,
+        "added": ALLOWED_ORIGINS.load_added(),
+        "is_pinned": ALLOWED_ORIGINS.is_pinned,
+        "may_allow": user.has_perm(ALLOW_ORIGIN),
+        "may_forbid": user.has_perm(FORBID_ORIGIN),
+        "wanted": wanted,
+        "cors_line": _build_cors_line(wanted if wanted.text else origin),
+        "origin": origin,
+        "rows": [_describe_step(name, found.get(name)) for name in StepName],
+        **more,
+    }
+    return render(request, f"{FOLDER}/{part}.html", context, status=status)
+
+
+def _build_cors_line(origin: TypedOrigin) -> str:
+    """Return the environment variable that allows one more origin."""
+    wanted = EXAMPLE_ORIGIN if origin.fault or not origin.text else origin.text
+    return f"CORS_ORIGINS={','.join(dict.fromkeys((*ALLOWED_ORIGINS.given, wanted)))}"
+
+
+def _describe_step(name: StepName, result: StepResult | None) -> dict[str, Any]:
+    label = LABELS[result.verdict] if result else ""
+    return {"name": name, "title": TITLES[name], "result": result, "label": label}
+
+
 def _log(request: HttpRequest, row: AllowedOrigin, flag: int, action: Action) -> None:
     LogEntry.objects.log_actions(request.user.pk or 0, [row], flag)
     record(action, by=Actor.of(request), on=Subject.of(row))
 
 
 def _back(copilot: Copilot) -> HttpResponse:
-    address = reverse("connect:page", args=[copilot.pk])
-    return HttpResponseRedirect(f"{address}#origins-heading")
+    url = reverse("connect:page", args=[copilot.pk])
+    return HttpResponseRedirect(f"{url}#origins-heading")
 
 
-def _with_test(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    has_its_key = not context["needs_key"] or context["keys"] or not context["may_make_key"]
-    is_due = is_first_published(request, context["copilot"].pk) and context["may_test"]
-    if is_due and has_its_key and not context["problem"]:
-        start_first_test(request)
-        return context | {"tests_now": True}
-    return context
-
-
-async def _run_steps(setup: Setup, *, is_own: bool) -> dict[StepName, StepResult]:
-    ask = ConnectionAsker(setup.base if is_own else "")
-    results = await asyncio.gather(*(run_step(name, setup, ask) for name in StepName))
-    return dict(zip(StepName, results, strict=True))
+app_name = "connect"
+urlpatterns = [
+    path("<id:pk>/", site.admin_view(show_page), name="page"),
+    path("<id:pk>/key/", site.admin_view(make_key), name="key"),
+    path("<id:pk>/allow/", site.admin_view(allow), name="allow"),
+    path("<id:pk>/forbid/", site.admin_view(forbid), name="forbid"),
+    path("<id:pk>/test/", site.admin_view(test), name="test"),
+]

@@ -20,7 +20,6 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import may_publish
 from copilot_admin.admin.common.base import stored
-from copilot_admin.admin.common.first_publish import remember_first_publish
 from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.admin.copilots.checklist import checklist_of
 from copilot_admin.admin.copilots.header import BUILD, VERSIONS, build_copilot_header
@@ -159,7 +158,6 @@ class VersionViews(CopilotViews):
             messages.info(request, _("Version %(number)d is already live.") % number)
             return
         text = _("Rolled back: version %(made)d (same as version %(number)d) is live.")
-        remember_first_publish(request, copilot.pk)
         messages.success(request, with_next(text % {**number, "made": made.number}, copilot))
 
     def _restore(

@@ -28,7 +28,6 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import assign_owner, may_publish
 from copilot_admin.admin.common.base import BaseAdmin
-from copilot_admin.admin.common.first_publish import remember_first_publish
 from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.header import BUILD, build_copilot_header, image_url
@@ -222,7 +221,6 @@ class CopilotViews(BaseAdmin[Copilot]):
             self.log_change(request, draft.copilot, f"Published version {version.number}.")
             self._audit_publishing(request, draft.copilot, version)
             text = _("Version %(number)d of “%(name)s” is live.")
-            remember_first_publish(request, draft.copilot.pk)
             messages.success(
                 request, with_next(text % {**name, "number": version.number}, draft.copilot)
             )

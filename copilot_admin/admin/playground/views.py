@@ -1,14 +1,14 @@
-"""Views of the playground next to `ask`: draw, rate and save an answer, list targets."""
+"""Views and URLs of the playground: draw, rate and save an answer, list targets."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from types import SimpleNamespace
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -17,6 +17,8 @@ from django.views.decorators.http import require_POST, require_safe
 from copilot_admin.admin.blocks.blocks import build_blocks
 from copilot_admin.admin.blocks.contents import FULL_LIMITS
 from copilot_admin.admin.blocks.kinds import ArtifactBlock
+from copilot_admin.admin.common.copilot_access import require_copilot_access
+from copilot_admin.admin.playground.ask import ask
 from copilot_admin.admin.playground.targets import ORIGIN, may_build, read_file, read_id
 from copilot_admin.admin.transcripts.conversation_page import AnswerPart, build_parts
 from copilot_admin.admin.transcripts.facts import latest_turn, load_facts
@@ -38,10 +40,7 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
-from copilot_admin.transcripts.queries import (
-    read_tree,
-    read_turns,
-)
+from copilot_admin.transcripts.queries import read_tree, read_turns
 from protocol.strict_json import MalformedJson, loads
 
 TEST = "question"  # the field that holds a test case as a copilot file has it
@@ -52,9 +51,13 @@ SANDBOX = (
 )
 
 
-def _load_own_chat(request: HttpRequest, pk: int) -> Conversation:
+def _check_builder(request: HttpRequest) -> None:
     if not may_build(request.user):
         raise PermissionDenied
+
+
+def _load_own_chat(request: HttpRequest, pk: int) -> Conversation:
+    _check_builder(request)
     rows = Conversation.objects.filter(copilot_id=pk, principal=make_caller(request.user).principal)
     return get_object_or_404(rows.select_related("copilot"), trace_id=request.GET.get("chat", ""))
 
@@ -86,42 +89,20 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "admin/copilot_admin/playground/answer.html", context)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerTotals:
-    """Totals of all requests of an answer, without the time that Workspace took.
+def _sum_up(answer: AnswerPart) -> SimpleNamespace:
+    """Return the totals of all requests of an answer, without the time that Workspace took.
 
-    Attributes:
-        version: Number of the version; None for a draft.
-        ttft_ms: From the last request to its first token.
-        ms: None while it runs.
-        cost: In US dollars, as far as it is known; of `n_unpriced` requests it isn't.
+    `version` is None for a draft, `ms` while it runs; the cost is the sum of what is known.
     """
-
-    model: str
-    version: int | None
-    requests: int
-    ttft_ms: int | None
-    ms: int | None
-    input_tokens: int
-    output_tokens: int
-    cost: Decimal
-    n_unpriced: int
-    cost_is_estimated: bool
-
-    @property
-    def tokens(self) -> int:
-        return self.input_tokens + self.output_tokens
-
-
-def _sum_up(answer: AnswerPart) -> AnswerTotals:
     rows = [part.run.row for part in answer.runs]
     last = answer.last
-    return AnswerTotals(
+    return SimpleNamespace(
         model=last.row.model,
         version=last.version,
         requests=len(rows),
         ttft_ms=last.row.ttft_ms,
         ms=None if last.row.ms is None else sum(row.ms or 0 for row in rows),
+        tokens=sum(row.input_tokens + row.output_tokens for row in rows),
         input_tokens=sum(row.input_tokens for row in rows),
         output_tokens=sum(row.output_tokens for row in rows),
         cost=sum((row.cost or Decimal() for row in rows), Decimal()),
@@ -141,8 +122,7 @@ def _load_rating(turn: int | None, *, since: datetime) -> int | None:
 @require_POST
 def rate_answer(request: HttpRequest, pk: int) -> HttpResponse:
     """Store thumbs up or down for an answer in one of the user's own chats."""
-    if not may_build(request.user):
-        raise PermissionDenied
+    _check_builder(request)
     vote = request.POST.get("vote", "")
     if vote not in VOTES:
         return HttpResponse(_("Choose thumbs up or down."), status=422, content_type="text/plain")
@@ -180,8 +160,7 @@ def save_test(request: HttpRequest, pk: int) -> JsonResponse:
 @never_cache
 def list_targets(request: HttpRequest, pk: int) -> HttpResponse:
     """Draw the menu of versions and other models."""
-    if not may_build(request.user):
-        raise PermissionDenied
+    _check_builder(request)
     copilot = get_object_or_404(Copilot, pk=pk, deletion_requested_at=None)
     versions = copilot.versions.exclude(pk=copilot.live_id or 0).order_by("-number")[:MAX_VERSIONS]
     providers = Provider.objects.order_by("name")
@@ -220,3 +199,14 @@ def _find_html(conversation: Conversation, key: str) -> str:
                 found = [one for one in blocks if isinstance(one, ArtifactBlock) and one.key == key]
                 return found[0].source if found else ""
     return ""
+
+
+app_name = "playground"
+urlpatterns = [
+    path("<id:pk>/ask/", ask, name="ask"),
+    path("<id:pk>/answer/", require_copilot_access(show_answer), name="answer"),
+    path("<id:pk>/targets/", require_copilot_access(list_targets), name="targets"),
+    path("<id:pk>/html/", require_copilot_access(show_html), name="html"),
+    path("<id:pk>/rate/", require_copilot_access(rate_answer), name="rate"),
+    path("<id:pk>/save/", require_copilot_access(save_test), name="save"),
+]

@@ -1,8 +1,6 @@
 """An operator allows the pages of more origins; it acts at once, and no further than it may."""
 
 from collections.abc import Iterator
-from http.client import HTTPConnection
-from urllib.parse import urlsplit
 
 from django.contrib.admin.models import LogEntry
 from django.test import Client
@@ -14,7 +12,6 @@ from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.models import AllowedOrigin, Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_published, make_user
-from tests.polling import HANGS_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MINE = "https://mine.example:8443"
@@ -80,29 +77,3 @@ def test_what_cannot_be_allowed_is_said_beside_it_and_stays_typed(
     assert response.context["wanted"].text == typed
     assert "<script>alert" not in response.content.decode()
     assert not AllowedOrigin.objects.exists()
-
-
-@pytest.mark.parametrize("role", [Role.BUILDERS, Role.REVIEWERS])
-def test_nobody_else_allows_or_takes_away(client: Client, copilot: Copilot, role: str):
-    client.force_login(make_user(role))
-    AllowedOrigin.objects.create(origin=MINE)
-    assert client.post(url("allow", copilot), {"allowed": "https://b.example"}).status_code == 403
-    assert client.post(url("forbid", copilot), {"origin": MINE}).status_code == 403
-    assert list(ALLOWED_ORIGINS.load_added()) == [MINE]
-
-
-def test_the_server_answers_the_preflight_of_an_origin_that_was_just_allowed(
-    operator: Client, copilot: Copilot, service_url: str
-):
-    asked = {"Origin": MINE, "Access-Control-Request-Method": "POST"}
-
-    def allowed() -> str | None:
-        line = HTTPConnection(urlsplit(service_url).netloc, timeout=HANGS_SECONDS)
-        line.request("OPTIONS", "/agents.json", headers=asked)
-        origin = line.getresponse().getheader("Access-Control-Allow-Origin")
-        line.close()
-        return origin
-
-    assert allowed() is None
-    operator.post(url("allow", copilot), {"allowed": MINE})
-    assert allowed() == MINE

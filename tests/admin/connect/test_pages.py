@@ -54,11 +54,6 @@ def test_where_the_environment_names_the_origins_its_line_is_shown(monkeypatch):
     assert (answer.status_code, bool(answer.context["wanted"].fault)) == (400, True)
 
 
-def test_the_address_is_that_of_the_request_without_a_setting():
-    html = text_of(browser(Role.BUILDERS), make_published())
-    assert 'value="http://testserver"' in html
-
-
 def test_the_page_says_which_header_to_enter_and_how_many_keys_there_are():
     copilot = make_published(access=Access.KEY)
     builder = browser(Role.BUILDERS)
@@ -93,17 +88,6 @@ def test_a_key_is_made_on_the_spot_for_this_copilot_alone_and_shown_once():
     assert "<b>News" not in html
     assert "no-store" in response["Cache-Control"]
     assert made not in text_of(client, copilot)
-
-
-def test_strangers_are_sent_to_the_login_and_forged_forms_refused():
-    copilot = make_published()
-    for name in ("page", "key", "test"):
-        response = Client().get(url(name, copilot))
-        assert (response.status_code, response["Location"].split("?")[0]) == (302, "/admin/login/")
-    forger = browser(Role.BUILDERS, Role.OPERATORS, enforce_csrf_checks=True)
-    assert forger.post(url("key", copilot)).status_code == 403
-    assert forger.post(url("test", copilot)).status_code == 403
-    assert not EndpointKey.objects.exists()
 
 
 def test_after_publishing_the_way_leads_here():

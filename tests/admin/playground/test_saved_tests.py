@@ -9,7 +9,6 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.copilots.test_cases import MAX_TEST_CASES, as_row
-from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import TestCase
 from tests.factories import make_case, make_copilot
 
@@ -83,9 +82,3 @@ def test_a_copilot_has_a_limited_number_of_tests(builder):
         TestCase(copilot=copilot, position=number, question="?") for number in range(MAX_TEST_CASES)
     )
     assert save(builder, copilot.pk, SAID)[0] == 422
-
-
-def test_a_copilot_that_is_deleted_takes_no_tests(builder):
-    copilot = make_copilot()
-    mark_for_deletion([copilot.pk])
-    assert save(builder, copilot.pk, SAID)[0] == 404

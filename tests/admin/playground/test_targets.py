@@ -9,8 +9,7 @@ import pytest
 
 from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.copilots.publishing import publish
-from copilot_admin.evaluation.versions import VersionFigures, figures_of
-from copilot_admin.models import Copilot, CopilotVersion, DailyUsage, Run
+from copilot_admin.models import Copilot, Run
 from tests.admin.pages import merged
 from tests.admin.playground.conftest import ask, form_of, script
 from tests.agent.scripted import text
@@ -39,17 +38,6 @@ def test_a_version_answers_without_the_form(monkeypatch, ada, copilot, wanted, n
     assert provider.calls[0].messages[0].text.startswith(prompt)
     run = Run.objects.get()
     assert (run.principal, run.copilot_version.number) == (f"playground:{ada.pk}", number)
-
-
-@pytest.mark.database
-def test_a_version_that_is_tried_and_judged_counts_in_no_figure(monkeypatch, builder, ada, copilot):
-    script(monkeypatch, text("Hi."))
-    ask(ada, copilot.pk, {"playground-version": "1"})
-    url = reverse("playground:rate", args=[copilot.pk])
-    builder.post(url, {"turn": Run.objects.get().turn_id, "vote": "thumbs_down"})
-    version = CopilotVersion.objects.get(number=1)
-    assert figures_of(copilot, [version]) == {version.pk: VersionFigures()}
-    assert DailyUsage.objects.count() == 0
 
 
 @pytest.mark.parametrize("wanted", ["3", "0", "x", "9" * 20, "9" * 5000, "²", "live"])
