@@ -23,8 +23,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.common.weekly_usage import WeeklyUsage, load_weekly_usage
 from copilot_admin.admin.copilots.views import CopilotViews, header_of, page_of
+from copilot_admin.admin.home.copilots import Week, load_weeks
 from copilot_admin.copilots.archive import archive_copilots, restore_copilots
 from copilot_admin.copilots.slugs import MAX_LENGTH, free_slug
 from copilot_admin.copilots.test_cases import copy_cases
@@ -47,7 +47,7 @@ class Leaving:
     """A copilot on the page that confirms archiving."""
 
     copilot: Copilot
-    use: WeeklyUsage
+    use: Week
 
     @property
     def is_noticed(self) -> bool:
@@ -69,13 +69,11 @@ class ArchiveViews(CopilotViews):
         if request.method == "POST":
             self.archive(request, [copilot.pk for copilot in copilots])
             return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
-        use = load_weekly_usage([copilot.pk for copilot in copilots])
+        weeks = load_weeks()
         context = {
             **self.page_context(request, _("Archive")),
             **header_of(request, copilots),
-            "leaving": [
-                Leaving(copilot=one, use=use.get(one.pk, WeeklyUsage())) for one in copilots
-            ],
+            "leaving": [Leaving(copilot=one, use=weeks.get(one.pk, Week())) for one in copilots],
         }
         return render(request, f"{FOLDER}/archive.html", context)
 

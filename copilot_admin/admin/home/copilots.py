@@ -32,6 +32,10 @@ class Week:
         return sum(int(day[name]) for day in self.days[-last:])
 
     @property
+    def questions(self) -> int:
+        return self.sum("questions")
+
+    @property
     def satisfaction(self) -> float | None:
         return SATISFACTION.aggregate(Counts({name: self.sum(name) for name in ("up", "down")}))
 
@@ -44,10 +48,6 @@ class CopilotCard:
     image: str
     color: str
     spark: SafeString
-
-    @property
-    def questions(self) -> int:
-        return self.week.sum("questions")
 
     @property
     def percent_up(self) -> int | None:
@@ -81,7 +81,7 @@ def load_copilots(user: User) -> Copilots:
     """Load the copilots of a user in two queries, however many there are."""
     rows = reachable(user).in_use().select_related("provider", "live", "live__provider").by_name()
     standings = [(copilot, status_of(copilot)) for copilot in rows]
-    weeks = _load_weeks()
+    weeks = load_weeks()
     ranked = sorted(standings, key=lambda row: _rank(row[0], row[1], weeks.get(row[0].pk)))
     shown = ranked[:MAX_CARDS]
     highest = max(
@@ -95,7 +95,7 @@ def load_copilots(user: User) -> Copilots:
 def _rank(copilot: Copilot, standing: CopilotStatus, week: Week | None) -> tuple[bool, int, float]:
     """Put broken copilots first, then those that are asked most, then the newest drafts."""
     is_healthy = standing.state is not CopilotState.BROKEN
-    questions = week.sum("questions") if week else 0
+    questions = week.questions if week else 0
     return is_healthy, -questions, -copilot.updated_at.timestamp()
 
 
@@ -112,7 +112,8 @@ def _build_card(copilot: Copilot, standing: CopilotStatus, week: Week, highest: 
     )
 
 
-def _load_weeks() -> dict[int, Week]:
+def load_weeks() -> dict[int, Week]:
+    """Return the use of copilots by id; copilots without questions are missing. One query."""
     today = timezone.now().date()
     first = today - timedelta(days=DAYS - 1)
     rows = DailyTotal.objects.filter(day__gte=first, day__lte=today).order_by()

@@ -18,26 +18,35 @@ _SALT = "copilot_admin.admin.frame.sign_ins"  # stored marks were made with it
 logger = logging.getLogger(__name__)
 
 
-def hide_unknown_name(typed: str) -> str:
-    """Return the name of an account, or a hash of any other text: people type passwords there."""
+def find_subject(typed: str) -> Subject:
+    """Return the account of a name, or a hash of any other text: people type passwords there."""
     account = User.objects.filter(username__iexact=typed).first()
     if account is not None:
-        return account.get_username()
+        return Subject.of(account)
     mark = salted_hmac(_SALT, typed, algorithm="sha256").hexdigest()
-    return f"unknown:{mark[:MARK_LENGTH]}"
+    return Subject("user", "", f"unknown:{mark[:MARK_LENGTH]}")
 
 
 def describe_attempt(request: HttpRequest, typed: str) -> str:
-    return f"account {hide_unknown_name(typed)} from {request.META.get('REMOTE_ADDR')}"
+    return f"account {find_subject(typed).name} from {request.META.get('REMOTE_ADDR')}"
 
 
 def record_refused_attempt(request: HttpRequest, credentials: dict[str, Any]) -> None:
     """Record an attempt that wasn't checked, at most once in ten minutes in the trail."""
-    attempt = describe_attempt(request, credentials["username"])
-    logger.warning("Sign-in refused after too many failures: %s.", attempt)
-    facts = {"locked_out": True}
-    on = _subject_of(credentials)
-    record_read(Action.LOGIN_FAILED, by=Actor.of(request), on=on, after=facts)
+    name = credentials["username"]
+    logger.warning("Sign-in refused after too many failures: %s.", describe_attempt(request, name))
+    by, on = Actor.of(request), find_subject(name)
+    record_read(Action.LOGIN_FAILED, by=by, on=on, after={"locked_out": True})
+
+
+def record_failure(
+    credentials: dict[str, Any], request: HttpRequest | None = None, **_: object
+) -> None:
+    if request is not None:
+        name = credentials["username"]
+        logger.warning("Sign-in failed: %s.", describe_attempt(request, name))
+        by, on = Actor.of(request), find_subject(name)
+        record(Action.LOGIN_FAILED, by=by, on=on, after={"locked_out": False})
 
 
 def record_sign_in(request: HttpRequest | None, user: AbstractBaseUser, **_: object) -> None:
@@ -52,20 +61,6 @@ def record_sign_out(
         record(Action.LOGGED_OUT, by=Actor.of(request, user), on=Subject.of(user))
 
 
-def record_failure(
-    credentials: dict[str, Any], request: HttpRequest | None = None, **_: object
-) -> None:
-    if request is None:
-        return
-    logger.warning("Sign-in failed: %s.", describe_attempt(request, credentials["username"]))
-    record(
-        Action.LOGIN_FAILED,
-        by=Actor.of(request),
-        on=_subject_of(credentials),
-        after={"locked_out": False},
-    )
-
-
 def record_password_change(request: HttpRequest, user: User, **_: object) -> None:
     record(Action.PASSWORD_CHANGED, by=Actor.of(request, user), on=Subject.of(user))
 
@@ -73,12 +68,6 @@ def record_password_change(request: HttpRequest, user: User, **_: object) -> Non
 def record_password_reset(request: HttpRequest, user: User, **_: object) -> None:
     by, on = Actor.of(request, user), Subject.of(user)
     record(Action.PASSWORD_CHANGED, by=by, on=on, after={"by": "mail"})
-
-
-def _subject_of(credentials: dict[str, Any]) -> Subject:
-    name = hide_unknown_name(credentials["username"])
-    account = User.objects.filter(username=name).first()
-    return Subject.of(account) if account else Subject("user", "", name)
 
 
 user_logged_in.connect(record_sign_in, dispatch_uid="copilot_admin.audit.logged_in")

@@ -10,9 +10,7 @@ from django.forms import Form
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.sign_in.audit import describe_attempt
 from copilot_admin.admin.sign_in.password_reset import send_reset
-from copilot_admin.errors import Unavailable
 from copilot_admin.http.origins import get_base_url
 
 
@@ -26,14 +24,6 @@ class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
             field.widget.attrs.pop("placeholder", None)
         self.fields["password"].help_text = ""
         self.fields["login"].widget.attrs["autofocus"] = True
-
-    def clean(self) -> dict[str, Any]:
-        try:
-            cleaned: dict[str, Any] = super().clean()
-        except Unavailable as error:
-            error.add_note(f"sign-in of {describe_attempt(self.request, self.data['login'])}")
-            raise
-        return cleaned
 
 
 class ChangePasswordForm(BaseChangePasswordForm):  # type: ignore[misc]

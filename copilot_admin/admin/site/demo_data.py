@@ -1,8 +1,8 @@
 """Buttons that load and remove the demo conversations."""
 
 from django.contrib import messages
+from django.contrib.auth.decorators import permission_required
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -24,9 +24,9 @@ def describe_demo_data(user: AbstractBaseUser | AnonymousUser) -> dict[str, bool
 
 
 @require_POST
+@permission_required(PERMISSIONS, raise_exception=True)
 def load_view(request: HttpRequest) -> HttpResponse:
     """Load the demo conversations."""
-    _check(request)
     number = load_demo_data(request.user, by=Actor.of(request), now=timezone.now())
     text = ngettext("Loaded %(n)d demo conversation.", "Loaded %(n)d demo conversations.", number)
     messages.success(request, text % {"n": number})
@@ -34,15 +34,10 @@ def load_view(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@permission_required(PERMISSIONS, raise_exception=True)
 def remove_view(request: HttpRequest) -> HttpResponse:
     """Remove the demo conversations in the background."""
-    _check(request)
     with transaction.atomic():
         remove_demo_data(by=Actor.of(request))
     messages.success(request, _("Removing the demo conversations. This takes a few seconds."))
     return redirect("admin:index")
-
-
-def _check(request: HttpRequest) -> None:
-    if not request.user.has_perms(PERMISSIONS):
-        raise PermissionDenied

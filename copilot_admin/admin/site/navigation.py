@@ -1,6 +1,6 @@
 """The menu of the admin, and the pages of each menu item as tabs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
@@ -105,17 +105,16 @@ class Menu:
 
 
 def build_menu(
-    pages: Iterable[Mapping[str, str]], *, index_url: str, path: str, counts: Mapping[str, int]
+    urls: Mapping[str, str], *, index_url: str, path: str, counts: Mapping[str, int]
 ) -> Menu:
     """Return the menu for someone who may see these pages.
 
     Args:
-        pages: Rows with `object_name`, `name` and `admin_url`, as in Django's app list.
+        urls: URLs by name of model or page.
         index_url: URL of the home page.
         path: Path of the current page.
         counts: Number of waiting things by section key.
     """
-    urls = {page["object_name"]: page["admin_url"] for page in pages}
     home = MenuItem(label=_("Home"), url=index_url, icon="home", is_current=path == index_url)
     items = [home]
     tabs: tuple[Tab, ...] = ()

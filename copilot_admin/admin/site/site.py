@@ -1,24 +1,29 @@
-"""The admin site: name, menu and home page."""
+"""The admin site: name, menu, home page, and the way to sign-in."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit, urlunsplit
 
-from django.core.exceptions import PermissionDenied
+from django.contrib.admin import AdminSite
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import DisallowedRedirect, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.decorators import method_decorator
-from django.utils.text import capfirst
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.home.page import build_home, hide
-from copilot_admin.admin.sign_in.site_mixin import SignInSite
 from copilot_admin.admin.site import demo_data, pages
 from copilot_admin.admin.site.navigation import build_menu
-from copilot_admin.admin.site.waiting import count_waiting
+from copilot_admin.alerts.rules import filter_visible
+from copilot_admin.models import Alert
+from copilot_admin.models.review import Assignment
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 _View = TypeVar("_View", bound=Callable[..., HttpResponseBase])
 
 
-class CopilotAdminSite(SignInSite):
+class CopilotAdminSite(AdminSite):
     """The one admin site of the service, with pages that belong to no model."""
 
     site_title: "_StrOrPromise" = _("Copilot Admin")
@@ -40,6 +45,23 @@ class CopilotAdminSite(SignInSite):
         super().__init__(name)
         self._page_urls: list[URLPattern | URLResolver] = []
         self._menu_pages: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def admin_view(self, view: _View, cacheable: bool = False) -> _View:
+        """Wrap a view; after sign-in a user returns to the page of a form, which itself is lost."""
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def respond(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if self.has_permission(request):
+                return inner(request, *args, **kwargs)
+            following = _find_page_of_form(request) if request.method == "POST" else ""
+            following = following or request.get_full_path()
+            try:
+                return redirect_to_login(following, reverse("admin:login"))
+            except DisallowedRedirect:  # the URL is too long
+                return redirect_to_login(urlsplit(following).path, reverse("admin:login"))
+
+        return cast(_View, respond)
 
     def page(
         self, route: str, *, name: str, permissions: tuple[str, ...], menu: str = ""
@@ -79,10 +101,10 @@ class CopilotAdminSite(SignInSite):
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         menu = build_menu(
-            self._pages(request),
+            self._find_urls(request),
             index_url=reverse(f"{self.name}:index"),
             path=request.path,
-            counts=count_waiting(request.user),
+            counts=_count_waiting(request.user),
         )
         return {
             **super().each_context(request),
@@ -93,45 +115,59 @@ class CopilotAdminSite(SignInSite):
     @method_decorator(require_safe)
     def find_view(self, request: HttpRequest) -> HttpResponse:
         """Search copilots, conversations and pages."""
-        return pages.find(request, self.each_context(request), self._urls(request))
+        return pages.find(request, self.each_context(request), self._find_urls(request))
 
     @method_decorator(require_safe)
     def settings_view(self, request: HttpRequest) -> HttpResponse:
         """List the pages of the settings."""
-        return pages.settings_overview(request, self.each_context(request), self._urls(request))
+        return pages.settings_overview(
+            request, self.each_context(request), self._find_urls(request)
+        )
 
-    def _urls(self, request: HttpRequest) -> dict[str, str]:
-        return {page["object_name"]: page["admin_url"] for page in self._pages(request)}
-
-    def _pages(self, request: HttpRequest) -> Iterator[dict[str, str]]:
-        yield from self._lists(request)
+    def _find_urls(self, request: HttpRequest) -> dict[str, str]:
+        """Return the URLs of lists and pages that a user may open, by model or page name."""
+        urls = {
+            model.__name__: reverse(
+                f"{self.name}:{model._meta.app_label}_{model._meta.model_name}_changelist"
+            )
+            for model, model_admin in self._registry.items()
+            if model_admin.has_view_or_change_permission(request)
+        }
         for name, (url_name, permissions) in self._menu_pages.items():
             if any(map(request.user.has_perm, permissions)):
-                url = reverse(f"{self.name}:{url_name}")
-                yield {"object_name": name, "name": name, "admin_url": url}
-        url = reverse(f"{self.name}:settings")
-        yield {"object_name": "Settings", "name": str(_("Settings")), "admin_url": url}
+                urls[name] = reverse(f"{self.name}:{url_name}")
+        return {**urls, "Settings": reverse(f"{self.name}:settings")}
 
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None
     ) -> list[dict[str, Any]]:
         return super().get_app_list(request, app_label) if app_label else []
 
-    def _lists(self, request: HttpRequest) -> Iterator[dict[str, str]]:
-        for model, model_admin in self._registry.items():
-            if model_admin.has_view_or_change_permission(request):
-                meta = model._meta
-                address = f"{self.name}:{meta.app_label}_{meta.model_name}_changelist"
-                yield {
-                    "object_name": meta.object_name or "",
-                    "name": capfirst(str(meta.verbose_name_plural)),
-                    "admin_url": reverse(address),
-                }
-
     def index(
         self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None
     ) -> TemplateResponse:
         return super().index(request, {**build_home(request), **(extra_context or {})})
+
+
+def _find_page_of_form(request: HttpRequest) -> str:
+    page = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(page, allowed_hosts={request.get_host()}):
+        return ""
+    parts = urlsplit(page)
+    return urlunsplit(("", "", parts.path, parts.query, ""))
+
+
+def _count_waiting(user: AbstractBaseUser | AnonymousUser) -> Mapping[str, int]:
+    """Return the number of waiting things by section key, for what the user may see."""
+    counts: dict[str, int] = {}
+    if not isinstance(user, User):
+        return counts
+    if user.has_perm("copilot_admin.view_alert"):
+        counts["alerts"] = filter_visible(user, Alert.objects.filter(closed_at=None)).count()
+    if user.has_perm("copilot_admin.view_reviewqueue"):
+        mine = Assignment.objects.filter(reviewer=user, done_at=None, queue__is_closed=False)
+        counts["review"] = mine.order_by().count()
+    return counts
 
 
 site = CopilotAdminSite()

@@ -129,7 +129,7 @@ class TestCopilots:
         count(used, 7, questions=90)
         count(quiet, 1, questions=1, up=1)
         cards = client.get(HOME).context["copilots"].cards
-        assert [(card.copilot.name, card.questions, card.percent_up) for card in cards] == [
+        assert [(card.copilot.name, card.week.questions, card.percent_up) for card in cards] == [
             ("Broken", 0, None),
             ("Used", 7, 25),
             ("Quiet", 1, 100),

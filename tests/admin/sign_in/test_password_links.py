@@ -3,8 +3,7 @@
 from datetime import timedelta
 import re
 
-from allauth.mfa.models import Authenticator
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
@@ -14,8 +13,7 @@ from copilot_admin.admin.sign_in import password_reset
 from copilot_admin.admin.sign_in.password_reset import build_password_link
 from copilot_admin.config.roles import Role
 from copilot_admin.config.sso import PasswordSignIn, SsoSettings
-from copilot_admin.models import Action, AuditEntry, ExternalAccount
-from tests.admin.sign_in.conftest import add_app
+from copilot_admin.models import Action, AuditEntry
 from tests.admin.sign_in.test_proxy import RULES
 from tests.factories import make_user
 
@@ -93,13 +91,6 @@ def test_only_accounts_with_a_password_get_mail(settings, changes, emergency, ma
     assert len(mail.outbox) == mails
 
 
-def test_accounts_of_single_sign_on_get_none():
-    user = make_user(email="ann@example.com")
-    ExternalAccount.objects.create(user=user, issuer="i", subject="s", seen_at="2026-01-01T00:00Z")
-    ask("ann@example.com")
-    assert mail.outbox == []
-
-
 def test_requests_are_limited_for_a_mailbox_and_an_address():
     assert [ask("ann@example.com") for _ in range(4)] == [302, 302, 302, 429]
     statuses = [ask(f"{number}@example.com") for number in range(8)]
@@ -109,18 +100,6 @@ def test_requests_are_limited_for_a_mailbox_and_an_address():
 def test_without_a_mail_server_there_is_no_such_page(settings):
     settings.EMAIL_HOST = ""
     assert Client().get(reverse("account_reset_password")).status_code == 404
-
-
-def test_a_reset_leaves_the_second_factor():
-    user = make_user(email="ann@example.com")
-    add_app(user)
-    ask("ann@example.com")
-    client, form = follow(link_of(mail.outbox[0].body))
-    client.post(form, NEW)
-    assert Authenticator.objects.filter(user=user).exists()
-    values = {"login": user.username, "password": NEW["password1"]}
-    answer = client.post(reverse("account_login"), values)
-    assert answer["Location"] == reverse("mfa_authenticate")
 
 
 class TestInvitations:
@@ -160,9 +139,3 @@ class TestInvitations:
         )
         path = link.removeprefix("http://testserver")
         assert bool(follow(path)[1]) is is_valid
-
-    def test_a_disabled_account_gets_no_link(self, boss):
-        user = make_user(is_active=False)
-        url = reverse("admin:auth_user_password_link", args=[user.pk])
-        assert boss.post(url).status_code == 403
-        assert User.objects.get(pk=user.pk).check_password("secret")

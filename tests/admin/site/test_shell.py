@@ -17,11 +17,8 @@ NOON = datetime(2025, 11, 28, 11, 37, tzinfo=UTC)
 
 
 def menu(*names: str, path: str = "/admin/") -> Menu:
-    pages = [
-        {"object_name": name, "name": name, "admin_url": f"/admin/{name.lower()}/"}
-        for name in names
-    ]
-    return build_menu(pages, index_url="/admin/", path=path, counts={"alerts": 3})
+    urls = {name: f"/admin/{name.lower()}/" for name in names}
+    return build_menu(urls, index_url="/admin/", path=path, counts={"alerts": 3})
 
 
 def signed_in(*roles: Role) -> Client:
