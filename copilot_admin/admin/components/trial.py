@@ -1,6 +1,5 @@
 """Run of a tool as a copilot would call it, with the result for user and model."""
 
-from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,13 +16,13 @@ from copilot_admin.rendering.text import pretty_json, shortened
 from copilot_admin.transcripts.queries import CallView, EventView
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.components import ComponentOutput
-from protocol.events import CitationCollection, Event
+from protocol.events import CitationCollection
 from protocol.json import JsonObject, clean_text
 
 LIMITS = DisplayLimits(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
-MAX_OUTPUT_CHARACTERS = 4_000  # characters of one output
-MAX_OUTPUTS = 200  # outputs
-DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
+MAX_OUTPUT_CHARACTERS = 4_000  # of one output
+MAX_OUTPUTS = 200
+FOR_DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,56 +59,54 @@ class TrialResult:
     ms: int
 
 
-class ComponentTrial:
-    def __init__(self, run: ComponentRun) -> None:
-        self._run = run
-        self._error: ComponentError | None = None
-
-    async def finish(self) -> None:
-        """Run the tool to its end; an error becomes part of the result."""
-        try:
-            async with aclosing(self._run.stream()) as outputs:
-                async for _ in outputs:
-                    pass
-        except ComponentError as error:
-            self._error = error
-
-    def result(self) -> TrialResult:
-        run, error = self._run, self._error
-        sentence = error.public if error else ""
-        is_refused = isinstance(error, BadArguments)
-        return TrialResult(
-            listed=tuple(map(_shorten, run.outputs[:MAX_OUTPUTS])),
-            outputs=len(run.outputs),
-            blocks=tuple(build_blocks(_answer_of(run), limits=LIMITS)),
-            for_model=shortened(clean_text(self._told()), most=LIMITS.text),
-            merged=shortened(_json(run.merged), most=LIMITS.text),
-            refusal=sentence if is_refused else "",
-            problem="" if is_refused else sentence,
-            usage=tuple(map(dict, run.usage)),
-            ms=round(run.seconds * 1000),
-        )
-
-    def _told(self) -> str:
-        if isinstance(self._error, ManifestMismatch):
-            return self._error.public
-        return result_text(self._run)
+async def try_component(run: ComponentRun) -> TrialResult:
+    """Run a tool to its end; an error becomes part of the result."""
+    error: ComponentError | None = None
+    try:
+        async with aclosing(run.stream()) as outputs:
+            async for _ in outputs:
+                pass
+    except ComponentError as raised:
+        error = raised
+    text = error.public if error else ""
+    is_refused = isinstance(error, BadArguments)
+    for_model = text if isinstance(error, ManifestMismatch) else result_text(run)
+    return TrialResult(
+        listed=tuple(_format(one, MAX_OUTPUT_CHARACTERS) for one in run.outputs[:MAX_OUTPUTS]),
+        outputs=len(run.outputs),
+        blocks=tuple(build_blocks(_record_answer(run), limits=LIMITS)),
+        for_model=shortened(clean_text(for_model), most=LIMITS.text),
+        merged=_format(run.merged, LIMITS.text),
+        refusal=text if is_refused else "",
+        problem="" if is_refused else text,
+        usage=tuple(map(dict, run.usage)),
+        ms=round(run.seconds * 1000),
+    )
 
 
-def _shorten(output: ComponentOutput) -> str:
-    return shortened(_json(output), most=MAX_OUTPUT_CHARACTERS)
+def _format(output: ComponentOutput, max_length: int) -> str:
+    text = pretty_json(output.model_dump(mode="json", exclude=FOR_DEVELOPERS))
+    return shortened(clean_text(text), most=max_length)
 
 
-def _json(output: ComponentOutput) -> str:
-    return clean_text(pretty_json(output.model_dump(mode="json", exclude=DEVELOPERS)))
-
-
-def _answer_of(run: ComponentRun) -> TrialAnswer:
+def _record_answer(run: ComponentRun) -> TrialAnswer:
     recorder, id = Recorder(), uuid4()
-    for event in _events_of(run, id):
+    events = ComponentEvents(
+        title=title_of(run.component.name),
+        description=run.component.summary(),
+        id=id,
+        stream_all_text=True,
+        show_steps=True,
+    )
+    for output in run.outputs:
+        for event in events.take(output):
+            recorder.add(event, at_ms=0)
+    for event in events.end():
         recorder.add(event, at_ms=0)
+    if events.citations:
+        recorder.add(CitationCollection(tuple(events.citations.values())), at_ms=0)
     recording = recorder.recording()
-    events = tuple(
+    views = tuple(
         EventView(
             ord=order,
             type=str(entry.type),
@@ -119,19 +116,4 @@ def _answer_of(run: ComponentRun) -> TrialAnswer:
         )
         for order, entry in enumerate(recording.events)
     )
-    return TrialAnswer(id=id, answer=recording.text, events=events)
-
-
-def _events_of(run: ComponentRun, id: UUID) -> Iterator[Event]:
-    events = ComponentEvents(
-        title=title_of(run.component.name),
-        description=run.component.summary(),
-        id=id,
-        stream_all_text=True,
-        show_steps=True,
-    )
-    for output in run.outputs:
-        yield from events.take(output)
-    yield from events.end()
-    if events.citations:
-        yield CitationCollection(tuple(events.citations.values()))
+    return TrialAnswer(id=id, answer=recording.text, events=views)

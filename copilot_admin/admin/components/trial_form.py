@@ -17,7 +17,6 @@ from copilot_admin.agent.components.inputs import (
     SourceDocument,
     from_server,
 )
-from copilot_admin.agent.components.registry import sample_arguments
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.registry import data_types
@@ -28,7 +27,6 @@ from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.import_export.reading import describe_json_error
 from copilot_admin.models import Copilot
 from protocol.json import JsonObject
-from protocol.json_layout import layout
 from protocol.strict_json import MalformedJson, loads
 
 MAX_CHARACTERS = 2_000_000
@@ -46,7 +44,7 @@ class TrialForm(forms.Form):
     )
     copilot = forms.ModelChoiceField(
         label=_("Copilot"),
-        queryset=Copilot.objects.in_use().select_related("provider").by_name(),
+        queryset=Copilot.objects.none(),
         required=False,
         empty_label=_("None"),
         help_text=_("The tool uses the model of this copilot's draft."),
@@ -59,16 +57,14 @@ class TrialForm(forms.Form):
     )
     file = forms.FileField(label=_("Document file"), required=False)
 
-    def __init__(
-        self, component: type[Component], *args: Any, user: Person | None = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, component: type[Component], *args: Any, user: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.component = component
-        if MODEL not in component.uses:
-            del self.fields["copilot"]
-        elif user is not None:
+        if MODEL in component.uses:
             offered = reachable(user).in_use().select_related("provider").by_name()
             self.fields["copilot"].queryset = offered  # type: ignore[attr-defined]  # of models
+        else:
+            del self.fields["copilot"]
         if DOCUMENTS not in component.uses:
             del self.fields["document"], self.fields["file"]
         else:
@@ -114,7 +110,7 @@ class TrialForm(forms.Form):
         except UnreadableFile as error:
             raise forms.ValidationError(error.public) from error
 
-    def run(self, *, uid: str) -> ComponentRun:
+    def build_run(self, *, uid: str) -> ComponentRun:
         """Return the call of a valid form, made by the user with this id."""
         values = self.cleaned_data
         now, trace_id = datetime.now(UTC), str(uuid4())
@@ -122,20 +118,9 @@ class TrialForm(forms.Form):
         if values.get("copilot"):
             system[MODEL] = values["copilot"]
         if DOCUMENTS in self.component.uses:
-            system[DOCUMENTS] = self._documents()
+            text = values["document"]
+            typed = SourceDocument("Document", DocumentOrigin.FILE, (("", text),))
+            found = (typed if text.strip() else None, values["file"])
+            system[DOCUMENTS] = tuple(one for one in found if one is not None)
             system["_sys_file_names"] = [one.name for one in system[DOCUMENTS]]
         return ComponentRun(self.component, values["arguments"], system=system)
-
-    def _documents(self) -> tuple[SourceDocument, ...]:
-        text, file = self.cleaned_data["document"], self.cleaned_data["file"]
-        written = SourceDocument("Document", DocumentOrigin.FILE, (("", text),))
-        return tuple(filter(None, (written if text.strip() else None, file)))
-
-
-def get_initial(component: type[Component], number: int, *, user: Person) -> dict[str, Any]:
-    """Return a sample as arguments, and the first copilot."""
-    sample = component.samples[number] if number < len(component.samples) else {}
-    return {
-        "arguments": layout(sample_arguments(sample)),
-        "copilot": reachable(user).in_use().by_name().first() if MODEL in component.uses else None,
-    }

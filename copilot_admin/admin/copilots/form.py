@@ -19,7 +19,6 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.form_fields import unturned, with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
-from copilot_admin.admin.components.descriptions import first_sentence
 from copilot_admin.admin.copilots.data_rows import DataNoteRow
 from copilot_admin.admin.copilots.fields import (
     ComponentsField,
@@ -391,7 +390,8 @@ class CopilotForm(ModelForm[Copilot]):
         ]
         # The first sentence is for people, those after it are for the model.
         self.tool_help = {
-            tool.schema.name: first_sentence(tool.schema.description) for tool in tools
+            tool.schema.name: tool.schema.description.partition(". ")[0].rstrip(".") + "."
+            for tool in tools
         }
         components = self.fields["components"]
         if isinstance(components, ComponentsField):

@@ -3,9 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import connection
 from django.test import Client as Browser
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 import pytest
 
@@ -56,12 +54,6 @@ def test_a_row_says_what_was_called_by_whom_and_how_it_ended(reviewer):
         assert text in page, text
 
 
-def test_an_empty_list_says_how_a_call_comes_about(reviewer):
-    page = reviewer.get(LIST).content.decode()
-    assert "ca-empty" in page
-    assert "/add/" not in page
-
-
 @pytest.mark.database
 @pytest.mark.parametrize(
     ("query", "matches"),
@@ -94,21 +86,6 @@ def test_the_list_is_filtered_by_day(reviewer):
         ("since=soon", []),
     ):
         assert [call.request_id for call in found(reviewer.get(f"{LIST}?{query}"))] == ids
-
-
-def test_the_list_needs_the_same_queries_for_one_row_and_for_fifty(reviewer):
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            reviewer.get(LIST)
-        return len(captured)
-
-    copilot, (key, _) = make_copilot(), make_key()
-    make_call(copilot=copilot, key=key)
-    reviewer.get(LIST)
-    for_one = queries()
-    for _ in range(49):
-        make_call(copilot=make_copilot(), key=make_key()[0])
-    assert queries() == for_one
 
 
 @pytest.mark.database
