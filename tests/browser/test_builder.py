@@ -72,6 +72,7 @@ def make_paths() -> list[str]:
         f"{base}/provider/{copilot.provider_id}/delete/",
         f"{base}/endpointkey/{key.pk}/change/",
         f"{base}/endpointkey/{key.pk}/revoke/",
+        reverse("connect:page", args=[copilot.pk]),
         f"{base}/alertrule/add/",
         f"{base}/modelprice/add/",
         f"/admin/auth/user/{User.objects.get(username='ada').pk}/change/",

@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Access, Copilot
 from tests.browser.visits import LOOKS, Visit, visiting
-from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.factories import make_published, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANCHORS = ("system_prompt", "top_p", "custom_features", "starters", "now-access")
@@ -62,20 +62,3 @@ def test_the_checklist_is_read_and_leads_to_the_field(
     copilot.refresh_from_db()
     assert copilot.live is not None
     assert copilot.live.number == 2
-
-
-@pytest.mark.nightly
-def test_models_are_fetched_while_the_page_is_read(browser: Browser, base_url: str) -> None:
-    make_user(Role.BUILDERS, username="ada")
-    dead = make_provider(kind="openai_compatible", base_url="http://127.0.0.1:9/v1")
-    with visiting(browser, base_url, "ada") as ada:
-        open_publish_page(ada, make_copilot(model="dmeo"))
-        expect(ada.page.locator('[data-checklist] a[href$="#id_model"]')).to_be_visible()
-        copilot = make_copilot(provider=dead)
-        open_publish_page(ada, copilot)
-        again = ada.page.locator(f"#models-{copilot.pk}")
-        expect(ada.page.locator("[data-ca-checklist] > .ca-note--warn")).not_to_have_count(0)
-        again.press("Enter")
-        expect(again).to_be_focused()
-        expect(again).not_to_have_attribute("aria-disabled", "true")
-        assert ada.grave_findings() == []

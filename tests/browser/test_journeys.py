@@ -82,6 +82,7 @@ def test_from_a_template_to_an_answer_and_to_workspace(ada: Visit) -> None:
     workspace = Workspace(url, page.locator("#new-key").input_value())
     assert workspace.agents() == ["Morning Note"]
     assert workspace.answer(Copilot.objects.get().slug)
+    use(page.locator("#test-form button"))
     expect(page.locator("#test-summary")).to_have_attribute("data-failed", "0")
     assert len(clicks) <= MAX_CLICKS_TO_CONNECTION
 

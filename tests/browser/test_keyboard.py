@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 
-from django.contrib.auth.models import Group, User
-from django.urls import reverse
 from playwright.sync_api import Browser, Locator, expect
 import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
-from tests.admin.transcripts.transcript_rows import long_conversation
 from tests.browser.visits import PHONE, Visit, visiting
 from tests.factories import make_copilot, make_provider, make_user
 from tests.workspace.model_server import ModelServer, calls, says
@@ -18,22 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MAX_STEPS = 150  # from one element to another
 HAS_FOCUS = "(one) => one.isConnected ? one === document.activeElement : null"  # or drawn anew
 # Links around whose focus no line is seen: it runs around a box of no size, or stands outside what cuts it.
-WITHOUT_OUTLINE = """() => [...document.querySelectorAll("main a[href]")].filter((link) => {
-  link.focus({ focusVisible: true });
-  if (document.activeElement !== link) {
-    return false; // it is in what is folded
-  }
-  let one = link;
-  while (one && getComputedStyle(one).outlineStyle === "none") {
-    one = one.parentElement;
-  }
-  if (!one || [...one.getClientRects()].some(({ width, height }) => !(width && height))) {
-    return true;
-  }
-  const { left } = one.getBoundingClientRect();
-  const cutter = one.parentElement.closest(".ca-clamp");
-  return cutter && left - 2 < cutter.getBoundingClientRect().left;
-}).map((link) => link.outerHTML)"""
 
 
 class Keys:
@@ -128,13 +109,3 @@ def test_what_is_pressed_in_the_playground_does_not_lose_the_focus(
     keys.press(save)
     expect(page.locator("[data-play-note] a")).to_be_visible()
     expect(save).to_be_focused()
-
-
-@pytest.mark.parametrize("width", [1280, PHONE["width"]])
-def test_each_link_shows_that_it_has_the_focus(ada: Visit) -> None:
-    long_conversation(turns=2)
-    User.objects.get(username="ada").groups.add(Group.objects.get(name=Role.REVIEWERS))
-    for address in ("index", "copilot_admin_conversation_changelist"):
-        ada.go(reverse(f"admin:{address}"))
-        expect(ada.page.get_by_role("link", name="Question 0?")).to_be_visible()
-        assert ada.page.evaluate(WITHOUT_OUTLINE) == []

@@ -176,20 +176,6 @@ def test_an_answer_has_sources_that_open_and_questions_to_ask_next(
     assert builder.mishaps == []
 
 
-def test_the_reader_stays_at_the_start_of_a_long_answer(
-    browser: Browser, base_url: str, copilot: Copilot, model: ModelServer
-) -> None:
-    copilot.provider = make_provider(kind="openai_compatible", base_url=model.url)
-    copilot.save()
-    model.plays(says(*["A line.\n\n"] * 60), says(*["Another line.\n\n"] * 60))
-    builder = open_page(browser, base_url, copilot)
-    page = builder.page
-    for number in (1, 2):
-        ask(page, "Tell me more.", answers=number)
-        room, question = page.locator("[data-play-scroll]"), page.locator(".ca-msg--user").last
-        assert 0 <= box_of(question)["y"] - box_of(room)["y"] < 40
-
-
 def test_answers_of_targets_are_aligned_row_by_row(
     browser: Browser, base_url: str, copilot: Copilot
 ) -> None:

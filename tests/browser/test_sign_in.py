@@ -10,7 +10,6 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import RoleSecurity
 from tests.admin.sign_in.conftest import make_code
-from tests.admin.sign_in.oidc_provider import running_provider
 from tests.browser.visits import Visit, visit
 from tests.factories import make_user
 
@@ -104,20 +103,3 @@ def test_a_passkey_is_added_and_then_asked_for(person: Visit, ada: User):
     enter_password(person)
     page.get_by_role("button", name="Use a passkey").click()
     expect(page).to_have_url(HOME)
-
-
-@pytest.mark.nightly  # by day tests/admin/sign_in/test_oidc.py goes this way
-def test_single_sign_on_leads_in_and_out(person: Visit, settings: Any, db: None):
-    page = person.page
-    with running_provider() as provider:
-        settings.SSO = provider.sign_in(label="Example Bank")
-        provider.knows("ann", preferred_username="ann", name="Ann Lee", groups=["analysts"])
-        person.go("/admin/")
-        page.get_by_role("link", name="Sign in with Example Bank").click()
-        page.get_by_role("textbox").first.fill("ann")
-        page.locator("button[type=submit], input[type=submit]").first.click()
-        expect(page).to_have_url(HOME)
-        page.get_by_label("Account").click()
-        page.get_by_role("button", name="Sign out").click()
-        page.wait_for_url(f"{provider.url}/oauth2/end_session?**")
-        person.mishaps.clear()  # of the provider's pages

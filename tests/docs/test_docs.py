@@ -5,20 +5,16 @@ from pathlib import Path
 import re
 import shlex
 import tomllib
-from typing import Any
 
-from django.core.management import get_commands
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.config.roles import ROLES
 from copilot_admin.import_export.importing import import_file
 from copilot_admin.import_export.reading import load
 from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.settings import BASE_DIR
-from protocol.features import FEATURES
 from tests.component_calls.component_http import ask
 from tests.factories import make_key
 from tests.streams import read
@@ -30,10 +26,7 @@ DOCUMENTS = [BASE_DIR / "README.md", *PAGES, *DECISIONS, *TEMPLATE_PAGES]
 LINK = re.compile(r"\]\(([^)\s#]*)#?([^)\s]*)\)")
 FILE = re.compile(r"`((?:copilot_admin|protocol|tests|docs|templates|benchmarks)/[\w./-]+)`")
 PATH = re.compile(r"`([\w./-]+(?:\.(?:py|js|css|html|md|toml)|/))`")
-COMMAND = re.compile(r"manage\.py (\w+)")
-SECTIONS = ["Context", "Decision", "Consequences"]
 BLOCK = re.compile(r"```.*?```", re.DOTALL)
-TYPED = ".venv/bin/python manage.py"
 
 
 def test_the_readme_leads_to_every_page():
@@ -49,13 +42,6 @@ def test_every_path_of_a_page_about_the_code_exists(name: str):
     roots = (BASE_DIR, BASE_DIR / "copilot_admin")
     assert len(paths) > 30
     assert [path for path in sorted(paths) if not any((one / path).exists() for one in roots)] == []
-
-
-def test_every_decision_has_its_sections():
-    for path in DECISIONS:
-        text = path.read_text()
-        assert text.startswith(f"# {int(path.name[:4])}. "), path.name
-        assert re.findall(r"^## (.*)$", text, re.MULTILINE) == SECTIONS, path.name
 
 
 def test_every_dependency_has_its_reason():
@@ -91,18 +77,6 @@ class TestEveryDocument:
             if not (BASE_DIR / name).exists()
         ]
         assert missing == []
-
-    def test_the_commands_that_it_names_exist(self, document: Path):
-        named = set(COMMAND.findall(document.read_text()))
-        assert named <= set(get_commands())
-
-    def test_commands_are_whole_where_they_are_copied_and_short_in_sentences(self, document: Path):
-        """The sentence of the README that says so has both."""
-        text = document.read_text()
-        sentences = BLOCK.sub("", text).replace(f"`manage.py`, type `{TYPED}`", "")
-        blocks = "".join(BLOCK.findall(text))
-        assert "python manage.py" not in sentences
-        assert blocks.count("manage.py ") == blocks.count(f"{TYPED} ")
 
 
 def request_in(document: str) -> tuple[str, dict[str, str], dict[str, object]]:
@@ -159,8 +133,6 @@ def test_every_template_has_its_row_and_its_page():
     assert {page.stem for page in TEMPLATE_PAGES} == set(templates()) - jobs
 
 
-SWITCH = re.compile(r"^\| \*([^*]+)\*(?:: ([^|]+?))? \| `([^`]+)` \|", re.MULTILINE)
-CHOICES = ("widget_data", "citations")
 TEXTS = ("name", "description", "system_prompt", "starters", "questions")
 
 
@@ -170,27 +142,6 @@ class TestEveryTemplatePage:
         entry = templates()[page.stem].entry
         (block,) = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
         assert load(block.encode()) == {key: entry[key] for key in entry if key not in TEXTS}
-
-    def test_its_table_names_every_switch_as_the_admin_does(self, page: Path):
-        rows = SWITCH.findall(page.read_text())
-        labels = {str(field.label).lower() for field in CopilotForm.base_fields.values()}
-        labels |= {feature.label.lower() for feature in FEATURES}
-        assert [label for label, _, _ in rows if label.lower() not in labels] == []
-        entry = templates()[page.stem].entry
-        wanted = [key for key in entry if key not in (*TEXTS, "features")]
-        wanted += [key for key, is_on in entry.get("features", {}).items() if is_on]
-        assert sorted(said.partition(":")[0] for _, _, said in rows) == sorted(wanted)
-        for _, _, said in rows:
-            if ":" in said:
-                assert load(said.encode()).items() <= entry.items()
-
-    def test_what_the_admin_calls_a_choice_is_what_the_file_says(self, page: Path):
-        fields: Any = CopilotForm.base_fields
-        named = {fields[name].label: dict(fields[name].choices) for name in CHOICES}
-        rows = [row for row in SWITCH.findall(page.read_text()) if row[0] in named]
-        for label, choice, said in rows:
-            (value,) = load(said.encode()).values()
-            assert named[label][value] == choice
 
     def test_its_questions_are_those_of_the_template(self, page: Path):
         asked = re.findall(r"^> (.*)$", page.read_text(), re.MULTILINE)

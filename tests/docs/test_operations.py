@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 import re
-import shlex
 import socket
 import subprocess
 
-from django.core.management import get_commands, load_command_class
 import pytest
 import requests
 
@@ -21,7 +19,6 @@ from tests.services import nginx
 from tests.wire import Line
 
 OPERATIONS = (BASE_DIR / "docs" / "operations.md").read_text()
-README = (BASE_DIR / "README.md").read_text()
 NGINX_FILE = (BASE_DIR / "deploy" / "nginx" / "copilot-admin.conf").read_text()
 UPSTREAM = "web:7777"
 # The shipped file without TLS and the redirection to it.
@@ -39,8 +36,6 @@ http {{
 }}
 """
 HELLO = {"messages": [{"role": "human", "content": "Hello"}]}
-COMMAND = re.compile(r"manage\.py ([a-z0-9_]+)")
-TARGET = re.compile(r"(?:`|^)make ([a-z]+)", re.MULTILINE)
 
 
 def configured(folder: Path, *, snippet: str) -> list[str]:
@@ -98,25 +93,6 @@ def test_an_answer_streams_through_nginx(tmp_path, service_url, monkeypatch):
     ):
         assert line.read_until(b"Hello"), "the first frame waits for the end, which never comes"
         assert (line.status, line.headers["cache-control"]) == (200, "no-store, no-transform")
-
-
-@pytest.mark.parametrize("name", sorted({*COMMAND.findall(OPERATIONS), *COMMAND.findall(README)}))
-def test_every_command_that_is_named_exists(name):
-    command = load_command_class(get_commands()[name], name)
-    assert command.create_parser("manage.py", name).format_help()
-
-
-def test_the_server_is_started_as_it_is_written():
-    line = next(row for row in OPERATIONS.splitlines() if "manage.py serve --host" in row)
-    _, _, name, *arguments = shlex.split(line)
-    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
-    options = parser.parse_args(arguments)
-    assert (options.host, options.port, options.workers) == ("127.0.0.1", 7777, 2)
-
-
-@pytest.mark.parametrize("name", sorted({*TARGET.findall(README), *TARGET.findall(OPERATIONS)}))
-def test_every_target_that_is_named_can_be_made(name):
-    assert re.search(rf"^{name}:.*##", (BASE_DIR / "Makefile").read_text(), re.MULTILINE)
 
 
 def test_every_metric_is_documented_and_every_documented_one_exists():

@@ -1,7 +1,6 @@
 """What documents tell people to type does what they say it does."""
 
 from argparse import Namespace
-from importlib.util import find_spec
 import os
 import re
 import shlex
@@ -50,12 +49,6 @@ def commands_of(target: str) -> list[list[str]]:
     return [shlex.split(line) for line in shown.stdout.replace("\\\n", " ").splitlines()]
 
 
-def test_the_search_finds_commands():
-    assert "keys create desk-7" in NAMED
-    assert "serve --host 127.0.0.1 --port 7777 --workers 2" in COPIED
-    assert {"make run", "make run PORT=8000", "make test"} <= set(MADE.findall(README))
-
-
 @pytest.mark.parametrize("line", sorted(COPIED))
 def test_a_command_is_taken_as_it_is_copied(line):
     assert parsed(line)
@@ -81,13 +74,6 @@ def test_make_run_serves_where_it_is_said_to(target, port):
     options = parsed(shlex.join(line))
     assert (line[0], options.host, str(options.port)) == ("quickstart", "127.0.0.1", port)
     assert f"serves {OURS}." in " ".join(README.split())
-
-
-@pytest.mark.parametrize("target", sorted(set(MADE.findall(README)) - {"make run PORT=8000"}))
-def test_what_a_target_starts_is_there(target):
-    modules = [words[words.index("-m") + 1] for words in commands_of(target) if "-m" in words]
-    assert modules or target == "make run"
-    assert [name for name in modules if find_spec(name) is None] == []
 
 
 @pytest.mark.curl

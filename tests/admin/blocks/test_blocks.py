@@ -89,11 +89,6 @@ def test_text_and_events_stand_in_the_order_in_which_they_were_seen():
     assert [one.message for one in found[-1].steps] == ["two", "three"]
 
 
-def test_blank_text_between_events_is_no_block():
-    (block,) = blocks(" \n ", event(EventType.STATUS, step("one"), at=1))
-    assert isinstance(block, StepsBlock)
-
-
 def test_a_component_has_a_block_with_what_it_cost():
     usage = [{"name": "small", "total_tokens": 7}]
     called = {
@@ -115,10 +110,6 @@ def test_a_component_has_a_block_with_what_it_cost():
         "result",
         "usage",
     ]
-
-
-def test_events_without_content_are_left_out():
-    assert blocks("", event(EventType.STATUS, None)) == []
 
 
 def test_a_step_has_details_as_a_table_a_text_or_an_artifact():
@@ -304,11 +295,6 @@ def test_a_call_is_shown_once_with_what_came_back():
         ("x.pdf", "", "", "https://files.example/x.pdf", False),
     ]
     assert answered.sources[0].content.table.columns == ("a",)
-
-
-def test_a_call_that_became_no_message_is_shown_as_it_was_sent():
-    (block,) = blocks("", event(EventType.FUNCTION_CALL, {"function": "f"}))
-    assert isinstance(block, FoldBlock)
 
 
 @pytest.mark.parametrize(
