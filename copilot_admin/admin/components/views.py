@@ -1,5 +1,7 @@
 """Tools: the catalogue, and a page per tool on which it can be tried."""
 
+from typing import Any
+
 from asgiref.sync import async_to_sync
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -46,7 +48,7 @@ def component_view(request: HttpRequest, name: str, version: str) -> HttpRespons
     number = request.GET.get("sample", "")
     samples = {str(place): one for place, one in enumerate(component.samples, start=1)}
     sample = samples.get(number) or next(iter(component.samples), {})
-    initial = {"arguments": layout(sample_arguments(sample))}
+    initial: dict[str, Any] = {"arguments": layout(sample_arguments(sample))}
     if MODEL in component.uses:
         initial["copilot"] = reachable(request.user).in_use().by_name().first()
     return _render(request, component, TrialForm(component, initial=initial, user=request.user))
