@@ -1,9 +1,9 @@
 """Limits of granting: nobody gives, or touches, more than they may do, and one administrator stays."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.contrib.auth.models import AbstractUser, AnonymousUser, Group, Permission, User
+from django.contrib.auth.models import Group, Permission, PermissionsMixin, User
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
@@ -21,15 +21,20 @@ class Powers:
         return set(others.permissions) <= set(self.permissions)
 
 
-def powers_of(user: AbstractUser | AnonymousUser) -> Powers:
-    """Return what a user may do; a disabled one counts as enabled, since they may be again."""
-    if user.is_superuser:
-        return Powers(frozenset(), is_everything=True)
-    return Powers(_ids(Permission.objects.filter(Q(user=user.pk) | Q(group__user=user.pk))))
+def powers_of(holder: object) -> Powers:
+    """Return what a user or role may do.
 
-
-def powers_of_group(group: Group) -> Powers:
-    return Powers(_ids(group.permissions.all()))
+    A disabled user counts as enabled, since they may be again; a stranger may do nothing.
+    """
+    if isinstance(holder, Group):
+        held = Q(group=holder.pk)
+    elif isinstance(holder, PermissionsMixin):
+        held = Q(user=holder.pk) | Q(group__user=holder.pk)
+        if holder.is_superuser:
+            return Powers(frozenset(), is_everything=True)
+    else:
+        return Powers(frozenset())
+    return Powers(frozenset(Permission.objects.filter(held).values_list("pk", flat=True)))
 
 
 def groups_within(powers: Powers) -> QuerySet[Group]:
@@ -56,7 +61,3 @@ def would_leave_no_administrator(going: Collection[User]) -> bool:
 
 def last_administrator_text() -> str:
     return _("This is the last administrator. Make someone else an administrator first.")
-
-
-def _ids(permissions: Iterable[Permission]) -> frozenset[int]:
-    return frozenset(permission.pk for permission in permissions)

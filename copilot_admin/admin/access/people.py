@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Model, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
@@ -23,10 +23,9 @@ from copilot_admin.admin.access.forms import RoleForm, UserForm, describe_role
 from copilot_admin.admin.access.grants import (
     last_administrator_text,
     powers_of,
-    powers_of_group,
     would_leave_no_administrator,
 )
-from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.admin.common.base import BaseAdmin, Row
 from copilot_admin.admin.sign_in.password_reset import (
     INVITATION_LIFETIME,
     build_password_link,
@@ -38,8 +37,31 @@ from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import Action
 
 
+class GrantedAdmin(BaseAdmin[Row]):
+    """Rows with permissions, which only editors change who have these permissions themselves."""
+
+    def get_form(
+        self, request: HttpRequest, obj: Row | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.editor = request.user
+        return form
+
+    def has_change_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+        return super().has_change_permission(request, obj) and _covers(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and _covers(request, obj)
+
+
+def _covers(request: HttpRequest, obj: Model | None) -> bool:
+    if obj is None:
+        return True
+    return powers_of(request.user).cover(powers_of(obj))
+
+
 @admin.register(User, site=site)
-class UserAdmin(BaseAdmin[User]):
+class UserAdmin(GrantedAdmin[User]):
     """Team members."""
 
     form = UserForm
@@ -109,8 +131,7 @@ class UserAdmin(BaseAdmin[User]):
     def get_form(
         self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        form: Any = super().get_form(request, obj, change, **kwargs)
-        form.editor = request.user
+        form = super().get_form(request, obj, change, **kwargs)
         if obj is not None and not self._may_grant(request, obj):
             form.base_fields.pop("roles", None)
         return form
@@ -200,12 +221,6 @@ class UserAdmin(BaseAdmin[User]):
             raise PermissionDenied
         return user
 
-    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_change_permission(request, obj) and _reaches(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and _reaches(request, obj)
-
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Also return why a user can't be deleted: their own account, or the last administrator."""
         shown, counts, missing, protected = super().get_deleted_objects(objs, request)
@@ -220,7 +235,7 @@ class UserAdmin(BaseAdmin[User]):
 
 
 @admin.register(Group, site=site)
-class RoleAdmin(BaseAdmin[Group]):
+class RoleAdmin(GrantedAdmin[Group]):
     """Roles."""
 
     form = RoleForm
@@ -241,23 +256,3 @@ class RoleAdmin(BaseAdmin[Group]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
         return super().get_queryset(request).select_related("security")
-
-    def get_form(
-        self, request: HttpRequest, obj: Group | None = None, change: bool = False, **kwargs: Any
-    ) -> Any:
-        form: Any = super().get_form(request, obj, change, **kwargs)
-        form.editor = request.user
-        return form
-
-    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        return super().has_change_permission(request, obj) and _reaches(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and _reaches(request, obj)
-
-
-def _reaches(request: HttpRequest, obj: User | Group | None) -> bool:
-    if obj is None:
-        return True
-    theirs = powers_of_group(obj) if isinstance(obj, Group) else powers_of(obj)
-    return powers_of(request.user).cover(theirs)

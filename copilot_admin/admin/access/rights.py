@@ -6,8 +6,9 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import Group, Permission
-from django.db.models import Model, Q
+from django.db.models import Q
 from django.forms.models import ModelChoiceIterator, ModelMultipleChoiceField
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -46,8 +47,7 @@ class RightsField(ModelMultipleChoiceField[Permission]):
 
     def label_from_instance(self, obj: Permission) -> str:
         verb = _get_verb(obj)
-        sentence = obj.name.removeprefix("Can ")
-        return str(VERBS[verb]) if verb else sentence[:1].upper() + sentence[1:]
+        return str(VERBS[verb] if verb else capfirst(obj.name.removeprefix("Can ")))
 
     def limit_to(self, rights: Any, group: Group) -> None:
         """Offer those of some permissions that are used, and those that the role has."""
@@ -58,16 +58,10 @@ class RightsField(ModelMultipleChoiceField[Permission]):
 
 
 def _is_used(right: Permission) -> bool:
-    model = right.content_type.model_class()
-    if model is None:
-        return False
-    name = f"{right.content_type.app_label}.{right.codename}"
-    is_special = not _get_verb(right) and model._meta.app_label == "copilot_admin"
-    return is_special or name in _OF_ROLES or _has_pages(model)
-
-
-def _has_pages(model: type[Model]) -> bool:
-    return site.is_registered(model)
+    app, model = right.content_type.app_label, right.content_type.model_class()
+    is_special = app == "copilot_admin" and not _get_verb(right)
+    has_pages = model is not None and site.is_registered(model)
+    return is_special or has_pages or f"{app}.{right.codename}" in _OF_ROLES
 
 
 def _get_verb(right: Permission) -> str:
@@ -77,12 +71,11 @@ def _get_verb(right: Permission) -> str:
 
 def _get_thing(right: Permission) -> str:
     model = right.content_type.model_class()
-    if model is None or not (_get_verb(right) or _has_pages(model)):
+    if model is None or not (_get_verb(right) or site.is_registered(model)):
         return gettext("Others")
     if model is Group:
         return gettext("Roles")
-    name = str(model._meta.verbose_name_plural)
-    return name[:1].upper() + name[1:]
+    return str(capfirst(model._meta.verbose_name_plural))
 
 
 def _sort_key(right: Permission) -> tuple[bool, str, int, str]:
