@@ -1,9 +1,9 @@
 """An answer as a sequence of blocks: text, steps, artifacts, citations and calls, in their order."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -137,14 +137,20 @@ def _build_event(kind: str, payload: JsonObject, key: str, limits: DisplayLimits
             return SuggestionsBlock(tuple(one for one in found if isinstance(one, str)))
         case models.OTHER_EVENT:
             name = text_of(payload.get("event")) or text_of(payload.get("fact"))
-            return _other(name, payload.get("data"), key, limits)
-    return _other(kind, payload, key, limits)
+            return _fold(key, "code", {"": payload.get("data")}, limits, name=name)
+    return _fold(key, "code", {"": payload}, limits, name=kind)
 
 
-def _other(name: str, data: Json, key: str, limits: DisplayLimits) -> FoldBlock:
-    content = build_excerpt(data, key=key, limits=limits)
-    sections = (Section(label="", content=content),)
-    return FoldBlock(key=key, icon="code", name=name, sections=sections)
+def _fold(
+    key: str, icon: str, values: Mapping[str, Json], limits: DisplayLimits, **more: Any
+) -> FoldBlock:
+    """Return a fold with a section for each value; the first two are shown if empty, too."""
+    sections = [
+        Section(label=label, content=build_excerpt(value, key=f"{key}-{place}", limits=limits))
+        for place, (label, value) in enumerate(values.items())
+    ]
+    shown = [*sections[:2], *(one for one in sections[2:] if not one.content.is_empty)]
+    return FoldBlock(key=key, icon=icon, sections=tuple(shown), **more)
 
 
 def _data(group: Sequence[tuple[str, JsonObject]], limits: DisplayLimits) -> FoldBlock:
@@ -168,51 +174,26 @@ def _data(group: Sequence[tuple[str, JsonObject]], limits: DisplayLimits) -> Fol
 
 
 def _tool(payload: JsonObject, key: str, limits: DisplayLimits) -> FoldBlock:
-    arguments = build_excerpt(payload.get("arguments"), key=f"{key}-a", limits=limits)
-    result = build_excerpt(payload.get("result"), key=key, limits=limits)
-    return FoldBlock(
-        key=key,
-        icon="tool",
-        title=_("Tool:"),
-        name=text_of(payload.get("name")),
-        sections=(
-            Section(label=_("Arguments"), content=arguments),
-            Section(label=_("Result"), content=result),
-        ),
-    )
+    values = {_("Arguments"): payload.get("arguments"), _("Result"): payload.get("result")}
+    name = text_of(payload.get("name"))
+    return _fold(key, "tool", values, limits, title=_("Tool:"), name=name)
 
 
 def _component(payload: JsonObject, key: str, limits: DisplayLimits) -> FoldBlock:
-    labels = {
-        "arguments": _("Arguments"),
-        "result": _("Result for the model"),
-        "usage": _("Tokens"),
-        "metrics": _("Metrics"),
+    values = {
+        _("Arguments"): payload.get("arguments"),
+        _("Result for the model"): payload.get("result"),
+        _("Tokens"): payload.get("usage"),
+        _("Metrics"): payload.get("metrics"),
     }
-    sections = tuple(
-        Section(
-            label=label,
-            content=build_excerpt(payload.get(name), key=f"{key}-{name}", limits=limits),
-        )
-        for name, label in labels.items()
-    )
     outputs, ms = _number(payload.get("outputs")), _number(payload.get("ms"))
-    return FoldBlock(
-        key=key,
-        icon="tool",
-        title=_("Tool:"),
-        name=f"{text_of(payload.get('name'))} {text_of(payload.get('version'))}".strip(),
-        facts=(
-            duration(ms),
-            ngettext("%(count)d output", "%(count)d outputs", outputs) % {"count": outputs},
-        ),
-        error=text_of(payload.get("error")),
-        sections=tuple(
-            one
-            for one in sections
-            if not one.content.is_empty or one.label in (labels["arguments"], labels["result"])
-        ),
+    facts = (
+        duration(ms),
+        ngettext("%(count)d output", "%(count)d outputs", outputs) % {"count": outputs},
     )
+    name = f"{text_of(payload.get('name'))} {text_of(payload.get('version'))}".strip()
+    error = text_of(payload.get("error"))
+    return _fold(key, "tool", values, limits, title=_("Tool:"), name=name, facts=facts, error=error)
 
 
 def _number(value: Json) -> int:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import assert_never
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
@@ -102,19 +101,11 @@ def _describe_file(payload: JsonObject) -> Iterator[str]:
     pages = whole_number_of(payload.get("pages"))
     if pages is not None:
         form = format_of(kind)
-        yield from _count_pages(pages, word=PageWord.NONE if form is None else form.page_word)
+        word = PageWord.NONE if form is None else form.page_word
+        if word is PageWord.SHEET:
+            yield ngettext("%(count)d sheet", "%(count)d sheets", pages) % {"count": pages}
+        elif word is PageWord.PAGE or pages > 1:
+            yield ngettext("%(count)d page", "%(count)d pages", pages) % {"count": pages}
     size = whole_number_of(payload.get("size"))
     if size is not None:
         yield filesizeformat(size)
-
-
-def _count_pages(count: int, *, word: PageWord) -> Iterator[str]:
-    match word:
-        case PageWord.SHEET:
-            yield ngettext("%(count)d sheet", "%(count)d sheets", count) % {"count": count}
-        case PageWord.NONE if count < 2:
-            return
-        case PageWord.PAGE | PageWord.NONE:
-            yield ngettext("%(count)d page", "%(count)d pages", count) % {"count": count}
-        case _:
-            assert_never(word)

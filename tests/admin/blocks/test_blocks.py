@@ -105,11 +105,7 @@ def test_a_component_has_a_block_with_what_it_cost():
     assert isinstance(block, FoldBlock)
     assert (block.name, block.error) == ("calculator v1", "no")
     assert block.facts == ("12 ms", "2 outputs")
-    assert [one.content.key.rpartition("-")[2] for one in block.sections] == [
-        "arguments",
-        "result",
-        "usage",
-    ]
+    assert [one.content.key.rpartition("-")[2] for one in block.sections] == ["0", "1", "2"]
 
 
 def test_a_step_has_details_as_a_table_a_text_or_an_artifact():
