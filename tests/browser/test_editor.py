@@ -138,18 +138,6 @@ def test_leaving_with_unsaved_edits_is_confirmed(ada: Visit) -> None:
     assert asked == ["beforeunload"]
 
 
-def test_models_are_found_by_typing(ada: Visit) -> None:
-    cloud = make_provider(name="Cloud", kind="openai_compatible")
-    Provider.objects.filter(pk=cloud.pk).update(model_ids=["gpt-4.1", "gpt-4.1-mini", "o4-mini"])
-    page = ada.page
-    ada.go(FORM.format(make_copilot(provider=cloud, model="gpt-4.1").pk))
-    page.locator('[data-menu="model"] > summary').press("Enter")
-    page.keyboard.type("o4")
-    expect(page.locator("[data-use-model]:visible")).to_have_count(1)
-    page.keyboard.press("Enter")
-    expect(page.locator("#id_model")).to_have_value("o4-mini")
-
-
 def test_rows_are_added_moved_and_removed_with_the_keyboard(ada: Visit) -> None:
     copilot = make_copilot(starters=["One?", "Two?", "Three?"])
     page = ada.page

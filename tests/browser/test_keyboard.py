@@ -8,8 +8,7 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
 from tests.browser.visits import PHONE, Visit, visiting
-from tests.factories import make_copilot, make_provider, make_user
-from tests.workspace.model_server import ModelServer, calls, says
+from tests.factories import make_provider, make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MAX_STEPS = 150  # from one element to another
@@ -70,42 +69,3 @@ def test_from_a_template_to_a_published_copilot_with_tab_and_enter(ada: Visit) -
     keys.press(page.locator("#key-form button"))
     expect(page.locator("#new-key")).not_to_have_value("")
     assert Copilot.objects.get().live is not None
-
-
-@pytest.mark.parametrize("width", [1440])
-def test_what_is_pressed_in_the_playground_does_not_lose_the_focus(
-    ada: Visit, model: ModelServer
-) -> None:
-    provider = make_provider(kind="openai_compatible", base_url=model.url)
-    copilot = make_copilot(
-        provider=provider,
-        features={"widget-dashboard-select": True, "mcp-tools": True},
-        widget_data="fetch",
-    )
-    model.plays(
-        calls("get_quote", symbol="X"),
-        says("It is 5."),
-    )
-    page, keys = ada.page, Keys(ada)
-    ada.go(f"/admin/copilot_admin/copilot/{copilot.pk}/change/")
-    question = page.locator("#playground-question")
-    page.locator(".ca-pane__head [data-play-open=data]").focus()
-    page.keyboard.press("Enter")
-    page.locator("[data-play-more] summary").focus()
-    page.keyboard.press("Enter")
-    page.locator("[data-play-tools]").focus()
-    page.keyboard.insert_text("get_quote: Price of a share")
-    page.keyboard.press("Escape")
-    expect(page.locator(".ca-pane__head [data-play-open=data]")).to_be_focused()
-    question.focus()
-    page.keyboard.type("How much?")
-    page.keyboard.press("Enter")
-    card = page.locator(".ca-msg .ca-box")
-    expect(card.locator("textarea")).to_be_focused()
-    keys.press(card.locator(".ca-btn--primary"))
-    expect(question).to_be_focused()
-    expect(page.locator("[data-play-facts]")).to_have_count(1)
-    save = page.locator("[data-play-save]")
-    keys.press(save)
-    expect(page.locator("[data-play-note] a")).to_be_visible()
-    expect(save).to_be_focused()

@@ -32,19 +32,6 @@ def test_find_leads_to_a_copilot(ada: Visit):
     page.wait_for_url("**/copilot/*/change/")
 
 
-def test_menus_open_and_close_with_the_keyboard(ada: Visit):
-    page = ada.page
-    ada.go("/admin/copilot_admin/copilot/")
-    account = page.locator("#user-tools summary")
-    account.press("Enter")
-    page.keyboard.press("ArrowDown")
-    expect(page.locator("#user-tools a").first).to_be_focused()
-    assert ada.grave_findings() == []
-    page.keyboard.press("Escape")
-    expect(account).to_be_focused()
-    expect(page.locator("#user-tools details")).not_to_have_attribute("open", "")
-
-
 def test_selected_rows_show_their_actions(ada: Visit):
     page = ada.page
     ada.go("/admin/copilot_admin/copilot/")
