@@ -17,7 +17,6 @@ CELL_GAP = 0.8  # a wider gap separates cells or columns; justified text stays b
 SAME_PLACE = 0.12  # bold text is often drawn twice, a little apart
 MIN_COLUMN_LINES = 4
 MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
-MAX_MARGIN_ROWS = 3  # of a header or footer
 MAX_ROW_GAP = 2.0  # heights of a line between rows of one table
 MAX_WRAPPED_LINES = 2  # lines of one cell in a row, between rows with several cells
 
@@ -200,66 +199,43 @@ def _in_reading_order(words: list[str]) -> list[str]:
     return words[::-1] if turned * 2 > len(words) else words
 
 
-def _order(segments: list[_Segment]) -> str:
-    """Return the text of a page: columns of prose one after the other, tables row by row."""
-    rows = _group_rows(segments)
-    top, bottom = _count_margin_rows(rows), _count_margin_rows(rows[::-1])
-    if top + bottom < len(rows):
-        margin, rows, footer = (
-            rows[:top],
-            rows[top : len(rows) - bottom],
-            rows[len(rows) - bottom :],
-        )
-    else:
-        margin, footer = [], []
-    body = _order_columns([one for row in rows for one in row])
-    return "\n".join(filter(None, (_write_rows(margin), body, _write_rows(footer))))
+def _order(segments: Sequence[_Segment]) -> str:
+    """Return the text of a page: columns of prose one after the other, tables row by row.
 
-
-def _count_margin_rows(rows: Sequence[Sequence[_Segment]]) -> int:
-    """Return how many of the first rows stand apart from the others: a page's header or footer."""
-    for index in range(1, min(MAX_MARGIN_ROWS + 1, len(rows))):
-        one, other = rows[index - 1][0], rows[index][0]
-        gap = max(other.top - one.bottom, one.top - other.bottom)
-        if gap > MAX_ROW_GAP * (one.bottom - one.top):
-            return index
-    return 0
-
-
-def _order_columns(segments: list[_Segment]) -> str:
+    A band of two columns ends at a row that crosses their gutter, at a table and at a wide gap, as
+    before a footer.
+    """
     rows = _group_rows(segments)
     gutter = _find_gutter(segments)
     if gutter is None:
         return _write_rows(rows)
     parts: list[str] = []
-    left: list[_Segment] = []
-    right: list[_Segment] = []
+    sides: tuple[list[_Segment], list[_Segment]] = ([], [])
     table: list[Sequence[_Segment]] = []
 
     def end_band() -> None:
-        parts.extend(_order_columns([*side]) for side in (left, right) if side)
+        parts.extend(_order([*side]) for side in sides if side)
         parts.extend([_write_rows(table)] if table else [])
-        for band in (left, right, table):
+        for band in (*sides, table):
             band.clear()
 
-    was_table = False
+    before: Sequence[_Segment] = rows[0]
     for row, is_table in zip(rows, _find_table_rows(rows), strict=True):
-        if is_table != was_table:
+        is_crossing = any(one.x0 < gutter < one.x1 for one in row)
+        if is_table != bool(table) or is_crossing or _is_apart(before[0], row[0]):
             end_band()
-            was_table = is_table
-        if is_table:
+        before = row
+        if is_table or is_crossing:
             table.append(row)
             continue
         for one in row:
-            if one.x1 <= gutter:
-                left.append(one)
-            elif one.x0 >= gutter:
-                right.append(one)
-            else:
-                end_band()
-                parts.append(one.text)
+            sides[one.x0 >= gutter].append(one)
     end_band()
     return "\n".join(parts)
+
+
+def _is_apart(above: _Segment, below: _Segment) -> bool:
+    return below.top - above.bottom > MAX_ROW_GAP * (above.bottom - above.top)
 
 
 def _find_table_rows(rows: Sequence[Sequence[_Segment]]) -> list[bool]:
@@ -338,8 +314,7 @@ def _find_table_end(rows: Sequence[Sequence[_Segment]], start: int) -> int:
     """Return the index behind the last row of a table that begins at a row, or `start`."""
     end = start
     for index in range(start, len(rows)):
-        last = rows[index - 1][0] if index > start else rows[index][0]
-        if rows[index][0].top - last.bottom > MAX_ROW_GAP * (last.bottom - last.top):
+        if index > start and _is_apart(rows[index - 1][0], rows[index][0]):
             break
         if len(rows[index]) > 1:
             end = index + 1
