@@ -23,9 +23,9 @@ from copilot_admin.agent.documents.document import (
 from copilot_admin.agent.documents.email import RTF, read_email
 from copilot_admin.agent.documents.html import HTML
 from copilot_admin.agent.documents.pdf import PDF
-from copilot_admin.agent.documents.plain import TEXT
 from copilot_admin.agent.documents.slides import SLIDES
 from copilot_admin.agent.documents.spreadsheet import SPREADSHEET
+from copilot_admin.agent.documents.text_encodings import TEXT
 from copilot_admin.agent.documents.word import WORD
 
 MAX_PAGES = 300

@@ -1,12 +1,13 @@
-"""Decode text of any common encoding: a byte order mark and UTF-8 are certain, others a guess."""
+"""Text files, in any common encoding: a byte order mark and UTF-8 are certain, others a guess."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
+from collections.abc import Iterator
 from dataclasses import dataclass
 import re
 
 from charset_normalizer import from_bytes
 
-from copilot_admin.agent.documents.document import UnreadableFile
+from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
 
 # Longer marks first: that of UTF-32 begins with that of UTF-16.
 _BYTE_ORDER_MARKS = (
@@ -112,3 +113,24 @@ def _decode(data: bytes, encoding: str, note: str = "") -> DecodedText:
         raise UnreadableFile(UNKNOWN)
     notes = (note, DAMAGED.format(count=damaged) if damaged else "")
     return DecodedText(text, " ".join(filter(None, notes)))
+
+
+def _read(data: bytes) -> Iterator[DocumentPage]:
+    found = decode_text(data)
+    yield DocumentPage(number=1, text=found.text, note=found.note)
+
+
+TEXT = Format(
+    data_types=(
+        *("txt", "csv", "tsv", "md", "json", "jsonl"),
+        *("yaml", "yml", "log", "xml", "ini", "toml"),
+    ),
+    label="text file",
+    read=_read,
+    is_text=True,
+    samples={
+        "csv": (b"\xef\xbb\xbfday,price\nMon,1", "day,price\nMon,1"),
+        "txt": ("Käse".encode(), "Käse"),
+        "md": ("# Käse".encode("utf-16"), "# Käse"),
+    },
+)
