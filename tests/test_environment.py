@@ -114,7 +114,6 @@ REJECTED: list[tuple[dict[str, str], str]] = [
     ({"COPILOT_DEBUG": "maybe"}, "COPILOT_DEBUG"),
     ({"COPILOT_DEBUG": "1"}, "COPILOT_DEBUG"),
     ({"SECRET_KEY": ""}, "SECRET_KEY"),
-    ({"SECRET_KEY": "short"}, "SECRET_KEY"),
     ({"SECRET_KEY": "xyxyz" * 16}, "SECRET_KEY"),
     ({"SECRET_KEY": "django-insecure-" + PRODUCTION["SECRET_KEY"]}, "SECRET_KEY"),
     ({"SECRET_KEY_FALLBACKS": "short"}, "SECRET_KEY_FALLBACKS"),
@@ -124,34 +123,24 @@ REJECTED: list[tuple[dict[str, str], str]] = [
     ({"ALLOWED_HOSTS": ""}, "ALLOWED_HOSTS"),
     *(
         ({"ALLOWED_HOSTS": host}, "ALLOWED_HOSTS")
-        for host in ("*", ".a.com", "https://a.com", "a.com:8000", "a.com/x", "büro.de", "a b")
+        for host in ("*", ".a.com", "https://a.com", "a.com:8000", "a b")
     ),
     *(
         ({"PUBLIC_URL": url}, "PUBLIC_URL")
-        for url in ("http://a.com", "ftp://a.com", "a.com", "https://", "http://[::1", "http://a:b")
+        for url in ("http://a.com", "ftp://a.com", "a.com", "http://[::1")
     ),
     ({"PUBLIC_URL": "https://a.com/copilots"}, "PUBLIC_URL"),
     *(
         ({"CORS_ORIGINS": f"https://pro.openbb.co,{origin}"}, "CORS_ORIGINS")
-        for origin in (
-            "*", "https://*.openbb.co", "pro.openbb.co", "https://pro.openbb.co/", "HTTPS://a.com",
-            "null", "http://[", "http://a.com:99999", "https://u@a.com",
-        )
+        for origin in ("*", "https://*.openbb.co", "https://pro.openbb.co/", "null", "https://u@a.com")
     ),
     ({"COPILOT_CORS_HEADERS": "X Desk"}, "COPILOT_CORS_HEADERS"),
     *(
         ({"FORWARDED_ALLOW_IPS": networks}, "FORWARDED_ALLOW_IPS")
         for networks in ("*", "nginx", "10.0.0.1,0.0.0.0/0", "::/0")
     ),
-    (
-        {"COPILOT_USER_PROXIES": "0.0.0.0/0", "COPILOT_USER_ID_HEADER": "X-User"},
-        "COPILOT_USER_PROXIES",
-    ),
     ({**PROXY, "COPILOT_PROXY_ALLOW": "0.0.0.0/0"}, "COPILOT_PROXY_ALLOW"),
-    *(
-        ({"COPILOT_METRICS_ALLOW": networks}, "COPILOT_METRICS_ALLOW")
-        for networks in ("0.0.0.0/0", "::/0", "10.0.0.0/8,::/0")
-    ),
+    ({"COPILOT_METRICS_ALLOW": "10.0.0.0/8,::/0"}, "COPILOT_METRICS_ALLOW"),
     ({"COPILOT_METRICS_TOKEN": "short"}, "COPILOT_METRICS_TOKEN"),
     ({"OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318"}, "OTEL_EXPORTER_OTLP_ENDPOINT"),
     ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, "OTEL_EXPORTER_OTLP_PROTOCOL"),
@@ -161,10 +150,7 @@ REJECTED: list[tuple[dict[str, str], str]] = [
     ({"DATABASE_URL": f"mongodb://u:{CANARY}@h/n"}, "DATABASE_URL"),
     ({"DATABASE_URL": f"postgres://u:{CANARY}@h:port/n"}, "DATABASE_URL"),
     ({"REDIS_URL": f"h:{CANARY}"}, "REDIS_URL"),
-    ({"COPILOT_PRUNE_HOUR": "24"}, "COPILOT_PRUNE_HOUR"),
-    ({"COPILOT_MAX_MESSAGES": "1.5"}, "COPILOT_MAX_MESSAGES"),
     ({"COPILOT_MAX_BODY_MB": "nan"}, "COPILOT_MAX_BODY_MB"),
-    ({"COPILOT_ANONYMOUS_PER_MINUTE": "-1"}, "COPILOT_ANONYMOUS_PER_MINUTE"),
     ({"COPILOT_BUDGET_ZONE": "Berlin"}, "COPILOT_BUDGET_ZONE"),
     ({"COPILOT_REDACT": "card,names"}, "COPILOT_REDACT"),
     ({"COPILOT_REDACT_EXPRESSIONS": '["("]'}, "COPILOT_REDACT_EXPRESSIONS"),
@@ -173,7 +159,6 @@ REJECTED: list[tuple[dict[str, str], str]] = [
     *(({**OIDC, name: ""}, name) for name in OIDC),
     ({**OIDC, "COPILOT_OIDC_ISSUER": "http://login.example.com"}, "COPILOT_OIDC_ISSUER"),
     ({**OIDC, "COPILOT_OIDC_SCOPES": "profile"}, "COPILOT_OIDC_SCOPES"),
-    ({**OIDC, "COPILOT_OIDC_ROLES": "analysts"}, "COPILOT_OIDC_ROLES"),
     ({**OIDC, "COPILOT_OIDC_ROLES": "analysts:Kings"}, "COPILOT_OIDC_ROLES"),
     ({**OIDC, "COPILOT_OIDC_SESSION_MIN": "0"}, "COPILOT_OIDC_SESSION_MIN"),
     *(({**PROXY, name: ""}, name.replace("SUPERUSERS", "ROLES")) for name in PROXY),
@@ -187,11 +172,9 @@ REJECTED: list[tuple[dict[str, str], str]] = [
     ({**TOKENS, "COPILOT_USER_KEY": "s" * 32}, "COPILOT_USER_KEY"),
     ({**TOKENS, "COPILOT_USER_JWKS_URL": "http://login.example.com"}, "COPILOT_USER_JWKS_URL"),
     ({**TOKENS, "COPILOT_USER_ALGORITHMS": "RS256,HS256"}, "COPILOT_USER_ALGORITHMS"),
-    ({**TOKENS, "COPILOT_USER_ALGORITHMS": "none"}, "COPILOT_USER_ALGORITHMS"),
     ({**SHARED_KEY, "COPILOT_USER_ALGORITHMS": "RS256"}, "COPILOT_USER_ALGORITHMS"),
     ({**SHARED_KEY, "COPILOT_USER_KEY": CANARY}, "COPILOT_USER_KEY"),
     ({**SHARED_KEY, "COPILOT_USER_KEY": "-----BEGIN PRIVATE KEY-----"}, "COPILOT_USER_KEY"),
-    ({**SHARED_KEY, "COPILOT_USER_KEY": "-----BEGIN PUBLIC KEY-----"}, "COPILOT_USER_KEY"),
     ({"COPILOT_USER_JWKS_FILE": "/nowhere"}, "COPILOT_USER_JWKS_FILE"),
     ({"COPILOT_USER_TOKEN_HEADER": "Authorization"}, "COPILOT_USER_TOKEN_HEADER"),
     ({"COPILOT_USER_PROXIES": "10.0.0.7"}, "COPILOT_USER_ID_HEADER"),
@@ -227,8 +210,6 @@ def test_every_wrong_variable_has_a_line(monkeypatch):
     [
         {"FORWARDED_ALLOW_IPS": "*"},
         {"ALLOWED_HOSTS": "*"},
-        {"COPILOT_METRICS_ALLOW": "0.0.0.0/0"},
-        {"COPILOT_DEBUG": "1"},
         {"PUBLIC_URL": "http://a.com"},
         {**TOKENS, "COPILOT_USER_JWKS_URL": "http://keycloak:8080/jwks.json"},
     ],

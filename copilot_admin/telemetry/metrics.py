@@ -62,7 +62,16 @@ class ServerMetrics:
                 self._metrics[name] = Histogram(*of, registry=self._registry, buckets=buckets)
             else:
                 self._metrics[name] = Counter(*of, registry=self._registry)
-        self._gauges: dict[str, Gauge] = {}
+        self._gauges = {
+            name: Gauge(
+                f"copilot_{name}",
+                help_text,
+                label.split(),
+                registry=self._registry,
+                multiprocess_mode="livemax" if is_shared else "livesum",
+            )
+            for name, (help_text, label, is_shared) in GAUGES.items()
+        }
 
     def count_request(self, method: str, path: str, status: str) -> None:
         self._count("http_requests", method, path, status)
@@ -105,15 +114,6 @@ class ServerMetrics:
     def set_gauges(self, values: Mapping[str, Mapping[str, float]]) -> None:
         """Set gauges of this process: values by label; "" for a gauge without one."""
         for name, by_label in values.items():
-            if name not in self._gauges:
-                help_text, label, is_shared = GAUGES[name]
-                self._gauges[name] = Gauge(
-                    f"copilot_{name}",
-                    help_text,
-                    label.split(),
-                    registry=self._registry,
-                    multiprocess_mode="livemax" if is_shared else "livesum",
-                )
             gauge = self._gauges[name]
             for label, value in by_label.items():
                 (gauge.labels(label) if label else gauge).set(value)

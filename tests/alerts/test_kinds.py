@@ -9,7 +9,7 @@ import pytest
 
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import AlertScope, AlertWindow, Measurement, window_span
-from copilot_admin.models import Conversation, Copilot, DailyTotal, Outcome, Run
+from copilot_admin.models import Conversation, Copilot, DailyTotal, Outcome
 from copilot_admin.transcripts.filters import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb
 from tests.factories import make_published, make_version
@@ -108,19 +108,6 @@ def test_the_worst_provider_counts_by_its_own_faults():
     assert found.sentence == "The provider Provider failed 2 of 4 requests"
     assert found.query["provider"] == "Provider"
     assert len(listed(found)) == 3  # all errors, for the list knows no faults of providers
-
-
-def test_the_worse_of_two_providers_counts():
-    good, bad = make_version(), make_version()
-    for n, end in enumerate([failed("Slow"), ending(), ending()]):
-        Client(version=good, trace_id=f"g{n}").ask("Why?").answer(ended=end)
-    for n, end in enumerate([failed("Broke"), failed("Too long", "LimitReached"), failed("Down")]):
-        client = Client(version=bad, trace_id=f"b{n}")
-        client.now += timedelta(minutes=n)
-        client.ask("Why?").answer(ended=end)
-    Run.objects.filter(copilot=bad.copilot_id).update(provider="Other")
-    found = measured("failing_provider")
-    assert found.sentence == "The provider Other failed 2 of 3 requests"
 
 
 def usual(copilot: Copilot, *weeks: int) -> None:

@@ -23,7 +23,6 @@ from copilot_admin.alerts.webhooks import (
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertWebhook
 from copilot_admin.settings import BASE_DIR
-from tests import tls
 from tests.alerts.alerting import NOON, make_webhook
 from tests.alerts.receivers import answering, posted, silent
 
@@ -131,17 +130,6 @@ def test_forbidden_addresses_are_not_contacted(url, sentence):
     assert not result.is_delivered
     assert re.search(sentence, result.answer)
     assert result.is_final is ("private network" in result.answer)
-
-
-def test_an_invalid_certificate_is_reported_with_advice(monkeypatch):
-    """It was said that the address is none."""
-    tls.trust(monkeypatch)
-    result = posted(answering(), certificate=tls.of_another_host())[0]
-    assert result == DeliveryResult(
-        is_delivered=False,
-        answer="The certificate of the server is for another host. Its operator should name the "
-        "server as its certificate does, or have one issued for this name.",
-    )
 
 
 def test_a_receiver_in_a_private_network_needs_leave(settings):

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from django.core.management import CommandError, call_command
-from django.db import InterfaceError, OperationalError, ProgrammingError
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from django_tasks.base import TaskResultStatus
 from django_tasks_db.management.commands import db_worker
@@ -73,26 +73,10 @@ class TestWorker:
         call_command("worker")
         assert (errors, pauses) == ([], [5, 5])
 
-    @pytest.mark.parametrize(
-        ("error", "batch"), [(OperationalError(), True), (ProgrammingError(), False)]
-    )
-    def test_ends_with_other_errors(self, worker_loop, error, batch):
-        errors, pauses = worker_loop
-        errors.append(error)
-        with pytest.raises(type(error)):
-            call_command("worker", batch=batch)
-        assert pauses == []
-
     def test_rejects_a_server_that_runs_its_own_tasks(self, settings):
         settings.BACKGROUND = "process"
         with pytest.raises(CommandError, match="COPILOT_TASKS=database"):
             call_command("worker")
-
-    def test_a_stalled_job_is_enqueued_once(self, marked):
-        for _ in range(2):
-            Copilot.objects.update(deletion_moved_at=timezone.now() - timedelta(minutes=1))
-            deletion.resume_deletions()
-        assert DBTaskResult.objects.ready().count() == 1
 
     def test_lost_tasks_are_failed(self):
         now = timezone.now()

@@ -11,7 +11,6 @@ from django.core.management import CommandError, call_command
 import pytest
 import uvicorn
 
-from copilot_admin.copilots.publishing import problems
 from copilot_admin.management.commands import copilots
 from copilot_admin.models import (
     Copilot,
@@ -58,28 +57,6 @@ def test_import_reports_its_changes(good_file):
     assert told[:2] == ["provider R: unchanged", "copilot a: changed, published as version 2"]
     assert told[2].startswith('  description: "one" -> "twotwo')
     assert told[2].endswith("…")
-
-
-@pytest.mark.django_db
-def test_import_publishes_where_the_key_of_a_provider_is_set_for_the_server_alone(good_file):
-    good_file.write_text(
-        """
-        format: 1
-        providers: [{name: L, kind: openai_compatible, base_url: "http://127.0.0.1:9/v1",
-                     api_key_env: COPILOT_KEY_NOT_SET}]
-        copilots: [{slug: a, name: A, provider: L, model: m}]
-        """
-    )
-    told = StringIO()
-    _run("copilots", "import", str(good_file), "--dry-run", stderr=told)
-    assert told.getvalue() == ""
-    published = _run("copilots", "import", str(good_file), "--publish", stderr=told)
-    assert "copilot a: created, published as version 1" in published.splitlines()
-    assert told.getvalue() == (
-        "Provider 'L' uses the key in the variable COPILOT_KEY_NOT_SET, which is not set. "
-        "Set it or enter a key.\n"
-    )
-    assert problems(Copilot.objects.get())[0].only_for_people
 
 
 @pytest.mark.django_db

@@ -152,7 +152,3 @@ class TestHolds:
         assert preview_removal(PrivacyScope(user=talk.user_id)).users == 0
         remove(PrivacyScope(user=talk.user_id))
         assert Conversation.objects.get().user == EndUser.objects.get()
-
-    def test_a_deleted_user_cannot_be_held(self):
-        with pytest.raises(ValueError, match="does not exist"):
-            holds.place(PrivacyScope(user=77), reason="Case", by="ann")

@@ -12,7 +12,6 @@ from django.db import connection
 from django.test import Client
 import pytest
 
-from copilot_admin.admin.audit.labels import list_kinds
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.config.roles import Role
@@ -143,20 +142,3 @@ def test_a_file_says_nothing_to_those_without_the_permission() -> None:
     browser.force_login(make_user(Role.OPERATORS))
     for page in (LIST, f"{LIST}1/change/", f"{LIST}file/?format=csv", f"{LIST}1/history/"):
         assert browser.get(page).status_code == 403
-
-
-def test_kinds_and_fields_are_told_in_words(auditor: Client) -> None:
-    before = {"system_prompt": "a", "limits": {}, "of_another_release": 1}
-    entry = record(Action.CHANGED, by=ANNA, on=Subject("copilot", "1", "M"), before=before)
-    labels = [one.label for one in auditor.get(f"{LIST}{entry.pk}/change/").context["changes"]]
-    assert sorted(labels) == ["Limits", "Of another release", "System prompt"]
-    record(Action.HELD, by=ANNA, on=Subject("legalhold", "3"))
-    record(Action.BACKED_UP, by=ANNA, on=Subject("database"))
-    kinds = dict(list_kinds("moon"))
-    assert (kinds["legalhold"], kinds["database"], kinds["user"], kinds["moon"]) == (
-        "legal hold",
-        "database",
-        "user",
-        "moon",
-    )
-    assert "legal hold 3" in auditor.get(LIST).text
