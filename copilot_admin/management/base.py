@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 import re
 import sys
-from typing import Any, TextIO
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from django.db.models import Model
@@ -41,18 +41,10 @@ class SanitizedCommand(BaseCommand):
     stdout: SanitizedOutput
     stderr: SanitizedOutput
 
-    def __init__(
-        self, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: bool
-    ) -> None:
-        super().__init__(stdout, stderr, **options)
-        self.stdout = SanitizedOutput(stdout or sys.stdout)
-        self.stderr = SanitizedOutput(stderr or sys.stderr)
-        self.stderr.style_func = self.style.ERROR
-
     def execute(self, *args: Any, **options: Any) -> str | None:
-        for name in ("stdout", "stderr"):
-            if options.get(name):
-                setattr(self, name, SanitizedOutput(options.pop(name)))
+        self.stdout = SanitizedOutput(options.pop("stdout", None) or sys.stdout)
+        self.stderr = SanitizedOutput(options.pop("stderr", None) or sys.stderr)
+        self.stderr.style_func = self.style.ERROR
         try:
             return super().execute(*args, **options)
         except CopilotError as error:
