@@ -15,8 +15,13 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.audit.download import MEDIA_TYPES, stream_file
-from copilot_admin.admin.audit.entry import find_url, has_correct_hash, list_changes
-from copilot_admin.admin.audit.labels import kind_label, list_kinds
+from copilot_admin.admin.audit.entry import (
+    find_url,
+    has_correct_hash,
+    kind_label,
+    list_changes,
+    list_kinds,
+)
 from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter, ParameterFilter
 from copilot_admin.admin.common.html import chip, format_time
