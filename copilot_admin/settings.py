@@ -91,7 +91,7 @@ if REDIS_URL:
             "LOCATION": REDIS_URL,
             "OPTIONS": {
                 "IGNORE_EXCEPTIONS": True,  # an unreachable cache is an empty cache
-                # Not pickle: whoever can write to Redis must not run code here.
+                # Not pickle: writers to Redis must not run code here.
                 "SERIALIZER": "django_redis.serializers.json.JSONSerializer",
                 "SOCKET_CONNECT_TIMEOUT": 1,
                 "SOCKET_TIMEOUT": 1,

@@ -1,6 +1,6 @@
 """Delivery of messages by mail and webhook: one row per recipient, retried with backoff.
 
-Whoever sends a message leases its row: `claim` counts the leases and `due_at` is when the lease
+The sender of a message leases its row: `claim` counts the leases and `due_at` is when the lease
 expires. A result is stored only under the same claim, so two processes never finish one message.
 """
 

@@ -30,7 +30,7 @@ from copilot_admin.models import Conversation, Copilot, Provider
 from copilot_admin.storage.schema import known_migrations, replaced_migrations
 
 DATABASE, UPLOADS, SPOOL, MANIFEST = "database", "uploads", "spool", "manifest.json"
-# Session keys would sign in whoever reads the file.
+# Session keys would sign in readers of the file.
 EXCLUDED_TABLES = (UserSession._meta.db_table, Session._meta.db_table)
 # Owners, rights and comments belong to the cluster that was backed up.
 DUMP_OPTIONS = ("--no-owner", "--no-privileges", "--no-comments")

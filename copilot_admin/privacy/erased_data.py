@@ -10,14 +10,10 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from copilot_admin.models import (
-    ErasedRun,
-    Feedback,
-    SeenKind,
-    SeenValue,
-)
+from copilot_admin.models import ErasedRun, Feedback, SeenKind, SeenValue
 from copilot_admin.models.privacy import DIGEST_LENGTH
 from copilot_admin.storage.spool import SPOOL
+from copilot_admin.storage.sql import in_batches
 
 DIGEST_LIFETIME = timedelta(days=90)  # empty the spool of a machine that was off for longer
 MAX_DIGESTS = 500  # in one statement
@@ -34,11 +30,8 @@ def store_digests(run_ids: Iterable[UUID]) -> None:
     ErasedRun.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def delete_old_digests() -> int:
-    """Delete some digests that are no longer needed; return their number."""
-    old = ErasedRun.objects.filter(erased_at__lt=timezone.now() - DIGEST_LIFETIME)
-    some = list(old.values_list("pk", flat=True)[:MAX_DIGESTS])
-    return ErasedRun.objects.filter(pk__in=some).delete()[0]
+def delete_old_digests() -> None:
+    ErasedRun.objects.filter(erased_at__lt=timezone.now() - DIGEST_LIFETIME).delete()
 
 
 def delete_spooled(run_ids: Iterable[UUID]) -> None:
@@ -50,11 +43,10 @@ def delete_spooled(run_ids: Iterable[UUID]) -> None:
 def clean_spool() -> int:
     """Delete the files of erased runs from this machine's spool; return the number of runs."""
     by_digest = {get_digest(run_id): run_id for run_id in SPOOL.run_ids()}
-    digests = sorted(by_digest)
     erased: list[str] = []
-    for start in range(0, len(digests), MAX_DIGESTS):
-        some = ErasedRun.objects.filter(digest__in=digests[start : start + MAX_DIGESTS])
-        erased += some.values_list("digest", flat=True)
+    for some in in_batches(list(by_digest), MAX_DIGESTS):
+        found = ErasedRun.objects.filter(digest__in=some)
+        erased += found.values_list("digest", flat=True)
     delete_spooled(by_digest[digest] for digest in erased)
     return len(erased)
 

@@ -1,9 +1,6 @@
 """Retention of transcripts: one removal for each copilot and night."""
 
-from collections.abc import Callable
 from datetime import datetime, time, timedelta
-from functools import partial
-import operator
 from typing import Any
 
 from django.conf import settings
@@ -38,27 +35,18 @@ def describe_retention(copilot: Copilot) -> str:
     return text % {"n": days}
 
 
-def begin_pruning(
-    now: datetime, *, write: Callable[[Callable[[], int | None]], int | None] = operator.call
-) -> list[int]:
-    """Begin the removals that are due, and return their ids; several processes begin each only once.
-
-    `write` runs the part that writes, once for each copilot. Counting, which is slow, is done outside.
-    """
+def begin_pruning(now: datetime) -> list[int]:
+    """Begin the removals that are due, and return their ids; several processes begin each only once."""
     night = get_pruning_time(now)
     if night is None:
         return []
-    begun = set(
-        Removal.objects.filter(cause=Cause.RETENTION, day=night.date()).values_list(
-            "copilot", flat=True
-        )
-    )
+    begun = Removal.objects.filter(cause=Cause.RETENTION, day=night.date(), copilot__isnull=False)
     limited = Copilot.objects.filter(retention_days__isnull=False, deletion_requested_at=None)
-    due = limited.exclude(pk__in=[pk for pk in begun if pk is not None])
+    due = limited.exclude(pk__in=begun.values("copilot"))
     ids = []
     for pk, days in list(due.values_list("pk", "retention_days")):
         scope = get_expired_scope(pk, days or 0, night)
-        removal = write(partial(_begin, scope, night, count_conversations(scope)))
+        removal = _begin(scope, night, count_conversations(scope))
         if removal is not None:
             ids.append(removal)
     return ids

@@ -21,7 +21,7 @@ from copilot_admin.jobs.blob_sweep import enqueue_blob_sweep
 from copilot_admin.jobs.deletion import resume_deletions
 from copilot_admin.jobs.export_tasks import resume_exports
 from copilot_admin.jobs.removal import resume_removals
-from copilot_admin.jobs.tasks import end_lost_tasks, run_on_writer
+from copilot_admin.jobs.tasks import end_lost_tasks
 from copilot_admin.limits.concurrency import SLOTS
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
@@ -86,12 +86,9 @@ def _on_writer(job: Callable[[], object]) -> Callable[[], Awaitable[object]]:
     return partial(WRITER.run, job)
 
 
-def _in_batches(job: Callable[[], int], *, batch_size: int = 1) -> Callable[[], Awaitable[None]]:
-    async def run() -> None:
-        while await WRITER.run(job) >= batch_size:
-            pass
-
-    return run
+async def _count_finished_runs() -> None:
+    while await WRITER.run(count_finished_runs) >= MAX_RUNS:
+        pass
 
 
 def _in_thread(function: Callable[[], T]) -> Callable[[], Awaitable[T]]:
@@ -113,7 +110,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("check writes to the database", STORE.check_health),
     PeriodicTask("end orphaned runs", end_orphaned_runs),
     PeriodicTask("store spooled runs", _on_writer(replay_spool)),
-    PeriodicTask("count finished runs", _in_batches(count_finished_runs, batch_size=MAX_RUNS)),
+    PeriodicTask("count finished runs", _count_finished_runs),
     PeriodicTask("reconnect Redis", LIMIT_REDIS.reconnect),
     PeriodicTask("renew concurrency slots", SLOTS.renew),
     PeriodicTask("store rejections", REJECTIONS.store),
@@ -125,14 +122,12 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("anchor audit trail", _in_thread(write_anchor)),
     # Counting reads much; the task "resume erasures" begins with what is found.
     PeriodicTask(
-        "begin nightly pruning",
-        _in_thread(lambda: begin_pruning(timezone.now(), write=run_on_writer)),
-        MINUTE,
+        "begin nightly pruning", _in_thread(lambda: begin_pruning(timezone.now())), MINUTE
     ),
     PeriodicTask("resume deletions", _on_writer(resume_deletions)),
     PeriodicTask("resume erasures", _on_writer(resume_removals)),
     PeriodicTask("remove erased runs from the spool", _on_writer(clean_spool)),
-    PeriodicTask("forget old erasures", _in_batches(delete_old_digests), HOUR),
+    PeriodicTask("forget old erasures", _on_writer(delete_old_digests), HOUR),
     PeriodicTask("resume evaluations", _on_writer(resume_evaluations)),
     PeriodicTask("resume exports", _on_writer(resume_exports)),
     PeriodicTask("delete expired exports", _on_writer(sweep_exports), MINUTE),

@@ -4,16 +4,13 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
-from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, OperationalError
-from django.utils import timezone
 import pytest
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs import tasks as background_tasks
-from copilot_admin.models import Copilot, ErasedRun, Removal
-from copilot_admin.privacy import erased_data
+from copilot_admin.models import Copilot, Removal
 from copilot_admin.runs import open_run
 from copilot_admin.server import lifecycle
 from copilot_admin.server.periodic_tasks import (
@@ -134,17 +131,6 @@ def test_a_task_that_hangs_stops_no_other_and_is_not_called_twice():
     tasks = [PeriodicTask("hanging", hang, 0.001), PeriodicTask("working", work, 0.001)]
     run_tasks(tasks, until=thrice)
     assert done.count("hanging") == 1
-
-
-def test_old_erasures_are_forgotten_in_batches(monkeypatch):
-    monkeypatch.setattr(erased_data, "MAX_DIGESTS", 1)
-    long_ago = timezone.now() - 2 * erased_data.DIGEST_LIFETIME
-    for number in range(3):
-        digest = erased_data.get_digest(UUID(int=number))
-        ErasedRun.objects.create(digest=digest, erased_at=long_ago if number else timezone.now())
-    (task,) = (task for task in PERIODIC_TASKS if task.name == "forget old erasures")
-    asyncio.run(task.function())
-    assert ErasedRun.objects.get().digest == erased_data.get_digest(UUID(int=0))
 
 
 def test_nightly_pruning_begins_a_removal(settings):

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 import json
-from threading import Thread
 
 import pytest
 
@@ -12,6 +11,7 @@ from copilot_admin.models import Provider
 from copilot_admin.server import local_models
 from copilot_admin.server.first_start import prepare_first_start
 from copilot_admin.server.local_models import find_local_servers
+from tests.http_stub import http_stub
 
 pytestmark = pytest.mark.django_db
 
@@ -20,19 +20,13 @@ pytestmark = pytest.mark.django_db
 def list_models(body: object) -> Iterator[str]:
     """Serve a list of models; yield the base URL."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200 if self.path == "/v1/models" else 404)
-            self.end_headers()
-            self.wfile.write(json.dumps(body).encode())
+    def handle(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200 if request.path == "/v1/models" else 404)
+        request.end_headers()
+        request.wfile.write(json.dumps(body).encode())
 
-        def log_message(self, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-        server.shutdown()
+    with http_stub(handle) as url:
+        yield f"{url}/v1"
 
 
 def test_a_server_that_is_found_becomes_a_provider_at_the_first_start(

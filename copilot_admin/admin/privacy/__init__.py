@@ -1,1 +1,1 @@
-"""For how long data is kept: clocks, redaction, legal holds, erasure. Door: `views`."""
+"""Pages of retention, redaction, legal holds and erasure."""

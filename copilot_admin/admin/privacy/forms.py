@@ -62,10 +62,14 @@ class ScopeForm(forms.Form):
         required=False,
         max_length=MAX_PRINCIPAL_LENGTH,
     )
-    copilot = forms.SlugField(
+    copilot = forms.ModelChoiceField(
         label=gettext_lazy("Copilot"),
         help_text=gettext_lazy("URL name of the copilot."),
+        queryset=Copilot.objects.all(),
+        to_field_name="slug",
         required=False,
+        widget=forms.TextInput,
+        error_messages={"invalid_choice": gettext_lazy("No copilot has this URL name.")},
     )
     since = _day(gettext_lazy("From"), gettext_lazy("Active on this day or later."))
     until = _day(gettext_lazy("To"), gettext_lazy("Active on this day or earlier."))
@@ -81,15 +85,6 @@ class ScopeForm(forms.Form):
             return find_user(text).pk if text else None
         except ValueError as error:
             raise forms.ValidationError(str(error), code="user") from error
-
-    def clean_copilot(self) -> int | None:
-        slug = self.cleaned_data["copilot"]
-        if not slug:
-            return None
-        found = Copilot.objects.filter(slug=slug).values_list("pk", flat=True).first()
-        if found is None:
-            raise forms.ValidationError(_("No copilot has this URL name."), code="copilot")
-        return found
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -107,12 +102,12 @@ class ScopeForm(forms.Form):
     def scope(self) -> PrivacyScope:
         """Selection that the form describes."""
         data = self.cleaned_data
-        until = data.get("until")
+        copilot, until = data.get("copilot"), data.get("until")
         return PrivacyScope(
             conversation=data.get("conversation"),
             user=data.get("user"),
             principal=data.get("principal", ""),
-            copilot=data.get("copilot"),
+            copilot=copilot.pk if copilot else None,
             since=_midnight(data.get("since")),
             until=_midnight(until + timedelta(days=1)) if until else None,
         )

@@ -89,7 +89,7 @@ def test_a_hold_is_placed_shown_on_the_transcript_and_released(client):
     [
         ({"reason": "r"}, "__all__", "everything"),
         ({"principal": "a"}, "reason", "required"),
-        ({"copilot": "nobody", "reason": "r"}, "copilot", "copilot"),
+        ({"copilot": "nobody", "reason": "r"}, "copilot", "invalid_choice"),
         ({"conversation": "7", "reason": "r"}, "__all__", None),
         ({"since": "2026-02-01", "until": "2026-01-01", "reason": "r"}, "until", None),
         ({"until": "9999-12-31", "reason": "r"}, "until", "max_value"),
