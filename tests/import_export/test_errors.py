@@ -40,7 +40,7 @@ CHOICE = {"label": "A", "value": "a"}
         ({"name": "x" * 101}, "name", "string_too_long"),
         ({"name": 3}, "name", "string_type"),
         ({"name": "a\u202eb"}, "name", "bidi"),
-        ({"description": "x" * 10_001}, "description", "too_long"),
+        ({"description": "x" * 10_001}, "description", "string_too_long"),
         ({"enabled": "yes"}, "enabled", "bool_type"),
         ({"starters": "x"}, "starters", "list_type"),
         ({"parameters": []}, "parameters", "dict_type"),

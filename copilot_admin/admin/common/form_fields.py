@@ -20,16 +20,10 @@ def with_plain_newlines(data: QueryDict) -> QueryDict:
     return plain
 
 
-def unturned(text: str) -> str:
-    """Return the text if it has no bidi control characters."""
+def check_unturned(text: str) -> None:
+    """Reject bidi control characters."""
     if wrong := bidi_fault(text):
         raise forms.ValidationError(capfirst(wrong))
-    return text
-
-
-def check_unturned(text: str) -> None:
-    """Validator form of `unturned`."""
-    unturned(text)
 
 
 class SeveralFiles(forms.FileInput):

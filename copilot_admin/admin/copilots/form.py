@@ -10,14 +10,14 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.core.signing import BadSignature, Signer
+from django.core.validators import MaxLengthValidator
 from django.forms import ModelForm
 from django.http import QueryDict
 from django.utils.functional import Promise
-from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.form_fields import unturned, with_plain_newlines
+from copilot_admin.admin.common.form_fields import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
 from copilot_admin.admin.copilots.data_rows import DataNoteRow
 from copilot_admin.admin.copilots.fields import (
@@ -49,7 +49,6 @@ from copilot_admin.copilots.config_types import (
     MAX_DESCRIPTION_LENGTH,
     MAX_PROMPT_LENGTH,
     html_source_fault,
-    length_fault,
 )
 from copilot_admin.copilots.images import MAX_BYTES, harmless_png, random_name
 from copilot_admin.copilots.other_providers import find_missing, names_in_rows
@@ -228,9 +227,11 @@ class CopilotForm(ModelForm[Copilot]):
         self.initial = {**self.initial, **_build_initial(self.instance), **_only(given)}
         self.initial["seen"] = self._stored_stamp()
         self._offer_choices()
-        for name in ("system_prompt", "description"):
+        limits = {"system_prompt": MAX_PROMPT_LENGTH, "description": MAX_DESCRIPTION_LENGTH}
+        for name, limit in limits.items():
             if name in self.fields:
                 cast(forms.CharField, self.fields[name]).strip = False
+                self.fields[name].validators.append(MaxLengthValidator(limit))
         if "slug" in self.fields:
             self.fields["slug"].disabled = bool(self.instance.live_id)
             self.fields["slug"].required = False
@@ -244,18 +245,12 @@ class CopilotForm(ModelForm[Copilot]):
         name: str = self.cleaned_data["name"].strip()
         if Copilot.objects.exclude(pk=self.instance.pk).filter(name__iexact=name).exists():
             raise forms.ValidationError(_("Another copilot has this name. Choose another one."))
-        return unturned(name)
+        return name
 
     def clean_slug(self) -> str:
         """Create the slug from the name if none was entered."""
         name = self.cleaned_data.get("name", "")
         return self.cleaned_data["slug"] or (free_slug(slug_of(name)) if name else "")
-
-    def clean_description(self) -> str:
-        return _checked(self.cleaned_data["description"], MAX_DESCRIPTION_LENGTH)
-
-    def clean_system_prompt(self) -> str:
-        return _checked(self.cleaned_data["system_prompt"], MAX_PROMPT_LENGTH)
 
     def clean_image_url(self) -> str:
         """Accept what a browser can load from Workspace's pages."""
@@ -400,12 +395,6 @@ class CopilotForm(ModelForm[Copilot]):
         stored = str(self.instance.parameters.get("reasoning_effort", ""))
         if stored not in ("", *EFFORTS):  # an imported file may have any
             effort.choices = [*cast("list[tuple[str, str]]", effort.choices), (stored, stored)]
-
-
-def _checked(text: str, limit: int) -> str:
-    if wrong := length_fault(text, limit):
-        raise forms.ValidationError(capfirst(wrong))
-    return unturned(text)
 
 
 def _only(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -27,7 +27,6 @@ from copilot_admin.admin.providers.connect import (
     check_form,
     find_preset,
 )
-from copilot_admin.admin.providers.deletion import deletion_of
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.presets import list_presets
 from copilot_admin.admin.site.site import site
@@ -35,7 +34,7 @@ from copilot_admin.copilots.model_lists import keep_models, known_models, record
 from copilot_admin.copilots.other_providers import rename_in_drafts
 from copilot_admin.copilots.providers import set_api_key, set_headers
 from copilot_admin.copilots.rerouting import APPROVAL_LIFETIME, find_live_copilots
-from copilot_admin.models import Action, Provider, RerouteApproval
+from copilot_admin.models import Action, Copilot, ModelPrice, Provider, RerouteApproval
 
 FOLDER = "admin/copilot_admin/provider"
 FULL = "full"  # of the add page: all settings instead of a vendor and a key
@@ -282,7 +281,18 @@ class ProviderAdmin(BaseAdmin[Provider]):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        return deletion_of(objs)
+        """Protect providers of drafts and versions; Django would list each version."""
+        found = list(objs)
+        uses = Q(provider__in=found) | Q(versions__provider__in=found)
+        uses |= Q(versions__other_providers__provider__in=found)
+        counts = {
+            str(Provider._meta.verbose_name_plural): len(found),
+            str(ModelPrice._meta.verbose_name_plural): ModelPrice.objects.filter(
+                provider__in=found
+            ).count(),
+        }
+        users = list(map(str, Copilot.objects.filter(uses).distinct().by_name()))
+        return list(map(str, found)), {k: n for k, n in counts.items() if n}, set(), users
 
 
 def _record(provider: Provider, result: CheckResult) -> None:

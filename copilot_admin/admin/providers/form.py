@@ -44,7 +44,7 @@ from copilot_admin.models import Provider
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
-LONGEST_TIMEOUT_S = 3600
+MAX_TIMEOUT_SECONDS = 3600
 ENVIRONMENT_NAME = RegexValidator(
     r"^[A-Za-z_][A-Za-z0-9_]*\Z",
     _("Enter the name of a variable, for example COPILOT_KEY_LOCAL, not the key itself."),
@@ -58,7 +58,7 @@ class _Timeout(forms.FloatField):
             help_text=help_text,
             required=False,
             min_value=0.1,
-            max_value=LONGEST_TIMEOUT_S,
+            max_value=MAX_TIMEOUT_SECONDS,
             widget=forms.NumberInput(attrs={"step": "any"}),
         )
 
@@ -205,7 +205,7 @@ class ProviderForm(ModelForm[Provider], OptionFields):
 
     @property
     def new_headers(self) -> dict[str, str]:
-        """The request headers with their values, typed now or stored before."""
+        """Return the request headers with their values, typed or stored."""
         sent: dict[str, str] = self.cleaned_data.get("headers") or {}
         return {
             name: self._stored_headers[name] if value == MASK else value
@@ -234,7 +234,7 @@ class ProviderForm(ModelForm[Provider], OptionFields):
 
     @property
     def timeouts(self) -> dict[str, float]:
-        """The timeouts that differ from the defaults, in seconds."""
+        """Return the timeouts that differ from the defaults, in seconds."""
         usual = asdict(Timeouts())
         given = {name: self.cleaned_data.get(name) for name in usual}
         return {
@@ -245,7 +245,7 @@ class ProviderForm(ModelForm[Provider], OptionFields):
 
     @property
     def new_key(self) -> str | None:
-        """The key to store; empty deletes the stored one, None leaves it as it is."""
+        """Return the key to store; empty deletes the stored one, None keeps it."""
         if self.cleaned_data.get("api_key"):
             return str(self.cleaned_data["api_key"])
         return "" if self.cleaned_data.get("clear_key") or self.key_was_cleared else None
