@@ -11,12 +11,10 @@ from copilot_admin.agent.client.widgets import (
     plan_data_call,
     read_data_requests,
 )
-from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
-from protocol.events import FunctionCall, MessageChunk
 from protocol.models import (
     ContextItem,
     Generation,
@@ -26,30 +24,20 @@ from protocol.models import (
     Widgets,
 )
 from tests.agent.answer_requests import (
-    asked_arguments,
     data,
     events_of,
     fetched_pair,
-    loading,
     make_query,
     make_request,
     make_spec,
     make_widget,
     second_step,
 )
-from tests.agent.scripted import ScriptedProvider, call, text
+from tests.agent.scripted import ScriptedProvider, text
 
 FETCH = make_spec(widget_data=WidgetDataMode.FETCH)
 ASK = make_spec(widget_data=WidgetDataMode.ASK)
 OFF = make_spec(widget_data=WidgetDataMode.OFF)
-LOOPED = (
-    "The dashboard sent the question again without the data it was asked for, so this answer "
-    "does without it. Ask again in a new chat if it should not."
-)
-TOO_OFTEN = (
-    "The dashboard was already asked for data 4 times for this question, so this answer uses what "
-    "there is. Ask again about fewer widgets."
-)
 ONE, TWO, THREE = (make_widget(number) for number in (1, 2, 3))
 NAMELESS = [make_widget(number, origin="", widget_id="", params=()) for number in range(1, 6)]
 QUESTION = HumanMessage("q")
@@ -129,49 +117,16 @@ def test_results_reach_the_model_even_if_nothing_more_is_fetched():
     assert '[{"close": 1.5}]' in calls[0].messages[-1].text
 
 
-def test_generation_one_fetches_one_widget_a_step_and_four_in_all():
-    uuids: list[str] = []
-    widgets = Widgets(primary=tuple(NAMELESS))
-    while plan := planned(first_generation(*uuids, widgets=widgets)).fetch:
-        (source,) = plan.sources
-        uuids.append(source.widget_uuid)
-    assert uuids == [widget.uuid for widget in NAMELESS[:4]]
-    query = first_generation(*uuids, widgets=widgets)
-    assert planned(query).missing == ("Prices 5",)
-    events, _ = answer(query, text("Four."), spec=FETCH)
-    assert events[:4] == [*warning_events(TOO_OFTEN), MessageChunk("\n\n"), MessageChunk("Four.")]
-
-
 def test_generation_one_does_not_fetch_what_the_context_holds():
     context = (ContextItem(uuid=ONE.uuid, data=data("1.5")),)
     query = first_generation(widgets=Widgets(primary=(ONE, TWO)), context=context)
     assert fetched(query) == ["prices_2"]
 
 
-def test_a_question_that_loops_is_answered_without_data_and_with_a_warning():
-    query = make_query(widgets=Widgets(primary=(make_widget(),)))
-    load_stored_turn = loading(StoredTurn(is_retry_loop=True))
-    events, _ = answer(query, text("No data."), spec=FETCH, load_stored_turn=load_stored_turn)
-    assert events == [*warning_events(LOOPED), MessageChunk("\n\n"), MessageChunk("No data.")]
-
-
 @pytest.mark.parametrize(("calls", "ids"), [(3, ["prices_1"]), (4, [])])
 def test_calls_that_only_the_server_remembers_count(calls, ids):
     stored_turn = StoredTurn(client_calls={"get_widget_data": calls})
     assert fetched(make_query(widgets=Widgets(primary=(ONE,))), stored_turn=stored_turn) == ids
-
-
-def test_the_fifth_call_of_a_question_is_refused():
-    script = [call(DATA_TOOL.name, widgets=[{"id": ONE.ref}]), text("With what I have.")]
-    others = [make_widget(number) for number in range(2, 6)]
-    [event], _ = answer(after(*others[:3], primary=(ONE,)), script[0])
-    assert isinstance(event, FunctionCall)
-    assert event.input_arguments == asked_arguments(ONE)
-    events, calls = answer(after(*others, primary=(ONE,)), *script)
-    words = MessageChunk("With what I have.")
-    assert events[:4] == [*warning_events(TOO_OFTEN), MessageChunk("\n\n"), words]
-    assert calls[1].messages[-1].text == f"{TOO_OFTEN} Answer with what you have."
-    assert calls[1].tools == ()
 
 
 def test_a_failed_source_is_not_offered_again_with_the_same_arguments():

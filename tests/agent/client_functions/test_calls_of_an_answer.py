@@ -6,7 +6,7 @@ import json
 import pytest
 
 from copilot_admin.agent.client.workspace import catalog_text
-from copilot_admin.agent.values.answer_request import ServerTool, StoredTurn
+from copilot_admin.agent.values.answer_request import ServerTool
 from copilot_admin.agent.values.model_call import Finish, ModelRole, ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
@@ -19,14 +19,13 @@ from protocol.models import (
     Widgets,
 )
 from tests.agent.answer_requests import (
-    loading,
     make_query,
     make_request,
     make_spec,
     make_widget,
     outputs_of,
 )
-from tests.agent.client_functions.samples import FULL_QUERY, MCP_TOOL, SAMPLES, WIDGET_UUID
+from tests.agent.client_functions.samples import FULL_QUERY, SAMPLES, WIDGET_UUID
 from tests.agent.scripted import ScriptedProvider, Step, call, text
 
 WANTED = f'{{"widgets": [{{"id": "{WIDGET_UUID}"}}]}}'
@@ -73,20 +72,6 @@ def test_after_two_wrong_calls_the_model_answers_without_tools():
     assert "q must be given" in warning.message
     assert calls[2].tools == ()
     assert [one.name for one in outputs if isinstance(one, ServerTool)] == ["kb_search_docs"] * 2
-
-
-@pytest.mark.parametrize("widget_data", [WidgetDataMode.ASK, WidgetDataMode.OFF])
-def test_a_question_may_call_the_client_so_many_times(widget_data):
-    outputs, calls = answer(
-        replace(make_query(), tools=(MCP_TOOL,)),
-        call("kb_search_docs", q="x"),
-        text("Done."),
-        load_stored_turn=loading(StoredTurn(client_calls={"execute_agent_tool": 16})),
-        spec=make_spec(widget_data=widget_data),
-    )
-    assert calls[1].tools == ()
-    assert any(isinstance(one, StatusUpdate) for one in outputs)
-    assert "Answer with what you have." in calls[1].messages[-1].text
 
 
 def test_of_hundreds_of_widgets_the_best_are_listed_and_the_others_can_be_found():

@@ -8,7 +8,6 @@ import pytest
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import MessageChunk
-from protocol.models import CallMessage, DataItem, HumanMessage, ResultMessage, SourceData
 from tests.agent.answer_requests import make_query, make_request, outputs_of
 from tests.agent.client_functions.samples import (
     FULL_QUERY,
@@ -96,28 +95,6 @@ def test_any_other_arguments_are_sent(value):
     arguments = f'{{"q": {value}}}'
     [event], _ = answer(arguments)
     assert event.input_arguments["parameters"] == json.loads(arguments)
-
-
-def test_a_result_has_the_name_of_its_tool():
-    arguments = sent("execute_agent_tool", q="rates")
-    data = SourceData((DataItem(content='{"error_type": "e", "content": "down"}'),))
-    messages = (
-        HumanMessage("Search."),
-        CallMessage("execute_agent_tool", arguments),
-        ResultMessage("execute_agent_tool", arguments, (data,)),
-    )
-    with ScriptedProvider([text("It is down.")]) as provider:
-        outputs_of(make_request(provider, query=replace(FULL_QUERY, messages=messages)))
-    [made] = provider.calls
-    assert "kb_search_docs" in {tool.name for tool in made.tools}
-    *_, called, result = made.messages
-    assert (called.tool_calls[0].name, called.tool_calls[0].arguments) == (
-        "kb_search_docs",
-        '{"q": "rates"}',
-    )
-    assert result.text == (
-        '<data source="kb_search_docs">\n{"error_type": "e", "content": "down"}\n</data>'
-    )
 
 
 def test_a_call_of_a_tool_that_vanished_is_explained_and_the_answer_goes_on():
