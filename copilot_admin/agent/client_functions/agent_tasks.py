@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client.workspace import agents_of
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
@@ -55,7 +54,6 @@ class AssignTasksToAgents(ClientFunction):
 
     name = "assign_tasks_to_agents"
     label = "Tasks for other agents"
-    limit_messages = CallLimitMessages("Tasks were already given", "no more tasks are given")
     without_result = "(the agents have answered the user themselves)"
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

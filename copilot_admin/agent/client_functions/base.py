@@ -66,7 +66,6 @@ class ClientFunction(ABC):
         name: On the wire.
         only_reads: It changes nothing.
         label: Its name for builders who limit how often it is called.
-        limit_messages: What the user is told when it was called often enough.
         without_result: What the model is told when nothing came back.
         keeps_texts: Workspace gets the texts of the model as they are; otherwise without images
             from hosts that aren't allowed.
@@ -75,9 +74,13 @@ class ClientFunction(ABC):
     name: ClassVar[str]
     only_reads: ClassVar[bool] = False
     label: ClassVar[str] = ""
-    limit_messages: ClassVar[CallLimitMessages] = CallLimitMessages()
     without_result: ClassVar[str] = "(no result)"
     keeps_texts: ClassVar[bool] = False
+
+    @property
+    def limit_messages(self) -> CallLimitMessages:
+        """What the user is told when the function was called often enough."""
+        return CallLimitMessages(f"{self.label}: Workspace was already asked for this")
 
     @abstractmethod
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, JsonValue
 
-from copilot_admin.agent.client.limits import MAX_SOURCES, CallLimitMessages
+from copilot_admin.agent.client.limits import MAX_SOURCES
 from copilot_admin.agent.client.widget_data import source_for
 from copilot_admin.agent.client.widgets import WidgetLookup
 from copilot_admin.agent.client.workspace import may_be_changed
@@ -65,7 +65,6 @@ class AddWidgetToDashboard(ClientFunction):
 
     name = "add_widget_to_dashboard"
     label = "Widgets added to the dashboard"
-    limit_messages = CallLimitMessages("Widgets were already added", "no more widgets are added")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all widgets of the request."""
@@ -78,9 +77,6 @@ class UpdateWidgetInDashboard(ClientFunction):
 
     name = "update_widget_in_dashboard"
     label = "Widgets changed on the dashboard"
-    limit_messages = CallLimitMessages(
-        "Widgets were already changed", "no more widgets are changed"
-    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all widgets on the dashboard."""

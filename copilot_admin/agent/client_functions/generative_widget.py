@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.text import map_object_texts
@@ -59,7 +58,6 @@ class AddGenerativeWidget(ClientFunction):
     name = "add_generative_widget"
     label = "New widgets of the copilot's own"
     keeps_texts = True  # the HTML is cleaned as HTML
-    limit_messages = CallLimitMessages("Widgets were already made", "no more widgets are made")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all kinds of widget."""

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
@@ -43,7 +42,6 @@ class ManageNavigationBar(ClientFunction):
 
     name = "manage_navigation_bar"
     label = "Tabs of the dashboard"
-    limit_messages = CallLimitMessages("The tabs were already changed", "the tabs stay as they are")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all operations."""

@@ -5,7 +5,6 @@ from functools import partial
 
 from pydantic import BaseModel, Field
 
-from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client_functions.base import ClientFunction, ToolDefinition, ToolScope
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
@@ -31,9 +30,6 @@ class GetParamsOptions(ClientFunction):
     name = "get_params_options"
     only_reads = True
     label = "Options of parameters"
-    limit_messages = CallLimitMessages(
-        "Options were already looked up", "no more options are looked up"
-    )
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield one tool for all widgets."""

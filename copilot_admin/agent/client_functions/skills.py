@@ -5,7 +5,6 @@ from functools import partial
 
 from pydantic import BaseModel, Field
 
-from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client.workspace import MAX_SKILLS, offered_skills
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
@@ -47,7 +46,6 @@ class GetSkillContent(ClientFunction):
     name = GET_SKILL_CONTENT
     only_reads = True
     label = "Skills that are loaded"
-    limit_messages = CallLimitMessages("Skills were already loaded", "no more skills are loaded")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the tool with the slugs in its description."""
@@ -73,7 +71,6 @@ class SaveSkill(ClientFunction):
 
     name = "save_skill"
     label = "Skills that are saved"
-    limit_messages = CallLimitMessages("Skills were already saved", "no more skills are saved")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the tool if the request brought skills."""
