@@ -24,7 +24,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.review.queues import QueueProgress, claim_next, is_assigned, progress_of
-from copilot_admin.review.reviews import Verdicts, VerdictView
+from copilot_admin.review.reviews import Verdicts
 from copilot_admin.transcripts.access import REVIEW
 from copilot_admin.transcripts.verdicts import GivenVerdict, active_criteria, verdict_of
 
@@ -133,7 +133,7 @@ class ReviewPanel:
     """
 
     form: VerdictForm | None
-    others: Sequence[VerdictView]
+    others: Sequence[Verdict]
     queue: ReviewQueue | None
     progress: QueueProgress | None
     is_unassigned: bool
@@ -155,7 +155,11 @@ def build_review(
         form = VerdictForm(criteria=active_criteria(), verdict=own)
     return ReviewPanel(
         form=form if may_review else None,
-        others=[one for one in verdicts.get(None, ()) if not (may_review and one.is_own)],
+        others=[
+            one
+            for one in verdicts.get(None, ())
+            if not (may_review and one.author_id == request.user.pk)
+        ],
         queue=queue,
         progress=progress_of(queue, now=timezone.now()) if queue else None,
         is_unassigned=queue is not None and not is_assigned(queue, conversation.pk, request.user),

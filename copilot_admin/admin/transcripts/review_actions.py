@@ -193,7 +193,7 @@ def _show_turn(
 def _render_review(
     request: HttpRequest, conversation: Conversation, nav: ReturnContext, form: VerdictForm | None
 ) -> HttpResponse:
-    verdicts = verdicts_on(conversation, request.user)
+    verdicts = verdicts_on(conversation)
     review = build_review(request, conversation, nav, verdicts, form=form)
     context = {
         "conversation": conversation,

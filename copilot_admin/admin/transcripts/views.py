@@ -90,8 +90,8 @@ def render_turn(
     """Return a turn as a part of a page."""
     tree = read_tree(conversation)
     view = _read_turn(conversation, tree, turn, extent=EXTENT)
-    verdicts = verdicts_on(conversation, request.user)
-    reviews = turn_reviews(conversation, [view.id], verdicts, request.user)
+    verdicts = verdicts_on(conversation)
+    reviews = turn_reviews(conversation, [view.id], verdicts)
     (part,) = build_parts(tree, {view.id: view}, reviews=reviews)
     context = {
         "part": part,
@@ -193,11 +193,11 @@ def _page_context(
     tree = read_tree(conversation)
     through = parse_id(request.GET.get("turn", ""))
     plan = plan_page(tree, through=through)
-    verdicts = verdicts_on(conversation, request.user)
+    verdicts = verdicts_on(conversation)
     page: ConversationPage = build_page(
         plan,
         read_turns(conversation, tree, plan.shown, extent=EXTENT),
-        reviews=turn_reviews(conversation, plan.shown, verdicts, request.user),
+        reviews=turn_reviews(conversation, plan.shown, verdicts),
     )
     return {
         **_about(request, conversation, nav),
