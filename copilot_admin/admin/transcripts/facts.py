@@ -1,59 +1,35 @@
 """Facts about a conversation as a whole."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from copilot_admin.admin.transcripts.outcomes import Presentation, present_outcome, series_of
+from copilot_admin.admin.transcripts.outcomes import present_outcome, series_of
 from copilot_admin.models import Conversation, EndpointKey, Logging, Outcome, Run, Turn
 from copilot_admin.models.conversations import PLAYGROUND
 
 LIVE_DURATION = timedelta(minutes=30)  # after the last question, in which a next one may come
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationFacts:
-    """Facts in the head of a conversation's page.
-
-    Attributes:
-        caller: The API key or the builder that asked.
-        keeps_content: The copilot stores what is said.
-        is_recent: The page is updated live.
-    """
-
-    conversation: Conversation
-    caller: str
-    outcome: Presentation
-    keeps_content: bool
-    is_recent: bool
-    version: int | None
-    model: str
-
-    @property
-    def series(self) -> int:
-        return series_of(self.conversation)
-
-
-def load_facts(conversation: Conversation) -> ConversationFacts:
-    """Return the facts; the conversation comes with its copilot."""
+def load_facts(conversation: Conversation) -> dict[str, object]:
+    """Return the facts in the head of a conversation's page; it comes with its copilot."""
     run = (
         Run.objects.filter(conversation=conversation)
         .order_by("-started_at")
         .values("model", "copilot_version__number")
         .first()
     )
-    return ConversationFacts(
-        conversation=conversation,
-        caller=_describe_caller(conversation.principal),
-        outcome=present_outcome(conversation.last_outcome),
-        keeps_content=conversation.copilot.logging == Logging.EVERYTHING,
-        is_recent=is_recent(conversation),
-        version=run["copilot_version__number"] if run else None,
-        model=run["model"] if run else "",
-    )
+    return {
+        "series": series_of(conversation),
+        "caller": _describe_caller(conversation.principal),  # the API key or the builder
+        "outcome": present_outcome(conversation.last_outcome),
+        "keeps_content": conversation.copilot.logging == Logging.EVERYTHING,
+        "is_recent": is_recent(conversation),  # the page is updated live
+        "version": run["copilot_version__number"] if run else None,
+        "model": run["model"] if run else "",
+    }
 
 
 def is_recent(conversation: Conversation) -> bool:

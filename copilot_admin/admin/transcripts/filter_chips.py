@@ -36,22 +36,12 @@ GROUPS: Sequence[tuple[Label, Sequence[str]]] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """A value of a filter, and the URL with it."""
-
-    value: str
-    label: Label
-    url: str
-    is_current: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
     """A filter that is set, or that is being set.
 
     Attributes:
         control: menu, text, number or date.
-        options: Of a menu, or suggestions for a text.
+        options: Value, label and URL of those of a menu, or of suggestions for a text.
         remove_url: URL of the list without it; "" if it isn't set.
     """
 
@@ -62,17 +52,9 @@ class Chip:
     shown: Label
     hint: Label
     error: str
-    options: Sequence[Option]
+    options: Sequence[tuple[str, Label, str]]
     remove_url: str
     is_open: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilterLink:
-    """An entry of the menu that adds a filter."""
-
-    label: Label
-    url: str
 
 
 def build_chips(filters: TranscriptFilters, params: Mapping[str, str]) -> list[Chip]:
@@ -86,15 +68,15 @@ def build_chips(filters: TranscriptFilters, params: Mapping[str, str]) -> list[C
 
 def build_filter_menu(
     filters: TranscriptFilters, params: Mapping[str, str]
-) -> list[tuple[Label, list[FilterLink]]]:
-    """Return the filters that aren't set, by group; those in no group come last."""
+) -> list[tuple[Label, list[tuple[Label, str]]]]:
+    """Return label and URL of the filters that aren't set, by group; those in no group come last."""
     grouped = {ALWAYS_SHOWN, "ids", *(name for _group, names in GROUPS for name in names)}
     others = tuple(name for name in FILTERS if name not in grouped)
     return [
         (
             group,
             [
-                FilterLink(label=FILTERS[name].label, url=_url(params, **{EDIT: name}))
+                (FILTERS[name].label, _url(params, **{EDIT: name}))
                 for name in names
                 if name not in filters.data and name != ALWAYS_SHOWN
             ],
@@ -123,15 +105,7 @@ def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]
         shown=shown,
         hint=kind.field.hint if isinstance(kind, TypedFilter) else "",
         error=" ".join(filters.errors.get(name, [])),
-        options=[
-            Option(
-                value=one,
-                label=label,
-                url=_url(params, **{name: one}),
-                is_current=one == value,
-            )
-            for one, label in listed
-        ],
+        options=[(one, label, _url(params, **{name: one})) for one, label in listed],
         remove_url=_url(params, **{name: ""}) if value else "",
         is_open=params.get(EDIT) == name,
     )

@@ -20,11 +20,10 @@ from copilot_admin.admin.transcripts.turns import find_turn_of_key
 from copilot_admin.evaluation.differences import curl_of
 from copilot_admin.evaluation.from_turns import read_question
 from copilot_admin.http.origins import get_base_url
-from copilot_admin.models import OTHER_EVENT, Conversation, EventType
+from copilot_admin.models import OTHER_EVENT, Conversation, Event, EventType
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.transcripts.queries import (
     WHOLE,
-    EventView,
     Extent,
     MessageView,
     RunView,
@@ -116,7 +115,7 @@ def _message(message: MessageView) -> JsonObject:
     return {"role": message.role, **message.data}
 
 
-def _raw(event: EventView) -> RawEvent:
+def _raw(event: Event) -> RawEvent:
     name, data = WIRE_NAMES.get(event.type, ""), event.payload
     if event.type == OTHER_EVENT and data is not None and "event" in data:
         name, data = str(data["event"]), object_of(data.get("data"))

@@ -13,8 +13,8 @@ from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.spec import ProviderSpec
-from copilot_admin.models import EventType, Run
-from copilot_admin.transcripts.queries import EventView, RunView, TurnView
+from copilot_admin.models import Event, EventType, Run
+from copilot_admin.transcripts.queries import RunView, TurnView
 from protocol.parsing import UnusableQuery, parse_query
 
 MAX_PROMPT_CHARACTERS = 100_000
@@ -201,7 +201,7 @@ def _length(run: RunView) -> int:
     return max(round((timezone.now() - run.row.started_at).total_seconds() * 1000), 1)
 
 
-def _tool_ms(event: EventView) -> int:
+def _tool_ms(event: Event) -> int:
     ms = (event.payload or {}).get("ms")
     return ms if isinstance(ms, int) else 0
 
