@@ -22,7 +22,7 @@ from copilot_admin.transcripts.exports.selection import (
     freeze_query,
     read_selection,
 )
-from copilot_admin.transcripts.exports.writing import ExportPlan, Position, write_conversations
+from copilot_admin.transcripts.exports.writing import Position, write_conversations
 from copilot_admin.transcripts.filters import FILTERS
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
 
@@ -70,13 +70,8 @@ class Command(SanitizedCommand):
         for name, errors in selection.filters.errors.items():
             value = selection.filters.data[name]
             raise CommandError(f"The filter {name} can't be {value!r}: {' '.join(errors)}")
-        plan = ExportPlan(
-            selection=selection,
-            format=FORMATS[options["format"]],
-            options=ExportOptions(
-                with_data=options["with_data"], with_prompts=options["with_prompts"]
-            ),
-        )
+        form = FORMATS[options["format"]]
+        parts = ExportOptions(with_data=options["with_data"], with_prompts=options["with_prompts"])
         facts = hide_personal_filters(
             {name: given[name] for name in given if name != SEARCH_PARAMETER}
         )
@@ -85,9 +80,10 @@ class Command(SanitizedCommand):
         began_at = timezone.now()
         try:
             with _create_file(output) as file:
-                file.write(plan.format.begin(began_at, describe_query(query)).encode())
-                conversations, turns = _write(file, plan)
-                file.write(plan.format.end.encode())
+                pieces = write_conversations(selection, form, parts, find_id_range()[1] + 1)
+                file.write(form.begin(began_at, describe_query(query)).encode())
+                conversations, turns = _write(file, pieces)
+                file.write(form.end.encode())
                 erasures = Removal.objects.filter(cause=Cause.ERASURE, moved_at__gte=began_at)
                 if erasures.exists():
                     raise CommandError(
@@ -99,9 +95,9 @@ class Command(SanitizedCommand):
         self.stderr.write(f"Conversations: {conversations}, questions: {turns}")
 
 
-def _write(file: BinaryIO, plan: ExportPlan) -> tuple[int, int]:
+def _write(file: BinaryIO, pieces: Iterator[str | Position]) -> tuple[int, int]:
     conversations = turns = 0
-    for piece in write_conversations(plan, find_id_range()[1] + 1):
+    for piece in pieces:
         match piece:
             case str():
                 file.write(piece.encode(errors="replace"))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 import logging
 import sqlite3
 import time
@@ -38,15 +39,6 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportPlan:
-    """The content and form of an export."""
-
-    selection: Selection
-    format: ExportFormat
-    options: ExportOptions
-
-
 @dataclass(frozen=True, slots=True)
 class Position:
     """Everything down to this id is written.
@@ -59,15 +51,17 @@ class Position:
     n_turns: int | None = None
 
 
-def write_conversations(plan: ExportPlan, below: int) -> Iterator[str | Position]:
+def write_conversations(
+    selection: Selection, form: ExportFormat, options: ExportOptions, below: int
+) -> Iterator[str | Position]:
     """Yield the texts of the conversations below an id, and after each its position."""
-    while (window := next_window(plan.selection, below)) is not None:
+    while (window := next_window(selection, below)) is not None:
         ids, below = window
         for pk in ids:
-            conversation = read_conversation(pk, plan.options)
+            conversation = read_conversation(pk, options)
             if conversation is None or not conversation.tree.places:
                 continue
-            yield from plan.format.write(conversation)
+            yield from form.write(conversation)
             n_turns = None if conversation.is_gone else len(conversation.tree.places)
             yield Position(pk, n_turns)
         yield Position(below)
@@ -90,6 +84,7 @@ class ExportWriter:
     def __init__(self, export_id: int, claim: int) -> None:
         self._id, self._claim = export_id, claim
         self._export: TranscriptExport | None = None
+        self._pieces: Iterator[str | Position] = iter(())
         self._texts: list[bytes] = []
         self._buffered = 0  # bytes
 
@@ -149,15 +144,12 @@ class ExportWriter:
             with_prompts=export.with_prompts,
             prompts_of=_readable_prompts(export),
         )
-        plan = ExportPlan(selection=read_selection(export.query), format=form, options=options)
+        selection = read_selection(export.query)
         self._export, self._format = export, form
-        self._pieces = self._continue(export, plan)
-        return export
-
-    def _continue(self, export: TranscriptExport, plan: ExportPlan) -> Iterator[str | Position]:
+        self._pieces = write_conversations(selection, form, options, export.position)
         if not export.n_parts:
-            yield plan.format.begin(export.made_at, export.words)
-        yield from write_conversations(plan, export.position)
+            self._pieces = chain([form.begin(export.made_at, export.words)], self._pieces)
+        return export
 
     def _add(self, export: TranscriptExport, text: str) -> bool:
         data = text.encode(errors="replace")
