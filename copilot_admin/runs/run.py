@@ -191,10 +191,9 @@ class ActiveRun:
         output = self._output
         end = await output.finish(ending, run_id=self.id)
         self._observer.mark_finishing()
-        stored = await STORE.finish(end)
-        cost = stored.cost if stored else None
+        cost = await STORE.finish(end)
         await self._charge(end, cost)
-        if stored:
+        if cost is not None:
             output.writer.release()
             self._broadcast(TurnChange.FINISHED)
         else:
@@ -227,7 +226,7 @@ class ActiveRun:
         """Charge limits and budgets before the last frame, so that the next request counts it."""
         if not self._admission.is_open:
             return
-        if cost is None and self._admission.counts_money:
+        if (cost is None or cost.amount is None) and self._admission.counts_money:
             calculate = partial(
                 calculate_run_cost,
                 end.usages,

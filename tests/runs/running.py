@@ -12,7 +12,7 @@ from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import Answerer, LiveCopilot
 from copilot_admin.ids import Ids
 from copilot_admin.models import Logging, Outcome
-from copilot_admin.pricing.cost import Cost
+from copilot_admin.pricing.cost import UNKNOWN_COST, Cost
 from copilot_admin.runs import run as run_task
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
@@ -20,7 +20,6 @@ from copilot_admin.runs.run import ActiveRun
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.run_end import Ending, RunEnd
 from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection, RunStart
-from copilot_admin.transcripts.store.transcript_store import StoredEnd
 from protocol.parsing import parse_query
 from tests.agent.answer_requests import make_spec
 from tests.agent.scripted import ScriptedProvider
@@ -82,13 +81,13 @@ class Noted:
         assert list(pieces) == [RUN]
         self.pieces.append((now(), pieces[RUN]))
 
-    async def finish(self, end: RunEnd) -> StoredEnd | None:
+    async def finish(self, end: RunEnd) -> Cost | None:
         assert end.run_id == RUN
         task = asyncio.current_task()
         assert task is not None
         self.cancelling.append(task.cancelling())
         self.ends.append(end)
-        return StoredEnd(self.cost) if self.is_kept else None
+        return self.cost or UNKNOWN_COST if self.is_kept else None
 
     async def broadcast(self, conversation_id: int, *, turn_id: int, kind: str) -> None:
         self.told.append((now(), conversation_id, turn_id, kind))

@@ -10,6 +10,7 @@ import pytest
 from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.models import Outcome
+from copilot_admin.pricing.cost import Cost
 from copilot_admin.runs import open_run as opening
 from copilot_admin.runs.open_run import (
     end_deleted,
@@ -20,7 +21,6 @@ from copilot_admin.runs.open_run import (
 from copilot_admin.runs.run_output import SLOW_CLIENT_SECONDS
 from copilot_admin.runs.sse_writer import SSEWriter
 from copilot_admin.runs.tasks import CRASHED, DELETED, RESTARTING, REVOKED, CancelReason
-from copilot_admin.transcripts.store.transcript_store import StoredEnd
 from protocol.events import MessageChunk
 from protocol.sse import encode_chunk
 from tests.runs.running import LIVE, Noted, ending, opened, play, question
@@ -73,9 +73,9 @@ def test_a_run_that_has_ended_is_not_stopped(noted, monkeypatch):
 def test_a_run_that_is_being_kept_is_not_stopped(noted, monkeypatch, broken):
     finish = noted.finish
 
-    async def late(*arguments: Any) -> StoredEnd | None:
+    async def late(*arguments: Any) -> Cost | None:
         await asyncio.sleep(3)
-        kept: StoredEnd | None = await finish(*arguments)
+        kept: Cost | None = await finish(*arguments)
         return kept
 
     def fail(*_: Any) -> None:

@@ -32,11 +32,11 @@ from copilot_admin.admin.blocks.kinds import (
 )
 from copilot_admin.admin.blocks.results import build_file_line, build_results
 from copilot_admin.agent.values.answer_request import CalledAfterData
-from copilot_admin.models import EventType
+from copilot_admin.models import Event, EventType
 from copilot_admin.rendering.charts import draw_chart
 from copilot_admin.rendering.tables import are_rows, build_table
 from copilot_admin.rendering.text import cell_text, duration
-from copilot_admin.transcripts.queries import CallView, EventView
+from copilot_admin.transcripts.queries import CallView
 from protocol.data import split_rendered
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 from protocol.plain_text import html_text
@@ -56,7 +56,7 @@ class Answer(Protocol):
         """All text."""
 
     @property
-    def events(self) -> Sequence[EventView]:
+    def events(self) -> Sequence[Event]:
         """Everything that isn't text."""
 
     @property
@@ -78,7 +78,7 @@ def build_blocks(
         yield _call(run, run.call, limits)
 
 
-def _visible_events(run: Answer) -> list[EventView]:
+def _visible_events(run: Answer) -> list[Event]:
     return sorted(
         (
             event
@@ -89,11 +89,11 @@ def _visible_events(run: Answer) -> list[EventView]:
     )
 
 
-def _belongs_to_call(event: EventView) -> bool:
+def _belongs_to_call(event: Event) -> bool:
     return event.type == EventType.FUNCTION_CALL or _is_after_data(event)
 
 
-def _is_after_data(event: EventView) -> bool:
+def _is_after_data(event: Event) -> bool:
     fact = text_of((event.payload or {}).get("fact"))
     return event.type == models.OTHER_EVENT and fact == CalledAfterData.__name__
 
@@ -103,7 +103,7 @@ def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
         yield TextBlock(text, formatted)
 
 
-def _build_events(run: Answer, events: list[EventView], limits: DisplayLimits) -> Iterator[Block]:
+def _build_events(run: Answer, events: list[Event], limits: DisplayLimits) -> Iterator[Block]:
     for kind, grouped in groupby(events, key=lambda event: event.type):
         group = [(f"r{run.id.hex}-{event.ord}", event.payload or {}) for event in grouped]
         if kind == EventType.STATUS:

@@ -12,8 +12,9 @@ from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.server_tools import result_text, title_of
 from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
+from copilot_admin.models import Event
 from copilot_admin.rendering.text import pretty_json, shortened
-from copilot_admin.transcripts.queries import CallView, EventView
+from copilot_admin.transcripts.queries import CallView, make_event
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.components import ComponentOutput
 from protocol.events import CitationCollection
@@ -33,7 +34,7 @@ class TrialAnswer:
 
     id: UUID
     answer: str
-    events: tuple[EventView, ...]
+    events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,14 +107,5 @@ def _record_answer(run: ComponentRun) -> TrialAnswer:
     if events.citations:
         recorder.add(CitationCollection(tuple(events.citations.values())), at_ms=0)
     recording = recorder.recording()
-    views = tuple(
-        EventView(
-            ord=order,
-            type=str(entry.type),
-            payload=entry.payload,
-            text_offset=entry.text_offset,
-            at_ms=0,
-        )
-        for order, entry in enumerate(recording.events)
-    )
-    return TrialAnswer(id=id, answer=recording.text, events=views)
+    made = tuple(make_event(one, order) for order, one in enumerate(recording.events))
+    return TrialAnswer(id=id, answer=recording.text, events=made)

@@ -1,12 +1,11 @@
 """Transcripts as a reviewer reads them, in a constant number of queries."""
 
-from copilot_admin.transcripts.queries.reading import read_request, read_turns
+from copilot_admin.transcripts.queries.reading import make_event, read_request, read_turns
 from copilot_admin.transcripts.queries.rows import WHOLE, Extent
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace, read_tree
 from copilot_admin.transcripts.queries.views import (
     Attempt,
     CallView,
-    EventView,
     MessageView,
     RunView,
     TurnView,
@@ -17,7 +16,6 @@ __all__ = [
     "WHOLE",
     "Attempt",
     "CallView",
-    "EventView",
     "Extent",
     "MessageView",
     "RunView",
@@ -25,6 +23,7 @@ __all__ = [
     "TurnPlace",
     "TurnView",
     "attempts_of",
+    "make_event",
     "read_request",
     "read_tree",
     "read_turns",

@@ -3,17 +3,17 @@
 from collections.abc import Collection, Iterator, Mapping
 from uuid import UUID
 
-from copilot_admin.models import Conversation, Node, NodeKind, NodeRole, Run
+from copilot_admin.models import Conversation, Event, Node, NodeKind, NodeRole, Run
 from copilot_admin.transcripts.queries.rows import WHOLE, Extent, StoredRows, read_rows
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
 from copilot_admin.transcripts.queries.views import (
     CallView,
-    EventView,
     MessageView,
     RunView,
     TurnView,
 )
 from copilot_admin.transcripts.store.requests import COLUMNS, load_request
+from copilot_admin.transcripts.store.run_end import RunEvent
 from protocol.json import Json
 
 
@@ -118,26 +118,23 @@ def _call_view(node: Node, rows: StoredRows) -> CallView:
     )
 
 
-def _events(run: Run, rows: StoredRows) -> tuple[EventView, ...]:
+def _events(run: Run, rows: StoredRows) -> tuple[Event, ...]:
     record = rows.running.get(run.pk)
     if record is not None and record.events:
-        return tuple(
-            EventView(
-                ord=order,
-                type=str(entry.type),
-                payload=entry.payload,
-                text_offset=entry.text_offset,
-                at_ms=entry.at_ms,
-            )
-            for order, entry in enumerate(record.events)
-        )
-    return tuple(
-        EventView(
-            ord=event.ord,
-            type=event.type,
-            payload=rows.content(event.blob_id) if event.blob_id else event.payload,
-            text_offset=event.text_offset,
-            at_ms=event.at_ms,
-        )
-        for event in rows.events.get(run.pk, ())
+        return tuple(make_event(one, order) for order, one in enumerate(record.events))
+    events = rows.events.get(run.pk, ())
+    for event in events:
+        if event.blob_id:
+            event.payload = rows.content(event.blob_id)
+    return tuple(events)
+
+
+def make_event(event: RunEvent, order: int) -> Event:
+    """Return an event of an answer that isn't stored yet as its row will be."""
+    return Event(
+        ord=order,
+        type=str(event.type),
+        payload=event.payload,
+        text_offset=event.text_offset,
+        at_ms=event.at_ms,
     )

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TypeAlias
 from uuid import UUID
 
-from copilot_admin.models import Feedback, Run, Turn
+from copilot_admin.models import Event, Feedback, Run, Turn
 from copilot_admin.transcripts.queries.tree import TurnPlace
 from protocol.json import JsonObject
 
@@ -54,28 +54,6 @@ class CallView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventView:
-    """Output of a run other than text.
-
-    Attributes:
-        type: An `EventType` value or `OTHER_EVENT`. The payload's form follows from it: `status`,
-            `artifact`, `citation`, `function_call`, `suggestions`, `component` as generation 3 has them
-            on the wire (`eventType`, `name`, `chart_params`, ...); `tool` `{name, arguments, result}`;
-            `reasoning` `{text}`; of another `{event, data}` if it was sent to a client, else
-            `{fact, data}`.
-        payload: None where no content is stored.
-        text_offset: Characters of the run's answer before it.
-        at_ms: Milliseconds since the run started.
-    """
-
-    ord: int
-    type: str
-    payload: JsonObject | None
-    text_offset: int
-    at_ms: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """One HTTP request and its answer.
 
@@ -84,6 +62,11 @@ class RunView:
         received: Function results that came with this request.
         answer: The text streamed; of a running run that of its checkpoints.
         echo_differs: The client sent this answer back with different text.
+        events: Output other than text, with the payloads that are stored beside the rows. The form of a
+            payload follows from the type: `status`, `artifact`, `citation`, `function_call`,
+            `suggestions`, `component` as generation 3 has them on the wire (`eventType`, `name`,
+            `chart_params`, ...); `tool` `{name, arguments, result}`; `reasoning` `{text}`; of another
+            `{event, data}` if it was sent to a client, else `{fact, data}`.
         call: The client function call that the run ended in.
         unread_events: Number of further events that were not read.
     """
@@ -92,7 +75,7 @@ class RunView:
     received: tuple[MessageView, ...] = ()
     answer: str = ""
     echo_differs: bool = False
-    events: tuple[EventView, ...] = ()
+    events: tuple[Event, ...] = ()
     call: CallView | None = None
     unread_events: int = 0
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 import logging
 import os
@@ -14,7 +13,7 @@ from uuid import UUID
 from django import db
 
 from copilot_admin.models import Blob
-from copilot_admin.pricing.cost import Cost
+from copilot_admin.pricing.cost import UNKNOWN_COST, Cost
 from copilot_admin.storage.errors import REFUSALS, DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL, Spool
 from copilot_admin.storage.writer import WRITER, Deadline, Writer
@@ -31,13 +30,6 @@ _PROBE_KEY = "probe"  # no hash: no blob has it
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredEnd:
-    """The end of a run that can't be lost any more; the cost is unknown if it is in the spool."""
-
-    cost: Cost | None = None
 
 
 class TranscriptStore:
@@ -83,14 +75,14 @@ class TranscriptStore:
         else:
             job.add_done_callback(self._log_checkpoint)
 
-    async def finish(self, end: RunEnd) -> StoredEnd | None:
+    async def finish(self, end: RunEnd) -> Cost | None:
         """Store how a run ended, in the database or in the spool.
 
         Returns:
-            None if neither takes it; the reaper ends the run with its checkpoints later.
+            The cost, unknown if the spool has it. None if neither takes it; the reaper ends the run with its checkpoints later.
         """
         try:
-            return StoredEnd(await self._write(partial(end_rows.finish, end)))
+            return await self._write(partial(end_rows.finish, end)) or UNKNOWN_COST
         except DatabaseUnavailable as error:
             # Only the class: the driver's message quotes the values it was given.
             cause = type(error.__cause__).__name__
@@ -100,7 +92,7 @@ class TranscriptStore:
         except OSError as error:
             logger.critical("neither database nor spool takes run %s: %s", end.run_id, error)
             return None
-        return StoredEnd()
+        return UNKNOWN_COST
 
     async def check_health(self) -> None:
         """After a failed write, find out if the database takes writes again."""

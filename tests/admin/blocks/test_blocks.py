@@ -19,10 +19,9 @@ from copilot_admin.admin.blocks.kinds import (
     SuggestionsBlock,
     TextBlock,
 )
-from copilot_admin.models import EventType, Outcome, Run
+from copilot_admin.models import Event, EventType, Outcome, Run
 from copilot_admin.transcripts.queries import (
     CallView,
-    EventView,
     MessageView,
     RunView,
 )
@@ -52,14 +51,14 @@ def call(*results: MessageView, arguments: JsonObject | None = None) -> CallView
     )
 
 
-def run(answer: str = "", *events: EventView, **changes: Any) -> RunView:
+def run(answer: str = "", *events: Event, **changes: Any) -> RunView:
     row = Run(id=uuid4(), outcome=Outcome.COMPLETED, provider="p", model="m", generation=3)
     row.started_at, row.ttft_ms, row.ms = NOW, 1, 2
     return RunView(row=row, answer=answer, events=events, **changes)
 
 
-def event(kind: str, payload: JsonObject | None, *, at: int = 0, ord: int = 0) -> EventView:
-    return EventView(ord=ord, type=str(kind), payload=payload, text_offset=at, at_ms=10)
+def event(kind: str, payload: JsonObject | None, *, at: int = 0, ord: int = 0) -> Event:
+    return Event(ord=ord, type=str(kind), payload=payload, text_offset=at, at_ms=10)
 
 
 def blocks(*args: Any, **changes: Any) -> list[Any]:

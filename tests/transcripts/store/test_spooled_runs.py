@@ -9,6 +9,7 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.models import DailyUsage, Event, Logging, Node, Outcome, Run
+from copilot_admin.pricing.cost import UNKNOWN_COST
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store.checkpoints import reap
@@ -19,7 +20,7 @@ from copilot_admin.transcripts.store.spooled_runs import (
     replay_spool,
     spool_end,
 )
-from copilot_admin.transcripts.store.transcript_store import STORE, StoredEnd
+from copilot_admin.transcripts.store.transcript_store import STORE
 from protocol.events import MessageChunk, StatusUpdate
 from tests.transcripts.store.journaling import Client, call_event, end_of, ending
 from tests.transcripts.store.spooling import spool
@@ -52,7 +53,7 @@ def no_database(request, monkeypatch) -> None:
 @pytest.mark.usefixtures("no_database")
 def test_what_the_database_cannot_take_is_spooled_and_stored_later(spool, caplog):
     asked = Client().ask("Hi")
-    assert asyncio.run(STORE.finish(end_of(asked.run_id, MessageChunk("Hello")))) == StoredEnd()
+    assert asyncio.run(STORE.finish(end_of(asked.run_id, MessageChunk("Hello")))) == UNKNOWN_COST
     (path,) = spool.iterdir()
     assert path.name == f"{asked.run_id}.json"
     assert path.stat().st_mode & 0o777 == 0o600
