@@ -29,12 +29,10 @@ from copilot_admin.agent.documents.office import check_unlocked, open_archive, r
 MAX_CELLS = 200_000  # of a file; openpyxl reads 100,000 in a second
 MAX_ROWS = 20_000  # of a sheet
 MAX_COLUMNS = 1_000
-MAX_MERGED = 50  # ranges that are listed for a sheet
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
-_MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+[0-9]+:[A-Z]+[0-9]+)"')
 _DAMAGED = (
     zipfile.BadZipFile,
     etree.XMLSyntaxError,
@@ -51,7 +49,6 @@ class _Sheet:
     name: str
     rows: Iterable[Sequence[str]]
     is_hidden: bool = False
-    merged: Sequence[str] = ()
     n_rows: int = 0  # in all, where the file says it
     notes: list[str] = field(default_factory=list)
 
@@ -111,8 +108,6 @@ def _write(sheet: _Sheet, left: int) -> tuple[str, int]:
         writer.writerow(row[: min(width, MAX_COLUMNS)])
     if sheet.is_hidden:
         sheet.notes.append("it is hidden")
-    if sheet.merged:
-        sheet.notes.append(f"merged cells: {', '.join(sheet.merged[:MAX_MERGED])}")
     if is_cut:
         size = f" of {sheet.n_rows:,}" if sheet.n_rows else ""
         sheet.notes.append(
@@ -140,13 +135,10 @@ def _open_xlsx(data: bytes, *, has_formulas: bool, is_uncalculated: bool) -> Ite
             other_sheet = formulas[sheet.title]
             other_sheet.reset_dimensions()
             other = other_sheet.iter_rows()
-        with sheet._get_source() as source:
-            merged = [one.decode() for one in _MERGED.findall(source.read())]
         yield _Sheet(
             name=sheet.title,
             rows=_rows_of_xlsx(sheet.iter_rows(), other, is_uncalculated=is_uncalculated),
             is_hidden=sheet.sheet_state != "visible",
-            merged=merged,
             n_rows=n_rows,
         )
 
@@ -176,15 +168,10 @@ def _open_xls(data: bytes) -> Iterator[_Sheet]:
         raise
     for index in range(book.nsheets):
         sheet = book.sheet_by_index(index)
-        merged = [
-            f"{colname(left)}{top + 1}:{colname(right - 1)}{bottom}"
-            for top, bottom, left, right in sheet.merged_cells
-        ]
         yield _Sheet(
             name=sheet.name,
             rows=_rows_of_xls(book, sheet),
             is_hidden=sheet.visibility != 0,
-            merged=merged,
             n_rows=sheet.nrows,
         )
         book.unload_sheet(index)
