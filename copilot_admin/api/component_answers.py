@@ -5,11 +5,10 @@ Source: the HTTP interface of AppBuilder's component contract, as its SDK reads 
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import uuid4, uuid5
 
 from copilot_admin.component_calls.call import Call
 from copilot_admin.errors import (
@@ -35,129 +34,104 @@ class Status(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
-    """Fields about the call in every object of one response.
+    """Builds the objects of one response, each with the same facts about the call."""
 
-    Attributes:
-        conversation_id: The caller's, else a new one.
-        end_user_id: The caller's, if it has said.
-    """
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        request, parameters = call.request, call.request.parameters
+        self._facts = {
+            "request_id": request.request_id,
+            "conversation_id": str(parameters.get("_sys_conversation_id") or uuid4()),
+            "message_id": str(request.ids.run_id),
+            "trace_id": request.ids.trace_id,
+            "user_id": request.granted.caller.principal,
+        }
+        end_user = parameters.get("_sys_end_user_id")
+        if end_user is not None:
+            self._facts["end_user_id"] = str(end_user)
 
-    component: str
-    request_id: str
-    conversation_id: str
-    message_id: UUID
-    trace_id: str
-    user_id: str
-    end_user_id: str | None
-    begun_at: datetime
-
-    def answer(
-        self, output: ComponentOutput, *, status: Status, seconds: float, is_last: bool
+    def build(
+        self, output: ComponentOutput, status: Status, *, is_last: bool = True
     ) -> dict[str, Any]:
-        """An output, or the end of them, as an object of the API."""
-        given = {} if self.end_user_id is None else {"end_user_id": self.end_user_id}
+        """Return an output, or the end of them, as an object of the API."""
         return {
-            "request_id": self.request_id,
-            "conversation_id": self.conversation_id,
-            "message_id": str(self.message_id),
-            "trace_id": self.trace_id,
-            "user_id": self.user_id,
-            **given,
+            **self._facts,
             "is_completion": is_last,
             "status": status.value,
             "role": output.role.value,
             "content": [
-                self._element(one, shown, status=status, seconds=seconds)
-                for one, shown in zip(output.content, _shown(output), strict=True)
+                self._build_element(one, shown, status)
+                for one, shown in zip(output.content, _dump(output), strict=True)
             ],
         }
 
-    def failure(self, error: CopilotError) -> dict[str, Any]:
-        """The last object of a stream whose component broke down."""
-        nothing = ComponentOutput(role=OutputRole.TOOL)
-        return {
-            **self.answer(nothing, status=Status.ERROR, seconds=0.0, is_last=True),
-            "code": code_of(error),
-            "message": error.public,
-        }
+    def build_failure(self, error: CopilotError) -> dict[str, Any]:
+        """Return the last object of a stream whose component failed."""
+        last = self.build(ComponentOutput(role=OutputRole.TOOL), Status.ERROR)
+        return {**last, "code": code_of(error), "message": error.public}
 
-    def _element(
-        self, content: Content, shown: Mapping[str, Any], *, status: Status, seconds: float
+    def _build_element(
+        self, content: Content, shown: Mapping[str, Any], status: Status
     ) -> dict[str, Any]:
+        component = self._call.request.granted.component.name
         kind = _WIRE_TYPES.get(content.type, content.type.value)
         same = f"{kind} {content.name} {content.visible_scope}"  # pieces of one text have one id
+        begun, seconds = self._call.started_at, self._call.seconds
         measured = {
-            "begin_time": self.begun_at.isoformat(),
+            "begin_time": begun.isoformat(),
             "duration": round(seconds, 3),
-            "begin_timestamp": round(self.begun_at.timestamp(), 6),
-            "end_timestamp": round(self.begun_at.timestamp() + seconds, 6),
+            "begin_timestamp": round(begun.timestamp(), 6),
+            "end_timestamp": round(begun.timestamp() + seconds, 6),
         }
         return {
             **shown,
             "type": kind,
-            "usage": self._usage(content, shown["usage"]),
+            "usage": _merge_usage(component, content, shown["usage"]),
             "metrics": {**measured, **shown["metrics"]},
             "event": {
-                "id": str(uuid5(self.message_id, same)),
+                "id": str(uuid5(self._call.request.ids.run_id, same)),
                 "status": status.value,
-                "name": f"/component/{self.component}/node/{kind}",
+                "name": f"/component/{component}/node/{kind}",
                 "created_time": datetime.now(UTC).isoformat(),
             },
         }
 
-    def _usage(self, content: Content, shown: Any) -> Any:
-        if not isinstance(shown, list):
-            return shown
-        if len(shown) < 2:
-            return shown[0] if shown else {}
-        models = [
-            {"model_name" if key == "name" else key: value for key, value in one.items()}
-            for one in shown
-        ]
-        node = {"node_id": self.component, "models_usage": models}
-        return {**one_usage(ComponentOutput(content=(content,))), "nodes": [node]}
 
-
-async def answers(call: Call, envelope: Envelope) -> AsyncGenerator[dict[str, Any], None]:
-    """The objects of a stream: one for each output of a call, then one that closes it.
+async def build_answers(call: Call) -> AsyncGenerator[dict[str, Any], None]:
+    """Yield an object for each output of a call, then one that closes the stream or says why not.
 
     Raises:
-        CopilotError: The component gave no whole result.
+        CopilotError: The component failed before its first output.
     """
-    role = OutputRole.TOOL
-    async with aclosing(call.outputs()) as outputs:
-        async for output in outputs:
-            role = output.role
-            yield envelope.answer(
-                output, status=Status.RUNNING, seconds=call.seconds, is_last=False
-            )
-    closing = ComponentOutput(role=role)
-    yield envelope.answer(closing, status=Status.DONE, seconds=call.seconds, is_last=True)
+    envelope, role, has_begun = Envelope(call), OutputRole.TOOL, False
+    try:
+        async with aclosing(call.outputs()) as outputs:
+            async for output in outputs:
+                role = output.role
+                answer = envelope.build(output, Status.RUNNING, is_last=False)
+                has_begun = True
+                yield answer
+    except CopilotError as error:
+        if not has_begun:
+            raise
+        yield envelope.build_failure(error)
+        return
+    yield envelope.build(ComponentOutput(role=role), Status.DONE)
 
 
-async def frames(
-    first: dict[str, Any], rest: AsyncGenerator[dict[str, Any], None], *, envelope: Envelope
+async def encode_answers(
+    first: dict[str, Any], rest: AsyncGenerator[dict[str, Any], None]
 ) -> AsyncGenerator[bytes, None]:
-    """The objects of a stream as events; a failure is the last of them.
-
-    Args:
-        first: Was waited for already, so that an early failure has a status of its own.
-        rest: Closed with this generator.
-        envelope: Of the answer.
-    """
+    """Yield answers as events; `first` was awaited before, so that an early error has a status."""
     async with aclosing(rest):
-        try:
-            yield encode_data(first)
-            async for answer in rest:
-                yield encode_data(answer)
-        except CopilotError as error:
-            yield encode_data(envelope.failure(error))
+        yield encode_data(first)
+        async for answer in rest:
+            yield encode_data(answer)
 
 
 def code_of(error: CopilotError) -> str:
-    """The code by which programs know an error."""
+    """Return the code by which programs know an error."""
     match error:
         case RequestError(code=code):
             return code
@@ -167,15 +141,28 @@ def code_of(error: CopilotError) -> str:
             return "component-failed"
 
 
-def _shown(output: ComponentOutput) -> list[dict[str, Any]]:
-    """The elements as JSON, which has no NaN and no infinities: those become null.
+def _merge_usage(component: str, content: Content, usage: Any) -> Any:
+    if not isinstance(usage, list):
+        return usage
+    if len(usage) < 2:
+        return usage[0] if usage else {}
+    models = [
+        {"model_name" if key == "name" else key: value for key, value in one.items()}
+        for one in usage
+    ]
+    node = {"node_id": component, "models_usage": models}
+    return {**one_usage(ComponentOutput(content=(content,))), "nodes": [node]}
+
+
+def _dump(output: ComponentOutput) -> list[dict[str, Any]]:
+    """Return the elements as JSON, which has no NaN and no infinities: those become null.
 
     Raises:
-        ComponentFailed: Raw data, usage or metrics hold what JSON cannot say.
+        ComponentFailed: Raw data, usage or metrics aren't JSON.
     """
     try:
         content = output.model_dump(mode="json")["content"]
     except ValueError as error:
-        raise ComponentFailed("The component gave what is no JSON.") from error
+        raise ComponentFailed("The component returned a value that isn't JSON.") from error
     shown: list[dict[str, Any]] = clean_json(content)  # type: ignore[assignment]
     return shown

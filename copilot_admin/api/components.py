@@ -4,14 +4,19 @@ from contextlib import aclosing
 from functools import partial
 from itertools import groupby
 from typing import Any, NoReturn
-from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from ninja import Router
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.registry import LATEST
-from copilot_admin.api.component_answers import Envelope, Status, answers, code_of, frames
+from copilot_admin.api.component_answers import (
+    Envelope,
+    Status,
+    build_answers,
+    code_of,
+    encode_answers,
+)
 from copilot_admin.api.component_bodies import CallBody, for_run, read_body
 from copilot_admin.api.credentials import ids_of, read_as_caller
 from copilot_admin.api.schemas import (
@@ -169,37 +174,16 @@ async def _call(request: HttpRequest, name: str, version: str, action: str) -> H
 
 
 async def _stream(call: Call) -> EventStreamResponse:
-    envelope = _build_envelope(call)
-    objects = answers(call, envelope)
-    first = await anext(objects)
-    return EventStreamResponse(
-        frames(first, objects, envelope=envelope), on_close=call.stop_from_any_thread
-    )
+    answers = build_answers(call)
+    first = await anext(answers)
+    return EventStreamResponse(encode_answers(first, answers), on_close=call.stop_from_any_thread)
 
 
 async def _finish(call: Call) -> HttpResponse:
     async with aclosing(call.outputs()) as outputs:
         async for _ in outputs:
             pass
-    answer = _build_envelope(call).answer(
-        call.run.merged, status=Status.DONE, seconds=call.seconds, is_last=True
-    )
-    return _json_response(answer)
-
-
-def _build_envelope(call: Call) -> Envelope:
-    asked = call.request
-    end_user = asked.parameters.get("_sys_end_user_id")
-    return Envelope(
-        component=asked.granted.component.name,
-        request_id=asked.request_id,
-        conversation_id=str(asked.parameters.get("_sys_conversation_id") or uuid4()),
-        message_id=asked.ids.run_id,
-        trace_id=asked.ids.trace_id,
-        user_id=asked.granted.caller.principal,
-        end_user_id=None if end_user is None else str(end_user),
-        begun_at=call.started_at,
-    )
+    return _json_response(Envelope(call).build(call.run.merged, Status.DONE))
 
 
 def _describe(component: type[Component]) -> dict[str, Any]:
