@@ -38,28 +38,10 @@ from copilot_admin.http.scope import get_client_network
 NO_ADDRESS = "0.0.0.0"  # noqa: S104  # the client of a Unix socket
 FRESH_SECONDS = 300  # after which changes of second factors ask for a password or code again
 MAX_ID_TOKEN_LENGTH = 8_000  # a longer one isn't sent back at sign-out
-_MESSAGES = {
-    "account/messages/password_changed.txt": _("Password changed."),
-    "mfa/messages/totp_activated.txt": _("Authenticator app added."),
-    "mfa/messages/totp_deactivated.txt": _("Authenticator app removed."),
-    "mfa/messages/webauthn_added.txt": _("Passkey added."),
-    "mfa/messages/webauthn_removed.txt": _("Passkey removed."),
-}
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Password sign-in by username, without sign-up."""
-
-    error_messages = {
-        **DefaultAccountAdapter.error_messages,
-        "enter_current_password": _("The current password is wrong."),
-        "incorrect_code": _("Wrong code. Enter the current one."),
-        "incorrect_password": _("Wrong password."),
-        "too_many_login_attempts": _(
-            "Too many failed attempts. Wait a few minutes, then try again."
-        ),
-        "username_password_mismatch": _("Wrong username or password."),
-    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
@@ -72,19 +54,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         request = context.request
         hosts = {request.get_host()}
         return url_has_allowed_host_and_scheme(url, hosts, require_https=request.is_secure())
-
-    def add_message(
-        self,
-        request: HttpRequest,
-        level: int,
-        message_template: str | None = None,
-        message_context: dict[str, Any] | None = None,
-        extra_tags: str = "",
-        message: str | None = None,
-    ) -> None:
-        text = message or _MESSAGES.get(message_template or "")
-        if text:
-            super().add_message(request, level, message=str(text), extra_tags=extra_tags)
 
     def get_login_stages(self) -> list[str]:
         is_by_sso = context.request.path == reverse("sso_callback")
@@ -221,12 +190,6 @@ class SsoAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Second factors with encrypted secrets."""
-
-    error_messages = {
-        **DefaultMFAAdapter.error_messages,
-        "cannot_delete_authenticator": _("Your role requires two-factor authentication."),
-        "incorrect_code": _("Wrong code. Enter the current one."),
-    }
 
     def encrypt(self, text: str) -> str:
         return encrypt(text, location=SECRETS)

@@ -6,7 +6,6 @@ from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm as BaseChangePasswordForm
 from allauth.account.forms import LoginForm, ResetPasswordKeyForm
 from allauth.account.forms import ResetPasswordForm as BaseResetPasswordForm
-from django.forms import Form
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -14,24 +13,31 @@ from copilot_admin.admin.sign_in.password_reset import send_reset
 from copilot_admin.http.origins import get_base_url
 
 
-class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
+class PlainFields:
+    """Form without placeholders, which repeat the labels, and with a short help for passwords."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields = self.fields  # type: ignore[attr-defined]  # of the form
+        for field in fields.values():
+            field.widget.attrs.pop("placeholder", None)
+            field.help_text = ""
+        if "password1" in fields:
+            fields["password1"].help_text = _(
+                "At least 12 characters, not common, not a repetition and not like your name."
+            )
+
+
+class SignInForm(PlainFields, LoginForm):  # type: ignore[misc]  # allauth has no types
     """Username and password."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = _("Username")
-        for field in self.fields.values():
-            field.widget.attrs.pop("placeholder", None)
-        self.fields["password"].help_text = ""
         self.fields["login"].widget.attrs["autofocus"] = True
 
 
-class ChangePasswordForm(BaseChangePasswordForm):  # type: ignore[misc]
+class ChangePasswordForm(PlainFields, BaseChangePasswordForm):  # type: ignore[misc]
     """Current and new password; wrong guesses count as failed sign-ins."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _label_passwords(self)
 
     def clean_oldpassword(self) -> str:
         password: str = self.cleaned_data["oldpassword"]
@@ -40,27 +46,8 @@ class ChangePasswordForm(BaseChangePasswordForm):  # type: ignore[misc]
         return password
 
 
-class SetPasswordForm(ResetPasswordKeyForm):  # type: ignore[misc]
+class SetPasswordForm(PlainFields, ResetPasswordKeyForm):  # type: ignore[misc]
     """The new password of an invitation or a reset."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _label_passwords(self)
-
-
-def _label_passwords(form: Form) -> None:
-    labels = {
-        "oldpassword": _("Current password"),
-        "password1": _("New password"),
-        "password2": _("New password again"),
-    }
-    for name in labels.keys() & form.fields.keys():
-        form.fields[name].label = labels[name]
-        form.fields[name].help_text = ""
-        form.fields[name].widget.attrs.pop("placeholder", None)
-    form.fields["password1"].help_text = _(
-        "At least 12 characters, not common, not a repetition and not like your name."
-    )
 
 
 class ResetPasswordForm(BaseResetPasswordForm):  # type: ignore[misc]
