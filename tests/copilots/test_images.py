@@ -18,7 +18,7 @@ from copilot_admin.models import Copilot
 from tests.admin.pages import read_form
 from tests.agent.files.sample_images import image
 from tests.factories import make_copilot, make_published, make_user
-from tests.import_export.test_templates import files_served
+from tests.served_files import files_served
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GONE = "The link has expired or is not open: the server answered 404."

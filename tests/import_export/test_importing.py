@@ -118,16 +118,6 @@ def test_import_touches_drafts_only_unless_told_to_publish():
     assert CopilotVersion.objects.count() == 1
 
 
-def test_a_second_import_changes_nothing():
-    _import(FULL)
-    before = Copilot.objects.values().get(), list(Provider.objects.values())
-
-    changes = _import(FULL)
-
-    assert {change.effect for change in changes} == {Effect.UNCHANGED}
-    assert (Copilot.objects.values().get(), list(Provider.objects.values())) == before
-
-
 def test_a_file_that_does_not_say_who_may_ask_opens_nothing_that_needs_a_key():
     def imported(file: Any) -> ImportedChange:
         return import_file(write_yaml(file).encode(), default_access=Access.OPEN)[-1]
@@ -140,23 +130,6 @@ def test_a_file_that_does_not_say_who_may_ask_opens_nothing_that_needs_a_key():
     )
     imported({**_one(), "copilots": [{**_one()["copilots"][0], "slug": "b", "name": "B"}]})
     assert Copilot.objects.get(slug="b").access == Access.OPEN
-
-
-def test_absent_keys_reset_to_their_defaults():
-    _import(FULL)
-    entry = {"slug": "news-reader", "name": "News Reader", "provider": "local", "model": "m"}
-    _import({"format": 1, "copilots": [entry]})
-
-    assert export_file()["copilots"] == [
-        {
-            **entry,
-            "description": "",
-            "access": "key",
-            "enabled": True,
-            "widget_data": "ask",
-            "features": {feature.key: feature.default for feature in FEATURES},
-        }
-    ]
 
 
 def test_the_differences_are_told():

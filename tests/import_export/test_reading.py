@@ -6,7 +6,7 @@ from copilot_admin.agent.values.spec import CitationMode, StepPlace, WidgetDataM
 from copilot_admin.import_export.schema import CopilotEntry, validate
 from copilot_admin.models import Access, Logging
 from protocol.events import StatusLevel
-from protocol.features import FEATURE_KEYS, FEATURES, CustomFeatureType
+from protocol.features import FEATURE_KEYS, CustomFeatureType
 from tests.import_export.small_files import NOTE, SMALLEST
 
 
@@ -27,41 +27,6 @@ def test_the_choices_of_the_file_are_those_of_the_engine_and_the_models():
     }
 
 
-def test_absent_keys_have_the_documented_defaults():
-    entry = validate({"format": 1, "copilots": [SMALLEST]}).copilots[0]
-    wanted = {
-        "name": "A",
-        "description": "",
-        "image": "",
-        "system_prompt": "",
-        "provider": "P",
-        "model": "m",
-        "models": [],
-        "parameters": {},
-        "widget_data": "ask",
-        "features": {feature.key: feature.default for feature in FEATURES},
-        "custom_features": [],
-        "tools": [],
-        "html_sources": [],
-        "components": [],
-        "stream_all_text": False,
-        "citations": "widgets",
-        "images": False,
-        "read_links": True,
-        "show_steps": True,
-        "reasoning_steps": False,
-        "max_data_tokens": None,
-        "max_client_calls": 16,
-        "client_call_limits": [{"function": "get_widget_data", "most": 4}],
-        "steps": [],
-        "starters": [],
-        "data": [],
-        "data_messages": {},
-    }
-    assert entry.document() | wanted == entry.document()  # which may have fields that are newer
-    assert (entry.enabled, entry.access, entry.logging) == (True, None, "everything")
-
-
 @pytest.mark.parametrize(
     ("written", "row"),
     [
@@ -77,35 +42,6 @@ def test_absent_keys_have_the_documented_defaults():
 def test_a_component_is_named_in_short_or_at_length(written, row):
     values = {"format": 1, "copilots": [{**SMALLEST, "components": [written]}]}
     assert validate(values).copilots[0].document()["components"] == [row]
-
-
-def test_a_custom_feature_keeps_only_what_its_type_has():
-    rows = [
-        {"key": "a", "label": "A"},
-        {"key": "b", "label": "B", "default": True, "states": {"on": "yes"}, "description": "d"},
-        {"key": "c", "label": "C", "type": "select", "options": [{"label": "X", "value": "x"}]},
-        {"key": "d", "label": "D", "type": "text", "placeholder": "p"},
-    ]
-    entry = validate({"format": 1, "copilots": [{**SMALLEST, "custom_features": rows}]})
-    assert [feature.row() for feature in entry.copilots[0].custom_features] == [
-        {"key": "a", "label": "A", "type": "toggle", "default": False},
-        {
-            "key": "b",
-            "label": "B",
-            "type": "toggle",
-            "default": True,
-            "states": {"on": "yes", "off": "off"},
-            "description": "d",
-        },
-        {
-            "key": "c",
-            "label": "C",
-            "type": "select",
-            "options": [{"label": "X", "value": "x"}],
-            "default": "x",
-        },
-        {"key": "d", "label": "D", "type": "text", "default": "", "placeholder": "p"},
-    ]
 
 
 def test_data_notes_and_their_switches_are_taken_over():
