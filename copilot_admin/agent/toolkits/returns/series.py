@@ -209,15 +209,13 @@ def _closing_prices(columns: Sequence[str]) -> Sequence[str]:
 
 
 def _numbers(frame: pd.DataFrame, options: Options, notes: list[str]) -> list[float]:
+    undated = frame[frame["key"].isna()]
+    if len(undated):
+        date, name = str(undated["date"].iloc[0])[:40], undated["name"].iloc[0]
+        raise ValueError(f"{date!r} in {name!r} is no date. Write dates as 2024-01-31.")
     in_percent = options.unit is ReturnUnit.PERCENT
     numbers: list[float] = []
-    for name, key, date, value in zip(
-        frame["name"], frame["key"], frame["date"], frame["value"], strict=True
-    ):
-        if pd.isna(key):
-            raise ValueError(
-                f"{str(date)[:40]!r} in {name!r} is no date. Write dates as 2024-01-31."
-            )
+    for name, key, value in zip(frame["name"], frame["key"], frame["value"], strict=True):
         number = number_of(value)
         if is_empty(value) or (isinstance(value, float) and not isfinite(value)):
             numbers.append(float("nan"))
