@@ -31,7 +31,7 @@ from copilot_admin.admin.sign_in.password_reset import (
     build_password_link,
     send_password_link,
 )
-from copilot_admin.admin.sign_in.views import build_session_rows, end_chosen_sessions
+from copilot_admin.admin.sign_in.views import show_sessions
 from copilot_admin.admin.site.site import site
 from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import Action
@@ -206,14 +206,8 @@ class UserAdmin(GrantedAdmin[User]):
         user = self._get_user(request, pk)
         if request.method == "POST":
             self.log_change(request, user, "Ended sessions.")
-            return end_chosen_sessions(request, user)
-        context = {
-            **self.page_context(request, gettext("Sessions of %(name)s") % {"name": user}),
-            "rows": build_session_rows(request, user),
-            "person": user,
-            "is_own": user.pk == request.user.pk,
-        }
-        return render(request, "usersessions/usersession_list.html", context)
+        title = gettext("Sessions of %(name)s") % {"name": user}
+        return show_sessions(request, user, title=title, person=user, opts=self.opts)
 
     def _get_user(self, request: HttpRequest, pk: int) -> User:
         user = get_object_or_404(User, pk=pk)

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Any, Protocol
-from uuid import UUID
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -36,7 +35,7 @@ from copilot_admin.models import Event, EventType
 from copilot_admin.rendering.charts import draw_chart
 from copilot_admin.rendering.tables import are_rows, build_table
 from copilot_admin.rendering.text import cell_text, duration
-from copilot_admin.transcripts.queries import CallView
+from copilot_admin.transcripts.queries import CallView, RunView
 from protocol.data import split_rendered
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 from protocol.plain_text import html_text
@@ -44,28 +43,8 @@ from protocol.plain_text import html_text
 MAX_HTML = 200_000  # characters of an HTML artifact that are read for their text
 
 
-class Answer(Protocol):
-    """Output of a run, or of anything else that answers as a run does."""
-
-    @property
-    def id(self) -> UUID:
-        """Distinguishes its blocks on their page."""
-
-    @property
-    def answer(self) -> str:
-        """All text."""
-
-    @property
-    def events(self) -> Sequence[Event]:
-        """Everything that isn't text."""
-
-    @property
-    def call(self) -> CallView | None:
-        """The client function call that ended it."""
-
-
 def build_blocks(
-    run: Answer, *, limits: DisplayLimits = PAGE_LIMITS, formatted: bool = True
+    run: RunView, *, limits: DisplayLimits = PAGE_LIMITS, formatted: bool = True
 ) -> Iterator[Block]:
     """Yield text and everything else in the order in which the user saw it."""
     start = 0
@@ -78,7 +57,7 @@ def build_blocks(
         yield _call(run, run.call, limits)
 
 
-def _visible_events(run: Answer) -> list[Event]:
+def _visible_events(run: RunView) -> list[Event]:
     return sorted(
         (
             event
@@ -103,7 +82,7 @@ def _text(text: str, formatted: bool) -> Iterator[TextBlock]:
         yield TextBlock(text, formatted)
 
 
-def _build_events(run: Answer, events: list[Event], limits: DisplayLimits) -> Iterator[Block]:
+def _build_events(run: RunView, events: list[Event], limits: DisplayLimits) -> Iterator[Block]:
     for kind, grouped in groupby(events, key=lambda event: event.type):
         group = [(f"r{run.id.hex}-{event.ord}", event.payload or {}) for event in grouped]
         if kind == EventType.STATUS:
@@ -269,7 +248,7 @@ def _sources(payload: JsonObject, key: str, limits: DisplayLimits) -> Iterator[S
         )
 
 
-def _call(run: Answer, call: CallView, limits: DisplayLimits) -> CallBlock:
+def _call(run: RunView, call: CallView, limits: DisplayLimits) -> CallBlock:
     key = f"r{run.id.hex}-call"
     return CallBlock(
         key=key,

@@ -2,8 +2,7 @@
 
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import ClassVar
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from copilot_admin.admin.blocks.blocks import build_blocks
 from copilot_admin.admin.blocks.contents import DisplayLimits
@@ -12,9 +11,9 @@ from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.server_tools import result_text, title_of
 from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
-from copilot_admin.models import Event
+from copilot_admin.models import Run
 from copilot_admin.rendering.text import pretty_json, shortened
-from copilot_admin.transcripts.queries import CallView, make_event
+from copilot_admin.transcripts.queries import RunView, make_event
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.components import ComponentOutput
 from protocol.events import CitationCollection
@@ -24,17 +23,6 @@ LIMITS = DisplayLimits(rows=200, cell=1_000, text=100_000)  # nothing else is on
 MAX_OUTPUT_CHARACTERS = 4_000  # of one output
 MAX_OUTPUTS = 200
 FOR_DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialAnswer:
-    """Answer with only this call, as a transcript would store it."""
-
-    call: ClassVar[CallView | None] = None
-
-    id: UUID
-    answer: str
-    events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +78,8 @@ def _format(output: ComponentOutput, max_length: int) -> str:
     return shortened(clean_text(text), most=max_length)
 
 
-def _record_answer(run: ComponentRun) -> TrialAnswer:
+def _record_answer(run: ComponentRun) -> RunView:
+    """Return an answer with only this call, as a transcript would store it."""
     recorder, id = Recorder(), uuid4()
     events = ComponentEvents(
         title=title_of(run.component.name),
@@ -108,4 +97,4 @@ def _record_answer(run: ComponentRun) -> TrialAnswer:
         recorder.add(CitationCollection(tuple(events.citations.values())), at_ms=0)
     recording = recorder.recording()
     made = tuple(make_event(one, order) for order, one in enumerate(recording.events))
-    return TrialAnswer(id=id, answer=recording.text, events=made)
+    return RunView(row=Run(id=id), answer=recording.text, events=made)

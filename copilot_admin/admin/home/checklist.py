@@ -117,8 +117,8 @@ def _try(copilot: Copilot | None, copilots: Sequence[Copilot]) -> Step:
         title=_("Try it"),
         detail=_("Questions were answered") if is_done else _("Ask a question next to the form"),
         is_done=is_done,
-        url=_change_url(copilot),
-        button=_open(copilot),
+        url=reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]) if copilot else "",
+        button=_("Open %(name)s") % {"name": copilot.name} if copilot else "",
     )
 
 
@@ -149,11 +149,3 @@ def _connect_workspace(copilot: Copilot | None) -> Step:
         url=reverse("connect:page", args=[copilot.pk]) if copilot and copilot.live else "",
         button=_("Show me how"),
     )
-
-
-def _change_url(copilot: Copilot | None) -> str:
-    return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]) if copilot else ""
-
-
-def _open(copilot: Copilot | None) -> str:
-    return _("Open %(name)s") % {"name": copilot.name} if copilot else ""

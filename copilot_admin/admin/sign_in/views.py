@@ -112,19 +112,13 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 def list_sessions(request: HttpRequest) -> HttpResponse:
     """List the sessions of the user who asks, and end some."""
     user = cast(User, request.user)  # `admin_view` lets nobody else in
+    return show_sessions(request, user, title=_("Sessions"))
+
+
+def show_sessions(request: HttpRequest, user: User, **context: Any) -> HttpResponse:
+    """Show the sessions of a user, the current one first; a POST ends one or all others."""
     if request.method == "POST":
-        return end_chosen_sessions(request, user)
-    context = {
-        **site.each_context(request),
-        "title": _("Sessions"),
-        "rows": build_session_rows(request, user),
-        "is_own": True,
-    }
-    return render(request, "usersessions/usersession_list.html", context)
-
-
-def build_session_rows(request: HttpRequest, user: User) -> list[dict[str, Any]]:
-    """Return the sessions of a user for the page, the current one first."""
+        return _end_chosen_sessions(request, user)
     rows = [
         {
             "session": one,
@@ -133,16 +127,16 @@ def build_session_rows(request: HttpRequest, user: User) -> list[dict[str, Any]]
         }
         for one in UserSession.objects.purge_and_list(user)
     ]
-    rows.sort(key=lambda row: row["session"].last_seen_at, reverse=True)
-    return sorted(rows, key=lambda row: not row["is_current"])
+    rows.sort(key=lambda row: (row["is_current"], row["session"].last_seen_at), reverse=True)
+    is_own = user.pk == request.user.pk
+    context = {**site.each_context(request), "rows": rows, "is_own": is_own, **context}
+    return render(request, "usersessions/usersession_list.html", context)
 
 
-def end_chosen_sessions(request: HttpRequest, user: User) -> HttpResponse:
-    """End one session of a user, or all but the current one, and return to the page."""
+def _end_chosen_sessions(request: HttpRequest, user: User) -> HttpResponse:
     chosen = request.POST.get("end", "")
-    current = request.session.session_key
     if chosen == "others":
-        count = end_sessions(user, except_key=current)
+        count = end_sessions(user, except_key=request.session.session_key)
     else:
         is_number = chosen.isascii() and chosen.isdecimal() and len(chosen) < 16
         count = end_sessions(user, pk=int(chosen)) if is_number else 0
