@@ -57,6 +57,10 @@ def formats(book: Any) -> None:
         (1234567, "#,##0"),
         (0.1 + 0.2, "General"),
         (42, '0" bp"'),
+        (1234567, "0.0,,"),
+        (0, '#,##0;-#,##0;"none"'),
+        (datetime(2024, 1, 31, 14, 5), "h:mm AM/PM"),
+        (0.5, "0.0##"),
     ]
     for number, (value, code) in enumerate(rows):
         sheet.write(number, 0, value, book.add_format({"num_format": code}))
@@ -130,6 +134,10 @@ CASES = (
             "1,234,567",
             "0.3\n",
             "42 bp",
+            "1.2",
+            "none",
+            "2:05 PM",
+            "0.5",
         ),
         must_not=("0.125", "45322", "0.30000000000000004"),
     ),
