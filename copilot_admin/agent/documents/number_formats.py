@@ -10,7 +10,7 @@ _LOCALE_DATES = frozenset({"mm-dd-yy", "m/d/yy", "m/d/yyyy", "mm/dd/yy"})  # fol
 _LITERAL = re.compile(
     r'"([^"]*)"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[(?![hms])[^\]]*\]', re.IGNORECASE
 )
-_PLACES = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*)?|\.[#0?]+")
+_PLACES = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*,*)?|\.[#0?]+")
 _DATE_CODE = re.compile(r"\[h+\]|y+|m+|d+|h+|s+|am/pm|a/p", re.IGNORECASE)
 _DATE_CODES = {"yy": "%y", "yyyy": "%Y", "mm": "%m", "mmm": "%b", "mmmm": "%B", "dd": "%d",
                "ddd": "%a", "dddd": "%A", "ss": "%S", "am/pm": "%p", "a/p": "%p"}  # fmt: skip
