@@ -16,9 +16,10 @@ from copilot_admin.storage.sql import fetch_row
 from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
 from copilot_admin.transcripts.matching.matching import (
     Match,
-    StoredMessage,
     has_sibling_question,
+    is_question,
     match_request,
+    walk_up,
 )
 from copilot_admin.transcripts.matching.message_store import (
     NO_CONTENT,
@@ -119,17 +120,17 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
     match, conversation_id, is_new = _open_conversation(request)
     new = _insert_messages(conversation_id, match, request)
     if match.leaf is not None and match.altered:
-        Node.objects.filter(pk=match.leaf.id, echo_differs=False).update(echo_differs=True)
+        Node.objects.filter(pk=match.leaf.pk, echo_differs=False).update(echo_differs=True)
     leaf = new[-1] if new else match.leaf
-    path = [*reversed(new), *match.tree.path(match.leaf)]
+    path = [*reversed(new), *walk_up(match.leaf, match.nearby)]
     hashes = [message.chain_hash for message in path]
     turn_id, is_new_turn = _open_turn(conversation_id, path, new, request)
-    asks_again = not is_new and is_new_turn and bool(new) and new[0].is_question
+    asks_again = not is_new and is_new_turn and bool(new) and is_question(new[0])
     return AttachedRequest(
         conversation_id=conversation_id,
         turn_id=turn_id,
         is_new=is_new,
-        leaf_id=leaf.id if leaf else None,
+        leaf_id=leaf.pk if leaf else None,
         path=frozenset(hashes).union(one.chain_hash for one in request.messages),
         is_new_turn=is_new_turn,
         is_branch=asks_again and has_sibling_question(new[0]),
@@ -168,10 +169,8 @@ def _set_trace_id(conversation_id: int, match: Match, request: PreparedMessages)
     return match
 
 
-def _insert_messages(
-    conversation_id: int, match: Match, request: PreparedMessages
-) -> list[StoredMessage]:
-    chain, above, new = request.chain, match.leaf, list[StoredMessage]()
+def _insert_messages(conversation_id: int, match: Match, request: PreparedMessages) -> list[Node]:
+    chain, above, new = request.chain, match.leaf, list[Node]()
     contents = {i: request.content(i) for i in range(match.used, len(request.messages))}
     blobs.save(content.blob for content in contents.values() if content.blob)
     for index, content in contents.items():
@@ -181,7 +180,7 @@ def _insert_messages(
             client_hash = chain.extend(client_hash, message.digest)
         values: dict[str, Any] = {
             "conversation_id": conversation_id,
-            "parent_id": above.id if above else None,
+            "parent_id": above.pk if above else None,
             "depth": above.depth + 1 if above else 0,
             "chain_hash": chain.extend(above.chain_hash if above else chain.root, message.digest),
             "client_hash": client_hash,
@@ -192,21 +191,21 @@ def _insert_messages(
         id, _ = insert_message(
             **values, agent=content.agent, text=content.text, blob_id=content.sha, at=request.at
         )
-        above = StoredMessage(id=id, **values)
+        above = Node(id=id, **values)
         new.append(above)
     return new
 
 
 def _open_turn(
     conversation_id: int,
-    path: Sequence[StoredMessage],
-    new: Sequence[StoredMessage],
+    path: Sequence[Node],
+    new: Sequence[Node],
     request: PreparedMessages,
 ) -> tuple[int, bool]:
     question_id = _find_question(conversation_id, path, request.messages)
     turns = Turn.objects.filter(conversation_id=conversation_id, human_node_id=question_id)
     ids = turns.order_by("-id").values_list("pk", flat=True)
-    is_new = any(message.id == question_id for message in new)
+    is_new = any(message.pk == question_id for message in new)
     turn_id = None if is_new else ids.first()
     if turn_id is not None:
         return turn_id, False
@@ -222,11 +221,11 @@ def _open_turn(
 
 
 def _find_question(
-    conversation_id: int, path: Sequence[StoredMessage], messages: Sequence[HashedMessage]
+    conversation_id: int, path: Sequence[Node], messages: Sequence[HashedMessage]
 ) -> int | None:
     for message in path:
-        if message.is_question:
-            return message.id
+        if is_question(message):
+            return message.pk
     hashes = [one.chain_hash for one in messages if one.role is CanonicalRole.HUMAN]
     asked = Node.objects.filter(conversation_id=conversation_id, chain_hash__in=hashes[-1:])
     return asked.values_list("pk", flat=True).first()

@@ -5,13 +5,12 @@ its messages; else the only one with the same questions and results; else a new 
 Source: docs/transcripts.md, rules 1 and 2.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db.models import QuerySet
 
-from copilot_admin.models import Conversation, Node
+from copilot_admin.models import Conversation, Node, NodeRole
 from copilot_admin.storage.sql import Row, fetch_row
 from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
 from protocol.canonical import CanonicalRole, Kind
@@ -39,51 +38,26 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMessage:
-    """A stored message without its content."""
-
-    id: int
-    conversation_id: int
-    parent_id: int | None
-    depth: int
-    chain_hash: str
-    client_hash: str
-    from_history: bool
-    role: CanonicalRole
-    kind: Kind
-
-    @property
-    def is_question(self) -> bool:
-        return self.role is CanonicalRole.HUMAN
-
-    @property
-    def is_answer(self) -> bool:
-        return self.role is CanonicalRole.AI and self.kind is Kind.TEXT
+Messages = Mapping[int, Node]  # of one conversation by id, as far as they were loaded
 
 
-class MessageTree:
-    """Messages of one conversation, as far as they were loaded."""
-
-    def __init__(self, messages: Iterable[StoredMessage] = ()) -> None:
-        self.messages = {message.id: message for message in messages}
-
-    def parent(self, message: StoredMessage) -> StoredMessage | None:
-        return self.messages.get(message.parent_id) if message.parent_id is not None else None
-
-    def path(self, leaf: StoredMessage | None) -> Iterator[StoredMessage]:
-        """Yield a message and those above it, the nearest first."""
-        while leaf is not None:
-            yield leaf
-            leaf = self.parent(leaf)
+def is_question(message: Node) -> bool:
+    return message.role == NodeRole.HUMAN
 
 
-def has_sibling_question(message: StoredMessage) -> bool:
+def walk_up(leaf: Node | None, loaded: Messages) -> Iterator[Node]:
+    """Yield a message and those above it, the nearest first."""
+    while leaf is not None:
+        yield leaf
+        leaf = loaded.get(leaf.parent_id) if leaf.parent_id is not None else None
+
+
+def has_sibling_question(message: Node) -> bool:
     """Return True if another question was asked at the place of this message."""
     siblings = Node.objects.filter(
         conversation_id=message.conversation_id, parent_id=message.parent_id, role="human"
     )
-    return siblings.exclude(pk=message.id).exists()
+    return siblings.exclude(pk=message.pk).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +69,15 @@ class Match:
         trace_id: Of the conversation; "" if its client gave none.
         leaf: The stored message that the new ones follow; None if they begin the conversation.
         used: Number of messages of the request that are stored already, or need not be.
-        tree: Stored messages around the place.
+        nearby: Stored messages around the place.
         altered: The leaf is an answer or call that came back altered.
     """
 
     conversation_id: int | None = None
     trace_id: str = ""
-    leaf: StoredMessage | None = None
+    leaf: Node | None = None
     used: int = 0
-    tree: MessageTree = field(default_factory=MessageTree)
+    nearby: Messages = field(default_factory=dict)
     altered: bool = False
 
 
@@ -129,8 +103,8 @@ def match_request(
         row = _lock_conversation(_BY_ID, chain, id=id) if id is not None else None
     if row is None:
         return Match()
-    leaf, used, tree, altered = _find_place(row["id"], chain, messages)
-    return Match(row["id"], row["trace_id"], leaf, used, tree, altered)
+    leaf, used, nearby, altered = _find_place(row["id"], chain, messages)
+    return Match(row["id"], row["trace_id"], leaf, used, nearby, altered)
 
 
 def _lock_conversation(sql: str, chain: HashChain, **values: object) -> Row | None:
@@ -171,9 +145,9 @@ def _find_by_chain(
         if not _is_conclusive(tips[0], remaining):
             return None
         if remaining:  # prefer a conversation that nobody continued
-            followed = Node.objects.filter(parent_id__in=[tip.id for tip in tips])
+            followed = Node.objects.filter(parent_id__in=[tip.pk for tip in tips])
             parents = set(followed.values_list("parent_id", flat=True))
-            tips.sort(key=lambda tip: tip.id in parents)
+            tips.sort(key=lambda tip: tip.pk in parents)
     return tips[0].conversation_id if tips else None
 
 
@@ -188,55 +162,55 @@ def _find_by_client(nodes: QuerySet[Node], messages: Sequence[HashedMessage]) ->
 
 def _find_place(
     conversation_id: int, chain: HashChain, messages: Sequence[HashedMessage]
-) -> tuple[StoredMessage | None, int, MessageTree, bool]:
+) -> tuple[Node | None, int, Messages, bool]:
     indexes = {message.chain_hash: index for index, message in enumerate(messages)}
     nodes = Node.objects.filter(conversation_id=conversation_id)
     nearby = _load(nodes.filter(chain_hash__in=_newest(indexes)).order_by("-depth")[:MAX_NEARBY])
     leaf = nearby[0] if nearby else None
     used = indexes[leaf.chain_hash] + 1 if leaf else 0
     if not _is_conclusive(leaf, messages[used:]):
-        tree = MessageTree(_load(nodes.order_by("-id")[:MAX_LOADED]))
+        loaded = {one.pk: one for one in _load(nodes.order_by("-id")[:MAX_LOADED])}
         for index in range(len(messages) - 2, used - 1, -1):
-            found = _find_by_client_hash(messages[index], tree)
+            found = _find_by_client_hash(messages[index], loaded)
             if found and messages[index + 1].role is not CanonicalRole.AI:
-                exact = [one for one in found if _has_digest(one, messages[index], tree, chain)]
-                leaf = max(exact or found, key=lambda one: one.id)
-                is_copy = messages[index].role is leaf.role is CanonicalRole.AI
-                return leaf, index + 1, tree, is_copy and not exact
-    return leaf, used, MessageTree(nearby), False
+                exact = [one for one in found if _has_digest(one, messages[index], loaded, chain)]
+                leaf = max(exact or found, key=lambda one: one.pk)
+                is_copy = messages[index].role == leaf.role == CanonicalRole.AI
+                return leaf, index + 1, loaded, is_copy and not exact
+    return leaf, used, {one.pk: one for one in nearby}, False
 
 
-def _find_by_client_hash(message: HashedMessage, tree: MessageTree) -> list[StoredMessage]:
+def _find_by_client_hash(message: HashedMessage, loaded: Messages) -> list[Node]:
     kind = Kind.CALL if message.kind is Kind.CALL else Kind.TEXT
-    same = [one for one in tree.messages.values() if one.client_hash == message.client_hash]
-    answers = [one for one in same if one.role is CanonicalRole.AI and one.kind is kind]
+    same = [one for one in loaded.values() if one.client_hash == message.client_hash]
+    answers = [one for one in same if one.role == NodeRole.AI and one.kind == kind]
     if answers or message.kind is not Kind.TEXT:
         return answers
-    return [one for one in same if one.is_question and not one.from_history]
+    return [one for one in same if is_question(one) and not one.from_history]
 
 
-def _has_digest(
-    one: StoredMessage, message: HashedMessage, tree: MessageTree, chain: HashChain
-) -> bool:
-    parent = tree.parent(one)
-    if parent is None and one.parent_id is not None:
-        return False  # the parent wasn't loaded
-    before = parent.chain_hash if parent else chain.root
+def _has_digest(one: Node, message: HashedMessage, loaded: Messages, chain: HashChain) -> bool:
+    if one.parent_id is None:
+        before = chain.root
+    elif one.parent_id in loaded:
+        before = loaded[one.parent_id].chain_hash
+    else:
+        return False
     return chain.extend(before, message.digest) == one.chain_hash
 
 
-def _is_conclusive(leaf: StoredMessage | None, remaining: Sequence[HashedMessage]) -> bool:
+def _is_conclusive(leaf: Node | None, remaining: Sequence[HashedMessage]) -> bool:
     if not remaining:
         return True
     if remaining[0].role is CanonicalRole.HUMAN:
-        return leaf is None or leaf.is_answer
-    return leaf is not None and leaf.kind is Kind.CALL and remaining[0].kind is Kind.RESULT
+        return leaf is None or (leaf.role == NodeRole.AI and leaf.kind == Kind.TEXT)
+    return leaf is not None and leaf.kind == Kind.CALL and remaining[0].kind is Kind.RESULT
 
 
 def _newest(hashes: Iterable[str]) -> list[str]:
     return list(hashes)[-MAX_HASHES:]
 
 
-def _load(nodes: QuerySet[Node]) -> list[StoredMessage]:
-    rows: Iterable[Any] = nodes.values_list(*_COLUMNS)
-    return [StoredMessage(*[*row, CanonicalRole(role), Kind(kind)]) for *row, role, kind in rows]
+def _load(nodes: QuerySet[Node]) -> list[Node]:
+    """Return messages without their content."""
+    return list(nodes.only(*_COLUMNS))
