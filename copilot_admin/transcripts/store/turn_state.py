@@ -1,8 +1,7 @@
 """State of a turn that the server remembers when the client comes back with a result."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 import json
 from uuid import UUID
@@ -13,7 +12,7 @@ from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.attaching import AttachedRequest
 from copilot_admin.transcripts.matching.message_store import parse_content
-from copilot_admin.transcripts.store.requests import COLUMNS, load_request
+from copilot_admin.transcripts.store.requests import COLUMNS, FIELDS, load_request
 from protocol.fields import Notes
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of
 from protocol.models import Query, ResultMessage
@@ -23,19 +22,6 @@ from protocol.parsing import parse_options, parse_widgets
 LOOP_WINDOW = timedelta(seconds=60)
 
 
-@dataclass(frozen=True, slots=True)
-class _EarlierRun:
-    """An earlier run of the turn, and the call that it ended in."""
-
-    id: UUID
-    leaf_id: int | None
-    started_at: datetime
-    ended_at: datetime
-    request: tuple[str | None, ...]
-    call_id: int | None
-    call_hash: str | None
-
-
 def load_turn_state(
     attached: AttachedRequest, query: Query, *, run_id: UUID, now: datetime
 ) -> StoredTurn:
@@ -43,63 +29,63 @@ def load_turn_state(
     earlier = [] if attached.is_new_turn else _load_earlier_runs(attached, run_id)
     if not earlier:
         return StoredTurn(memory=_memory_of_query(query))
-    calls = {run.call_hash: run.call_id for run in earlier if run.call_hash in attached.path}
+    calls = {call.chain_hash: call for run in earlier if (call := _call_of(run))}
     last = query.messages[-1]
     lacks_memory = isinstance(last, ResultMessage) and SIGNED_MEMORY not in last.extra_state
     return StoredTurn(
         memory=_memory_of_run(earlier[0]),
-        client_calls=_count_functions(calls.values()),
+        client_calls=_count_functions(
+            [call for chain_hash, call in calls.items() if chain_hash in attached.path]
+        ),
         is_retry_loop=_is_loop(earlier, attached.leaf_id, query, now=now),
         carried=_load_extra_state(earlier, attached.leaf_id) if lacks_memory else {},
     )
 
 
-def _load_earlier_runs(attached: AttachedRequest, run_id: UUID) -> list[_EarlierRun]:
+def _load_earlier_runs(attached: AttachedRequest, run_id: UUID) -> list[Run]:
     runs = Run.objects.filter(turn_id=attached.turn_id).exclude(pk=run_id).order_by("started_at")
-    rows = runs.values_list(
-        "pk", "input_leaf_id", "started_at", "ms", "output_node_id", "output_node__kind",
-        "output_node__chain_hash", *COLUMNS,
-    )  # fmt: skip
-    return [
-        _EarlierRun(
-            id=id,
-            leaf_id=leaf_id,
-            started_at=started_at,
-            ended_at=started_at + timedelta(milliseconds=ms or 0),
-            request=tuple(request),
-            call_id=node_id if kind == NodeKind.CALL else None,
-            call_hash=chain_hash if kind == NodeKind.CALL else None,
+    names = ("kind", "chain_hash", "text", "blob")
+    return list(
+        runs.select_related("output_node").only(
+            "input_leaf", "started_at", "ms", *FIELDS, *(f"output_node__{one}" for one in names)
         )
-        for id, leaf_id, started_at, ms, node_id, kind, chain_hash, *request in rows
-    ]
+    )
 
 
-def _count_functions(call_ids: Iterable[int | None]) -> Counter[str]:
-    nodes = Node.objects.filter(pk__in=[id for id in call_ids if id is not None])
-    rows = list(nodes.values_list("text", "blob_id"))
-    big = blobs.load(sha for _, sha in rows if sha)
-    calls = [big.get(sha) if sha else parse_content(text) for text, sha in rows]
-    return Counter(str(object_of(call).get("function") or "") for call in calls)
+def _call_of(run: Run) -> Node | None:
+    """Return the call that a run ended in."""
+    node = run.output_node
+    return node if node is not None and node.kind == NodeKind.CALL else None
 
 
-def _is_loop(
-    earlier: Sequence[_EarlierRun], leaf_id: int | None, query: Query, *, now: datetime
-) -> bool:
-    same = [run for run in earlier if run.leaf_id == leaf_id]
-    if not same or same[-1].call_id is None or now - same[-1].ended_at >= LOOP_WINDOW:
+def _count_functions(calls: Sequence[Node]) -> Counter[str]:
+    big = blobs.load(call.blob_id for call in calls if call.blob_id)
+    contents = [big.get(one.blob_id) if one.blob_id else parse_content(one.text) for one in calls]
+    return Counter(str(object_of(content).get("function") or "") for content in contents)
+
+
+def _is_loop(earlier: Sequence[Run], leaf_id: int | None, query: Query, *, now: datetime) -> bool:
+    same = [run for run in earlier if run.input_leaf_id == leaf_id]
+    call = _call_of(same[-1]) if same else None
+    if call is None:
         return False
-    if Node.objects.filter(parent_id=same[-1].call_id, kind=NodeKind.RESULT).exists():
+    ended_at = same[-1].started_at + timedelta(milliseconds=same[-1].ms or 0)
+    if now - ended_at >= LOOP_WINDOW or call.children.filter(kind=NodeKind.RESULT).exists():
         return False
-    env = load_request(*same[-1].request)
+    env = _load_request(same[-1])
     return env is None or request_fingerprint(env) == request_fingerprint(query.env)
 
 
-def _load_extra_state(earlier: Sequence[_EarlierRun], leaf_id: int | None) -> JsonObject:
+def _load_request(run: Run) -> JsonObject | None:
+    return load_request(*(getattr(run, column) for column in COLUMNS))
+
+
+def _load_extra_state(earlier: Sequence[Run], leaf_id: int | None) -> JsonObject:
     """Return the signed state of the call whose result came, which older clients don't repeat."""
     if leaf_id is None:
         return {}
     call_id = Node.objects.filter(pk=leaf_id).values_list("parent_id", flat=True).first()
-    runs = [run.id for run in earlier if run.call_id is not None and run.call_id == call_id]
+    runs = [run.pk for run in earlier if (call := _call_of(run)) and call.pk == call_id]
     event = Event.objects.filter(run_id__in=runs[-1:], type=EventType.FUNCTION_CALL).first()
     if event is None:
         return {}
@@ -118,8 +104,8 @@ def _memory_of_query(query: Query) -> Memory:
     )
 
 
-def _memory_of_run(first: _EarlierRun) -> Memory | None:
-    env = load_request(*first.request)
+def _memory_of_run(first: Run) -> Memory | None:
+    env = _load_request(first)
     if env is None:
         return None
     timezone = env.get("timezone")
