@@ -20,7 +20,6 @@ from copilot_admin.admin.copilots.header import CONVERSATIONS, build_copilot_hea
 from copilot_admin.admin.transcripts.columns import (
     COLUMNS,
     Column,
-    RowDetails,
     choose_columns,
     load_details,
 )
@@ -40,7 +39,7 @@ from copilot_admin.transcripts.access import (
 )
 from copilot_admin.transcripts.filter_conditions import find_copilots
 from copilot_admin.transcripts.filters import FILTERS
-from copilot_admin.transcripts.search.conversations import Hit, find_hits
+from copilot_admin.transcripts.search.conversations import find_hits
 from copilot_admin.transcripts.search.list_query import (
     SORT_PARAMETER,
     ConversationList,
@@ -209,14 +208,19 @@ def build_rows(
     details, errors = load_details(rows), load_errors(rows)
     phrases = listed.query.phrases
     hits = find_hits([row.pk for row in rows], phrases) if phrases else {}
-    excerpts = load_excerpts([hit.turn_id for hit in hits.values()], phrases) if hits else {}
-    kept = list_query or urlencode(filters)
+    excerpts = load_excerpts([*hits.values()], phrases) if hits else {}
     found = []
     for row in rows:
-        hit = hits.get(row.pk)
-        query = _link_query(row, kept, hit=hit, named=named, words=filters.get(SEARCH_PARAMETER))
+        hit = hits.get(row.pk, 0)
+        query = {
+            LIST: list_query or urlencode(filters),
+            PLACE: str(RowKey.of(row)),
+            "q": filters.get(SEARCH_PARAMETER),
+            "turn": named.get(row.pk) or hit,
+        }
+        kept = urlencode({name: value for name, value in query.items() if value})
         urls = [
-            reverse(f"admin:copilot_admin_conversation_{name}", args=[row.pk]) + f"?{query}"
+            reverse(f"admin:copilot_admin_conversation_{name}", args=[row.pk]) + f"?{kept}"
             for name in ("change", "panel", "row")
         ]
         found.append(
@@ -228,28 +232,11 @@ def build_rows(
                 panel_url=urls[1],
                 row_url=urls[2],
                 is_unread=row.review_state != ReviewState.DONE,
-                cells=_cells(columns, details[row.pk]),
-                excerpt=excerpts.get(hit.turn_id, ()) if hit else (),
+                cells=[(column, column.cell(details[row.pk])) for column in columns],
+                excerpt=excerpts.get(hit, ()),
             )
         )
     return found
-
-
-def _cells(columns: Sequence[Column], row: RowDetails) -> list[tuple[Column, str | SafeString]]:
-    return [(column, column.cell(row)) for column in columns]
-
-
-def _link_query(
-    row: Conversation,
-    kept: str,
-    *,
-    hit: Hit | None,
-    named: Mapping[int, int | None],
-    words: str | None,
-) -> str:
-    turn = named.get(row.pk) or (hit.turn_id if hit else None)
-    values = {LIST: kept, PLACE: str(RowKey.of(row)), "q": words, "turn": turn}
-    return urlencode({name: value for name, value in values.items() if value})
 
 
 def _build_tabs(user: AbstractUser | AnonymousUser, params: Mapping[str, str]) -> Iterator[Tab]:

@@ -7,7 +7,7 @@ reads a whole table.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Min, Q, QuerySet
 
 from copilot_admin.models import Conversation, Run, TurnText
 from copilot_admin.transcripts.search.phrases import SearchQuery
@@ -33,14 +33,6 @@ class SearchResults:
 
     rows: Sequence[Conversation]
     is_limited: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """The first turn of a conversation that has the words, and how many have them."""
-
-    turn_id: int
-    turns: int
 
 
 def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int) -> SearchResults:
@@ -83,14 +75,10 @@ def is_only_id(query: SearchQuery, named: Collection[int]) -> bool:
     return bool(query) and (not query.phrases or (bool(named) and query.number is None))
 
 
-def find_hits(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[int, Hit]:
-    """Return the hits in the conversations of a page."""
+def find_hits(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[int, int]:
+    """Return the first turn that has the words, by conversation."""
     texts = having(TurnText.objects.filter(conversation__in=list(conversation_ids)), phrases)
-    counted = texts.values("conversation_id").annotate(first=Min("turn_id"), n=Count("turn_id"))
-    return {
-        row["conversation_id"]: Hit(turn_id=row["first"], turns=row["n"])
-        for row in counted.order_by()
-    }
+    return dict(texts.order_by().values_list("conversation_id").annotate(Min("turn_id")))
 
 
 class _Walk:
