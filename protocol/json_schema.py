@@ -1,6 +1,6 @@
-"""JSON Schema: checks of schemas, of data against schemas, and schemas of examples."""
+"""JSON Schema: checks of schemas, and of data against schemas."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, cast
 
@@ -17,7 +17,6 @@ _MAX_CHARACTERS = 300  # of a path, and of what is wrong there
 _NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
 _REFERENCES = ("$ref", "$dynamicRef")
 _PATTERNS = FormatChecker(("regex",))  # other formats say nothing about a schema
-_TYPES = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
 
 
 def schema_fault(schema: Any) -> str:
@@ -58,22 +57,6 @@ def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
     missing = [f"{name} is missing" for name in names if name not in arguments]
     present = {**schema, "required": []} if missing else schema
     return (*missing, *named_faults(arguments, present))
-
-
-def schema_from(example: Any) -> dict[str, Any]:
-    """Return a schema that an example fits, for people to go on from."""
-    if isinstance(example, Mapping):
-        return {
-            "type": "object",
-            "properties": {key: schema_from(value) for key, value in example.items()},
-        }
-    if isinstance(example, Sequence) and not isinstance(example, str):
-        first = {"items": schema_from(example[0])} if example else {}
-        return {"type": "array", **first}
-    for kind, name in _TYPES:
-        if isinstance(example, kind):
-            return {"type": name}
-    return {}  # null says nothing about the type
 
 
 def self_contained(schema: JsonObject) -> JsonObject:

@@ -5,27 +5,21 @@ import re
 
 import orjson
 
-from protocol.json import Json, clean_json, is_deeper
+from protocol.json import Json, clean_json, is_deeper, load_lenient
 
 MAX_DEPTH = 128  # a request nests about 12 deep
 _BOM = "\ufeff"
 _GZIP = b"\x1f\x8b"
-_MAX_DIGITS = 19
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class MalformedJson(ValueError):
-    """A body that is not valid JSON; `public` says what to do, `code` is for programs.
+    """A body that is not valid JSON; `public` says what to do, `code` is for programs."""
 
-    Attributes:
-        place: Line and column, from 1, where the text is not JSON.
-    """
-
-    def __init__(self, public: str, *, code: str, place: tuple[int, int] | None = None) -> None:
+    def __init__(self, public: str, *, code: str) -> None:
         super().__init__(public)
         self.public = public
         self.code = code
-        self.place = place
 
 
 def loads(body: bytes) -> Json:
@@ -50,8 +44,6 @@ def parse(body: bytes) -> tuple[Json, bool]:
     text = _decode(body)
     try:
         value: Json = _parse(text)
-    except RecursionError:
-        raise _too_deep() from None
     except json.JSONDecodeError as error:
         if error.msg == "depth limit exceeded":
             raise _too_deep() from None
@@ -59,8 +51,9 @@ def parse(body: bytes) -> tuple[Json, bool]:
             f"The body is not valid JSON (line {error.lineno}, column {error.colno}: {error.msg})."
             " Send one JSON object.",
             code="malformed-json",
-            place=(error.lineno, error.colno),
         ) from None
+    except ValueError:
+        raise _too_deep() from None
     if text.count("[") + text.count("{") > MAX_DEPTH and is_deeper(value, than=MAX_DEPTH):
         raise _too_deep()
     if "\\u0000" not in text and not _SURROGATE.search(text):
@@ -90,12 +83,7 @@ def _parse(text: str) -> Json:
     except orjson.JSONDecodeError:
         if not _SURROGATE.search(text):
             raise
-        return json.loads(text, parse_int=_integer)  # type: ignore[no-any-return]  # lone surrogates
-
-
-def _integer(digits: str) -> int | float:
-    """A number as orjson reads it: beyond 64 bits a double, as in a browser."""
-    return int(digits) if len(digits) < _MAX_DIGITS else float(digits)
+        return load_lenient(text)  # lone surrogates
 
 
 def _too_deep() -> MalformedJson:

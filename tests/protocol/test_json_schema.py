@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
 import pytest
 
 from protocol.json_schema import (
@@ -11,7 +9,6 @@ from protocol.json_schema import (
     data_faults,
     named_faults,
     schema_fault,
-    schema_from,
     self_contained,
 )
 
@@ -129,32 +126,3 @@ def test_data_is_checked_with_the_path_of_every_fault() -> None:
         "$: the schema's reference '/nowhere' leads nowhere.",
     )
     assert len(data_faults([1] * 50, {"items": {"type": "string"}})) == 10
-
-
-@pytest.mark.parametrize(
-    ("example", "schema"),
-    [
-        (None, {}),
-        (True, {"type": "boolean"}),
-        (1, {"type": "integer"}),
-        (1.5, {"type": "number"}),
-        ([], {"type": "array"}),
-    ],
-)
-def test_a_schema_is_made_from_an_example(example: Any, schema: Any) -> None:
-    assert schema_from(example) == schema
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=1) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=8,
-)
-
-
-@given(JSON)
-def test_an_example_fits_its_own_schema(example: Any) -> None:
-    schema = schema_from(example)
-
-    assert schema_fault(schema) == ""
-    assert data_faults(example, schema) == ()
