@@ -1,6 +1,6 @@
 """Splits what a model server sends into JSON texts: events of a stream, or one whole document."""
 
-from copilot_admin.agent.llm.provider_errors import is_web_page, web_page
+from copilot_admin.agent.llm.provider_errors import WEB_PAGE, is_web_page
 from copilot_admin.errors import ProviderBroke
 from protocol.sse import BOM, Decoder, EventTooLarge, ServerEvent
 
@@ -32,7 +32,7 @@ class BodyReader:
         if self._is_document is None:
             block = block.lstrip(BOM + b" \t\r\n")
             if is_web_page(block):
-                raise web_page()
+                raise ProviderBroke(WEB_PAGE)
             self._is_document = block.startswith((b"{", b"[")) if block else None
         if self._is_document:
             self._document += block

@@ -25,20 +25,20 @@ from protocol.sse import BOM
 
 MAX_DETAIL_CHARACTERS = 500
 _OWNER = "The copilot's owner"
-_WEB_PAGE = (
+WEB_PAGE = (
     "The provider answered with a web page, not with an answer of a model. The copilot's owner "
     "should check the provider's base URL: it often ends in /v1."
 )
-_NOT_UNDERSTOOD = (
+NOT_UNDERSTOOD = (
     "The model's provider sent something that is not a chat completion, so the answer was ended. "
     "The copilot's owner should check the provider's base URL."
 )
-_NOTHING = (
+NOTHING_CAME = (
     "The model's provider ended its answer before it began: it sent no text, no call of a tool and "
     "no reason. Ask again; if it happens again, the copilot's owner should check the "
     "provider's address and model."
 )
-_BROKE_OFF = (
+BROKE_OFF = (
     "The model's provider broke off before its answer began. Ask again in a moment; if it happens "
     "again, the copilot's owner should check the model server and any proxy before it."
 )
@@ -52,6 +52,24 @@ _TOO_LONG = (
 )
 _NO_KEY = f"The provider {{provider}} did not accept the key. {_OWNER} must enter a valid one."
 _NO_CREDIT = f"The credit at the provider {{provider}} is used up. {_OWNER} must top it up."
+_SENTENCES = {
+    401: _NO_KEY,
+    402: _NO_CREDIT,
+    403: _NO_KEY,
+    404: (
+        "The provider {provider} does not know the model or the address. "
+        f"{_OWNER} must correct it."
+    ),
+    413: _TOO_LONG,
+}
+_REDIRECTED = (
+    "The provider {provider} sends requests on to another address. "
+    f"{_OWNER} must enter the final address."
+)
+_REFUSED = (
+    f"The provider {{provider}} refused the request (HTTP {{status}}). {_OWNER} should check "
+    "the model and its parameters."
+)
 # Statuses that say nothing about the request itself: the same one may succeed later.
 _PASSING = frozenset({408, 409, 425, 429, 502, 503, 504})
 # What a provider's words mean, whatever its status is. The first match counts; the tests name who
@@ -125,26 +143,6 @@ def is_web_page(data: bytes) -> bool:
     return data[:64].lstrip(BOM + b" \t\r\n").startswith(b"<")
 
 
-def web_page() -> ProviderBroke:
-    """Return the error of a URL behind which there is a web site."""
-    return ProviderBroke(_WEB_PAGE)
-
-
-def not_understood(data: bytes) -> ProviderBroke:
-    """Return the error of data that is no chunk of a chat completion."""
-    return web_page() if is_web_page(data) else ProviderBroke(_NOT_UNDERSTOOD)
-
-
-def nothing_came() -> ProviderBroke:
-    """Return the error of a stream that ended with neither text nor calls nor a reason."""
-    return ProviderBroke(_NOTHING)
-
-
-def broke_off(detail: str = "") -> ProviderUnavailable:
-    """Return the error of a stream that ended after its head, or amid its first event."""
-    return ProviderUnavailable(_BROKE_OFF, detail=detail)
-
-
 def refusal(
     status: int,
     message: str,
@@ -153,14 +151,9 @@ def refusal(
     detail: str,
     retry_after: float | None = None,
 ) -> RunError:
-    """Return the error for a status.
+    """Return the error for the status of a response, or of the error object in a stream.
 
-    Args:
-        status: Of the HTTP response, or of the error object in a stream.
-        message: What the provider wrote; read for its meaning, never shown to users.
-        provider: The provider's name here.
-        detail: What an operator may read; holds no secret.
-        retry_after: Seconds the provider asked to wait.
+    The `message` is read for its meaning and never shown to users; the `detail` is for operators.
     """
     meaning = _meaning(message)
     if meaning and (status not in _PASSING or meaning is _NO_CREDIT):
@@ -177,37 +170,14 @@ def refusal(
             detail=detail,
             retry_after=retry_after,
         )
-    sentence = _sentence_of_status(status).format(provider=repr(provider), status=status)
-    return ProviderRefused(sentence, detail=detail)
+    sentence = _REDIRECTED if status < 400 else _SENTENCES.get(status, _REFUSED)
+    text = sentence.format(provider=repr(provider), status=status)
+    return ProviderRefused(text, detail=detail)
 
 
 def _meaning(message: str) -> str | None:
     found = (sentence for pattern, sentence in _MEANINGS if pattern.search(message))
     return next(found, None)
-
-
-def _sentence_of_status(status: int) -> str:
-    match status:
-        case 401 | 403:
-            return _NO_KEY
-        case 402:
-            return _NO_CREDIT
-        case 404:
-            return (
-                "The provider {provider} does not know the model or the address. "
-                f"{_OWNER} must correct it."
-            )
-        case 413:
-            return _TOO_LONG
-        case _ if status < 400:
-            return (
-                "The provider {provider} sends requests on to another address. "
-                f"{_OWNER} must enter the final address."
-            )
-    return (
-        f"The provider {{provider}} refused the request (HTTP {{status}}). {_OWNER} should check "
-        "the model and its parameters."
-    )
 
 
 def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
@@ -321,7 +291,7 @@ class ProviderFaults:
 
     def amid_answer(self, error: Exception) -> RunError:
         """Return the error of a connection that broke after the head."""
-        return broke_off(self._causes_of(error))
+        return ProviderUnavailable(BROKE_OFF, detail=self._causes_of(error))
 
     def _causes_of(self, error: Exception) -> str:
         causes = (f"{type(one).__name__}: {one}" for one in iter_causes(error))

@@ -10,7 +10,13 @@ import re
 from copilot_admin.agent.llm.body_reader import DONE, BodyReader
 from copilot_admin.agent.llm.extras import MessageExtras, details_text
 from copilot_admin.agent.llm.finish_reasons import read_reason, truncation
-from copilot_admin.agent.llm.provider_errors import broke_off, not_understood, nothing_came
+from copilot_admin.agent.llm.provider_errors import (
+    BROKE_OFF,
+    NOT_UNDERSTOOD,
+    NOTHING_CAME,
+    WEB_PAGE,
+    is_web_page,
+)
 from copilot_admin.agent.llm.reasoning import ReasoningReader
 from copilot_admin.agent.llm.text_tool_calls import TextToolReader
 from copilot_admin.agent.llm.tool_calls import (
@@ -155,7 +161,7 @@ class AnswerParser:
         if self._wrote_calls and reason:
             reason = "tool_calls"
         elif not (calls or self._reason or self._characters or (self.began and not self.done)):
-            raise nothing_came()
+            raise ProviderBroke(NOTHING_CAME)
         deltas, self._deltas = self._deltas, []
         return [
             *deltas,
@@ -357,12 +363,12 @@ def _parsed(payload: bytes, *, is_last: bool) -> JsonObject:
     if chunk is None:
         if payload.lstrip()[:1] in (b"", b":"):
             return {}  # the sign of life of some servers, or a comment that a gateway packed
-        is_half = is_last and payload.lstrip().startswith(b"{")
-        raise broke_off() if is_half else not_understood(payload)
+        if is_last and payload.lstrip().startswith(b"{"):
+            raise ProviderUnavailable(BROKE_OFF)
     if isinstance(chunk, list) and len(chunk) == 1:
         chunk = chunk[0]  # Gemini wraps its errors
     if not isinstance(chunk, dict):
-        raise not_understood(payload)
+        raise ProviderBroke(WEB_PAGE if is_web_page(payload) else NOT_UNDERSTOOD)
     return chunk
 
 
