@@ -34,14 +34,12 @@ class ArtifactNames:
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
-        self._counters: dict[str, Iterator[int]] = {}
         self._given: list[str] = []
 
     def reserve(self, name: str) -> str:
         """Take a name, or the same with a number if it is taken."""
-        name = _clean_name(name)
-        free = name
-        numbers = self._counters.setdefault(name, count(2))
+        free = name = _clean_name(name)
+        numbers = count(2)
         while free in self._taken:
             suffix = f" {next(numbers)}"
             free = f"{name[: MAX_ID_CHARACTERS - len(suffix)]}{suffix}"

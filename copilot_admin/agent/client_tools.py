@@ -139,7 +139,7 @@ class ClientTools:
         try:
             data_call, later = plan_data_call(requests, plan=self._plan, query=self._query)
         except ToolMistake as mistake:
-            self._answers |= dict.fromkeys(_ids(calls), self._mistakes.learn(mistake))
+            self._answer_all(calls, self._mistakes.learn(mistake))
             return None
         return data_call_event(
             data_call,
@@ -161,7 +161,8 @@ class ClientTools:
             except ToolMistake as mistake:
                 wrong[call.id] = self._mistakes.learn(mistake)
         if wrong:
-            self._answers |= {**dict.fromkeys(_ids(calls), NOT_CALLED), **wrong}
+            self._answer_all(calls, NOT_CALLED)
+            self._answers |= wrong
         return () if wrong else requests
 
     def _function_call(
@@ -199,15 +200,13 @@ class ClientTools:
 
     def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:
         if refusal:
-            answer = f"{refusal} Answer with what you have."
-            self._answers |= dict.fromkeys(_ids(calls), answer)
+            self._answer_all(calls, f"{refusal} Answer with what you have.")
             self._refused += [] if refusal in self._refused else [refusal]
         return bool(refusal)
+
+    def _answer_all(self, calls: Iterable[ToolCall], answer: str) -> None:
+        self._answers |= {call.id: answer for call in calls}
 
 
 def _others(calls: Sequence[ToolCall], made: Collection[ToolCall]) -> Sequence[ToolCall]:
     return [call for call in calls if call not in made]
-
-
-def _ids(calls: Iterable[ToolCall]) -> Iterable[str]:
-    return [call.id for call in calls]

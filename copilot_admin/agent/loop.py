@@ -23,7 +23,7 @@ from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import file_rules
 from copilot_admin.agent.image_filter import ImageFilter
 from copilot_admin.agent.llm.finish_reasons import truncation
-from copilot_admin.agent.llm.model_choice import are_wanted, choose_model, suggestions
+from copilot_admin.agent.llm.model_choice import choose_model, suggest_questions, wants_suggestions
 from copilot_admin.agent.response_writer import steps_before_call
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.step import Step
@@ -202,8 +202,8 @@ async def _end(request: AnswerRequest, step: Step) -> AsyncGenerator[Output, Non
     is_slow = request.spec.citations is CitationMode.DOCUMENTS
     for output in await asyncio.to_thread(collect) if is_slow else collect():
         is_whole = isinstance(output, Finish) and step.text.shown and truncation(output) is None
-        if is_whole and are_wanted(request):
-            suggested = suggestions(request, step.messages, model=step.model)
+        if is_whole and wants_suggestions(request):
+            suggested = suggest_questions(request, step.messages, model=step.model)
             async with aclosing(suggested) as last:
                 async for suggestion in last:
                     yield suggestion

@@ -1,8 +1,8 @@
 """Choice of the model that answers, its parameters and suggested questions."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
-import json
+from contextlib import aclosing, suppress
+from itertools import islice
 
 from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.values.answer_request import AnswerRequest, Output
@@ -18,18 +18,16 @@ from copilot_admin.agent.values.spec import CopilotSpec, Timeouts
 from copilot_admin.errors import RunError
 from protocol.events import PromptSuggestions
 from protocol.features import CustomFeature, CustomFeatureType
-from protocol.json import clean_text
+from protocol.json import clean_text, json_of, list_of
 from protocol.models import Generation, Query
-
-_LONGEST = 100  # characters of a value in a note
 
 
 def option(feature: CustomFeature, *, query: Query) -> bool | str:
-    """The value of a custom feature in a query.
+    """Return the value of a custom feature in a query.
 
     A client that sends its options leaves out the toggles that are off, so there an absent toggle
     is off; a client that sends none at all leaves every feature at its default, and so does a
-    value that the control cannot have.
+    value that the control can't have.
     """
     sent = query.workspace_options.get(feature.key)
     if sent is not None:
@@ -40,12 +38,12 @@ def option(feature: CustomFeature, *, query: Query) -> bool | str:
 
 
 def option_notes(spec: CopilotSpec, query: Query) -> Iterator[str]:
-    """A sentence for each value that its control cannot have, for the run."""
+    """Yield a sentence for the run about each value that its control can't have."""
     for feature in spec.custom_features:
         sent = query.workspace_options.get(feature.key)
         if sent is not None and not _fits(sent, feature):
             yield (
-                f"The client sent {str(sent)[:_LONGEST]!r} for the option {feature.key!r}, which is "
+                f"The client sent {str(sent)[:100]!r} for the option {feature.key!r}, which is "
                 f"no value of this {feature.type.value}; its default {feature.default!r} is used."
             )
 
@@ -59,7 +57,7 @@ def _fits(value: bool | str, feature: CustomFeature) -> bool:
 
 
 def switched_provider(spec: CopilotSpec, query: Query) -> str:
-    """The name of the provider that a control lets answer; empty: the copilot's own."""
+    """Return the name of the provider that a control lets answer; empty: the copilot's own."""
     for feature in spec.custom_features:
         if feature.model and option(feature, query=query) is True:
             return feature.provider
@@ -67,7 +65,7 @@ def switched_provider(spec: CopilotSpec, query: Query) -> str:
 
 
 def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
-    """Returns the id of the model to ask, and a note for the run (empty when there is none).
+    """Return the id of the model to ask, and a note for the run (empty if there is none).
 
     A client may pick only from what the copilot offers: a request never decides freely what is
     called with the provider's key. A control that the user has switched on and that has a model of
@@ -85,71 +83,19 @@ def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
 # A builder's parameters tune the model; what makes the request what it is stays ours.
 RESERVED_PARAMETERS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
 
-
 FEATURE = "prompt-suggestions"
-MOST = 3
-LONGEST = 200  # characters of a question
+MAX_SUGGESTIONS = 3
+MAX_SUGGESTION_CHARACTERS = 200
 # The user reads the answer meanwhile; what comes later than this comes too late.
-_PATIENCE = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
-_MOST_CHARACTERS = 16 * 1024  # a few questions; what is longer is something else
-_WISH = (
-    f"Suggest {MOST} short questions that I might ask you next. Answer with nothing but a JSON "
-    "list of texts, in the language of this conversation."
+_TIMEOUTS = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
+_MAX_CHARACTERS = 16 * 1024  # a few questions; what is longer is something else
+_REQUEST = (
+    f"Suggest {MAX_SUGGESTIONS} short questions that I might ask you next. Answer with nothing but "
+    "a JSON list of texts, in the language of this conversation."
 )
 
 
-async def suggestions(
-    request: AnswerRequest, said: Sequence[ModelMessage], *, model: str
-) -> AsyncGenerator[Output, None]:
-    """Yields at most one `PromptSuggestions`; it is for those who want them, see `are_wanted`.
-
-    A model that fails harms no answer.
-
-    Args:
-        request: Whose provider is asked.
-        said: The conversation with the answer, which ends with it.
-        model: That gave the answer.
-    """
-    call = _wish(request, said, model=model)
-    texts: list[str] = []
-    left = _MOST_CHARACTERS
-    try:
-        stream = stream_model(
-            request.provider,
-            call,
-            timeouts=_PATIENCE,
-            tracer=request.tracer,
-        )
-        async with aclosing(stream) as deltas:
-            async for delta in deltas:
-                if isinstance(delta, TextDelta):
-                    texts.append(delta.text)
-                    left -= len(delta.text)
-                elif isinstance(delta, Usage):
-                    yield delta
-                if left < 0:
-                    break
-    except RunError:
-        left = -1
-    if left < 0:
-        if texts:  # they cost something, and nobody tells what
-            yield estimated_usage(call, written=sum(map(len, texts)))
-        return
-    questions = _questions("".join(texts))
-    if questions:
-        yield PromptSuggestions(questions)
-
-
-def _wish(request: AnswerRequest, said: Sequence[ModelMessage], *, model: str) -> ModelCall:
-    return ModelCall(
-        model=model,
-        messages=(*said, ModelMessage(role=ModelRole.USER, text=_WISH)),
-        parameters=request.spec.parameters,
-        user=request.upstream_user,
-    )
-
-
-def are_wanted(request: AnswerRequest) -> bool:
+def wants_suggestions(request: AnswerRequest) -> bool:
     """Return whether suggestions are offered and switched on.
 
     Source: Workspace sends an option while it is on, and nothing while it is off.
@@ -158,11 +104,41 @@ def are_wanted(request: AnswerRequest) -> bool:
     return is_on and request.spec.has(FEATURE) and request.query.generation is Generation.THREE
 
 
-def _questions(text: str) -> tuple[str, ...]:
-    start, end = text.find("["), text.rfind("]")
-    try:
-        listed = json.loads(text[start : end + 1]) if 0 <= start < end else []
-    except (ValueError, RecursionError):
-        return ()
-    questions = (" ".join(clean_text(one).split()) for one in listed if isinstance(one, str))
-    return tuple(one for one in dict.fromkeys(questions) if 0 < len(one) <= LONGEST)[:MOST]
+async def suggest_questions(
+    request: AnswerRequest, conversation: Sequence[ModelMessage], *, model: str
+) -> AsyncGenerator[Output, None]:
+    """Yield the usage and at most one `PromptSuggestions`; a model that fails yields none.
+
+    The `conversation` ends with the answer, which the `model` gave.
+    """
+    call = ModelCall(
+        model=model,
+        messages=(*conversation, ModelMessage(role=ModelRole.USER, text=_REQUEST)),
+        parameters=request.spec.parameters,
+        user=request.upstream_user,
+    )
+    text = ""
+    is_whole = False
+    stream = stream_model(request.provider, call, timeouts=_TIMEOUTS, tracer=request.tracer)
+    with suppress(RunError):
+        async with aclosing(stream) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, TextDelta):
+                    text += delta.text
+                elif isinstance(delta, Usage):
+                    yield delta
+                if len(text) > _MAX_CHARACTERS:
+                    break
+            else:
+                is_whole = True
+    if is_whole and (questions := _read_questions(text)):
+        yield PromptSuggestions(questions)
+    elif text and not is_whole:  # they cost something, and nobody says how much
+        yield estimated_usage(call, written=len(text))
+
+
+def _read_questions(text: str) -> tuple[str, ...]:
+    listed = list_of(json_of(text[text.find("[") : text.rfind("]") + 1]))
+    texts = (" ".join(clean_text(one).split()) for one in listed if isinstance(one, str))
+    fitting = (one for one in dict.fromkeys(texts) if 0 < len(one) <= MAX_SUGGESTION_CHARACTERS)
+    return tuple(islice(fitting, MAX_SUGGESTIONS))

@@ -21,6 +21,7 @@ _HARMONY = ("<|channel|>", "<|start|>", "<|message|>")  # of gpt-oss
 # The same where a server drops the special tokens: "analysisThe user asks ...assistantfinalYes."
 _STRIPPED_OPENING = "analysis"
 _STRIPPED_CLOSING = "assistantfinal"
+_OPENING_TAG = re.compile(rf"{'|'.join(map(re.escape, _TAGS))}|{_STRIPPED_OPENING}(?=[A-Z])")
 _OPENINGS = (*_TAGS, *_HARMONY)
 # A closing tag without its opening one, which the chat template wrote. In the words of an answer a
 # mention of one is followed by a blank or a sign.
@@ -110,20 +111,14 @@ class ReasoningReader:
 
     def _read_start(self, is_end: bool) -> bool:
         text = self._held.lstrip()
-        for opening, closing in _TAGS.items():
-            if text.startswith(opening):
-                self._held, self._closing = text[len(opening) :], closing
-                self._is_settled = True
-                self._read = self._read_tagged
-                return True
-        if text.startswith(_HARMONY):
-            self._held, self._read = text, self._read_harmony
-            return True
-        after = text.removeprefix(_STRIPPED_OPENING)
-        if after != text and after[:1].isupper():
-            self._held, self._closing = after, _STRIPPED_CLOSING
+        if opening := _OPENING_TAG.match(text):
+            self._held = text[opening.end() :]
+            self._closing = _TAGS.get(opening[0], _STRIPPED_CLOSING)
             self._is_settled = True
             self._read = self._read_tagged
+            return True
+        if text.startswith(_HARMONY):
+            self._held, self._read = text, self._read_harmony
             return True
         may_open = any(one.startswith(text) for one in (*_OPENINGS, _STRIPPED_OPENING))
         if may_open and not is_end:
