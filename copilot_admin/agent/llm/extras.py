@@ -8,52 +8,41 @@ from protocol.json import Json, JsonObject, objects_of, text_of
 # Others that a server may send, such as `reasoning`, some servers refuse in a request.
 REASONING_CONTENT = "reasoning_content"
 REASONING_DETAILS = "reasoning_details"
-_TEXTS = (REASONING_CONTENT,)
 _WHOLE = (
     "extra_content",
     "thinking_blocks",
     "provider_specific_fields",
     "reasoning_opaque",
 )
-EXTRA_NAMES = (*_TEXTS, REASONING_DETAILS, *_WHOLE)
+EXTRA_NAMES = (REASONING_CONTENT, REASONING_DETAILS, *_WHOLE)
 _JOINED = ("text", "summary")  # members of a detail that come in pieces
-MAX_CHARACTERS = 256 * 1024  # of the reasoning of one message
 
 
 class MessageExtras:
     """Collects the extra members of a message from its deltas."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, list[str]] = {}
+        self._reasoning: list[str] = []
         self._details: list[dict[str, Json]] = []
         self._whole: dict[str, Json] = {}
-        self._left = MAX_CHARACTERS
 
     def add(self, delta: JsonObject) -> Sequence[JsonObject]:
         """Take a delta, and return what is new in its reasoning details."""
-        for name in _TEXTS:
-            text = text_of(delta.get(name))
-            if text and self._left > 0:
-                self._left -= len(text)
-                self._texts.setdefault(name, []).append(text)
-        for name in _WHOLE:
-            if delta.get(name):
-                self._whole[name] = delta[name]
+        self._reasoning += filter(None, [text_of(delta.get(REASONING_CONTENT))])
+        self._whole |= {name: delta[name] for name in _WHOLE if delta.get(name)}
         details = objects_of(delta.get(REASONING_DETAILS))
         return [self._add_detail(detail) for detail in details]
 
     def collected(self) -> JsonObject:
         """Return the members that go back with the message's tool calls."""
-        texts = {name: "".join(parts) for name, parts in self._texts.items()}
+        texts = {REASONING_CONTENT: "".join(self._reasoning)} if self._reasoning else {}
         details = {REASONING_DETAILS: list(self._details)} if self._details else {}
         return {**texts, **details, **self._whole}
 
     def _add_detail(self, detail: JsonObject) -> JsonObject:
         last = self._details[-1] if self._details else None
         if last is None or any(last.get(key) != detail.get(key) for key in ("type", "index")):
-            if self._left > 0:
-                self._left -= len(details_text([detail]))
-                self._details.append(dict(detail))
+            self._details.append(dict(detail))
             return detail
         new = dict(detail)
         for name in _JOINED:
