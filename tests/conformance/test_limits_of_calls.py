@@ -147,3 +147,18 @@ def test_six_different_functions_of_one_answer_are_all_called(service_url, model
     assert sorted(functions_called(legs)) == sorted(names)
     assert (text_of(legs[-1]), warnings_in(legs)) == ("Six.", [])
     assert len(model.requests) == 2
+
+
+def test_a_refusal_is_said_even_where_the_model_says_nothing_more(service_url, model):
+    limits = [{"function": "execute_agent_tool", "most": 1}]
+    stranger = stranger_with(
+        "dashboard-explorer", calls(SEARCH, q="x"), calls(SEARCH, q="y"), says(""),
+        service=service_url, model=model, client_call_limits=limits,
+        features={"mcp-tools": True, "generative-ui": True, "widget-dashboard-search": True},
+    )  # fmt: skip
+    _, answer = stranger.asks(
+        "Find it.", functions=HIT, tools=[TOOL], **on_dashboard(workspace_options=ON)
+    )
+    refused, empty = warnings_in([answer])
+    assert refused.startswith("Tools were already called once")
+    assert text_of(answer) == f"{refused}\n\n{empty}"

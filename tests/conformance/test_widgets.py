@@ -231,3 +231,26 @@ def test_an_orchestrator_gives_a_task_which_is_answered_like_a_question(service_
     assert first[-1][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
     assert second[1] == ("copilotMessageChunk", {"delta": "It fell."})
     assert "Comment on June." in model.told()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"widget_uuid": NEWS["uuid"]},
+        {"widget_uuids": [NEWS["uuid"]]},
+        {"data_sources": [NEWS_SOURCE]},
+        {"data_sources": [{key: NEWS_SOURCE[key] for key in ("origin", "id")}]},
+        {"widgets": [{"id": "Company News"}]},
+    ],
+    ids=["uuid", "uuids", "sources", "source without uuid", "by name"],
+)
+def test_a_model_may_name_widgets_as_the_clients_function_does(given, service_url, model):
+    stranger = Stranger(
+        "dashboard-explorer", calls("get_widget_data", **given), says("Up."),
+        service=service_url, model=model,
+    )  # fmt: skip
+    first, _ = stranger.asks(
+        "?", functions={"get_widget_data": content("[1]")}, **widgets(secondary=(NEWS,))
+    )
+    [source] = first[0][1]["input_arguments"]["data_sources"]
+    assert (source["id"], source["input_args"]) == ("company_news", {"ticker": "AAPL"})
