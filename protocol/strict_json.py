@@ -14,12 +14,17 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class MalformedJson(ValueError):
-    """A body that is not valid JSON; `public` says what to do, `code` is for programs."""
+    """A body that is not valid JSON; `public` says what to do, `code` is for programs.
 
-    def __init__(self, public: str, *, code: str) -> None:
+    Attributes:
+        place: Line and column, from 1, where the text is not JSON.
+    """
+
+    def __init__(self, public: str, *, code: str, place: tuple[int, int] | None = None) -> None:
         super().__init__(public)
         self.public = public
         self.code = code
+        self.place = place
 
 
 def loads(body: bytes) -> Json:
@@ -51,6 +56,7 @@ def parse(body: bytes) -> tuple[Json, bool]:
             f"The body is not valid JSON (line {error.lineno}, column {error.colno}: {error.msg})."
             " Send one JSON object.",
             code="malformed-json",
+            place=(error.lineno, error.colno),
         ) from None
     except ValueError:
         raise _too_deep() from None

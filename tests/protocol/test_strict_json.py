@@ -83,3 +83,10 @@ def test_json_of_the_largest_depth_is_read():
 def test_replaced_characters_are_reported():
     assert parse(rb'["\u0000"]') == (["\ufffd"], True)
     assert parse(rb'["\ud83d\ude00 \\u0000"]') == (["😀 \\u0000"], False)
+
+
+def test_place_of_a_mistake_is_known():
+    with pytest.raises(MalformedJson) as refused:
+        loads(b'{\n "a": x}')
+    assert refused.value.place == (2, 7)
+    assert refused.value.public.startswith("The body is not valid JSON (line 2, column 7: ")
