@@ -157,8 +157,6 @@ class ProviderUnavailable(RunError):
 
 
 class ProviderBusy(RunError):
-    """The provider answered 429."""
-
     retryable = True
 
 

@@ -142,7 +142,6 @@ def build_mail(delivery: AlertDelivery) -> EmailMessage:
 
 
 def store_result(delivery_id: UUID, claim: int, result: DeliveryResult, now: datetime) -> None:
-    """Store the result of an attempt and schedule the next one."""
     row = _claimed(delivery_id, claim).first()
     if row is None:
         return

@@ -127,7 +127,6 @@ def build_alert_message(
 
 
 def build_test_message(name: str, now: datetime) -> AlertMessage:
-    """Build a message that only shows that messages arrive."""
     text = _("This is a test message of “%(name)s”.") % {"name": to_line(name, MAX_NAME_CHARACTERS)}
     return AlertMessage(
         event=DeliveryEvent.TEST,

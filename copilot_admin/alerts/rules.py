@@ -70,8 +70,6 @@ def window_span(window: AlertWindow, now: datetime) -> Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertScope:
-    """Copilots that a rule or a digest is about."""
-
     ids: tuple[int, ...] | None = None  # None means all
     label: str = ""
     filters: Mapping[str, str] = field(default_factory=dict)

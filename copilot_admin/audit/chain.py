@@ -39,7 +39,6 @@ def derive_key(text: str) -> AuditKey:
 
 
 def signing_key() -> AuditKey:
-    """Return the key of new entries."""
     return derive_key((*settings.AUDIT_KEYS, settings.SECRET_KEY)[0])
 
 
@@ -97,8 +96,6 @@ class ChainError(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BrokenChain:
-    """First place at which a chain is broken."""
-
     error: ChainError
     sequence: int
     found: int = 0  # number of the entry found instead, if one is missing

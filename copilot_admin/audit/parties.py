@@ -36,8 +36,6 @@ def sanitize_line(text: str, max_length: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Person, command or server that does something."""
-
     kind: ActorKind
     name: str  # of the account, or of the operating system's user
     id: int | None = None

@@ -27,14 +27,12 @@ def hide(*secrets: str) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """Return a text with the secrets of this process replaced."""
     for secret in _secrets:
         text = text.replace(secret, HIDDEN)
     return text
 
 
 def hide_url_secrets(text: str) -> str:
-    """Return a text without the secrets that its URLs contain."""
     return _URL_SECRET.sub(rf"\1{HIDDEN}", text)
 
 

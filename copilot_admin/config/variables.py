@@ -46,7 +46,6 @@ def is_secret(field: FieldInfo) -> bool:
 
 
 def get_variable_name(model: type[BaseModel], field_name: str) -> str:
-    """Return the variable of a field; "" if the field of a group isn't one."""
     alias = model.model_fields[field_name].validation_alias
     return str(alias or ("" if issubclass(model, Group) else field_name.upper()))
 

@@ -70,7 +70,6 @@ def build_error_body(error: RequestError, request_id: str | None = None) -> dict
 
 
 def build_retry_headers(error: RequestError) -> dict[str, str]:
-    """Return the `Retry-After` header of an error that passes."""
     return {"Retry-After": str(error.retry_after)} if isinstance(error, RetryableError) else {}
 
 

@@ -57,7 +57,6 @@ def build_cors_headers(origin: bytes | None, origins: AllowedOrigins) -> Headers
 
 
 def build_preflight_headers(scope: Scope, extra_headers: Iterable[str]) -> Headers:
-    """Return the permissions that a preflight of an allowed origin asks for."""
     headers = [
         (b"access-control-allow-methods", b"GET, POST, OPTIONS"),
         (b"access-control-allow-headers", ", ".join((*_ALLOWED_HEADERS, *extra_headers)).encode()),

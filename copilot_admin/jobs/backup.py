@@ -63,8 +63,6 @@ END $$;
 
 @dataclass(frozen=True, slots=True)
 class RestoreSummary:
-    """Result of a restore."""
-
     made_at: str  # time of the backup in UTC
     needs_migrate: bool  # the backup is of an older release
     missing_keys: tuple[str, ...]  # ids of encryption keys that its secrets need

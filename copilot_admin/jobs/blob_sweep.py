@@ -29,8 +29,6 @@ MIN_IMAGE_AGE = timedelta(hours=1)  # an image is written before its row is comm
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Progress of a sweep."""
-
     after: str = ""  # hash after which the next batch begins
     total: int = 0  # blobs deleted so far
     is_done: bool = False

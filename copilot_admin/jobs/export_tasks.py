@@ -32,6 +32,5 @@ def export_in_background(
 
 
 def resume_exports() -> None:
-    """Enqueue exports whose worker is gone."""
     for export_id, claim in take_over(partial(is_queued, write_export)):
         write_export.enqueue(export_id, claim)

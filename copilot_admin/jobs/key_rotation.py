@@ -21,15 +21,12 @@ BATCH_ROWS = 100  # in one transaction; encrypting a row takes microseconds
 
 @dataclass(slots=True)
 class RotationResult:
-    """Result of a rotation."""
-
     rotated: int = 0  # texts encrypted again
     in_use: Counter[str] = field(default_factory=Counter)  # texts that each key encrypts now
     errors: list[str] = field(default_factory=list)  # texts that can't be decrypted
 
 
 def rotate_keys() -> RotationResult:
-    """Encrypt everything again that an older key encrypts."""
     result = RotationResult()
     for column in ENCRYPTED_COLUMNS:
         for batch in _get_batches(column):

@@ -190,7 +190,6 @@ def enqueue_stalled(task: Task[[T], None], stalled: Iterable[T]) -> None:
 
 
 def is_queued(task: Task[P, None], *arguments: object) -> bool:
-    """Return whether a task waits in the database for a worker."""
     if not isinstance(task.get_backend(), DatabaseBackend):
         return False
     waiting = DBTaskResult.objects.ready().filter(task_path=task.module_path)
@@ -198,7 +197,6 @@ def is_queued(task: Task[P, None], *arguments: object) -> bool:
 
 
 def end_lost_tasks() -> None:
-    """Mark tasks as failed whose worker was killed."""
     now = timezone.now()
     running = DBTaskResult.objects.running().filter(started_at__lt=now - LOST_AFTER)
     lost = running.update(

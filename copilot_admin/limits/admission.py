@@ -38,8 +38,6 @@ _MAX_COUNTDOWN_SECONDS = 120  # a later moment is given as a time of day
 
 
 class LimitExceeded(TooManyRequests):
-    """A limit was reached: `rule`."""
-
     def __init__(self, rule: LimitRule, *, now: datetime, retry_at: datetime | None) -> None:
         super().__init__(
             build_rejection(rule, now=now, retry_at=retry_at, zone=ZoneInfo(settings.BUDGET_ZONE)),

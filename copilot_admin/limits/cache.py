@@ -17,8 +17,6 @@ DEFAULT_ANONYMOUS_LIMITS: Limits = {"concurrent": 20, "requests_per_minute": 120
 
 
 class LimitCache:
-    """Limits of every subject that has some."""
-
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._loaded_at = -inf

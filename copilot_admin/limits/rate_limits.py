@@ -36,7 +36,6 @@ class RateLimits:
         )
 
     async def count(self, rule: LimitRule) -> int:
-        """Return the requests of the last minute."""
         previous, previous_seconds, current, _ = await self._get_window(rule)
         return floor(previous * previous_seconds / _SECONDS + current)
 

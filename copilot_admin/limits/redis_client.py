@@ -65,7 +65,6 @@ class LimitRedis:
             logger.warning("Redis answers again: limits are counted for all workers together")
 
     async def close(self) -> None:
-        """Close the connections of this event loop."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
         if client is not None:
             await client.aclose()

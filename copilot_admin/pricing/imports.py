@@ -21,8 +21,6 @@ from copilot_admin.pricing.prices import (
 
 
 class PriceEffect(StrEnum):
-    """Effect of an import on the price of a model."""
-
     NEW = "new"
     CHANGED = "changed"
     SAME = "same"

@@ -35,7 +35,6 @@ class CostSums(Protocol):
 
 
 def format_cost(amount: Decimal | None, confidence: str) -> FormattedCost:
-    """Format the cost of one run."""
     if amount is None or confidence == CostConfidence.UNKNOWN:
         return _format_unknown()
     if confidence == CostConfidence.REPORTED:
@@ -47,7 +46,6 @@ def format_cost(amount: Decimal | None, confidence: str) -> FormattedCost:
 
 
 def format_cost_sums(sums: CostSums) -> FormattedCost:
-    """Format the cost of several runs, as far as it is known."""
     if sums.n_unpriced and not sums.cost:
         return _format_unknown()
     known = _format_known(sums.cost, is_estimated=sums.cost_is_estimated)

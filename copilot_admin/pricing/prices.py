@@ -87,8 +87,6 @@ def add_demo_price(*, instance: Provider, created: bool, raw: bool, **_: object)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpricedModel:
-    """Model without a price, with the names of the copilots that use it."""
-
     provider: Provider
     model: str
     copilots: tuple[str, ...]

@@ -35,8 +35,6 @@ MAX_COUNTED = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovalPreview:
-    """Numbers of rows that a removal would delete."""
-
     conversations: int
     held: int  # conversations that a legal hold keeps
     running: int  # open runs; their conversations are deleted when they have ended
@@ -83,7 +81,6 @@ def _count_up_to_limit(condition: Q) -> int:
 
 
 def removable_runs(scope: PrivacyScope) -> QuerySet[Run]:
-    """Return the ended runs without a conversation that aren't held."""
     ended = Run.objects.exclude(outcome=Outcome.RUNNING)
     return ended.filter(loose_runs_in(scope)).exclude(held(loose_runs_in))
 

@@ -26,7 +26,6 @@ _LOCK = 7_204_511
 
 
 def in_force() -> QuerySet[LegalHold]:
-    """Return the holds that haven't been released."""
     return LegalHold.objects.filter(released_at=None)
 
 

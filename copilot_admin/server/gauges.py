@@ -21,7 +21,6 @@ LIMITS: Mapping[str, Callable[[], tuple[float, float]]] = {
 
 
 def refresh_gauges() -> None:
-    """Read all gauges of this process, if metrics are on."""
     metrics = get_metrics()
     if metrics is not None:
         metrics.set_gauges(read_gauges())

@@ -19,8 +19,6 @@ _LOADING_SECONDS = 300  # a local server loads its model on the first request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalServer:
-    """A model server that answers on this machine."""
-
     name: str
     base_url: str
     models: int

@@ -38,7 +38,6 @@ class BlobValue:
 
 
 def to_blob(value: Json) -> BlobValue:
-    """Return a value as it is stored."""
     data = dump_json(value)
     return BlobValue(sha256(data).hexdigest(), data)
 
@@ -86,7 +85,6 @@ def _hold_stored(shas: list[str]) -> set[str]:
 
 
 def load(shas: Iterable[str]) -> Mapping[str, Json]:
-    """Return the stored values by their keys."""
     values: dict[str, Json] = {}
     for some in in_batches(sorted(set(shas)), BATCH):
         for sha, data in Blob.objects.filter(pk__in=some).values_list("sha256", "data"):

@@ -68,7 +68,6 @@ def is_refusal(error: BaseException) -> bool:
 
 
 def is_statement_timeout(error: BaseException) -> bool:
-    """Return True if a statement was cancelled because it took too long."""
     code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_OK)
     return sqlstate_of(error) == QUERY_CANCELED or code == sqlite3.SQLITE_INTERRUPT
 
@@ -125,7 +124,6 @@ def execute_without_nul(
 
 
 def reject_nul(values: Iterable[Any]) -> None:
-    """Raise DataError if one of the values is a text with a NUL."""
     if any(isinstance(value, str) and "\0" in value for value in values):
         raise DataError("text fields cannot contain NUL (0x00) bytes")
 

@@ -34,12 +34,10 @@ class Spool:
         self.max_bytes = max_bytes
 
     def size(self) -> tuple[int, int]:
-        """Return the number of entries and their bytes."""
         sizes = [_size(path) for path in _files(ENTRY)]
         return len(sizes), sum(sizes)
 
     def count_rejected(self) -> int:
-        """Return the number of files that can never be stored."""
         return len(_files(REJECTED))
 
     def put(self, key: UUID, entry: JsonObject) -> None:
@@ -120,13 +118,11 @@ class Spool:
                     self.remove(path)
 
     def run_ids(self) -> Iterator[UUID]:
-        """Yield the runs that have a file of any kind."""
         for name in {path.stem for path in _files(ENTRY, UNFINISHED, REJECTED)}:
             with suppress(ValueError):
                 yield UUID(name)
 
     def remove_run(self, key: UUID) -> None:
-        """Remove every file of a run."""
         for suffix in (ENTRY, UNFINISHED, REJECTED):
             self.remove(_folder() / f"{key}{suffix}")
 

@@ -19,7 +19,6 @@ T = TypeVar("T")
 
 
 def execute(sql: str, **values: Any) -> int:
-    """Execute a statement and return the number of rows it changed."""
     with connection.cursor() as cursor:
         cursor.execute(sql, _prepared(values))
         return int(cursor.rowcount)
@@ -66,7 +65,6 @@ def read_time(value: datetime | None) -> datetime | None:
 
 
 def read_json(value: Any) -> Any:
-    """Return the value of a JSON column, which both databases deliver as text."""
     return json.loads(value)
 
 
@@ -90,11 +88,9 @@ def delete_rows(field: "Field[Any, Any]", values: Collection[object]) -> int:
 
 
 def placeholders(number: int) -> str:
-    """Return the placeholders of a list of parameters."""
     return ", ".join(["%s"] * number)
 
 
 def in_batches(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Split values into batches; the last may be smaller."""
     for start in range(0, len(values), size):
         yield values[start : start + size]

@@ -50,8 +50,6 @@ class Deadline:
 
 
 class _Queued(Generic[T]):
-    """A job and the future of its result."""
-
     def __init__(self, job: Callable[[], T]) -> None:
         self.job = job
         self.since = time.monotonic()
@@ -81,7 +79,6 @@ class DatabaseThread:
 
     @property
     def waiting(self) -> int:
-        """Number of jobs that are not done yet."""
         return self._unfinished
 
     def lag_seconds(self, now: float) -> float:

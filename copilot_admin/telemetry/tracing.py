@@ -41,5 +41,4 @@ def stop_tracing(*, timeout: float) -> None:
 
 
 def wants_content() -> bool:
-    """Return whether traces hold texts of models and tools."""
     return any(tracer.with_content for tracer in _tracers)

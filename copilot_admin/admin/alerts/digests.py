@@ -39,8 +39,6 @@ class DigestForm(RecipientsForm):
 
 @admin.register(AlertDigest, site=site)
 class DigestAdmin(ButtonAdmin[AlertDigest]):
-    """Weekly digests."""
-
     form = DigestForm
     buttons = {"now": "send_now"}
     change_form_template = "admin/copilot_admin/alertdigest/change_form.html"
@@ -82,7 +80,6 @@ class DigestAdmin(ButtonAdmin[AlertDigest]):
         super().save_model(request, obj, form, change)
 
     def send_now(self, request: HttpRequest, digest: AlertDigest) -> None:
-        """Send the digest of the last seven days."""
         sent = create_digest(digest, timezone.now())
         self.audit(request, Action.SENT, digest, after={"deliveries": len(sent)})
         self.note_sending(request, len(sent))

@@ -28,8 +28,6 @@ MAX_DELIVERIES = 200  # of one alert: twenty mails a day for ten days
 
 
 class StateFilter(admin.SimpleListFilter):
-    """Open and closed alerts."""
-
     title = gettext_lazy("status")
     parameter_name = "state"
 
@@ -43,8 +41,6 @@ class StateFilter(admin.SimpleListFilter):
 
 
 class VisibleRules(admin.RelatedFieldListFilter):
-    """Rules of the alerts that the user may see."""
-
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
         rules = filter_visible(request.user, Alert.objects.order_by()).values("rule")
         ordering = self.field_admin_ordering(field, request, model_admin)
@@ -55,8 +51,6 @@ class VisibleRules(admin.RelatedFieldListFilter):
 
 @admin.register(Alert, site=site)
 class AlertAdmin(ReadOnlyAdmin[Alert]):
-    """Alerts, newest first."""
-
     change_form_template = "admin/copilot_admin/alert/change_form.html"
     list_display = ("sentence", "rule", "status", "opened", "closed", "notified")
     columns = {"sentence": "grow", "rule": "medium", "closed": "wide"}
@@ -129,8 +123,6 @@ class AlertAdmin(ReadOnlyAdmin[Alert]):
 
 @admin.register(AlertDelivery, site=site)
 class DeliveryAdmin(ButtonAdmin[AlertDelivery], ReadOnlyAdmin[AlertDelivery]):
-    """Messages by email and webhook."""
-
     buttons = {"again": "send_again"}
     change_form_template = "admin/copilot_admin/alertdelivery/change_form.html"
     list_display = (

@@ -28,8 +28,6 @@ MAX_ALERTS = 10  # latest alerts on the page of a rule
 
 @admin.register(AlertRule, site=site)
 class RuleAdmin(ButtonAdmin[AlertRule]):
-    """Alert rules."""
-
     buttons = {"test": "send_test"}
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "watches", "condition", "about", "status")
@@ -124,7 +122,6 @@ class RuleAdmin(ButtonAdmin[AlertRule]):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def send_test(self, request: HttpRequest, rule: AlertRule) -> None:
-        """Send a test message to the recipients of a rule."""
         sent = create_deliveries(rule, build_test_message(rule.name, timezone.now()))
         self.audit(request, Action.TESTED, rule, after={"deliveries": len(sent)})
         self.note_sending(request, len(sent))

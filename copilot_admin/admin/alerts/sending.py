@@ -44,7 +44,6 @@ class ButtonAdmin(BaseAdmin[Row], Generic[Row]):
         return bool(self.has_change_permission(request, row))
 
     def note_sending(self, request: HttpRequest, number: int) -> None:
-        """Say that messages were queued."""
         text = ngettext(
             "%(n)d message is being sent. See Deliveries for the result.",
             "%(n)d messages are being sent. See Deliveries for the results.",

@@ -65,8 +65,6 @@ class WebhookForm(ModelForm[AlertWebhook]):
 
 @admin.register(AlertWebhook, site=site)
 class WebhookAdmin(ButtonAdmin[AlertWebhook]):
-    """Webhooks."""
-
     form = WebhookForm
     buttons = {"test": "send_test", "secret": "replace_secret"}
     change_form_template = f"{FOLDER}/change_form.html"
@@ -111,7 +109,6 @@ class WebhookAdmin(ButtonAdmin[AlertWebhook]):
         messages.success(request, text)
 
     def replace_secret(self, request: HttpRequest, webhook: AlertWebhook) -> HttpResponse:
-        """Replace the secret that signs the messages."""
         secret = issue_secret(webhook)
         self.log_change(request, webhook, "New secret.")  # and an audit entry
         return self._secret_page(request, webhook, secret)

@@ -87,8 +87,6 @@ class TimeFilter(DateRangeFilter):
 
 @admin.register(AuditEntry, site=site)
 class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
-    """Audit entries, newest first."""
-
     change_list_template = f"{FOLDER}/change_list.html"
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("sequence", "time", "actor", "action_label", "subject", "address")

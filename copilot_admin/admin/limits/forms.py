@@ -55,8 +55,6 @@ class LimitsForm(forms.Form):
 
 
 class SubjectForm(forms.Form):
-    """Choice of a copilot or API key."""
-
     whom = forms.ChoiceField(label=_("Copilot or API key"), widget=SearchedOne)
 
     def __init__(self, copilots: Iterable[tuple[int, str]], keys: Iterable[EndpointKey]) -> None:

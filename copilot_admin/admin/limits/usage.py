@@ -28,8 +28,6 @@ MAX_SHOWN = 50  # rejections
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearLimit:
-    """Subject that has used most of a limit."""
-
     name: str
     percent: int
 
@@ -136,8 +134,6 @@ def _format_amount(rule: LimitRule, number: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectionRow:
-    """Requests of one subject that one limit has rejected."""
-
     subject: LimitSubject
     name: str
     limit: str

@@ -46,8 +46,6 @@ _DEFAULTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitedRow:
-    """Subject of limits, as a row of the page."""
-
     name: str
     kind: str
     url: str
@@ -81,7 +79,6 @@ def limits_view(request: HttpRequest) -> HttpResponse:
 @site.page("limits/one/", name="limits_one", permissions=(CHANGE,))
 @require_http_methods(["GET", "HEAD", "POST"])
 def limit_view(request: HttpRequest) -> HttpResponse:
-    """Show or save the limits of one subject."""
     subject = _get_subject(request)
     name = get_name(subject) if subject else None
     if subject is None or name is None:

@@ -47,8 +47,6 @@ NONE = "–"  # noqa: RUF001  # a dash
 
 
 class StatusFilter(admin.SimpleListFilter):
-    """Current, future and superseded prices."""
-
     title = gettext_lazy("status")
     parameter_name = "status"
 
@@ -72,8 +70,6 @@ class StatusFilter(admin.SimpleListFilter):
 
 @admin.register(ModelPrice, site=site)
 class ModelPriceAdmin(BaseAdmin[ModelPrice]):
-    """Prices, and their import from a file."""
-
     form = PriceForm
     change_list_template = f"{FOLDER}/change_list.html"
     change_form_template = f"{FOLDER}/change_form.html"

@@ -63,7 +63,6 @@ class PriceForm(ModelForm[ModelPrice]):
                 self.initial[kind] = format_exact(amount)
 
     def clean_model(self) -> str:
-        """Return the ID without surrounding spaces."""
         return str(self.cleaned_data["model"]).strip()
 
 

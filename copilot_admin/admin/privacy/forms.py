@@ -100,7 +100,6 @@ class ScopeForm(forms.Form):
 
     @property
     def scope(self) -> PrivacyScope:
-        """Selection that the form describes."""
         data = self.cleaned_data
         copilot, until = data.get("copilot"), data.get("until")
         return PrivacyScope(
@@ -124,8 +123,6 @@ class EraseForm(ScopeForm):
 
 
 class RetentionForm(forms.ModelForm[Copilot]):
-    """Retention and redaction of a copilot."""
-
     redaction = forms.MultipleChoiceField(
         label=gettext_lazy("Redact"),
         choices=[(kind.value, LABELS[kind]) for kind in DataKind],

@@ -75,7 +75,6 @@ def retention_view(request: HttpRequest, pk: int) -> HttpResponse:
 @site.page("privacy/hold/", name="privacy_hold", permissions=(HOLD,))
 @ANY_METHOD
 def hold_view(request: HttpRequest) -> HttpResponse:
-    """Place a legal hold."""
     form = ScopeForm(_posted(request), initial=_requested_scope(request))
     if form.is_valid():
         try:
@@ -91,7 +90,6 @@ def hold_view(request: HttpRequest) -> HttpResponse:
 @site.page("privacy/release/<id:pk>/", name="privacy_release", permissions=(HOLD,))
 @require_POST
 def release_view(request: HttpRequest, pk: int) -> HttpResponse:
-    """Release a legal hold."""
     hold = get_object_or_404(LegalHold, pk=pk)
     with transaction.atomic():
         was_in_force = holds.release(hold.pk, by=request.user.get_username())
