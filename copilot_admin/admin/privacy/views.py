@@ -6,8 +6,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import OperationalError, transaction
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -20,7 +20,6 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal
-from copilot_admin.models.privacy import ScopeColumns
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.audit import record_hold, record_release, record_removal
 from copilot_admin.privacy.counting import RemovalPreview, preview_removal
@@ -34,6 +33,8 @@ ERASE = "copilot_admin.erase_data"
 FOLDER = "admin/copilot_admin/privacy"
 MAX_SHOWN = 100
 MAX_COPILOTS = 1000
+# Holds and removals outlive their copilots, so they have no foreign key.
+NAME = {"copilot_name": Subquery(Copilot.objects.filter(pk=OuterRef("copilot")).values("name"))}
 ANY_METHOD = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -48,8 +49,10 @@ def privacy_view(request: HttpRequest) -> HttpResponse:
         title=_("Privacy"),
         copilots=_with_redaction(copilots),
         server_kinds=[LABELS[kind] for kind in server_rules().kinds],
-        holds=_with_names(holds.in_force().select_related("user_row")[:MAX_SHOWN]),
-        removals=_with_names(_with_users(Removal.objects.select_related("asked_by")[:MAX_SHOWN])),
+        holds=holds.in_force().select_related("user_row").annotate(**NAME)[:MAX_SHOWN],
+        removals=_with_users(
+            Removal.objects.select_related("asked_by").annotate(**NAME)[:MAX_SHOWN]
+        ),
         may_hold=request.user.has_perm(HOLD),
         may_erase=request.user.has_perm(ERASE),
     )
@@ -60,7 +63,7 @@ def privacy_view(request: HttpRequest) -> HttpResponse:
 def retention_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Set retention and redaction of a copilot; "try" shows what would be stored of a text."""
     copilot = get_object_or_404(Copilot, pk=pk, deletion_requested_at=None)
-    form = RetentionForm(_posted(request), instance=copilot)
+    form = RetentionForm(request.POST or None, instance=copilot)
     stored_text = None
     if form.is_valid():
         if "try" not in request.POST:
@@ -75,7 +78,7 @@ def retention_view(request: HttpRequest, pk: int) -> HttpResponse:
 @site.page("privacy/hold/", name="privacy_hold", permissions=(HOLD,))
 @ANY_METHOD
 def hold_view(request: HttpRequest) -> HttpResponse:
-    form = ScopeForm(_posted(request), initial=_requested_scope(request))
+    form = ScopeForm(request.POST or None, initial=_requested_scope(request))
     if form.is_valid():
         try:
             _place_hold(request, form)
@@ -106,7 +109,7 @@ def release_view(request: HttpRequest, pk: int) -> HttpResponse:
 @ANY_METHOD
 def erase_view(request: HttpRequest) -> HttpResponse:
     """Count what would be erased, and erase it after a confirmation."""
-    form = EraseForm(_posted(request), initial=_requested_scope(request))
+    form = EraseForm(request.POST or None, initial=_requested_scope(request))
     context: dict[str, Any] = {"title": _("Erase conversations"), "form": form}
     if form.is_valid():
         if "sure" in request.POST:
@@ -159,16 +162,6 @@ def _with_redaction(copilots: QuerySet[Copilot]) -> list[Copilot]:
     return rows[:MAX_COPILOTS]
 
 
-def _with_names(rows: Iterable[ScopeColumns]) -> list[ScopeColumns]:
-    found = list(rows)
-    names = dict(
-        Copilot.objects.filter(pk__in={one.copilot for one in found}).values_list("pk", "name")
-    )
-    for one in found:
-        one.copilot_name = names.get(one.copilot or 0, "")  # type: ignore[attr-defined]  # for the template
-    return found
-
-
 @transaction.atomic
 def _place_hold(request: HttpRequest, form: ScopeForm) -> None:
     hold = holds.place(
@@ -189,10 +182,6 @@ def _save_retention(request: HttpRequest, form: RetentionForm) -> None:
     if before != after:
         by, on = Actor.of(request), Subject.of(copilot)
         record(Action.CHANGED, by=by, on=on, before=before, after=after)
-
-
-def _posted(request: HttpRequest) -> QueryDict | None:
-    return request.POST if request.method == "POST" else None
 
 
 def _requested_scope(request: HttpRequest) -> dict[str, str]:
