@@ -1,0 +1,166 @@
+"""Holds and references that come during a deletion; with two connections to PostgreSQL."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+import threading
+from typing import Any
+
+from django.core.management import call_command
+from django.db import connection, connections, transaction
+from django.utils import timezone
+import pytest
+
+from copilot_admin.jobs import deletion
+from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
+from copilot_admin.jobs.removal import begin_erasure, remove_batch
+from copilot_admin.jobs.tasks import BatchResult
+from copilot_admin.management.commands import sweep as command
+from copilot_admin.models import Conversation, Copilot, LegalHold, Node, NodeKind, NodeRole
+from copilot_admin.privacy import holds
+from copilot_admin.privacy.scopes import PrivacyScope
+from copilot_admin.storage import blobs
+from copilot_admin.storage.blobs import load, to_blob
+from copilot_admin.storage.writer import WRITER
+from tests.databases import on_postgresql
+from tests.factories import make_published
+from tests.polling import HANGS_SECONDS, eventually
+from tests.transcripts.store.journaling import Client
+
+pytestmark = [pytest.mark.database, on_postgresql, pytest.mark.django_db(transaction=True)]
+SCOPE = PrivacyScope(principal="anonymous")
+VALUE: Any = {"rows": [{"day": day, "word": "x" * 200} for day in range(100)]}
+
+
+@pytest.fixture
+def thread() -> Iterator[ThreadPoolExecutor]:
+    """A thread with a connection of its own."""
+    with ThreadPoolExecutor(1) as executor:
+        yield executor
+        executor.submit(connections.close_all).result(HANGS_SECONDS)
+
+
+def somebody_waits() -> bool:
+    """Return whether a statement waits for another transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(cursor.fetchone()[0])
+
+
+class TestHolds:
+    @pytest.fixture
+    def copilot(self) -> Copilot:
+        """One that is being deleted, and of which somebody has asked."""
+        asked = Client().ask("Hi").answer("Hello")
+        deletion.mark_for_deletion([asked.conversation.copilot_id])
+        return Copilot.objects.get()
+
+    def place(self) -> LegalHold:
+        return holds.place(SCOPE, reason="Case 12", by="ann")
+
+    def test_a_hold_waits_for_the_batch_and_the_next_one_for_the_hold(self, thread, copilot):
+        with transaction.atomic():
+            assert deletion.delete_batch(copilot.pk) is BatchResult.MORE
+            placing = thread.submit(self.place)
+            assert eventually(somebody_waits)
+            assert not placing.done()
+        assert placing.result(HANGS_SECONDS).pk
+
+    def test_nothing_is_removed_while_a_hold_is_being_placed(self, thread, copilot):
+        removal = begin_erasure(SCOPE, reason="asked for")
+        with transaction.atomic():
+            self.place()
+            for batch in (
+                partial(deletion.delete_batch, copilot.pk),
+                partial(remove_batch, removal.pk),
+            ):
+                result = thread.submit(transaction.atomic(batch)).result(HANGS_SECONDS)
+                assert result is BatchResult.WAITING
+        with transaction.atomic():
+            assert deletion.delete_batch(copilot.pk) is BatchResult.WAITING
+        assert Conversation.objects.count() == 1
+
+
+class TestSweeps:
+    """A blob without a referrer gets one while it is swept."""
+
+    @pytest.fixture(autouse=True)
+    def _orphans(self) -> None:
+        blobs.save([to_blob(VALUE)])
+        assert get_unreferenced_blobs().count() == 1
+
+    @contextmanager
+    def stopped(self, steps: "Steps") -> Iterator[None]:
+        """A block while a thread waits."""
+        assert steps.reached.wait(HANGS_SECONDS)
+        try:
+            yield
+        finally:
+            steps.go.set()
+
+    def referring(self, then: Callable[[], None]) -> Callable[[], int]:
+        """A job that stores a message with the blob, as a question does."""
+        now = timezone.now()
+        conversation = Conversation.objects.create(
+            copilot=make_published(), principal="anonymous", first_at=now, last_at=now
+        )
+
+        def job() -> int:
+            blob = to_blob(VALUE)
+            blobs.save([blob])
+            node = Node.objects.create(
+                conversation=conversation, depth=0, role=NodeRole.HUMAN, kind=NodeKind.TEXT,
+                blob_id=blob.sha, chain_hash="c", client_hash="c", created_at=now,
+            )  # fmt: skip
+            then()
+            return node.pk
+
+        return job
+
+    def assert_whole(self, stored: "Future[int]") -> None:
+        """The message is there with its blob, and all that is there is referred to."""
+        node = Node.objects.get(pk=stored.result(HANGS_SECONDS))
+        assert list(load([node.blob_id]).values()) == [VALUE]
+        assert not get_unreferenced_blobs().exists()
+
+    def test_a_sweep_leaves_a_blob_that_a_question_is_about_to_use(self, thread):
+        steps = Steps()
+        ask = self.referring(steps.wait)
+        with ThreadPoolExecutor(1) as other:
+            stored = other.submit(transaction.atomic(ask))
+            with self.stopped(steps):  # it has found the blob, and refers to it
+                thread.submit(call_command, "sweep").result(HANGS_SECONDS)
+            self.assert_whole(stored)
+            other.submit(connections.close_all).result(HANGS_SECONDS)
+
+    def test_a_request_that_waits_for_the_sweep_stores_the_blob_again(self, thread, monkeypatch):
+        steps = Steps()
+
+        def batch(state: Sweep) -> Sweep:
+            state = sweep_batch(state)
+            steps.wait()
+            return state
+
+        monkeypatch.setattr(command, "sweep_batch", batch)
+        sweeping = thread.submit(call_command, "sweep")
+        with self.stopped(steps):  # the blob is deleted, but not yet for others
+            stored = WRITER.submit(self.referring(lambda: None))
+            assert eventually(somebody_waits)
+            assert not stored.done()
+        sweeping.result(HANGS_SECONDS)
+        self.assert_whole(stored)
+
+
+class Steps:
+    """Lets a thread go on when the test says so; what is done once more is not stopped again."""
+
+    def __init__(self) -> None:
+        self.reached, self.go = threading.Event(), threading.Event()
+
+    def wait(self) -> None:
+        self.reached.set()
+        assert self.go.wait(HANGS_SECONDS)
