@@ -1,6 +1,7 @@
 """The Django app: registers system checks and signal receivers."""
 
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 from django.db.models.signals import post_delete, post_migrate, post_save
 from django.urls import register_converter
 from django.urls.converters import IntConverter
@@ -31,7 +32,7 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.storage.errors import reject_nul_on_sqlite
 
         register_converter(IdConverter, "id")
-        reject_nul_on_sqlite()
+        connection_created.connect(reject_nul_on_sqlite)
         from copilot_admin.telemetry.finished_runs import LISTENERS
         from copilot_admin.telemetry.run_log import log_run
 

@@ -1,8 +1,9 @@
 """Classify the errors of databases and disks, and the errors that callers of the storage get."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from enum import Enum
 import errno
+from itertools import chain
 import os
 import shutil
 import sqlite3
@@ -19,7 +20,6 @@ from django.db import (
     OperationalError,
     ProgrammingError,
 )
-from django.db.backends.signals import connection_created
 
 from copilot_admin.errors import Unavailable
 
@@ -100,32 +100,23 @@ def sqlstate_of(error: BaseException) -> str | None:
     return getattr(error.__cause__, "sqlstate", None)
 
 
-def reject_nul_on_sqlite() -> None:
-    """Make connections to SQLite refuse texts with a NUL, as PostgreSQL does.
+def reject_nul_on_sqlite(*, connection: Any, **_: Any) -> None:
+    """Make a new connection to SQLite refuse texts with a NUL, as PostgreSQL does.
 
     SQLite keeps such a text, and shows it whole in some places and cut at the NUL in others.
     """
-    connection_created.connect(_reject_nul, dispatch_uid="reject NUL")
+    if connection.vendor == "sqlite" and _execute_without_nul not in connection.execute_wrappers:
+        connection.execute_wrappers.append(_execute_without_nul)
 
 
-def _reject_nul(*, connection: Any, **_: Any) -> None:
-    if connection.vendor == "sqlite" and execute_without_nul not in connection.execute_wrappers:
-        connection.execute_wrappers.append(execute_without_nul)
-
-
-def execute_without_nul(
+def _execute_without_nul(
     execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
 ) -> Any:
-    """Execute a statement unless a parameter has a NUL (an execute wrapper of Django)."""
-    rows = params = list(params) if many else [params]
-    for row in rows:
-        reject_nul(row or ())
-    return execute(sql, params if many else params[0], many, context)
-
-
-def reject_nul(values: Iterable[Any]) -> None:
-    if any(isinstance(value, str) and "\0" in value for value in values):
+    rows = list(params) if many else [params or ()]
+    values = (row.values() if isinstance(row, Mapping) else row for row in rows)
+    if any(isinstance(one, str) and "\0" in one for one in chain.from_iterable(values)):
         raise DataError("text fields cannot contain NUL (0x00) bytes")
+    return execute(sql, rows if many else params, many, context)
 
 
 def find_disk_problem() -> str:
