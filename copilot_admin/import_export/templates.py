@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from pydantic import BaseModel, Field
 
 from copilot_admin.agent.values.spec import WidgetDataMode
 from copilot_admin.copilots.checklist.known_models import pick_chat_model
@@ -54,24 +55,19 @@ class TemplateGroup(StrEnum):
     EXAMPLES = "examples"  # each shows one capability of the protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleAnswer:
-    """An example answer in Markdown.
-
-    Attributes:
-        chart: `chart_params` and `rows` of its chart; empty if it has none.
-    """
+class SampleAnswer(BaseModel, frozen=True):
+    """An example answer in Markdown; a chart has `chart_params` and `rows`."""
 
     question: str
     answer: str
-    chart: Mapping[str, Any]
+    chart: dict[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
-    """A copilot to copy.
+class Template(BaseModel, frozen=True):
+    """A copilot to copy, as its file has it.
 
     Attributes:
+        entry: Of a copilot file, without slug, provider and model.
         switched_model: Key of the custom option that switches to another model; usually empty.
         icon: A name of the icon sprite, where the template has no picture.
         more_needs: Requirements that its switches don't tell.
@@ -80,33 +76,31 @@ class Template:
 
     slug: str
     summary: str
-    entry: Mapping[str, Any]
+    entry: dict[str, Any] = Field(alias="copilot")
     switched_model: str = ""
     model_picker: bool = False
     icon: str = "copilot"
     group: TemplateGroup = TemplateGroup.EXAMPLES
-    more_needs: tuple[str, ...] = ()
+    more_needs: tuple[str, ...] = Field((), alias="needs")
     sample: SampleAnswer | None = None
 
     @property
     def name(self) -> str:
-        """The name of copilots made from it."""
         return str(self.entry["name"])
 
     @property
     def starters(self) -> tuple[str, ...]:
-        """Questions to try it with."""
         return tuple(self.entry.get("starters", ()))
 
     @property
     def picture(self) -> str:
-        """The name of its picture among the static files; empty if it has none."""
+        """Return the name of its static picture; empty if it has none."""
         name = f"{PICTURES}/{self.slug}.png"
         return name if (_PACKAGE / "static" / name).exists() else ""
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What it works with, read from its switches."""
+        """Return what it works with, from its switches."""
         return tuple(map(str, self._needs()))
 
     def _needs(self) -> Iterator[str | Promise]:
@@ -135,7 +129,8 @@ class Switched:
 @cache
 def templates() -> Mapping[str, Template]:
     """Return all templates by slug, in alphabetical order."""
-    return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+    files = {path.stem: load(path.read_bytes()) for path in sorted(FOLDER.glob("*.yaml"))}
+    return {slug: Template(slug=slug, **values) for slug, values in files.items()}
 
 
 def template_named(slug: str) -> Template:
@@ -253,28 +248,3 @@ def _free_name(wanted: str) -> str:
 def _numbered(name: str, taken: set[str]) -> str:
     names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 3)))
     return next(one for one in names if one.lower() not in taken)
-
-
-def _read(path: Path) -> Template:
-    values = cast("Mapping[str, Any]", load(path.read_bytes()))
-    return Template(
-        slug=path.stem,
-        summary=str(values["summary"]),
-        entry=values["copilot"],
-        switched_model=str(values.get("switched_model", "")),
-        model_picker=values.get("model_picker") is True,
-        icon=str(values.get("icon", "copilot")),
-        group=TemplateGroup(values.get("group", TemplateGroup.EXAMPLES)),
-        more_needs=tuple(values.get("needs", ())),
-        sample=_sample(values.get("sample")),
-    )
-
-
-def _sample(values: Mapping[str, Any] | None) -> SampleAnswer | None:
-    if values is None:
-        return None
-    return SampleAnswer(
-        question=str(values["question"]),
-        answer=str(values["answer"]),
-        chart=values.get("chart", {}),
-    )
