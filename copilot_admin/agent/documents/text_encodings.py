@@ -17,7 +17,7 @@ _BYTE_ORDER_MARKS = (
     (BOM_UTF16_BE, "utf-16"),
 )
 _WINDOWS = ("cp1252", "cp1250", "cp1254")  # of text in Latin letters
-MIN_HIGH_BYTES = 4  # of fewer no encoding can be told
+MIN_HIGH_BYTES = 4  # fewer don't tell encodings apart
 SAMPLE_BYTES = 64 * 1024  # guessing takes up to 40 ms for them
 MAX_DAMAGED_SHARE = 0.02  # of the characters; of bytes that are no text a tenth are
 _DECLARATION_BYTES = 2048  # in which HTML declares its encoding

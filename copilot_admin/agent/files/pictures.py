@@ -14,7 +14,7 @@ from copilot_admin.agent.documents.document import UnreadableFile
 IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 MAX_PIXELS = 40_000_000  # 160 MB while it is decoded
-MAX_SCANS = 100  # of a JPEG; a usual one has ten, and each goes over all pixels anew
+MAX_SCANS = 100  # of a JPEG; a usual one has ten, and each goes over all pixels again
 MAX_ICON_PIXELS = 4_000_000
 MAX_ICON_SIDE = 512  # pixels; Workspace shows a copilot's image at 40 to 128
 ICON_FORMATS = ("PNG", "JPEG", "WEBP")

@@ -156,7 +156,7 @@ async def with_files_read(
         query: Whose results and context may hold files, in base64 or as links, and whose question
             may name addresses.
         fetch: Gets the bytes behind a link.
-        rules: Which of them are read; the others are told of in words.
+        rules: Which of them are read; a sentence stands in place of the others.
     """
     query = with_links(query)
     reading = _Reading(fetch, rules)

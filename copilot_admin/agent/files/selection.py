@@ -50,7 +50,7 @@ class FileRules:
     """Rules on the files of a question that are read.
 
     Attributes:
-        sees_images: The model can look at images; else it is told of them in words.
+        sees_images: The model can look at images; else it gets a sentence for each.
         origins: Of the files that are read at all.
         places: The places of words are needed, to mark what is quoted.
     """

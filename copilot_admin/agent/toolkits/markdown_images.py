@@ -136,7 +136,7 @@ class _CodeReader:
 
     @property
     def may_be_html(self) -> bool:
-        """Whether a tag here may be part of an HTML block, of which every attribute counts."""
+        """Return whether a tag here may be part of an HTML block, of which every attribute counts."""
         line = self._line
         is_start = _LINE_START.fullmatch(line) or _ODD_LINE.match(line) or len(line) == _MAX_LINE
         return self._has_doubt or bool(is_start)

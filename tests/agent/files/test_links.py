@@ -1,4 +1,4 @@
-"""What is behind a link that says nothing of it."""
+"""Links that say nothing of the file behind them."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -84,7 +84,7 @@ PAGE = "https://news.example/rates?token=canary"
 
 
 def asked(*urls, fetch, rules=EVERYTHING):
-    """What the context is after a question with addresses was read, and its files."""
+    """Return the context of a question with addresses, and its files."""
     query, files = asyncio.run(with_files_read(make_query(urls=urls), fetch=fetch, rules=rules))
     told = [(one.name, one.description, one.data.items[0].content) for one in query.context]
     return told, files

@@ -15,7 +15,7 @@ from tests.agent.files.sample_images import RED, deep_ramp, image, speckled, tur
 
 
 def sent(data):
-    """What the model gets: the media type, the bytes, and the picture that they are."""
+    """Return the media type, bytes and picture that the model gets."""
     head, _, body = read_picture(data, name="a").url.partition(",")
     shown = b64decode(body)
     return head, shown, Image.open(BytesIO(shown))
@@ -85,7 +85,7 @@ SECRET = b"48.137, 11.575 by Ada"
 
 
 def exif():
-    """What a telephone notes."""
+    """Return metadata as of a telephone."""
     noted = Image.Exif()
     noted[0x010E] = SECRET.decode()  # ImageDescription
     noted.get_ifd(0x8825)[1] = SECRET.decode()  # GPSLatitudeRef

@@ -406,7 +406,7 @@ def test_a_file_that_cannot_be_read_is_said_to_the_user_before_the_answer():
 
 
 def told(*messages, **query):
-    """What the user is told of files in the answer to a chat."""
+    """Return the warnings about files in the answer to a chat."""
     with ScriptedProvider([text("Well.")]) as provider:
         outputs = outputs_of(make_request(provider, query=make_query(*messages, **query)))
     return [one.message for one in outputs if isinstance(one, StatusUpdate)]

@@ -50,7 +50,7 @@ def context(item, **changes):
 
 @pytest.fixture
 def opened(monkeypatch):
-    """What is opened or fetched though it should not be."""
+    """Fail if a file is opened."""
 
     async def carry_out(*order, on_reply):
         raise AssertionError("a file was opened")

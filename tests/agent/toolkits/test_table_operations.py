@@ -43,7 +43,7 @@ def aggregated(kind, cells, *, column):
 
 
 def sales(*operations):
-    """What the operations leave, as the values of its rows."""
+    """Return the values of the rows that the operations leave."""
     return [tuple(row.values()) for row in analyse(SALES, list(operations)).rows]
 
 

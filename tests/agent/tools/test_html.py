@@ -158,7 +158,7 @@ def answer(html, **spec):
 
 
 def widget(html, **spec):
-    """What a new widget of HTML holds, or what the model is told instead."""
+    """Return the content of a new widget of HTML, or the sentence for the model."""
     [tool] = AddGenerativeWidget().define_tools(ToolScope(spec=make_spec(**spec), query=FULL_QUERY))
     arguments = json.dumps({"widget_type": "html", "name": "H", "data": html})
     try:

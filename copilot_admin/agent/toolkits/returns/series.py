@@ -324,7 +324,7 @@ def _normalise_date(value: object) -> str:
     return text
 
 
-def _is_day_first(texts: pd.Series, notes: list[str], told: bool | None) -> bool:
+def _is_day_first(texts: pd.Series, notes: list[str], chosen: bool | None) -> bool:
     parts = texts.str.extract(_NUMERIC_DATE).dropna()
     first, last = parts[0].astype(int), parts[2].astype(int)
     days_first, months_first = (
@@ -338,8 +338,8 @@ def _is_day_first(texts: pd.Series, notes: list[str], told: bool | None) -> bool
         )
     if parts.empty or len(days_first) or len(months_first):
         return bool(len(days_first))
-    if told is not None:
-        return told
+    if chosen is not None:
+        return chosen
     if (parts[1] == ".").all():
         return True
     notes.append(
