@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.forms import BoundField
 from django.http import HttpRequest
 from django.utils.functional import Promise
@@ -89,7 +88,6 @@ def build_page_context(
         "folds": _build_folds(form, problems),
         "model_groups": build_model_groups(),
         "may_connect": request.user.has_perm("copilot_admin.add_provider"),
-        "has_members": settings.MEMBERS and copilot is not None,
         "image": image,
         "preview": (
             preview_of_form(form, image=image)
