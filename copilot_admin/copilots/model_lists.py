@@ -8,7 +8,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.providers.registry import make_provider
-from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider
@@ -34,7 +33,7 @@ def fetch_models(provider: Provider) -> tuple[str, ...]:
         RunError: The provider failed; the text says why.
         ConfigurationError: Its key can't be read.
     """
-    found = models_of(provider_spec(provider))
+    found = tuple(async_to_sync(make_provider(provider_spec(provider)).models)())
     keep_models(provider.pk, found)
     provider.model_ids = list(found)
     return found
@@ -67,15 +66,6 @@ async def _models_or_error(row: Provider) -> tuple[str, ...] | str:
         return _("No answer within %(seconds)d seconds.") % {"seconds": TIMEOUT_SECONDS}
     except (RunError, ConfigurationError) as error:
         return error.public
-
-
-def models_of(provider: ProviderSpec) -> tuple[str, ...]:
-    """Fetch the models of a provider.
-
-    Raises:
-        RunError: The provider failed; the text says why.
-    """
-    return tuple(async_to_sync(make_provider(provider).models)())
 
 
 def keep_models(provider_id: int, models: tuple[str, ...]) -> None:
