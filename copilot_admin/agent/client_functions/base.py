@@ -80,7 +80,7 @@ class ClientFunction(ABC):
     @property
     def limit_messages(self) -> CallLimitMessages:
         """What the user is told when the function was called often enough."""
-        return CallLimitMessages(f"{self.label}: Workspace was already asked for this")
+        return CallLimitMessages(f"{self.label or self.name}: Workspace was already asked for this")
 
     @abstractmethod
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
