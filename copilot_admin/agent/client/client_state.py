@@ -249,9 +249,10 @@ def verify_memory(
         return None
     try:
         claims = _serializer(signing_key, audience, older_keys).loads(token)
-    except BadData:
+        memory = _memory_of(claims["memory"])
+    except (BadData, KeyError, TypeError):  # a token of another release has other claims
         return None
-    return _memory_of(claims["memory"]) if claims["expires"] >= now.timestamp() else None
+    return memory if claims["expires"] >= now.timestamp() else None
 
 
 def _serializer(

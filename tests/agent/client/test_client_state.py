@@ -6,6 +6,7 @@ from math import inf
 
 import pytest
 
+from copilot_admin.agent.client import client_state
 from copilot_admin.agent.client.client_state import (
     LIFETIME,
     MAX_CARRIED,
@@ -102,6 +103,11 @@ def test_anything_else_is_ignored(token):
 )  # fmt: skip
 def test_a_token_is_not_valid_for_another_copilot_caller_or_chat(changes):
     assert verify(TOKEN, audience=replace(MINE, **changes)) is None
+
+
+def test_a_token_of_another_release_is_ignored():
+    claims = {"expires": int((NOW + LIFETIME).timestamp()), "timezone": "UTC"}
+    assert verify(client_state._serializer(KEY, MINE).dumps(claims)) is None
 
 
 def test_a_token_of_an_older_key_is_valid():
