@@ -29,7 +29,7 @@ SECONDS = 8.0
 
 async def image(setup: Setup, ask: Ask) -> StepResult:
     """Check that the image loads as in an `<img>` element, so without CORS."""
-    address = str((await entry(setup, ask, DocumentPlace.AGENTS)).get("image", ""))
+    address = (await entry(setup, ask, DocumentPlace.AGENTS)).image
     if not address:
         return good(_("No image. Workspace shows a letter instead."))
     try:

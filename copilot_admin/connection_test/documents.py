@@ -3,10 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Literal
 from urllib.parse import urljoin, urlsplit
 
 from django.utils.translation import gettext as _
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+)
 
 from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.values import (
@@ -16,44 +24,50 @@ from copilot_admin.connection_test.values import (
     StepFailed,
     Unreached,
 )
-from protocol.json_schema import data_faults
 from protocol.strict_json import MalformedJson, loads
 
-_TEXT = {"type": "string"}
-_NAME = {"type": "string", "minLength": 1}
-# One invalid entry makes Workspace reject the whole document, such as a feature that is text.
-_FEATURE = {
-    "anyOf": [
-        {"type": "boolean"},
-        {"type": "object", "required": ["label"], "properties": {"label": _NAME}},
-    ]
-}
-_ENTRY = {
-    "type": "object",
-    "required": ["name", "description", "endpoints"],
-    "properties": {
-        "name": _NAME,
-        "description": _TEXT,
-        "image": _TEXT,
-        "endpoints": {
-            "type": "object",
-            "required": ["query"],
-            "properties": {"query": _NAME},
-            "additionalProperties": _TEXT,
-        },
-        "features": {"type": "object", "additionalProperties": _FEATURE},
-        "models": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["id", "name"],
-                "properties": {"id": _NAME, "name": _NAME},
-            },
-        },
-    },
-}
 MOST_SHOWN = 300  # characters of an answer
-SCHEMA: Mapping[str, Any] = {"type": "object", "additionalProperties": _ENTRY}
+MAX_FAULTS = 10
+
+
+def _resolve_url(url: str, info: ValidationInfo) -> str:
+    absolute = urljoin(f"{info.context}/", url)
+    parts = urlsplit(absolute)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("not a URL")
+    return absolute
+
+
+_Name = Annotated[str, StringConstraints(min_length=1)]
+_Url = Annotated[str, AfterValidator(_resolve_url)]
+
+
+class _Feature(BaseModel):
+    label: _Name
+
+
+class _Model(BaseModel):
+    id: _Name
+    name: _Name
+
+
+class _Endpoints(BaseModel):
+    query: _Url
+
+
+class AgentEntry(BaseModel):
+    """A copilot in a document, with absolute URLs."""
+
+    name: _Name
+    description: str
+    image: Literal[""] | _Url = ""
+    endpoints: _Endpoints
+    features: dict[str, bool | _Feature] = {}
+    models: list[_Model] = []
+
+
+# One invalid entry makes Workspace reject the whole document, such as a feature that is text.
+_DOCUMENT = TypeAdapter(dict[str, AgentEntry])
 
 
 class DocumentPlace(StrEnum):
@@ -63,7 +77,9 @@ class DocumentPlace(StrEnum):
     COPILOTS = "/copilots.json"
 
 
-async def document(setup: Setup, ask: Ask, place: DocumentPlace) -> tuple[dict[str, Any], Answer]:
+async def document(
+    setup: Setup, ask: Ask, place: DocumentPlace
+) -> tuple[dict[str, AgentEntry], Answer]:
     """Load a document; return it with its response.
 
     Raises:
@@ -84,8 +100,8 @@ async def document(setup: Setup, ask: Ask, place: DocumentPlace) -> tuple[dict[s
     return _read(answer, base=setup.base), answer
 
 
-async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> dict[str, Any]:
-    """Load the entry of the copilot, with absolute URLs.
+async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> AgentEntry:
+    """Load the entry of the copilot.
 
     Raises:
         StepFailed: There is no document, or it doesn't list the copilot.
@@ -97,7 +113,7 @@ async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> dict[str, Any]:
             fix=setup.problem or _why_not_listed(setup),
             details=(_("It lists: %(ids)s") % {"ids": ", ".join(found)[:300] or "-"},),
         )
-    return dict(found[setup.slug])
+    return found[setup.slug]
 
 
 def check_status(answer: Answer) -> None:
@@ -128,38 +144,36 @@ def check_status(answer: Answer) -> None:
         )
 
 
-def _read(answer: Answer, *, base: str) -> dict[str, Any]:
-    """Parse a document and make its URLs absolute, as Workspace does."""
+def _read(answer: Answer, *, base: str) -> dict[str, AgentEntry]:
+    """Parse a document as Workspace does."""
     try:
-        found = loads(answer.body)
-    except MalformedJson as error:
+        return _DOCUMENT.validate_json(answer.body, strict=True, context=base)
+    except ValidationError as error:
+        faults = error.errors(include_url=False)[:MAX_FAULTS]
+    details = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in faults]
+    if faults[0]["type"] == "json_invalid":
         raise StepFailed(
             _("The response is not valid JSON."),
             workspace=workspace_words.NO_JSON,
             fix=_("Something answers instead of this server, such as a sign-in page of a proxy."),
-            details=(error.public, *seen_in(answer)),
-        ) from error
-    faults = data_faults(found, SCHEMA) or _address_faults(found, base)
-    if faults:
-        raise StepFailed(
-            _("The document doesn't match the schema of Workspace."),
-            workspace=workspace_words.SCHEMA,
-            fix=_(
-                "One invalid entry makes Workspace reject all. Fix and publish the copilots below."
-            ),
-            details=tuple(faults),
+            details=(faults[0]["msg"], *seen_in(answer)),
         )
-    return {slug: _resolved(one, base) for slug, one in _entries(found)}
+    raise StepFailed(
+        _("The document doesn't match the schema of Workspace."),
+        workspace=workspace_words.SCHEMA,
+        fix=_("One invalid entry makes Workspace reject all. Fix and publish the copilots below."),
+        details=tuple(details),
+    )
 
 
-def conflicts(found: Mapping[str, Any]) -> tuple[str, ...]:
+def conflicts(found: Mapping[str, AgentEntry]) -> tuple[str, ...]:
     """Return entries whose id or name differs from another only in upper and lower case."""
     ids = Counter(slug.casefold() for slug in found)
-    names = Counter(str(one["name"]).casefold() for one in found.values())
+    names = Counter(one.name.casefold() for one in found.values())
     return tuple(
-        f"{slug}: {one['name']}"
+        f"{slug}: {one.name}"
         for slug, one in found.items()
-        if ids[slug.casefold()] > 1 or names[str(one["name"]).casefold()] > 1
+        if ids[slug.casefold()] > 1 or names[one.name.casefold()] > 1
     )
 
 
@@ -173,33 +187,6 @@ def seen_in(answer: Answer) -> tuple[str, ...]:
     is_text = isinstance(detail, str)
     text = str(detail) if is_text else answer.body.decode("utf-8", "replace").strip()
     return (text[:MOST_SHOWN],)
-
-
-def _entries(found: Any) -> list[tuple[str, dict[str, Any]]]:
-    return list(found.items())
-
-
-def _resolved(one: Mapping[str, Any], base: str) -> dict[str, Any]:
-    endpoints = {name: urljoin(f"{base}/", to) for name, to in one["endpoints"].items()}
-    image = {"image": urljoin(f"{base}/", one["image"])} if one.get("image") else {}
-    return {**one, "endpoints": endpoints, **image}
-
-
-def _address_faults(found: Any, base: str) -> tuple[str, ...]:
-    return tuple(
-        _("%(slug)s: %(address)s is not a URL.") % {"slug": slug, "address": address}
-        for slug, one in _entries(found)
-        for address in (*one["endpoints"].values(), *filter(None, [one.get("image")]))
-        if not _is_web_address(address, base)
-    )
-
-
-def _is_web_address(address: str, base: str) -> bool:
-    try:
-        parts = urlsplit(urljoin(f"{base}/", address))
-        return parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        return False
 
 
 def _why_not_listed(setup: Setup) -> str:

@@ -94,7 +94,7 @@ async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
     }
     return await ask(
         "POST",
-        found["endpoints"]["query"],
+        found.endpoints.query,
         headers=headers,
         data=body_of(generation),
         seconds=SECONDS,
