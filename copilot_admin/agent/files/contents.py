@@ -100,7 +100,7 @@ def item_of(item: DataItem | FileReference, content: FileContent) -> DataItem:
     assert_never(content)
 
 
-def pictures_of(content: FileContent | None) -> Iterator[Picture]:
+def pictures_of(content: FileContent) -> Iterator[Picture]:
     """Yield a picture, or the pages of a document that are pictures."""
     match content:
         case Picture():

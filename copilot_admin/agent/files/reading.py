@@ -176,23 +176,15 @@ def files_in(items: Iterable[object]) -> list[Document]:
 
 def pictures_in(results: Iterable[object]) -> list[Picture]:
     """Return the pictures in results of sources, in their order."""
-    return [
-        picture
-        for one in results
-        if isinstance(one, SourceData)
-        for item in one.items
-        for picture in pictures_of(_content_of(item))
-    ]
-
-
-def _content_of(item: object) -> FileContent | None:
-    match item:
-        case ImageItem():
-            return item.picture
-        case FileItem():
-            return item.document
-        case _:
-            return None
+    pictures: list[Picture] = []
+    for result in results:
+        for item in result.items if isinstance(result, SourceData) else ():
+            match item:
+                case ImageItem(picture=picture):
+                    pictures.append(picture)
+                case FileItem(document=document):
+                    pictures += pictures_of(document)
+    return pictures
 
 
 def _not_asked_for(query: Query, rules: FileRules) -> Iterator[FileRead]:
