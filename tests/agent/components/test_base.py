@@ -27,7 +27,7 @@ from copilot_admin.agent.values.model_call import (
 )
 from protocol.components import ComponentOutput, Message, create_output
 from tests.agent.components.sample_components import EchoTwo, Player, client_of
-from tests.agent.components.source_example import SimilarQuestion, SimilarQuestionWithRun
+from tests.agent.components.source_example import SimilarQuestion
 from tests.agent.scripted import ScriptedProvider, Step, stalled, text
 from tests.polling import eventually
 
@@ -161,18 +161,6 @@ def test_system_inputs_are_found_by_name():
     assert model_in({MODEL: client}) is client
     with pytest.raises(ValueError, match="Call the component through a copilot that has it"):
         model_in({})
-
-
-@pytest.mark.parametrize("component", [SimilarQuestion, SimilarQuestionWithRun])
-def test_a_plain_tool_eval_waits_for_the_model_in_its_thread(component):
-    run = ComponentRun(
-        component, {"query": "x"}, {MODEL: client_of(ScriptedProvider([text("One?")]))}
-    )
-
-    async def collect() -> list[Any]:
-        return [output.content[0].text.model_dump()["info"] async for output in run.stream()]
-
-    assert asyncio.run(collect()) == ["One?"]
 
 
 def test_a_caller_who_leaves_frees_the_thread_that_waits_for_the_model():

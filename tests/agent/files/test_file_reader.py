@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from copilot_admin.agent import worker_processes
 from copilot_admin.agent.files import pictures
 from copilot_admin.agent.files.file_reader import (
     BUSY,
@@ -151,12 +150,6 @@ def test_a_server_that_reads_as_many_files_as_it_can_says_so(monkeypatch):
     monkeypatch.setattr(POOL, "run", busy)
     [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
     assert file.fault == f"The file 'file.pdf' could not be read. {BUSY}"
-
-
-def test_more_replied_than_a_file_may_hold_is_told(monkeypatch):
-    monkeypatch.setattr(worker_processes, "MAX_REPLY_BYTES", 10)
-    [file] = files_of(("pdf", base64(pdf([SENTENCE]))))
-    assert file.fault == f"The file 'file.pdf' could not be read. {LARGE}Attach a part of it."
 
 
 def test_a_question_that_is_given_up_gives_up_its_files(monkeypatch):

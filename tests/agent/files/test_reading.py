@@ -286,11 +286,6 @@ def test_a_model_that_does_not_see_is_told_of_images_and_no_link_is_followed():
     assert problems == ()
 
 
-def test_a_picture_under_the_name_of_a_document_is_shown():
-    [found], problems = read(item(base64(image()), data_type="pdf"))
-    assert (found.picture.name, problems) == ("report.pdf", ())
-
-
 def test_pages_of_a_scan_are_shown_to_a_model_that_sees_and_else_the_user_is_told():
     scanned = item(base64(draw(lambda canvas: canvas.drawInlineImage(SCAN, 50, 200))()))
     [found], problems = read(scanned)
