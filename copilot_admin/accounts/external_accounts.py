@@ -5,6 +5,7 @@ They are never matched by name or e-mail address: anybody may claim these.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 import re
 import unicodedata
 
@@ -144,11 +145,7 @@ def _free_username(wanted: str) -> str:
         _INVALID_IN_USERNAME.sub("-", sanitize_name(wanted, max_length=max_length)).strip("-")
         or DEFAULT_USERNAME
     )
-    taken = set(User.objects.filter(username__istartswith=name).values_list("username", flat=True))
-    lower = {one.lower() for one in taken}
-    if name.lower() not in lower:
-        return name
-    number = 2
-    while f"{name}-{number}".lower() in lower:
-        number += 1
-    return f"{name}-{number}"
+    rows = User.objects.filter(username__istartswith=name)
+    taken = {one.lower() for one in rows.values_list("username", flat=True)}
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(one for one in chain((name,), numbered) if one.lower() not in taken)

@@ -34,19 +34,19 @@ from protocol.parsing import UnusableQuery, parse_query
 from protocol.strict_json import MalformedJson
 
 router = Router(tags=["copilots"])
-FAILURE_KEY = "copilot_admin.failure"  # in the scope: why a question has no answer
+FAILURE_KEY = "copilot_admin.failure"  # in the scope: the error that Django has to render
 
 
 @dataclass(slots=True, kw_only=True)
 class UnreadQuery:
-    """A question as it came, before anything is known of it.
+    """A query before its caller is known.
 
     Attributes:
-        address: The network that it came from.
-        credentials: What it brings of who asks, unchecked.
-        body: Gone when it was read: 20 MB would be there as long as the question is prepared.
-        hint: The generation that its address names.
-        came: When it was there with its body (`monotonic_ns`).
+        address: Network of the client.
+        credentials: Unchecked.
+        body: Empty once it is parsed, so that 20 MB aren't kept while the run is prepared.
+        hint: Protocol generation according to the URL.
+        came: When the body was complete (`monotonic_ns`).
     """
 
     slug: str
@@ -77,7 +77,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
         try:
             raise failure
         finally:
-            del failure  # else its error would know this frame, which knows the error
+            del failure  # breaks a reference cycle of the error and this frame
     asked = UnreadQuery(
         slug=slug,
         credentials=credentials_of(request),
@@ -93,13 +93,13 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
 
 
 async def opened(asked: UnreadQuery) -> ActiveRun:
-    """Lets a question in and starts to answer it.
+    """Admit a query and start its run.
 
     Raises:
-        RequestError: It is not let in.
+        RequestError: It is rejected.
     """
     size, deadline = len(asked.body), Deadline()
-    known: dict[str, Any] = {}  # of the question, so far
+    known: dict[str, Any] = {}  # for the report of a rejection
     try:
         user = await user_of(asked.credentials)
         admitted = partial(admit, asked.slug, key=asked.credentials.key, user=user)

@@ -1,8 +1,7 @@
-"""Questions are answered in the task of their connection.
+"""Query endpoint outside Django, in the task of the connection.
 
-Django makes a request of each, two tasks more, and a visit to a thread at its end: as much work as
-the whole of a short answer. It is asked only where there is something else to say than a stream:
-what it would refuse comes to it as it is, and what went wrong before the first byte with the reason.
+Django's request object, two more tasks and a visit to a thread cost as much as a short answer.
+Requests that Django would reject are passed on to it, and so are errors before the first byte.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ _PARTS = 5  # of "/v1/copilots/<slug>/query", split at its slashes
 
 
 class Questions:
-    """ASGI middleware inside the limits of bodies, which hand a body on as one message."""
+    """ASGI middleware; the body limit outside it delivers a body as one message."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -59,9 +58,8 @@ async def _answered(asked: UnreadQuery, send: Send) -> Exception | None:
         run = await opened(asked)
     except RequestError as error:
         return strip_traceback(error)
-    except Exception as error:  # noqa: BLE001  # a request's boundary (ADR 1): Django says it
+    except Exception as error:  # noqa: BLE001  # a request's boundary (ADR 1): Django renders it
         return error
-    del asked  # a body of 20 MB would be there as long as its answer
     await _stream(run, send)
     return None
 
@@ -72,15 +70,13 @@ async def _stream(run: ActiveRun, send: Send) -> None:
         async with aclosing(run.buffer.chunks()) as pieces:
             more = True
             async for piece in pieces:
-                # The end of the body goes with the last frames: alone it costs as much as they do.
+                # The end of the body is sent with the last frames: alone it costs as much as they.
                 more = not run.buffer.is_finished
                 await send({"type": "http.response.body", "body": piece, "more_body": more})
         if more:
             await send({"type": "http.response.body"})
     finally:
-        run.cancel(
-            CancelReason.CLIENT_LEFT
-        )  # who leaves before the first frame has started no pump
+        run.cancel(CancelReason.CLIENT_LEFT)  # also before the first frame
 
 
 @contextmanager

@@ -162,26 +162,6 @@ def test_a_flood_of_rejections_is_one_run_and_every_metric_counts_it(monkeypatch
     assert (total.runs, total.completed, total.refused) == (6, 1, 5)
 
 
-def test_feedback_and_calls_of_components_are_requests(monkeypatch):
-    copilot = make_published(slug="news", features={"feedback": True})
-    key, text_of_key = make_key()
-    vote = {"vote": "thumbs_up"}
-    with limited({of(copilot): {"requests_per_minute": 1, "concurrent": 1}}):
-        path = "/v1/copilots/news/feedback"
-        assert posted(path, vote)[0] == 404  # nothing was answered yet that it could be about
-        status, said, headers = posted(path, vote)
-        assert (status, said["code"]) == (429, "limit-reached")
-        assert 0 < int(headers["Retry-After"]) <= 60
-    with limited({LimitSubject(LimitScope.KEY, str(key.pk)): {"requests_per_minute": 1}}):
-        path, sum_ = "/v2/components/calculator", {"expression": "1 + 1"}
-        assert posted(path, {"parameters": sum_}, authorization=f"Bearer {text_of_key}")[0] == 200
-        status, said, headers = posted(
-            path, {"parameters": sum_}, authorization=f"Bearer {text_of_key}"
-        )
-        assert (status, said["code"]) == (429, "limit-reached")
-        assert 0 < int(headers["Retry-After"]) <= 60
-
-
 def test_a_server_says_that_redis_is_away_and_stays_ready(monkeypatch):
     def ready() -> tuple[int, Any]:
         answer = async_to_sync(AsyncClient().get)("/readyz")

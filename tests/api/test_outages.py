@@ -17,13 +17,13 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.api import components, feedback, health, query
+from copilot_admin.api import health, query
 from copilot_admin.asgi import application
 from copilot_admin.models import Outcome, Run
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.transcripts.store import run_start
-from tests.factories import make_key, make_published
+from tests.factories import make_published
 from tests.live_server import serving
 from tests.polling import HANGS_SECONDS, eventually
 from tests.wire import Line
@@ -124,36 +124,6 @@ class OfOneWait(Deadline):
         async with super().limit():
             yield
         self.remaining = 0.0
-
-
-@pytest.mark.parametrize(
-    ("module", "path", "body"),
-    [
-        (query, QUERY, HELLO),
-        (feedback, "/v1/copilots/news/feedback", {"vote": "thumbs_up"}),
-        (components, "/v2/components/calculator", {"parameters": {"expression": "1"}}),
-    ],
-)
-def test_a_request_has_one_deadline_for_all_that_it_reads_and_writes(
-    monkeypatch, module, path, body
-):
-    make_published(slug="news", features={"feedback": True})
-    key = make_key()[1]
-    for thread in (WRITER, READER):
-        thread.stop(timeout=HANGS_SECONDS)
-    monkeypatch.setattr(module, "Deadline", OfOneWait)
-
-    async def ask() -> Any:
-        headers = {"X-API-Key": key}
-        return await AsyncClient().post(
-            path, body, content_type="application/json", headers=headers
-        )
-
-    response = async_to_sync(ask)()
-    assert (response.status_code, json.loads(response.content)["code"]) == (
-        503,
-        "database-unavailable",
-    )
 
 
 def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(monkeypatch):

@@ -15,7 +15,7 @@ FOLDER = "admin/copilot_admin/conversation/blocks"
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """A piece of the answer's text; unformatted where a page holds too much of it."""
+    """Text, as Markdown unless a page has too much of it."""
 
     template: ClassVar[str] = f"{FOLDER}/text.html"
 
@@ -24,14 +24,11 @@ class TextBlock:
 
     @property
     def html(self) -> SafeString:
-        """The Markdown as HTML."""
         return safe_html(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepLine:
-    """A step that Workspace shows above an answer."""
-
     message: str
     is_warning: bool
     hidden: bool
@@ -40,8 +37,6 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True)
 class StepsBlock:
-    """Steps that followed each other."""
-
     template: ClassVar[str] = f"{FOLDER}/steps.html"
 
     steps: tuple[StepLine, ...]
@@ -49,8 +44,6 @@ class StepsBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactBlock:
-    """A table, a chart or a document within the answer."""
-
     template: ClassVar[str] = f"{FOLDER}/artifact.html"
 
     key: str
@@ -64,8 +57,6 @@ class ArtifactBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A source that an answer cites."""
-
     key: str
     name: str
     place: str
@@ -138,7 +129,6 @@ class CallBlock:
 
     @property
     def unshown(self) -> int:
-        """Number of results that aren't shown."""
         return len(self.call.results) - len(self.results)
 
     @property
@@ -148,8 +138,6 @@ class CallBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part of a fold, with a heading."""
-
     label: str
     content: DataExcerpt
 
@@ -177,8 +165,6 @@ class FoldBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLine:
-    """A file that came with the question."""
-
     name: str
     facts: tuple[str, ...]
     note: str
@@ -187,8 +173,6 @@ class FileLine:
 
 @dataclass(frozen=True, slots=True)
 class FilesBlock:
-    """Files that were read before the model was asked."""
-
     template: ClassVar[str] = f"{FOLDER}/files.html"
 
     files: tuple[FileLine, ...]
@@ -196,8 +180,6 @@ class FilesBlock:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionsBlock:
-    """Questions that the copilot offered."""
-
     template: ClassVar[str] = f"{FOLDER}/suggestions.html"
 
     suggestions: tuple[str, ...]

@@ -1,6 +1,6 @@
 """What an attacker tries at the sign-in, one row each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 import re
 import time
 from typing import Any
@@ -25,7 +25,6 @@ from tests.admin.sign_in.oidc_provider import (
     begin,
     come_back,
     query_of,
-    running_provider,
     sign_in,
 )
 from tests.admin.sign_in.test_proxy import RULES, _Browser
@@ -38,12 +37,6 @@ pytestmark = [
 HOME = "/admin/"
 EVIL = ("https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)")
 MINE = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Provider]:
-    with running_provider() as provider:
-        yield provider
 
 
 @pytest.fixture

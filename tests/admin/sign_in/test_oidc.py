@@ -1,6 +1,5 @@
 """Sign-in with OpenID Connect, against a provider that runs next to the tests."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,7 +16,6 @@ from tests.admin.sign_in.conftest import add_app
 from tests.admin.sign_in.oidc_provider import (
     Provider,
     query_of,
-    running_provider,
     sign_in,
 )
 from tests.factories import make_user
@@ -26,12 +24,6 @@ pytestmark = [
     pytest.mark.django_db,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in the provider's threads
 ]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Provider]:
-    with running_provider() as provider:
-        yield provider
 
 
 @pytest.fixture
