@@ -6,6 +6,7 @@ from email.utils import parsedate_to_datetime
 import re
 
 from aiohttp import ClientResponseError, InvalidURL
+import httpx2
 import openai
 
 from copilot_admin.agent.fetching.addresses import ForbiddenAddress
@@ -241,8 +242,10 @@ class ProviderFaults:
         for cause in iter_causes(error):
             if isinstance(cause, ForbiddenAddress):
                 return NotReady(str(cause))
-            if isinstance(cause, InvalidURL | UnicodeError):
-                return self.no_url()
+            if isinstance(cause, InvalidURL | httpx2.InvalidURL | UnicodeError):
+                return NotReady(
+                    f"The address of the provider {self._name!r} is no URL. Correct it."
+                )
             if isinstance(cause, ClientResponseError):  # its parser's: no status is raised as one
                 return ProviderUnavailable(_NO_HTTP, detail=self._causes_of(cause))
         if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIError):
@@ -260,10 +263,6 @@ class ProviderFaults:
             "again, the copilot's owner should check that the model server runs.",
             detail=self._causes_of(error),
         )
-
-    def no_url(self) -> NotReady:
-        """Return the error of a base URL that is none."""
-        return NotReady(f"The address of the provider {self._name!r} is no URL. Correct it.")
 
     def refused(self, error: openai.APIStatusError) -> RunError:
         """Return what a status other than success means."""

@@ -39,27 +39,20 @@ class AzureOpenAI(OpenAICompatible):
         endpoint = get_endpoint(check_base_url(spec.base_url))
         key = usable_key(spec)
         arguments: dict[str, Any] = {"http_client": http_client, **common_arguments(spec)}
-        if spec.options.uses_entra_id:
-            token = _make_token_provider(spec, key)
-        elif not key:
+        token = _make_token_provider(spec, key) if spec.options.uses_entra_id else None
+        if not (token or key):
             raise NotReady(f"The provider {spec.name!r} needs a key, or Entra ID switched on.")
-        if not spec.options.api_version:
-            credential = token if spec.options.uses_entra_id else key
-            client = openai.AsyncOpenAI(
-                base_url=f"{endpoint}/openai/v1", api_key=credential, **arguments
-            )
-        else:
-            credentials = (
-                {"azure_ad_token_provider": token}
-                if spec.options.uses_entra_id
-                else {"api_key": key}
-            )
+        if spec.options.api_version:
             client = openai.AsyncAzureOpenAI(
                 azure_endpoint=endpoint,
                 azure_deployment=spec.options.deployment or None,  # else the model's name
                 api_version=spec.options.api_version,
-                **credentials,
+                **({"azure_ad_token_provider": token} if token else {"api_key": key}),
                 **arguments,
+            )
+        else:
+            client = openai.AsyncOpenAI(
+                base_url=f"{endpoint}/openai/v1", api_key=token or key, **arguments
             )
         client.organization = client.project = None  # of the environment
         return client

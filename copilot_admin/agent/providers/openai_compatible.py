@@ -211,9 +211,7 @@ class OpenAICompatible:
     async def _client(self) -> openai.AsyncOpenAI:
         try:
             return await get_client(self._spec, type(self).make_client)
-        except (httpx2.InvalidURL, UnicodeError) as error:
-            raise self._faults.no_url() from error
-        except openai.OpenAIError as error:  # credentials or a package are missing
+        except (openai.OpenAIError, httpx2.InvalidURL, UnicodeError) as error:
             raise self._faults.before_head(error) from error
 
     def _explain(self, error: Exception, parser: AnswerParser) -> RunError | None:
