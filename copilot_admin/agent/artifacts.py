@@ -26,11 +26,7 @@ _PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+=
 
 
 class ArtifactNames:
-    """Names of the artifacts in a conversation.
-
-    Args:
-        taken: Names of the artifacts before this step.
-    """
+    """Names of the artifacts in a conversation; `taken` are those before this step."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)

@@ -38,10 +38,6 @@ async def open_run(question: AdmittedQuery, deadline: Deadline | None = None) ->
     The first write and the call of the model start together, so the commit hides behind the model's
     first token.
 
-    Args:
-        question: The query.
-        deadline: Remaining time of the request for the database.
-
     Raises:
         Unavailable: The server is draining, or the database can't take the run.
         LimitExceeded: A limit is reached.

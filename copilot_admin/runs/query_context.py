@@ -128,15 +128,7 @@ def build_answer_request(
     load_stored_turn: Callable[[], Awaitable[StoredTurn]],
     tracer: Tracer,
 ) -> AnswerRequest:
-    """Return the input of the agent.
-
-    Args:
-        question: The query.
-        answerer: Configuration and provider.
-        now: When the run began.
-        load_stored_turn: Reads what earlier runs of the turn left.
-        tracer: Notes what the agent does.
-    """
+    """Return the input of the agent for a run that begins `now`."""
     user = question.user
     return AnswerRequest(
         spec=answerer.spec,

@@ -20,12 +20,7 @@ SLOW_CLIENT_SECONDS = 30.0
 
 
 class RunOutput:
-    """Takes what the agent puts out; used in the event loop that opened the run.
-
-    Args:
-        question: The query that is answered.
-        observer: Notes client function calls.
-    """
+    """Takes what the agent puts out; used in the event loop that opened the run."""
 
     def __init__(self, question: AdmittedQuery, *, observer: RunObserver) -> None:
         live, generation = question.live, question.query.generation

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from protocol.events import Event
-from protocol.json import JsonObject, clean_json
+from protocol.json import clean_json, object_of
 from protocol.models import Generation
 from protocol.serializers import serialize
 from protocol.sse import PING, encode, encode_chunk
@@ -162,12 +162,8 @@ def frames_of(event: Event, generation: Generation) -> bytes:
 
     Models write NaN and infinities, which JSON doesn't have: they become null.
     """
-    said = tuple(serialize(event, generation))
+    said = serialize(event, generation)
     try:
         return b"".join(encode(name, data) for name, data in said)
     except ValueError:
-        return b"".join(encode(name, _with_finite_numbers(data)) for name, data in said)
-
-
-def _with_finite_numbers(data: JsonObject) -> JsonObject:
-    return {name: clean_json(value) for name, value in data.items()}
+        return b"".join(encode(name, object_of(clean_json(data))) for name, data in said)

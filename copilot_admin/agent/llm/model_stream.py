@@ -27,12 +27,6 @@ async def stream_model(
     Retries share the deadline of the first token. After the first delta there are none, because
     what was sent can't be taken back. Time that the reader takes doesn't count as silence.
 
-    Args:
-        provider: The provider to ask.
-        call: The request.
-        timeouts: How long the provider may be silent.
-        tracer: Learns of the call when it has ended.
-
     Raises:
         ProviderTimeout: The provider was silent for longer than `timeouts` allow.
         RunError: What the provider raised, if a retry was of no use.

@@ -37,10 +37,8 @@ _RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.-]+)")
 class ReasoningReader:
     """Splits text that comes in pieces into reasoning, answer and, of gpt-oss, tool calls.
 
-    Args:
-        limits: Of tool calls.
-        thinks_first: The model's text begins with reasoning although no tag says so; it is held
-            back until the closing tag comes.
+    If it `thinks_first`, the model's text begins with reasoning although no tag says so; it is held
+    back until the closing tag comes.
 
     Attributes:
         was_unopened: A closing tag came alone, so that all text before it was reasoning.

@@ -92,11 +92,8 @@ _DEEPSEEK = re.compile(
 class TextToolReader:
     """Takes tool calls out of a text that comes in pieces, wherever they are cut.
 
-    Args:
-        tools: That were offered.
-        limits: Of tool calls.
-        is_convention: The model was told to write them so: a block that can't be read is a call too,
-            so that the model hears of it.
+    If `is_convention`, the model was told to write them so: a block that can't be read is a call
+    too, so that the model hears of it.
     """
 
     def __init__(
