@@ -154,8 +154,8 @@ def test_what_goes_back_to_its_default_because_the_file_does_not_say_it_is_told(
     assert told == [
         ("description", "new", True),
         ("enabled", True, False),
-        ("limits", {}, False),
         ("logging", "everything", False),
+        ("limits", {}, False),
     ]
     # What is made has all its defaults; nothing goes back to them.
     made = _import({**_one(), "copilots": [{**_one()["copilots"][0], "slug": "b", "name": "B"}]})
