@@ -1,28 +1,17 @@
 """The HTTP API: its routers and its error responses."""
 
-from collections.abc import Awaitable, Callable
-from functools import wraps
-from inspect import iscoroutinefunction
 from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.views.decorators import staff_member_required
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.http.response import HttpResponseBase
-from django.urls import URLPattern, URLResolver
+from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
 from copilot_admin.api import components, discovery, feedback, query
 from copilot_admin.api.schemas import SECURITY_SCHEMES, SHARED_SCHEMAS
-from copilot_admin.errors import MethodNotAllowed, RequestError, Unauthorized, Unavailable
-from copilot_admin.http.errors import (
-    build_error_body,
-    build_retry_headers,
-    get_request_id,
-    log_unavailable,
-    skip_request_log,
-)
+from copilot_admin.errors import RequestError, Unavailable
+from copilot_admin.http.errors import build_error_response, build_unavailable_response
 from copilot_admin.telemetry.finished_runs import notify_rejection
 
 
@@ -34,26 +23,6 @@ class _Api(NinjaAPI):
         schema["components"]["securitySchemes"] = SECURITY_SCHEMES
         schema["components"]["schemas"].update(SHARED_SCHEMAS)
         return schema
-
-    def _get_urls(self) -> list[URLResolver | URLPattern]:
-        urls = super()._get_urls()
-        for url in urls:
-            if isinstance(url, URLPattern) and iscoroutinefunction(url.callback):
-                url.callback = _reject_others(url.callback)
-        return urls
-
-
-def _reject_others(view: Callable[..., Awaitable[HttpResponseBase]]) -> Callable[..., Any]:
-    @wraps(view)
-    async def respond(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = await view(request, *args, **kwargs)
-        if not isinstance(response, HttpResponseNotAllowed):
-            return response
-        allowed = sorted(response["Allow"].split(", "))
-        text = f"{request.method} is not served here. Send {' or '.join(allowed)}."
-        return render_error(request, MethodNotAllowed(text, allowed=", ".join(allowed)))
-
-    return respond
 
 
 api = _Api(
@@ -75,15 +44,6 @@ api.add_router("/v2", components.router)
 def render_error(request: HttpRequest, error: RequestError) -> HttpResponse:
     """Return an error in the shape of its part of the API."""
     notify_rejection(error)
-    body = build_error_body(error, get_request_id(request))
-    response = api.create_response(request, body, status=error.status)
-    for name, value in {"Cache-Control": "no-store", **build_retry_headers(error)}.items():
-        response[name] = value
     if isinstance(error, Unavailable):
-        log_unavailable(error)
-        skip_request_log(response)
-    elif isinstance(error, MethodNotAllowed):
-        response["Allow"] = error.allowed
-    elif isinstance(error, Unauthorized):
-        response["WWW-Authenticate"] = "Bearer"  # RFC 9110, 15.5.2
-    return response
+        return build_unavailable_response(request, error)
+    return build_error_response(request, error)

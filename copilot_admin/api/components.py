@@ -3,7 +3,7 @@
 from contextlib import aclosing
 from functools import partial
 from itertools import groupby
-from typing import Any, NoReturn
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from ninja import Router
@@ -32,7 +32,7 @@ from copilot_admin.component_calls.access import catalogue, find, grant, identif
 from copilot_admin.component_calls.call import Call, CallRequest, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.errors import CallFailed, ComponentError, InvalidCall, NotFound
+from copilot_admin.errors import CallFailed, ComponentError, InvalidCall
 from copilot_admin.http.errors import get_request_id
 from copilot_admin.http.scope import get_client_network
 from copilot_admin.http.streams import EventStreamResponse
@@ -46,7 +46,6 @@ TOOL_EVAL, RUN, MANIFEST = "tool_eval", "run", "manifest"
 ACTIONS = (TOOL_EVAL, RUN, MANIFEST)
 LIST, NEWEST = "/components", "/components/{component}"
 ONE = "/components/{component}/version/{version}"
-_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 _EXAMPLE = {"expression": "2 + 2"}
 _CALL: dict[str, Any] = {
     "response": {
@@ -108,26 +107,6 @@ async def call_version(
     if action == MANIFEST:
         return await manifest(request, component, version)
     return await _call(request, component, version, action)
-
-
-@router.api_operation(_METHODS, "/components/", include_in_schema=False)
-async def reject_missing_name(request: HttpRequest) -> None:
-    """Reject a call without a component: the list has no slash at its end."""
-    _reject_url()
-
-
-@router.api_operation(_METHODS, "/components/{path:rest}", include_in_schema=False)
-async def reject_url(request: HttpRequest, rest: str) -> None:
-    """Reject any other URL in the shape of this API."""
-    _reject_url()
-
-
-def _reject_url() -> NoReturn:
-    raise NotFound(
-        "There is nothing at this address. POST /v2/components/NAME/version/VERSION calls a "
-        "component, GET /v2/components lists them.",
-        code="unknown-address",
-    )
 
 
 async def _call(request: HttpRequest, name: str, version: str, action: str) -> HttpResponseBase:

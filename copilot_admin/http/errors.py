@@ -11,7 +11,12 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponsePermanentRedirect,
+)
 from django.http.response import HttpResponseBase
 from django.middleware.common import CommonMiddleware
 from django.template.loader import render_to_string
@@ -25,9 +30,11 @@ from copilot_admin.errors import (
     Conflict,
     InternalError,
     MalformedBody,
+    MethodNotAllowed,
     NotFound,
     RequestError,
     RetryableError,
+    Unauthorized,
     Unavailable,
     UnknownHost,
 )
@@ -123,6 +130,10 @@ def build_error_response(request: HttpRequest, error: RequestError) -> HttpRespo
     accept = request.headers.get("Accept", "")
     content_type, body = _render(error, request.path_info, accept, get_request_id(request))
     headers = {"Cache-Control": "no-store", **build_retry_headers(error)}
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = "Bearer"  # RFC 9110, 15.5.2
+    elif isinstance(error, MethodNotAllowed):
+        headers["Allow"] = error.allowed
     return HttpResponse(body, content_type, error.status, headers=headers)
 
 
@@ -203,9 +214,14 @@ class ErrorPages(MiddlewareMixin):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        if response.status_code == 405 and isinstance(response, HttpResponse):
-            response.content = response.content or render_to_string("405.html").encode()
-        return response
+        if not isinstance(response, HttpResponseNotAllowed):
+            return response
+        allowed = sorted(response["Allow"].split(", "))
+        if is_api(request.path_info):
+            text = f"{request.method} is not served here. Send {' or '.join(allowed)}."
+            error = MethodNotAllowed(text, allowed=", ".join(allowed))
+            return build_error_response(request, error)
+        return HttpResponseNotAllowed(allowed, content=render_to_string("405.html"))
 
 
 class HostCheckMiddleware(CommonMiddleware):

@@ -8,7 +8,7 @@ from functools import partial
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AbstractUser
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -32,7 +32,7 @@ from copilot_admin.errors import (
     UnusableRequest,
 )
 from copilot_admin.evaluation.playground import CallObserver, make_caller
-from copilot_admin.http.errors import build_error_body, build_retry_headers
+from copilot_admin.http.errors import build_error_response
 from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.ids import new_ids
 from copilot_admin.runs.open_run import frames, open_run
@@ -57,8 +57,7 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
         admit = partial(_admit_query, request, pk, body, user=user, observe=calls.append)
         run = await open_run(await sync_to_async(admit)())
     except RequestError as error:
-        content = build_error_body(error)
-        return JsonResponse(content, status=error.status, headers=build_retry_headers(error))
+        return build_error_response(request, error)
     return EventStreamResponse(
         _add_model_calls(frames(run), calls),
         on_close=partial(run.cancel_from_any_thread, CancelReason.CLIENT_LEFT),
