@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.copilots.test_cases import fill_case
 from copilot_admin.errors import ConfigurationError
@@ -31,16 +32,16 @@ PLACES = ("primary", "secondary", "extra")
 _TEXTS = ("name", "description", "uuid", "origin", "category")
 
 
-class SaveStatus(StrEnum):
+class SaveStatus(TextChoices):
     """Why a turn was saved as a test case, or why not."""
 
-    SAVED = "saved"
-    SAVED_BEFORE = "saved-before"
-    NOT_KEPT = "not-kept"
-    RUNNING = "running"
-    COPILOT_AWAY = "copilot-away"
-    REFUSED = "refused"
-    GONE = "gone"
+    SAVED = "saved", _("Saved.")
+    SAVED_BEFORE = "saved-before", _("This question is already a test case.")
+    NOT_KEPT = "not-kept", _("The question was not stored.")
+    RUNNING = "running", _("It is still being answered. Save it afterwards.")
+    COPILOT_AWAY = "copilot-away", _("The copilot is archived or being deleted.")
+    REFUSED = "refused", ""
+    GONE = "gone", _("It no longer exists.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +63,7 @@ class SaveResult:
     @property
     def sentence(self) -> str:
         """Return the outcome in words."""
-        return self.error or {
-            SaveStatus.SAVED: _("Saved."),
-            SaveStatus.SAVED_BEFORE: _("This question is already a test case."),
-            SaveStatus.NOT_KEPT: _("The question was not stored."),
-            SaveStatus.RUNNING: _("It is still being answered. Save it afterwards."),
-            SaveStatus.COPILOT_AWAY: _("The copilot is archived or being deleted."),
-            SaveStatus.GONE: _("It no longer exists."),
-        }.get(self.status, "")
+        return self.error or str(self.status.label)
 
 
 def select_turns(conversations: Iterable[int], *, only_bad: bool) -> list[tuple[int, int]]:
@@ -106,41 +100,32 @@ def save_turns(turns: Sequence[tuple[int, int]], *, label: str = "") -> Iterator
         if conversation is None or tree is None:
             yield SaveResult(conversation=conversation_id, turn=turn, status=SaveStatus.GONE)
             continue
-        status, case, error = _save_turn(conversation, tree, turn, label=label)
-        yield SaveResult(
-            conversation=conversation.pk,
-            turn=turn,
-            copilot=conversation.copilot_id,
-            status=status,
-            case=case,
-            error=error,
-        )
+        yield _save_turn(conversation, tree, turn, label=label)
 
 
-def _save_turn(
-    conversation: Conversation, tree: Tree, turn: int, *, label: str
-) -> tuple[SaveStatus, int | None, str]:
+def _save_turn(conversation: Conversation, tree: Tree, turn: int, *, label: str) -> SaveResult:
     copilot = conversation.copilot
+    result = partial(SaveResult, conversation=conversation.pk, turn=turn, copilot=copilot.pk)
     if copilot.is_archived or copilot.is_being_deleted:
-        return SaveStatus.COPILOT_AWAY, None, ""
+        return result(status=SaveStatus.COPILOT_AWAY)
     same = TestCase.objects.filter(source_turn=turn, copilot=copilot)
     if (known := same.values_list("pk", flat=True).first()) is not None:
-        return SaveStatus.SAVED_BEFORE, known, ""
+        return result(status=SaveStatus.SAVED_BEFORE, case=known)
     path = [place.id for place in tree.path_to(turn)]
     views = read_turns(conversation, tree, path)
     asked = views.get(turn)
     if asked is None:
-        return SaveStatus.GONE, None, ""
+        return result(status=SaveStatus.GONE)
     if asked.question is None or not asked.question.text.strip():
-        return SaveStatus.NOT_KEPT, None, ""
+        return result(status=SaveStatus.NOT_KEPT)
     if any(run.row.outcome == Outcome.RUNNING for run in asked.runs):
-        return SaveStatus.RUNNING, None, ""
+        return result(status=SaveStatus.RUNNING)
     try:
         case = _make_case(conversation, [views[one] for one in path], label=label)
         status, pk = _save_case(case)
     except ConfigurationError as error:
-        return SaveStatus.REFUSED, None, error.public
-    return status, pk, ""
+        return result(status=SaveStatus.REFUSED, error=error.public)
+    return result(status=status, case=pk)
 
 
 def _make_case(conversation: Conversation, path: Sequence[TurnView], *, label: str) -> TestCase:
