@@ -38,25 +38,34 @@ from copilot_admin.models.pricing import COST
 MAX_MODEL_CHOICES = 300
 ALL = "all"
 LABEL = "label:"
-CHECK = {"class": "ca-check"}
 Choices = list[tuple[str, str]]
 
 
 def _text(label: Any, *, help_text: Any = "", rows: int = 1) -> forms.CharField:
     """Return a text field for one value, or for one value a line."""
-    widget = forms.Textarea(attrs={"rows": rows, "class": "ca-input", "dir": "auto"})
+    widget = forms.Textarea(attrs={"rows": rows, "dir": "auto"})
     return forms.CharField(
         label=label, required=False, help_text=help_text, widget=widget, max_length=20_000
     )
 
 
-class CaseForm(forms.Form):
+class Styled(forms.BaseForm):
+    """A form whose inputs look like those of the admin."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            is_list = isinstance(field.widget, forms.CheckboxSelectMultiple)
+            field.widget.attrs["class"] = "ca-check" if is_list else "ca-input"
+
+
+class CaseForm(Styled, forms.Form):
     """A test case: question, and one field for each kind of assertion."""
 
     question = forms.CharField(
         label=gettext_lazy("Question"),
         max_length=MAX_QUESTION_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "ca-input", "dir": "auto"}),
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
     contains = _text(gettext_lazy("Contains"), help_text=gettext_lazy("One text per line."))
     lacks = _text(gettext_lazy("Does not contain"), help_text=gettext_lazy("One text per line."))
@@ -65,13 +74,13 @@ class CaseForm(forms.Form):
         required=False,
         max_length=100,
         help_text=gettext_lazy("For example 106.5, 12% or 1.2bn."),
-        widget=forms.TextInput(attrs={"class": "ca-input", "inputmode": "decimal"}),
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
     tolerance = forms.FloatField(
         label=gettext_lazy("Tolerance"),
         min_value=0,
         required=False,
-        widget=forms.NumberInput(attrs={"class": "ca-input", "step": "any"}),
+        widget=forms.NumberInput(attrs={"step": "any"}),
     )
     cites = _text(gettext_lazy("Cites widget"), help_text=gettext_lazy("One widget ID per line."))
     calls = _text(gettext_lazy("Calls function"), help_text=gettext_lazy("One name per line."))
@@ -86,7 +95,6 @@ class CaseForm(forms.Form):
         required=False,
         validators=[check_unturned],
         help_text=gettext_lazy("Tests with the same label can be run separately."),
-        widget=forms.TextInput(attrs={"class": "ca-input"}),
     )
     EXPECTED: ClassVar = ("contains", "lacks", "number", "tolerance", "cites", "calls", "judged")
 
@@ -201,12 +209,12 @@ class CaseForm(forms.Form):
                 self.add_error("cites", sentence % {"name": name, "known": ids})
 
 
-class ImportForm(forms.Form):
+class ImportForm(Styled, forms.Form):
     """A CSV file with test cases."""
 
     file = forms.FileField(
         label=gettext_lazy("CSV file"),
-        widget=forms.FileInput(attrs={"class": "ca-input", "accept": ".csv,text/csv"}),
+        widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
     )
 
     def clean_file(self) -> list[TestCaseEntry]:
@@ -220,48 +228,44 @@ class ImportForm(forms.Form):
             raise forms.ValidationError(error.public) from error
 
 
-class RunForm(forms.Form):
+class RunForm(Styled, forms.Form):
     """Targets of a run, its test cases, the judge and the cost limit."""
 
     cases = forms.ChoiceField(
         label=gettext_lazy("Tests"),
         initial=ALL,
         required=False,
-        widget=forms.Select(attrs={"class": "ca-input"}),
     )
     targets = forms.MultipleChoiceField(
         label=gettext_lazy("Run on"),
         required=False,
-        widget=forms.CheckboxSelectMultiple(attrs=CHECK),
+        widget=forms.CheckboxSelectMultiple,
     )
     versions = forms.MultipleChoiceField(
         label=gettext_lazy("Earlier versions"),
         required=False,
-        widget=forms.CheckboxSelectMultiple(attrs=CHECK),
+        widget=forms.CheckboxSelectMultiple,
     )
     models = forms.MultipleChoiceField(
         label=gettext_lazy("Draft with other models"),
         required=False,
-        widget=forms.CheckboxSelectMultiple(attrs=CHECK),
+        widget=forms.CheckboxSelectMultiple,
     )
     other_provider = forms.ModelChoiceField(
         label=gettext_lazy("Provider"),
         queryset=Provider.objects.all(),
         required=False,
         empty_label=gettext_lazy("The draft's provider"),
-        widget=forms.Select(attrs={"class": "ca-input"}),
     )
     other_model = forms.CharField(
         label=gettext_lazy("Another model ID"),
         max_length=200,
         required=False,
-        widget=forms.TextInput(attrs={"class": "ca-input"}),
     )
     judge = forms.ChoiceField(
         label=gettext_lazy("Judge"),
         required=False,
         help_text=gettext_lazy("Model for expectations that are judged by a model."),
-        widget=forms.Select(attrs={"class": "ca-input"}),
     )
     cost_limit = forms.DecimalField(
         label=gettext_lazy("Cost limit per target (US dollars)"),
@@ -272,7 +276,7 @@ class RunForm(forms.Form):
         help_text=gettext_lazy(
             "No test starts after the limit is reached. Answers without a price don't count."
         ),
-        widget=forms.NumberInput(attrs={"class": "ca-input", "step": "any"}),
+        widget=forms.NumberInput(attrs={"step": "any"}),
     )
 
     def __init__(self, copilot: Copilot, data: QueryDict | None = None) -> None:
@@ -354,7 +358,7 @@ class RunForm(forms.Form):
         return self.providers.get(pk), model
 
 
-class GateForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stubs only
+class GateForm(Styled, forms.ModelForm):  # type: ignore[type-arg]  # generic in the stubs only
     """The pass rate that is required before publishing; without one there is no gate."""
 
     min_percent = forms.IntegerField(
@@ -363,13 +367,11 @@ class GateForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stu
         max_value=100,
         required=False,
         help_text=gettext_lazy("Leave blank for no requirement."),
-        widget=forms.NumberInput(attrs={"class": "ca-input"}),
     )
     is_blocking = forms.TypedChoiceField(
         label=gettext_lazy("If the draft does not reach it"),
         choices=[("True", gettext_lazy("Block publishing")), ("False", gettext_lazy("Warn"))],
         coerce=lambda value: value == "True",
-        widget=forms.Select(attrs={"class": "ca-input"}),
     )
 
     class Meta:
