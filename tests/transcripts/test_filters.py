@@ -16,13 +16,11 @@ from copilot_admin.models import (
     EndUser,
     Outcome,
     ReviewQueue,
-    SeenKind,
-    SeenValue,
     Turn,
 )
 from copilot_admin.transcripts import filter_conditions
 from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
-from copilot_admin.transcripts.filters import FILTERS, TypedFilter, read_filters
+from copilot_admin.transcripts.filters import FILTERS, read_filters
 from copilot_admin.transcripts.store.end_users import save_end_user
 from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
 from tests.databases import IS_POSTGRESQL
@@ -179,22 +177,6 @@ def test_a_value_that_is_not_valid_finds_nothing_and_is_reported(name: str, text
 )
 def test_an_end_before_its_start_is_reported(given: dict[str, str], errors: list[str]):
     assert list(read_filters(given).errors) == errors
-
-
-def test_choices_come_from_small_tables():
-    copilot, (key, _) = make_copilot(name="A"), make_key("Desk")
-    SeenValue.objects.create(kind=SeenKind.MODEL, value="m-1")
-    label = Criterion.objects.create(name="Wrong")
-    listed = {
-        name: list(one.field.choices())
-        for name, one in FILTERS.items()
-        if isinstance(one, TypedFilter)
-    }
-    assert (copilot.slug, "A") in listed["copilot"]
-    assert (f"key:{key.pk}", "Desk") in listed["caller"]
-    assert listed["model"] == [("m-1", "m-1")]
-    assert listed["label"] == [(str(label.pk), "Wrong")]
-    assert listed["error"] == []
 
 
 # The index by which each filter finds its rows in the order of the list; the others walk along the list.

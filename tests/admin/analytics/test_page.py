@@ -175,15 +175,6 @@ def test_periods_and_odd_values(reviewer: Browser, given: dict[str, str], is_wro
     assert response.context["scope"].period.is_wrong is is_wrong
 
 
-def test_empty_page_and_the_header_of_a_copilot(reviewer: Browser) -> None:
-    assert reviewer.get(PAGE).context["is_empty"]
-    copilot = use(name=XSS)
-    page = reviewer.get(PAGE, {"copilot": copilot.pk, "from": "copilot"})
-    assert page.context["copilot_header"].copilot == copilot
-    assert XSS not in page.content.decode()
-    assert reviewer.get(PAGE, {"copilot": copilot.pk}).context["copilot_header"] is None
-
-
 def test_answers_under_way_are_shown_while_they_send_heartbeats(reviewer: Browser) -> None:
     assert b'id="running"' not in reviewer.get(PAGE).content
     now = timezone.now()

@@ -67,12 +67,6 @@ def post_case(client: Client, address: str, question: str = "What?", **values: A
     return client.post(address, {**BLANK, "question": question, **values})
 
 
-def test_without_tests_the_page_says_how_to_add_one(builder):
-    copilot = make_copilot()
-    page = page_of(builder, url("s", copilot.pk))
-    assert "ca-empty" in page and url("_add", copilot.pk) in page
-
-
 def test_a_test_is_added_with_all_kinds_of_assertions(builder):
     copilot = make_copilot()
     response = post_case(

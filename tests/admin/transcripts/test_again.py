@@ -72,16 +72,6 @@ def test_a_question_comes_with_what_was_said_its_data_and_its_options(reviewer: 
     assert (other["place"], other["items"]) == ("extra", [])
 
 
-def test_a_question_without_a_kept_request_is_its_words(reviewer: Browser):
-    asked = Client().ask("Hi?").answer("Hello")
-    Run.objects.update(env=None)
-    path = address(asked.conversation, f"turns/{asked.accepted.turn_id}/question/")
-    found = reviewer.get(path).json()
-    assert (found["question"], found["widgets"], found["timezone"]) == ("Hi?", [], "UTC")
-    assert reviewer.get(address(asked.conversation, "turns/0/question/")).status_code == 404
-    assert reviewer.get(address(asked.conversation, "turns/x/question/")).status_code == 404
-
-
 def test_who_makes_copilots_too_finds_the_way_to_the_playground(reviewer: Browser):
     conversation, turn = asked_with_data()
     link = (

@@ -38,11 +38,11 @@ from tests.admin.transcripts.transcript_rows import (
     results,
     rich_conversation,
 )
-from tests.factories import make_copilot, make_key, make_provider, make_user, make_version
+from tests.factories import make_copilot, make_provider, make_user, make_version
 from tests.pricing.pricing import make_price
 from tests.rendering.hostile_texts import PAYLOADS
 from tests.rendering.test_markdown import Tags
-from tests.transcripts.store.journaling import Client, ai, call_echo, ending, result
+from tests.transcripts.store.journaling import Client, ai, ending
 
 pytestmark = pytest.mark.django_db
 NOBODY = UUID(int=1)
@@ -229,18 +229,6 @@ def test_the_raw_page_shows_the_request_and_the_events(reviewer: Browser):
     assert roles == ["human", "ai", "tool", "ai", "human"]
 
 
-def test_a_cut_table_is_there_as_a_whole(reviewer: Browser):
-    conversation = rich_conversation()
-    page = text_of(reviewer.get(address(conversation)))
-    keys = re.findall(r'data-show-more [^>]*href="([^"]*)"', page)
-    assert len(keys) == 3
-    for key in keys:
-        whole = text_of(reviewer.get(key))
-        assert whole.count("<tr>") == 31
-        assert "<html" in whole
-        assert "<html" not in text_of(reviewer.get(f"{key}?fragment"))
-
-
 def test_a_copilot_that_keeps_metadata_says_so_and_shows_no_text(reviewer: Browser):
     version = make_version(make_copilot(logging=Logging.METADATA))
     asked = (
@@ -252,23 +240,6 @@ def test_a_copilot_that_keeps_metadata_says_so_and_shows_no_text(reviewer: Brows
     assert "Secret" not in page
     assert "Hidden" not in page
     assert 'data-outcome="completed"' in page
-
-
-def test_messages_from_before_are_folded_and_marked(reviewer: Browser):
-    foreign = call_echo("w-9"), result("Data of another", "w-9")
-    client = Client(trace_id="chat")
-    asked = client.ask("Old?", *foreign, ai("Told by another"), "New?").answer("Mine")
-    page = text_of(reviewer.get(address(asked.conversation)))
-    assert "Told by another" in page
-    assert "Data of another" in page
-
-
-def test_the_caller_is_the_key_by_name(reviewer: Browser):
-    key, _ = make_key("Desk of Ada")
-    asked = Client(principal=f"key:{key.pk}").ask("Hi?").answer("Hello")
-    assert "Desk of Ada" in text_of(reviewer.get(address(asked.conversation)))
-    key.delete()
-    assert "Desk of Ada" not in text_of(reviewer.get(address(asked.conversation)))
 
 
 def trace_of(browser: Browser, conversation: Conversation, **options: Any) -> str:

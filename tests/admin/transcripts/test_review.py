@@ -67,15 +67,6 @@ def test_a_verdict_replaces_the_earlier_one_of_its_author(reviewer: Browser):
     assert list(Mark.objects.values_list("criterion", "value")) == [(tone.pk, 2)]
 
 
-def test_the_side_panel_saves(reviewer: Browser):
-    conversation = long_conversation(1)
-    assert 'hx-post="' in text_of(reviewer.get(address(conversation, "panel/")))
-    sent = {"rating": "good", "_next": "1", "_panel": "1"}
-    response = reviewer.post(address(conversation, "review/"), sent, headers=HTMX)
-    assert f'"id": {conversation.pk}' in response["HX-Trigger-After-Settle"]
-    assert 'role="status"' in text_of(response)
-
-
 def test_an_answer_is_rated_where_it_stands(reviewer: Browser):
     conversation = long_conversation(2)
     turn = Turn.objects.latest("id")

@@ -5,7 +5,6 @@ import pytest
 from copilot_admin.models import Node, Turn
 from protocol.models import CallMessage, Message, ResultMessage, SourceError
 from tests.transcripts.store.journaling import (
-    Asked,
     Client,
     ai,
     call_echo,
@@ -18,16 +17,6 @@ from tests.transcripts.store.journaling import (
 pytestmark = pytest.mark.django_db
 TRACES = pytest.mark.parametrize("trace_id", ["chat-1", None], ids=["trace id", "no trace id"])
 MIGRATED = CallMessage("get_widget_data", {"widget_uuids": ["w-1"]})
-
-
-def texts(asked: Asked) -> list[str]:
-    """What was said on the way to the newest message, the parent before its child."""
-    node = Node.objects.filter(conversation=asked.conversation).order_by("id").last()
-    way: list[str] = []
-    while node is not None:
-        way.insert(0, node.text)
-        node = node.parent
-    return way
 
 
 def altered() -> list[str]:
@@ -126,12 +115,3 @@ def test_an_altered_result_is_stored_once_more_and_is_no_branch():
     assert [row[0] for row in shape(asked.conversation)] == [0, 1, 2, 3, 2, 3, 4, 5, 6]
     assert Node.objects.get(echo_differs=True).kind == "call"
     assert (Turn.objects.count(), asked.conversation.has_branch) == (3, False)
-
-
-def test_a_client_that_sends_only_the_last_messages_stays_in_its_conversation():
-    client = Client(trace_id="chat")
-    client.ask("One").answer("First")
-    first = client.ask("One", ai("First"), "Two").answer("Second")
-    asked = client.ask("Two", ai("Second"), "Three")
-    assert asked.conversation == first.conversation
-    assert texts(asked) == ["Two", "Second", "Three"]

@@ -200,17 +200,6 @@ def test_unknown_history_under_a_known_trace_id_is_kept_beside_the_known():
     assert [row[0] for row in shape(asked.conversation)] == [0, 1, 0, 1, 2, 3]
 
 
-@pytest.mark.database
-def test_results_without_a_question_share_a_turn():
-    client = Client(trace_id="chat")
-    first = client.ask(call_echo("w-1"), result("1", "w-1")).answer(call_event("w-2"))
-    second = client.ask(
-        call_echo("w-1"), result("1", "w-1"), call_echo("w-2"), result("2", "w-2")
-    ).answer("3")
-    assert first.accepted.turn_id == second.accepted.turn_id
-    assert Turn.objects.get().human_node is None
-
-
 def test_the_number_of_queries_does_not_depend_on_the_history():
     client, history, counts = Client(trace_id="chat"), [], []
     for number in range(52):

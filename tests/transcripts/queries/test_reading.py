@@ -1,13 +1,10 @@
 """What a reviewer reads of a conversation."""
 
-from datetime import timedelta
-
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 import pytest
 
-from copilot_admin.models import Outcome, Turn, TurnState
+from copilot_admin.models import Outcome
 from copilot_admin.transcripts.queries import TurnView, read_tree, read_turns
 from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Recorder
@@ -96,14 +93,6 @@ def test_a_running_answer_shows_its_checkpoints():
     assert [(event.type, event.text_offset, event.at_ms) for event in run.events] == [
         ("status", 5, 70)
     ]
-
-
-def test_a_turn_that_waited_too_long_reads_as_abandoned():
-    asked = Client().ask("Hi").answer(call_event())
-    Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=31))
-    (turn,) = read(asked)
-    assert turn.state == TurnState.ABANDONED
-    assert Turn.objects.get().state == TurnState.AWAITING_RESULT
 
 
 def test_a_failed_run_shows_its_error():

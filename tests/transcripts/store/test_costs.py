@@ -1,6 +1,5 @@
 """What a run cost is written with its end: in its row, its turn, its conversation and its day."""
 
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -21,7 +20,6 @@ from tests.transcripts.store.priced import (
     ESTIMATED,
     EXACT,
     GUESSED,
-    REPORTED,
     SUM,
     TOLD,
     UNKNOWN,
@@ -58,14 +56,6 @@ def test_a_run_keeps_its_cost_and_a_copy_of_the_price():
     )
     assert counters() == [(SUM, 0, False)] * 2
     assert of_the_day() == (SUM, 0)
-
-
-def test_what_the_provider_charged_is_the_cost_whatever_the_price():
-    set_price()
-    asked = ended(Client().ask("Hi"), replace(TOLD, cost=Decimal("0.0123")))
-    assert cost(asked) == (Decimal("0.0123"), REPORTED)
-    assert asked.run.input_price is None
-    assert counters() == [(Decimal("0.0123"), 0, False)] * 2
 
 
 def test_of_a_conversation_it_is_said_what_is_known_and_what_is_not():

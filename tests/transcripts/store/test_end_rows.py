@@ -110,15 +110,6 @@ def test_what_a_run_wrote_hangs_below_its_question():
     assert {one.client_hash for one in (text, call)} == {question.client_hash}
 
 
-def test_an_answer_that_differs_in_space_only_is_the_same_message_with_its_own_text():
-    client = Client(trace_id="chat")
-    first = client.ask("Hi").answer("One\n\ntwo")
-    again = client.ask("Hi").answer("One two")
-    assert (first.run.answer_text, again.run.answer_text) == ("", "One two")
-    assert first.run.output_node == again.run.output_node
-    assert Node.objects.get(role="ai").text == "One\n\ntwo"
-
-
 def test_events_are_kept_in_order_and_big_ones_as_blobs():
     frame = len(dump_json({"eventType": "INFO", "message": "", "group": "reasoning"}))
     small, big = (StatusUpdate(message="x" * (MIN_BLOB_BYTES - frame + more)) for more in (0, 1))

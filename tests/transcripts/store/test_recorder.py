@@ -124,13 +124,6 @@ def test_an_old_client_hears_tables_as_text():
     assert "| a |" in record.client_text
 
 
-def test_bytes_are_counted_as_utf8():
-    recorder = Recorder()
-    for text in ("ab", "é", "\ud800"):
-        recorder.add(MessageChunk(text), at_ms=0)
-    assert recorder.text_bytes == 2 + 2 + 3
-
-
 OUTPUTS = st.one_of(
     st.text(max_size=8).map(MessageChunk),
     st.text(max_size=8).map(Reasoning),

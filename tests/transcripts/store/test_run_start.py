@@ -72,14 +72,6 @@ def test_beside_the_messages_everything_is_kept_but_images():
     assert kept == {"timezone": "UTC", "context": [KEPT]}
 
 
-def test_a_request_of_blank_answers_alone_is_a_run_without_a_turn():
-    env = {"timezone": "UTC"}
-    accepted = accept(prepare(Client().start(ai(" "), ai(""), env=env)))
-    run = Run.objects.get()
-    assert (accepted.conversation_id, accepted.turn_id, run.conversation, run.turn) == (None,) * 4
-    assert blobs.load([run.env_id])[run.env_id] == env
-
-
 @pytest.mark.parametrize("before", [(), ("Hi", ai("Hello"))])
 @pytest.mark.parametrize("trace_id", [None, "chat"])
 def test_what_is_written_again_as_its_commit_was_not_answered_is_there_once(before, trace_id):

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -10,8 +9,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 import pytest
 
 from copilot_admin.errors import Unavailable
-from copilot_admin.models import Blob, Event, Outcome
-from copilot_admin.storage import blobs
+from copilot_admin.models import Blob, Outcome
 from copilot_admin.storage.spool import Spool, SpoolFull
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import checkpoints
@@ -19,7 +17,7 @@ from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.transcript_store import (
     TranscriptStore,
 )
-from protocol.events import ArtifactType, MessageArtifact, MessageChunk
+from protocol.events import MessageChunk
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, end_of
 from tests.transcripts.store.spooling import LATER, spool, store
@@ -33,38 +31,6 @@ def test_a_run_is_finished_once():
     assert not store(end_of(asked.run_id, MessageChunk("Again"), at=LATER))
     assert asked.run.output_node.text == "Hello"
     assert asked.conversation.tokens == 15
-
-
-@pytest.mark.parametrize("rows", [1, 500], ids=["in the row", "in a blob"])
-def test_a_table_keeps_the_order_of_its_columns(rows):
-    table = MessageArtifact(
-        type=ArtifactType.TABLE,
-        uuid="u",
-        artifact_name="prices",
-        description="",
-        content=[{"symbol": "A", "price": 1.5, "day": "x", "a": None}] * rows,
-    )
-    asked = Client().ask("Hi").answer(table)
-    event = Event.objects.get(type="artifact")
-    assert (event.blob_id is None) is (rows == 1)
-    [view] = conversation_of(asked)
-    assert [list(row) for row in view["content"]] == [["symbol", "price", "day", "a"]] * rows
-
-
-def conversation_of(asked):
-    """The payloads of a run's events, as a reader gets them."""
-    events = Event.objects.filter(run_id=asked.run_id).order_by("ord")
-    return [
-        blobs.load([event.blob_id])[event.blob_id] if event.blob_id else event.payload
-        for event in events
-    ]
-
-
-def test_a_payload_may_be_any_mapping_and_nothing_else_that_is_no_json():
-    field = Event._meta.get_field("payload")
-    assert field.get_prep_value(MappingProxyType({"a": 1})) == '{"a": 1}'
-    with pytest.raises(TypeError, match="set is not JSON"):
-        field.get_prep_value({"a": {1}})
 
 
 class Disk:
