@@ -8,7 +8,7 @@ from django_tasks import task
 from copilot_admin.jobs.tasks import is_queued, run_batches
 from copilot_admin.models import TranscriptExport
 from copilot_admin.transcripts.exports.reading import ExportOptions
-from copilot_admin.transcripts.exports.records import ExportRefusal, begin_export, take_over
+from copilot_admin.transcripts.exports.records import begin_export, take_over
 from copilot_admin.transcripts.exports.writing import BatchOutcome, ExportWriter
 
 
@@ -23,11 +23,11 @@ def write_export(export_id: int, claim: int) -> None:
 
 def export_in_background(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
-) -> TranscriptExport | ExportRefusal:
+) -> TranscriptExport:
+    """Store an export and enqueue its task; see `begin_export`."""
     with transaction.atomic():
         export = begin_export(owner_id, given=given, name=name, options=options)
-        if isinstance(export, TranscriptExport):
-            transaction.on_commit(partial(write_export.enqueue, export.pk, export.claim))
+        transaction.on_commit(partial(write_export.enqueue, export.pk, export.claim))
     return export
 
 

@@ -30,15 +30,14 @@ from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filt
 from copilot_admin.admin.transcripts.nav_context import LIST, read_filters_query
 from copilot_admin.admin.transcripts.pages import parse_id
 from copilot_admin.audit.recording import hide_personal_filters
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.export_tasks import export_in_background
 from copilot_admin.models import Action, TranscriptExport
 from copilot_admin.transcripts.access import VIEW
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.records import (
-    MAX_RUNNING,
     RETENTION,
-    ExportRefusal,
     discard_export,
     file_name,
     media_type,
@@ -133,7 +132,7 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
             raise PermissionDenied
         filters = read_filters_query((request.POST or request.GET).get(LIST, ""))
         if filters is None:
-            messages.error(request, _describe_refusal(ExportRefusal.LONG))
+            messages.error(request, _("The filters are too long. Select fewer values."))
             return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
         if unknown := find_unknown(read_query(filters)):
             return unknown_filter_page(request, unknown)
@@ -147,10 +146,10 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
         query = freeze_query(given)
         selection = read_selection(query)
         if form.is_valid() and not selection.filters.errors:
-            export = self._start(request, form, given)
-            if isinstance(export, TranscriptExport):
-                return self.redirect_to(export)
-            messages.error(request, _describe_refusal(export))
+            try:
+                return self.redirect_to(self._start(request, form, given))
+            except ConfigurationError as error:
+                messages.error(request, error.public)
         number = count_conversations(selection)
         context = {
             **self.page_context(request, _("Export conversations")),
@@ -166,7 +165,7 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
 
     def _start(
         self, request: HttpRequest, form: ExportForm, given: dict[str, str]
-    ) -> TranscriptExport | ExportRefusal:
+    ) -> TranscriptExport:
         with transaction.atomic():
             export = export_in_background(
                 _id_of(request),
@@ -174,8 +173,7 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
                 name=form.cleaned_data["format"],
                 options=form.options,
             )
-            if isinstance(export, TranscriptExport):
-                self._log_export(request, export, given)
+            self._log_export(request, export, given)
         return export
 
     def change_view(
@@ -291,14 +289,3 @@ def _facts(export: TranscriptExport) -> dict[str, Any]:
 
 def _id_of(request: HttpRequest) -> int:
     return int(request.user.pk or 0)
-
-
-def _describe_refusal(refusal: ExportRefusal) -> str:
-    texts = {
-        ExportRefusal.MANY: _(
-            "You have %(max)d exports in progress. Wait for one to finish, or stop one."
-        )
-        % {"max": MAX_RUNNING},
-        ExportRefusal.LONG: _("The filters are too long. Select fewer values."),
-    }
-    return texts[refusal]

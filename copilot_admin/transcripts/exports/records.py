@@ -6,12 +6,13 @@ increments it, and later writes of the former holder match no row: two processes
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, timedelta
-from enum import StrEnum
 import zlib
 
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.exports.formats import FORMATS
@@ -29,16 +30,9 @@ MAX_SWEPT = 20  # parts of one batch, some 100 kB each
 MAX_QUERY_LENGTH = 8_000
 
 
-class ExportRefusal(StrEnum):
-    """Reason why an export was not begun."""
-
-    MANY = "many"
-    LONG = "long"
-
-
 def begin_export(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
-) -> TranscriptExport | ExportRefusal:
+) -> TranscriptExport:
     """Store an export that is to be written.
 
     Args:
@@ -46,13 +40,17 @@ def begin_export(
         given: The parameters of the list's URL.
         name: Of the format.
         options: Optional parts.
+
+    Raises:
+        ConfigurationError: The person has too many that are being written, or the filters are too long.
     """
     running = TranscriptExport.objects.kept().filter(owner=owner_id, state=ExportState.RUNNING)
     if running.count() >= MAX_RUNNING:
-        return ExportRefusal.MANY
+        sentence = _("You have %(max)d exports in progress. Wait for one to finish, or stop one.")
+        raise ConfigurationError(sentence % {"max": MAX_RUNNING})
     query = freeze_query(given)
     if len(query) > MAX_QUERY_LENGTH:
-        return ExportRefusal.LONG
+        raise ConfigurationError(_("The filters are too long. Select fewer values."))
     bottom, top = find_id_range()
     now = timezone.now()
     return TranscriptExport.objects.create(

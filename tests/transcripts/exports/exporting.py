@@ -15,9 +15,7 @@ def begun(
     name: str = "csv", *, owner: Any = None, with_data: bool = False, **given: str
 ) -> TranscriptExport:
     options = ExportOptions(with_data=with_data)
-    export = begin_export((owner or make_user()).pk, given=given, name=name, options=options)
-    assert isinstance(export, TranscriptExport)
-    return export
+    return begin_export((owner or make_user()).pk, given=given, name=name, options=options)
 
 
 def finished(name: str = "csv", *, owner: Any) -> TranscriptExport:

@@ -265,25 +265,6 @@ def test_a_call_that_nothing_came_back_for_is_followed_by_that():
     }
 
 
-@pytest.mark.parametrize("with_data", [False, True])
-def test_every_call_of_a_chat_has_its_result_behind_it(with_data: bool):
-    """As fine-tuning checks it: known roles, and a call's results before anybody else speaks."""
-    conversation = rich_conversation()
-    for line in said_by("jsonl", conversation, with_data=with_data).splitlines():
-        waiting: set[str] = set()
-        for message in json.loads(line)["messages"]:
-            role = message["role"]
-            assert role in ("system", "user", "assistant", "tool")
-            if role == "tool":
-                waiting.remove(message["tool_call_id"])
-                continue
-            assert waiting == set()
-            assert isinstance(message["content"], str) or "tool_calls" in message
-            for asked in message.get("tool_calls", ()):
-                json.loads(asked["function"]["arguments"])
-                waiting.add(asked["id"])
-
-
 @pytest.mark.parametrize("name", ["jsonl", "md", "html"])
 def test_of_a_request_with_very_many_events_the_first_are_exported_and_the_others_told(
     monkeypatch, name

@@ -74,12 +74,3 @@ def test_a_stored_query_has_dates_and_is_shown_as_text():
         "“rates”; Copilot: Desk <b>; Outcome: Failed"
     )
     assert freeze_query({}) == describe_query("") == ""
-
-
-def test_conversations_are_counted_as_far_as_it_is_cheap(monkeypatch):
-    for n in range(3):
-        ask("Something?", trace=f"t-{n}")
-    assert count_conversations(read_selection("")) == 3
-    monkeypatch.setattr(selection, "MAX_COUNT", 1)
-    assert count_conversations(read_selection("")) == 2
-    assert count_conversations(read_selection("q=something")) is None

@@ -12,9 +12,10 @@ from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.config.roles import Role
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs import export_tasks as tasks
 from copilot_admin.jobs import tasks as background_tasks
-from copilot_admin.jobs.export_tasks import export_in_background, resume_exports
+from copilot_admin.jobs.export_tasks import resume_exports
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Copilot, ExportPart, ExportState, TranscriptExport
@@ -24,7 +25,6 @@ from copilot_admin.transcripts.exports import writing
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.records import (
     MAX_RUNNING,
-    ExportRefusal,
     begin_export,
     discard_export,
     file_name,
@@ -196,18 +196,6 @@ def test_an_export_that_cannot_be_written_says_why(monkeypatch, name, value, sen
     assert sentence in written(export).error
 
 
-def test_a_process_writes_an_export_beside_its_work(monkeypatch):
-    ids = conversations(3)
-    one_by_one(monkeypatch)
-    monkeypatch.setattr("copilot_admin.jobs.tasks.MAX_TASK_SECONDS", 0)
-    begin = {"given": {}, "name": "csv", "options": ExportOptions()}
-    export = export_in_background(make_user().pk, **begin)
-    assert isinstance(export, TranscriptExport)
-    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
-    export.refresh_from_db()
-    assert ids_in(export) == ids[::-1]
-
-
 def test_what_another_process_left_is_taken_up():
     export = begun()
     TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
@@ -228,12 +216,13 @@ def test_what_waits_for_a_worker_is_left_to_it(settings):
 
 def test_a_person_has_few_at_a_time_and_of_bounded_filters():
     owner, options = make_user(), ExportOptions()
-    long = begin_export(owner.pk, given={"tag": "x" * 9000}, name="csv", options=options)
+    with pytest.raises(ConfigurationError):
+        begin_export(owner.pk, given={"tag": "x" * 9000}, name="csv", options=options)
     for _ in range(MAX_RUNNING):
         begun(owner=owner)
     begun()  # somebody else
-    many = begin_export(owner.pk, given={}, name="csv", options=options)
-    assert (long, many) == (ExportRefusal.LONG, ExportRefusal.MANY)
+    with pytest.raises(ConfigurationError):
+        begin_export(owner.pk, given={}, name="csv", options=options)
 
 
 def test_where_copilots_have_members_prompts_are_those_of_copilots_that_the_owner_knows(settings):
