@@ -59,22 +59,18 @@ def select_prices(
 
     Free models are skipped: LiteLLM also writes 0 where a price is unknown.
     """
-    taken: dict[str, PriceEntry] = {}
+    taken: dict[str, Price] = {}
     skipped = list(file.skipped)
-    for entry in file.entries:
-        name, reason = _find_name(entry, listed=listed, vendor=vendor)
+    named = [(entry, *_find_name(entry, listed=listed, vendor=vendor)) for entry in file.entries]
+    # The entry with exactly the name of a model takes precedence.
+    for entry, name, reason in sorted(named, key=lambda one: one[0].key != one[1]):
         if not reason and entry.price.is_free:
             reason = _("Its price is 0, which may mean unknown. If it is free, add a price of 0.")
-        other = taken.get(name)
-        if not reason and other is not None and other.price != entry.price:
+        if not reason and taken.setdefault(name, entry.price) != entry.price:
             reason = _("Another entry of the file has the name %(name)s too.") % {"name": name}
-            if entry.key == name:  # the entry with exactly this name takes precedence
-                entry, taken[name] = other, entry
         if reason:
             skipped.append(SkippedEntry(entry.key, reason))
-        else:
-            taken.setdefault(name, entry)
-    return {name: entry.price for name, entry in taken.items()}, tuple(skipped)
+    return taken, tuple(skipped)
 
 
 def _find_name(
