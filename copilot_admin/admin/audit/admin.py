@@ -34,7 +34,14 @@ FOLDER = "admin/copilot_admin/auditentry"
 MAX_NAMES = 300
 
 
-class PersonFilter(ParameterFilter):
+class ListedFilter(ParameterFilter):
+    """Exact value of a column, chosen from a list."""
+
+    def has_output(self) -> bool:
+        return True
+
+
+class PersonFilter(ListedFilter):
     """User name at the time of the entry."""
 
     title = gettext_lazy("user")
@@ -47,11 +54,8 @@ class PersonFilter(ParameterFilter):
         chosen = self.value()
         return [(name, name) for name in dict.fromkeys([*found, *([chosen] if chosen else [])])]
 
-    def has_output(self) -> bool:
-        return True
 
-
-class ActionFilter(ParameterFilter):
+class ActionFilter(ListedFilter):
     title = gettext_lazy("action")
     parameter_name = "action"
     column = "action"
@@ -59,20 +63,14 @@ class ActionFilter(ParameterFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         return Action.choices
 
-    def has_output(self) -> bool:
-        return True
 
-
-class KindFilter(ParameterFilter):
+class KindFilter(ListedFilter):
     title = gettext_lazy("type")
     parameter_name = "kind"
     column = "subject_kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         return list_kinds(self.value() or "")
-
-    def has_output(self) -> bool:
-        return True
 
 
 class SubjectFilter(ParameterFilter):
