@@ -40,8 +40,7 @@ def old_providers(db, settings) -> list[Provider]:
     return providers
 
 
-def test_every_secret_is_encrypted_again_in_batches(old_providers, settings, monkeypatch):
-    monkeypatch.setattr(key_rotation, "BATCH_ROWS", 2)
+def test_every_secret_is_encrypted_again(old_providers, settings):
     output = rotate()
     assert f"Encrypted 3 secrets with key {NEW.id}." in output
     assert f"Key {OLD.id} is unused." in output
