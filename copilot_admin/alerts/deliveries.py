@@ -46,7 +46,6 @@ BACKOFF = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 36
 DELIVERY_RETENTION = timedelta(days=90)
 ALERT_RETENTION = timedelta(days=365)
 MAX_MESSAGES_PER_CALL = 20
-MAX_DELETED_PER_CALL = 50
 MAX_ANSWER_CHARACTERS = 500
 MAIL_TIMEOUT_SECONDS = 60.0
 
@@ -168,16 +167,12 @@ def retry_delivery(delivery: AlertDelivery) -> bool:
     return bool(changed)
 
 
-def delete_old_messages(now: datetime) -> int:
-    """Delete a batch of old finished messages and closed alerts; return their number."""
+def delete_old_messages(now: datetime) -> None:
+    """Delete old messages that don't wait, and closed alerts without messages."""
     messages = AlertDelivery.objects.filter(made_at__lt=now - DELIVERY_RETENTION)
-    messages = messages.exclude(state=DeliveryState.WAITING).order_by("made_at")
+    messages.exclude(state=DeliveryState.WAITING).delete()
     alerts = Alert.objects.filter(opened_at__lt=now - ALERT_RETENTION, deliveries=None)
-    alerts = alerts.exclude(closed_at=None).order_by("opened_at")
-    old_messages = list(messages.values_list("pk", flat=True)[:MAX_DELETED_PER_CALL])
-    old_alerts = list(alerts.values_list("pk", flat=True)[:MAX_DELETED_PER_CALL])
-    deleted = AlertDelivery.objects.filter(pk__in=old_messages).delete()[0]
-    return deleted + Alert.objects.filter(pk__in=old_alerts).delete()[0]
+    alerts.exclude(closed_at=None).delete()
 
 
 def _load_claimed(delivery_id: UUID, claim: int) -> AlertDelivery | None:

@@ -136,12 +136,11 @@ def test_old_messages_and_alerts_are_deleted_unless_open_or_waiting():
         )
         for days, state in ages
     ]
-    assert delete_old_messages(NOON) == 1
+    delete_old_messages(NOON)
     assert set(AlertDelivery.objects.all()) == set(rows[1:])
     AlertDelivery.objects.all().delete()
-    assert delete_old_messages(NOON) == 1
+    delete_old_messages(NOON)
     assert set(Alert.objects.all()) == set(old[1:])
-    assert delete_old_messages(NOON) == 0
 
 
 class TestMail:
