@@ -6,17 +6,14 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from django.core.management import CommandError, call_command
-from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from django_tasks.base import TaskResultStatus
-from django_tasks_db.management.commands import db_worker
 from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.jobs import blob_sweep, deletion, removal, tasks
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult, run_coroutine, run_on_server_loop
-from copilot_admin.management.commands import worker
 from copilot_admin.models import Cause, Copilot, Removal, RemovalState
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.errors import DatabaseUnavailable
@@ -43,21 +40,6 @@ class TestWorker:
     def _in_database(self, settings):
         settings.TASKS, settings.BACKGROUND = IN_DATABASE, "database"
 
-    @pytest.fixture
-    def worker_loop(self, monkeypatch):
-        """Errors with which the worker's loop ends, and its pauses."""
-        errors: list[Exception | None] = []
-        pauses: list[float] = []
-
-        def handle(self: db_worker.Command, **options: object) -> None:
-            if error := errors.pop(0):
-                raise error
-
-        monkeypatch.setattr(db_worker.Command, "handle", handle)
-        monkeypatch.setattr(worker.time, "sleep", pauses.append)
-        monkeypatch.setattr(worker.connections, "close_all", lambda: None)
-        return errors, pauses
-
     def test_runs_tasks_of_the_database(self):
         copilot = make_published()
         deletion.delete_in_background([copilot.pk])
@@ -66,12 +48,6 @@ class TestWorker:
         call_command("worker", batch=True, interval=0, startup_delay=False, verbosity=0)
         assert not Copilot.objects.exists()
         assert DBTaskResult.objects.successful().count() == DBTaskResult.objects.count() == 2
-
-    def test_waits_while_the_database_is_away(self, worker_loop):
-        errors, pauses = worker_loop
-        errors += [OperationalError(), InterfaceError(), None]
-        call_command("worker")
-        assert (errors, pauses) == ([], [5, 5])
 
     def test_rejects_a_server_that_runs_its_own_tasks(self, settings):
         settings.BACKGROUND = "process"
