@@ -38,8 +38,8 @@ from copilot_admin.evaluation.targets import prepare_target
 from copilot_admin.import_export.questions import parse_case
 from copilot_admin.jobs.tasks import (
     MAX_TASK_SECONDS,
-    enqueue_stalled,
     has_server_loop,
+    is_queued,
     run_coroutine,
     run_on_server_loop,
 )
@@ -89,7 +89,9 @@ def run_here(copilot_id: int) -> None:
 
 def resume_evaluations() -> None:
     """Resume runs that have lost their worker, unless a task for them is queued."""
-    enqueue_stalled(run_evaluations, claim_stalled())
+    for copilot_id in claim_stalled():
+        if not is_queued(run_evaluations, copilot_id):
+            run_evaluations.enqueue(copilot_id)
 
 
 class EvaluationWorker:

@@ -35,7 +35,6 @@ from copilot_admin.models import (
 from copilot_admin.models.usage import ROLLUPS
 from copilot_admin.privacy import rows
 from copilot_admin.privacy.holds import holds_on_copilot, try_lock_holds
-from copilot_admin.transcripts.store.checkpoints import is_missed
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
 
@@ -75,15 +74,8 @@ def delete_copilot(copilot_id: int) -> None:
 
 
 def resume_deletions() -> None:
-    """Enqueue deletions whose worker is gone; each is claimed by one caller only."""
-    now = timezone.now()
-    stalled = Copilot.objects.filter(
-        Q(deletion_moved_at=None) | is_missed("deletion_moved_at", now),
-        deletion_requested_at__isnull=False,
-    )
-    ids = list(stalled.values_list("pk", flat=True))
-    claimed = [pk for pk in ids if stalled.filter(pk=pk).update(deletion_moved_at=now)]
-    enqueue_stalled(delete_copilot, claimed)
+    marked = Copilot.objects.filter(deletion_requested_at__isnull=False)
+    enqueue_stalled(delete_copilot, marked, "deletion_moved_at")
 
 
 def delete_batch(copilot_id: int) -> BatchResult:

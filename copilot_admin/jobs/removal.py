@@ -38,7 +38,6 @@ from copilot_admin.privacy import counting, erased_data, rows
 from copilot_admin.privacy.holds import try_lock_holds
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 from copilot_admin.privacy.vacuum import merge_search_index, truncate_wal, vacuum
-from copilot_admin.transcripts.store.checkpoints import is_missed
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
 BATCH_TEST_CASES = 20
@@ -83,12 +82,7 @@ def remove(removal_id: int) -> None:
 
 
 def resume_removals() -> None:
-    """Enqueue removals whose worker is gone; each is claimed by one caller only."""
-    now = timezone.now()
-    stalled = get_unfinished().filter(Q(moved_at=None) | is_missed("moved_at", now))
-    ids = list(stalled.values_list("pk", flat=True))
-    claimed = [pk for pk in ids if stalled.filter(pk=pk).update(moved_at=now)]
-    enqueue_stalled(remove, claimed)
+    enqueue_stalled(remove, get_unfinished(), "moved_at")
 
 
 def get_unfinished() -> QuerySet[Removal]:

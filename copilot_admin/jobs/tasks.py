@@ -4,7 +4,7 @@ The database says what a task has to do, so an interrupted task is resumed by a 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from datetime import timedelta
 from enum import StrEnum
@@ -15,6 +15,7 @@ import time
 from typing import Any, ParamSpec, TypeVar
 
 from django import db
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django_tasks.backends.base import BaseTaskBackend
@@ -26,6 +27,7 @@ from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.errors import Unavailable
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import WRITER, DatabaseThread, close_lost_connections
+from copilot_admin.transcripts.store.checkpoints import is_missed
 
 MAX_TASK_SECONDS = 10.0  # then the task is enqueued again, so that others run and a worker can stop
 # Tasks end long before, so the worker of this one was killed.
@@ -182,11 +184,16 @@ def run_batches(
             return result
 
 
-def enqueue_stalled(task: Task[[T], None], stalled: Iterable[T]) -> None:
-    """Enqueue a task for each stalled job, unless it waits for a worker already."""
-    for argument in stalled:
-        if not is_queued(task, argument):
-            task.enqueue(argument)
+def enqueue_stalled(task: Task[[int], None], rows: QuerySet[Any], lease: str) -> None:
+    """Enqueue a task for each row whose worker is gone, unless it waits for a worker already.
+
+    Each is claimed by one caller only; `lease` is the column with the time of the last batch.
+    """
+    now = timezone.now()
+    stalled = rows.filter(Q(**{lease: None}) | is_missed(lease, now))
+    for pk in list(stalled.values_list("pk", flat=True)):
+        if stalled.filter(pk=pk).update(**{lease: now}) and not is_queued(task, pk):
+            task.enqueue(pk)
 
 
 def is_queued(task: Task[P, None], *arguments: object) -> bool:

@@ -182,10 +182,10 @@ def test_a_removal_that_stopped_is_taken_up_once(monkeypatch):
     )
     Removal.objects.filter(pk=stalled.pk).update(moved_at=timezone.now() - timedelta(minutes=1))
     claimed = []
-    monkeypatch.setattr(removing, "enqueue_stalled", lambda task, ids: claimed.append(ids))
+    monkeypatch.setattr(type(removing.remove), "enqueue", lambda _task, pk: claimed.append(pk))
     resume_removals()
     resume_removals()
-    assert claimed == [[stalled.pk], []]
+    assert claimed == [stalled.pk]
     remove(removal=going)
     assert remove_batch(going.pk) is BatchResult.DONE
 
