@@ -1,8 +1,6 @@
 """Tags of copilots, which are part of no version."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
@@ -10,14 +8,6 @@ from copilot_admin.copilots.config_types import MAX_TAGS, tag_fault
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
-
-
-@dataclass(frozen=True, slots=True)
-class TagCount:
-    """A tag and how many copilots have it."""
-
-    tag: str
-    copilots: int
 
 
 def tags_in(text: str, *, known: Iterable[str] = ()) -> list[str]:
@@ -52,18 +42,16 @@ def with_tags(
     return _few([tag for key, tag in reversed(found.items()) if key not in gone])
 
 
-def known_tags(copilots: CopilotQuerySet) -> list[TagCount]:
-    """Return the tags of some copilots with their numbers, sorted; one query.
+def known_tags(copilots: CopilotQuerySet) -> list[str]:
+    """Return the tags of some copilots, sorted; one query.
 
     Tags are one JSON column: those of some hundred copilots are read in a millisecond.
     """
     spelled: dict[str, str] = {}
-    counts: Counter[str] = Counter()
     for tags in copilots.order_by("pk").values_list("tags", flat=True):
         for tag in tags:
             spelled.setdefault(tag.casefold(), tag)
-            counts[tag.casefold()] += 1
-    return [TagCount(spelled[key], counts[key]) for key in sorted(counts, key=str.casefold)]
+    return [spelled[key] for key in sorted(spelled)]
 
 
 def tagged(copilots: CopilotQuerySet, tag: str) -> CopilotQuerySet:

@@ -179,7 +179,7 @@ def _name_itself(rows: "QuerySet[Any]", column: str) -> Choices:
 
 
 def list_tags() -> Choices:
-    return [(one.tag, one.tag) for one in known_tags(Copilot.objects.all())[:MAX_CHOICES]]
+    return [(tag, tag) for tag in known_tags(Copilot.objects.all())[:MAX_CHOICES]]
 
 
 def list_providers() -> Choices:

@@ -55,8 +55,7 @@ class RecipientsForm(forms.ModelForm[Any]):
         )
         fields["copilot"].queryset = offered.only("name").by_name()
         fields["copilot"].empty_label = _("All copilots")
-        tags = known_tags(Copilot.objects.all())
-        fields["tag"].widget.suggestions = tuple(one.tag for one in tags)
+        fields["tag"].widget.suggestions = tuple(known_tags(Copilot.objects.all()))
         if not can_send_mail():
             fields["mails"].help_text = _NO_MAIL
 

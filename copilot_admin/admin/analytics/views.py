@@ -122,8 +122,8 @@ def _choices(scope: AnalyticsScope) -> dict[str, Any]:
         "resolutions": [(label, scope.query(by=one), one) for one, label in by.items() if is_long],
         "copilots": [(one, scope.query(**{**none, "copilot": str(one.pk)})) for one in copilots],
         "tags": [
-            (one.tag, scope.query(**{**none, "copilot": "", "tag": one.tag}))
-            for one in known_tags(Copilot.objects.all())
+            (tag, scope.query(**{**none, "copilot": "", "tag": tag}))
+            for tag in known_tags(Copilot.objects.all())
         ],
         "versions": [
             (one.number, one.pk == live, scope.query(version=str(one.number)))

@@ -57,7 +57,7 @@ class TagFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         in_archive = request.GET.get(StateFilter.parameter_name) == CopilotState.ARCHIVED
         rows = reachable(request.user).filter(archived_at__isnull=not in_archive)
-        return [(found.tag, found.tag) for found in known_tags(rows)]
+        return [(tag, tag) for tag in known_tags(rows)]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Copilot]

@@ -47,7 +47,7 @@ class TagViews(CopilotViews):
         return self._tags_page(request, copilots, fault=fault)
 
     def _tag(self, request: HttpRequest, ids: list[int]) -> str:
-        known = [found.tag for found in known_tags(reachable(request.user).in_use())]
+        known = known_tags(reachable(request.user).in_use())
         named = {
             key: tags_in(request.POST.get(key, ""), known=known)
             for key in ("tags", "add", "remove")
