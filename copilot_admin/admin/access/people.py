@@ -9,8 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Model, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import URLPattern, path
+from django.shortcuts import render
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -73,6 +72,7 @@ class UserAdmin(GrantedAdmin[User]):
         "second_factor",
         "last_login",
     )
+    row_views = ("sessions", "password_link", "reset_mfa")
     list_filter = ("is_active", "groups")
     search_fields = ("username", "first_name", "last_name", "email")
     search_help_text = _("Name or email")
@@ -141,15 +141,6 @@ class UserAdmin(GrantedAdmin[User]):
         is_own = user.pk == request.user.pk and not request.user.is_superuser
         return not is_external(user) and not is_own and self.has_change_permission(request, user)
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        own = [
-            path("<id:pk>/sessions/", wrap(self.sessions_view), name="auth_user_sessions"),
-            path("<id:pk>/password-link/", wrap(self.link_view), name="auth_user_password_link"),
-            path("<id:pk>/reset-two-factor/", wrap(self.reset_view), name="auth_user_reset_mfa"),
-        ]
-        return [*own, *super().get_urls()]
-
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> Any:
@@ -164,9 +155,9 @@ class UserAdmin(GrantedAdmin[User]):
         return self._give_link(request, obj, is_new=True)
 
     @method_decorator([require_POST, never_cache])
-    def link_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def password_link_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Create a link by which a user sets a password."""
-        user = self._get_user(request, pk)
+        user = self.get_changeable(request, pk)
         if is_external(user) or not user.is_active:
             raise PermissionDenied
         return self._give_link(request, user, is_new=not user.has_usable_password())
@@ -180,7 +171,7 @@ class UserAdmin(GrantedAdmin[User]):
         if settings.EMAIL_HOST and user.email and send_password_link(user, link, template=template):
             text = gettext("A link was sent to %(email)s.") % {"email": user.email}
             messages.success(request, text)
-            return redirect("admin:auth_user_change", user.pk)
+            return self.redirect_to(user)
         title = gettext("Link for %(name)s") % {"name": user}
         context = {
             **self.page_context(request, title),
@@ -191,29 +182,23 @@ class UserAdmin(GrantedAdmin[User]):
         return render(request, "admin/auth/user/link.html", context)
 
     @method_decorator([require_POST])
-    def reset_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+    def reset_mfa_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Remove the second factors of a user who has lost them."""
-        user = self._get_user(request, pk)
+        user = self.get_changeable(request, pk)
         if user.pk == request.user.pk:
             raise PermissionDenied  # their own page asks for a code first
         with transaction.atomic():
             reset_second_factor(user)
         messages.success(request, gettext("Two-factor authentication was reset."))
-        return redirect("admin:auth_user_change", user.pk)
+        return self.redirect_to(user)
 
     def sessions_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """List the sessions of a user, and end some."""
-        user = self._get_user(request, pk)
+        user = self.get_changeable(request, pk)
         if request.method == "POST":
             self.log_change(request, user, "Ended sessions.")
         title = gettext("Sessions of %(name)s") % {"name": user}
         return show_sessions(request, user, title=title, person=user, opts=self.opts)
-
-    def _get_user(self, request: HttpRequest, pk: int) -> User:
-        user = get_object_or_404(User, pk=pk)
-        if not self.has_change_permission(request, user):
-            raise PermissionDenied
-        return user
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Also return why a user can't be deleted: their own account, or the last administrator."""

@@ -183,7 +183,7 @@ def test_the_page_of_who_may_do_more_can_be_read_and_has_no_form() -> None:
     assert reviewer.username in page
     assert 'name="username"' not in page
     assert f"{reviewer.pk}/sessions/" not in page
-    assert "password-link" not in page
+    assert "password_link" not in page
 
 
 class TestWhoHasToStay:

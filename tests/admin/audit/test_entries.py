@@ -84,7 +84,7 @@ def test_people_groups_and_passwords_are_told(boss: Client) -> None:
         [],
         [f"Reviewers ({group.pk})"],
     )
-    boss.post(f"/admin/auth/user/{person.pk}/password-link/")
+    boss.post(f"/admin/auth/user/{person.pk}/password_link/")
     assert told(newest()) == ("changed", "user", {}, {"password_link": "created"})
 
 
