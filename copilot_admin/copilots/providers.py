@@ -119,7 +119,7 @@ def set_api_key(provider: Provider, text: str) -> None:
 def forget_secrets_if_moved(provider: Provider, base_url: str, options: Mapping[str, Json]) -> None:
     """Drop the stored key and headers when they would reach another server. Does not save.
 
-    Whoever may change a base URL could otherwise have them sent to a server of their own.
+    Users who can change a base URL could otherwise have them sent to their own server.
     """
     if get_destination(provider.base_url, provider.options) != get_destination(base_url, options):
         provider.api_key_cipher = provider.api_key_hint = provider.headers_cipher = ""

@@ -22,8 +22,8 @@ from pydantic import BaseModel, Field
 
 from copilot_admin.agent.values.spec import WidgetDataMode
 from copilot_admin.copilots.checklist.known_models import pick_chat_model
+from copilot_admin.copilots.names import free_name, free_slug
 from copilot_admin.copilots.providers import has_key
-from copilot_admin.copilots.slugs import free_slug
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.reading import load
@@ -189,7 +189,7 @@ def make_copilot(
             "image": _read_picture(template),
             **template.entry,
             "slug": slug,
-            "name": _free_name(template.name),
+            "name": free_name(template.name, Copilot),
             "provider": provider.name,
             "model": model,
             "custom_features": _add_model(template, switched),
@@ -219,8 +219,7 @@ def find_default_model(provider: Provider) -> str:
 
 
 def _make_demo_provider() -> Provider:
-    taken = {name.lower() for name in Provider.objects.values_list("name", flat=True)}
-    return Provider.objects.create(name=_numbered("Demo model", taken), kind=DEMO)
+    return Provider.objects.create(name=free_name("Demo model", Provider), kind=DEMO)
 
 
 def _read_picture(template: Template) -> str:
@@ -237,14 +236,3 @@ def _add_model(template: Template, switched: Switched | None) -> list[Mapping[st
     more = {"model": switched.model, "provider": switched.provider}
     given = {key: value for key, value in more.items() if value}
     return [{**row, **given} if row["key"] == template.switched_model else row for row in rows]
-
-
-def _free_name(wanted: str) -> str:
-    return _numbered(
-        wanted, {name.lower() for name in Copilot.objects.values_list("name", flat=True)}
-    )
-
-
-def _numbered(name: str, taken: set[str]) -> str:
-    names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 3)))
-    return next(one for one in names if one.lower() not in taken)

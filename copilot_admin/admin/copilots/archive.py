@@ -26,7 +26,7 @@ from django.utils.translation import ngettext
 from copilot_admin.admin.copilots.views import CopilotViews, header_of, page_of
 from copilot_admin.admin.home.copilots import Week, load_weeks
 from copilot_admin.copilots.archive import archive_copilots, restore_copilots
-from copilot_admin.copilots.slugs import MAX_LENGTH, free_slug
+from copilot_admin.copilots.names import MAX_LENGTH, free_slug
 from copilot_admin.copilots.test_cases import copy_cases
 from copilot_admin.models import (
     Access,

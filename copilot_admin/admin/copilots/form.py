@@ -51,8 +51,8 @@ from copilot_admin.copilots.config_types import (
     html_source_fault,
 )
 from copilot_admin.copilots.images import MAX_BYTES, harmless_png, random_name
+from copilot_admin.copilots.names import free_slug, slug_of
 from copilot_admin.copilots.other_providers import find_missing, names_in_rows
-from copilot_admin.copilots.slugs import free_slug, slug_of
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 

@@ -4,7 +4,6 @@ import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import count
 from time import monotonic
 from typing import Any
 
@@ -37,6 +36,7 @@ from copilot_admin.copilots.checklist.known_models import (
     takes_no_tools,
     window_of,
 )
+from copilot_admin.copilots.names import free_name
 from copilot_admin.copilots.providers import check_key_variable, provider_spec, read_timeouts
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import ModelPrice, Provider
@@ -249,7 +249,11 @@ def build_connect_data(preset: Preset, sent: QueryDict | None = None) -> dict[st
         for name, field in blank.fields.items()
         if (value := blank.get_initial_for_field(field, name)) not in (None, "", False)
     }
-    data |= {"name": _free_name(preset.name), "kind": preset.kind, "base_url": preset.base_url}
+    data |= {
+        "name": free_name(preset.name, Provider),
+        "kind": preset.kind,
+        "base_url": preset.base_url,
+    }
     data |= preset.values
     if sent is not None:
         names = (*preset.fields, "name")
@@ -258,8 +262,3 @@ def build_connect_data(preset: Preset, sent: QueryDict | None = None) -> dict[st
         if not typed.get("base_url", "-").strip():
             data["base_url"] = ""
     return data
-
-
-def _free_name(name: str) -> str:
-    names = (name if number == 1 else f"{name} {number}" for number in count(1))
-    return next(one for one in names if not Provider.objects.filter(name__iexact=one).exists())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.copilots.slugs import MAX_LENGTH, free_slug, slug_of
+from copilot_admin.copilots.names import MAX_LENGTH, free_slug, slug_of
 from copilot_admin.models.copilots import SLUG
 from tests.factories import make_copilot
 

@@ -1,22 +1,29 @@
-"""Slugs from names: ASCII letters and digits, and a number if the slug is taken."""
+"""Free names and slugs of new rows."""
 
 from itertools import count
 import re
 import unicodedata
 
 from anyascii import anyascii
+from django.db.models import Model
 
 from copilot_admin.models import Copilot
 
 MAX_LENGTH = 60
-UNREAD = "copilot"  # of a name without a letter or a digit
+
+
+def free_name(name: str, model: type[Model]) -> str:
+    """Return the name, with a number if a row of the model has it in any case."""
+    taken = {one.lower() for one in model._default_manager.values_list("name", flat=True)}
+    names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 3)))
+    return next(one for one in names if one.lower() not in taken)
 
 
 def slug_of(name: str) -> str:
     """Return a slug like a name; `slug.js` applies the same rule to Latin letters."""
     words = re.sub(r"\W|_", " ", unicodedata.normalize("NFKC", name))
     ascii_words = re.sub(r"[^a-z0-9 ]", "", anyascii(words).lower())
-    return "-".join(ascii_words.split())[:MAX_LENGTH].rstrip("-") or UNREAD
+    return "-".join(ascii_words.split())[:MAX_LENGTH].rstrip("-") or "copilot"
 
 
 def free_slug(wanted: str) -> str:
