@@ -1,4 +1,4 @@
-"""What people do in the admin, and commands do, is told whole: by whom, on what, before and after."""
+"""The audit trail names each action in the admin and of commands once: by whom, on what, before and after."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,11 +12,28 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
+from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.audit.recording import READ_INTERVAL
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Action, AuditEntry, Conversation, EndpointKey, Provider
+from copilot_admin.models import (
+    Action,
+    AlertDelivery,
+    AlertDigest,
+    AuditEntry,
+    Conversation,
+    DeliveryState,
+    EndpointKey,
+    LegalHold,
+    Provider,
+    Removal,
+    Turn,
+    TurnNote,
+)
 from copilot_admin.models.audit import ActorKind
-from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.alerts.alerting import make_rule, make_webhook
+from tests.factories import make_copilot, make_provider, make_user
+from tests.transcripts.store.journaling import Client as Asking
 
 pytestmark = pytest.mark.django_db
 ADMIN = "/admin/copilot_admin"
@@ -25,18 +42,26 @@ ADMIN = "/admin/copilot_admin"
 @pytest.fixture
 def boss() -> Client:
     browser = Client()
-    browser.force_login(User.objects.create_superuser("boss", password="wrong horse"))
+    browser.force_login(make_user(username="boss", is_superuser=True))
     return browser
+
+
+@pytest.fixture
+def talk() -> Conversation:
+    return Asking(trace_id="t").ask("canary question").answer("42").conversation
 
 
 def newest() -> AuditEntry:
     return AuditEntry.objects.all()[0]
 
 
-def told(entry: AuditEntry) -> tuple[str, str, Any, Any]:
-    """What, on what, before and after."""
-    before, after = json.loads(entry.before), json.loads(entry.after)
-    return entry.action, entry.subject_kind, before, after
+def told(count: int = 1) -> list[tuple[str, str, Any, Any]]:
+    """The newest entries, the oldest of them first."""
+    newest = list(AuditEntry.objects.all()[:count])[::-1]
+    return [
+        (one.action, one.subject_kind, json.loads(one.before), json.loads(one.after))
+        for one in newest
+    ]
 
 
 def entries() -> int:
@@ -55,12 +80,12 @@ PROVIDER = {
 def test_a_provider_is_told_without_its_key(boss: Client) -> None:
     made = boss.post(f"{ADMIN}/provider/add/", PROVIDER)
     assert made.status_code == 302, made.context["adminform"].form.errors
-    action, kind, before, after = told(newest())
+    action, kind, before, after = told()[0]
     assert (action, kind, before, after["api_key_cipher"]) == ("added", "provider", {}, "set")
     provider = Provider.objects.get(name="Bank")
     address = f"{ADMIN}/provider/{provider.pk}/change/"
     boss.post(address, {**PROVIDER, "api_key": "sk-canary-9999999999", "name": "Bank 2"})
-    action, kind, before, after = told(newest())
+    action, kind, before, after = told()[0]
     assert action == "changed"
     assert (before["name"], after["name"]) == ("Bank", "Bank 2")
     assert (before["api_key_cipher"], after["api_key_cipher"]) == ("set", "changed")
@@ -68,7 +93,7 @@ def test_a_provider_is_told_without_its_key(boss: Client) -> None:
     boss.post(address, {**PROVIDER, "name": ""})
     assert entries() == count  # a form with a mistake changes nothing
     boss.post(f"{ADMIN}/provider/{provider.pk}/delete/", {"post": "yes"})
-    assert told(newest())[:2] == ("deleted", "provider")
+    assert told()[0][:2] == ("deleted", "provider")
     written = "".join(one.before + one.after for one in AuditEntry.objects.all())
     assert "canary" not in written
 
@@ -78,14 +103,14 @@ def test_people_groups_and_passwords_are_told(boss: Client) -> None:
     values = {"username": person.username, "is_active": "on"}
     group = Group.objects.get(name=Role.REVIEWERS)
     boss.post(f"/admin/auth/user/{person.pk}/change/", {**values, "roles": [group.pk]})
-    action, _, before, after = told(newest())
+    action, _, before, after = told()[0]
     assert (action, before["groups"], after["groups"]) == (
         "changed",
         [],
         [f"Reviewers ({group.pk})"],
     )
     boss.post(f"/admin/auth/user/{person.pk}/password_link/")
-    assert told(newest()) == ("changed", "user", {}, {"password_link": "created"})
+    assert told()[0] == ("changed", "user", {}, {"password_link": "created"})
 
 
 def test_sign_ins_failures_and_sign_outs_are_recorded() -> None:
@@ -113,38 +138,26 @@ def test_sign_ins_failures_and_sign_outs_are_recorded() -> None:
 def test_a_key_is_told_when_it_is_made_and_revoked_once(boss: Client) -> None:
     boss.post(f"{ADMIN}/endpointkey/add/", {"name": "Desk", "expires_at": ""})
     key = EndpointKey.objects.get()
-    action, _, _, after = told(newest())
+    action, _, _, after = told()[0]
     assert (action, after["digest"], after["name"]) == ("added", "set", "Desk")
     for _ in range(2):
         boss.post(f"{ADMIN}/endpointkey/{key.pk}/revoke/")
     assert AuditEntry.objects.filter(action=Action.REVOKED, subject_id=str(key.pk)).count() == 1
 
 
-def conversation() -> Conversation:
-    now = timezone.now()
-    return Conversation.objects.create(
-        copilot=make_published(),
-        principal="anonymous",
-        first_at=now,
-        last_at=now,
-        title="canary question",
-    )
-
-
 def test_who_reads_a_transcript_is_told_once_in_ten_minutes(
-    boss: Client, reviewer: Client, monkeypatch: pytest.MonkeyPatch
+    boss: Client, reviewer: Client, talk: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = conversation()
-    page = f"{ADMIN}/conversation/{one.pk}/change/"
+    page = f"{ADMIN}/conversation/{talk.pk}/change/"
     for _ in range(3):
         boss.get(page)
-        boss.get(f"{ADMIN}/conversation/{one.pk}/turns/")
-        boss.get(f"{ADMIN}/conversation/{one.pk}/state/")
+        boss.get(f"{ADMIN}/conversation/{talk.pk}/turns/")
+        boss.get(f"{ADMIN}/conversation/{talk.pk}/state/")
     reviewer.get(page)
     read = AuditEntry.objects.filter(action=Action.READ)
     assert (
         list(read.values_list("subject_kind", "subject_id", "subject_name"))
-        == [("conversation", str(one.pk), "")] * 2
+        == [("conversation", str(talk.pk), "")] * 2
     )
     later = timezone.now() + READ_INTERVAL + timedelta(seconds=1)
     monkeypatch.setattr("copilot_admin.audit.recording.timezone.now", lambda: later)
@@ -155,7 +168,7 @@ def test_who_reads_a_transcript_is_told_once_in_ten_minutes(
 
 def test_a_search_is_told_with_its_filters_and_without_its_words(reviewer: Client) -> None:
     reviewer.get(f"{ADMIN}/conversation/", {"q": "canary", "outcome": "failed"})
-    action, kind, _, after = told(newest())
+    action, kind, _, after = told()[0]
     assert (action, kind, after["filters"]) == ("searched", "conversation", {"outcome": "failed"})
     assert after["words"]["characters"] == 6
     assert "canary" not in newest().after
@@ -168,17 +181,17 @@ def test_a_copilot_is_told_from_its_draft_to_the_archive(boss: Client) -> None:
     (draft,) = page.context["drafts"]
     seen = {"draft": f"{copilot.pk}:{draft.digest}", f"note-{copilot.pk}": "First"}
     boss.post(f"{ADMIN}/copilot/publish/?id={copilot.pk}", seen)
-    action, _, before, after = told(newest())
+    action, _, before, after = told()[0]
     assert (action, before, after["live"], after["note"]) == ("published", {}, 1, "First")
     boss.post(f"{ADMIN}/copilot/archive/?id={copilot.pk}")
-    assert told(newest()) == ("archived", "copilot", {}, {})
+    assert told()[0] == ("archived", "copilot", {}, {})
     boss.post(f"{ADMIN}/copilot/{copilot.pk}/restore/")
     boss.post(
         f"{ADMIN}/copilot/export/",
         {"slug": ["macro"], "format": "json", "files": "one", "what": "draft"},
     )
     facts = {"copilots": ["macro"], "format": "json", "live": False}
-    assert told(newest()) == ("exported", "copilot", {}, facts)
+    assert told()[0] == ("exported", "copilot", {}, facts)
 
 
 def make_a_key(_: Path) -> None:
@@ -228,3 +241,120 @@ def test_commands_are_told_with_the_user_of_the_system(
     assert (entry.action, entry.subject_kind) == expected
     assert (entry.actor_kind, entry.actor_name) == (ActorKind.COMMAND, "deploy")
     assert "canary" not in entry.after
+
+
+def test_limits_are_told_with_what_they_were(boss: Client) -> None:
+    copilot = make_copilot(name="Macro")
+    for whom, kind in ((f"copilot:{copilot.pk}", "copilot"), ("user:anna", "subjectlimits")):
+        page = f"/admin/limits/one/?whom={whom}"
+        for limit in ("5", "5", "7"):
+            boss.post(page, {"requests_per_day": limit})
+        assert told(2) == [
+            ("changed", kind, {"limits": {}}, {"limits": {"requests_per_day": 5}}),
+            (
+                "changed",
+                kind,
+                {"limits": {"requests_per_day": 5}},
+                {"limits": {"requests_per_day": 7}},
+            ),
+        ]
+    names = AuditEntry.objects.filter(action=Action.CHANGED).values_list("subject_name", flat=True)
+    assert list(names) == ["user:anna", "user:anna", "Macro", "Macro"]
+
+
+def test_members_are_told_before_and_after(boss: Client, settings: Any) -> None:
+    settings.MEMBERS = True
+    copilot = make_copilot()
+    make_user(Role.BUILDERS, username="anna")
+    page = f"{ADMIN}/copilot/{copilot.pk}/members/"
+    boss.post(page, {"add": "1", "user": "anna", "owner": "on"})
+    assert told() == [("changed", "copilot", {"owners": []}, {"owners": ["anna"]})]
+    boss.post(page, {"everybody": "on"} if not copilot.is_for_all_builders else {"close": "1"})
+    assert [one[:2] for one in told()] == [("changed", "copilot")]
+    count = entries()
+    boss.post(page, {"add": "1", "user": "nobody"})
+    assert entries() == count
+
+
+def test_a_copilot_that_is_kept_for_another_time_is_told(boss: Client) -> None:
+    copilot = make_copilot()
+    page = f"/admin/privacy/copilots/{copilot.pk}/"
+    for _ in range(2):
+        boss.post(page, {"retention_days": "30", "redaction": ["email"]})
+    assert told(1) == [
+        (
+            "changed",
+            "copilot",
+            {"retention_days": None, "redaction": []},
+            {"retention_days": 30, "redaction": ["email"]},
+        )
+    ]
+    assert AuditEntry.objects.filter(action=Action.CHANGED).count() == 1
+
+
+def test_holds_and_erasures_are_told_without_whom_they_are_about(
+    boss: Client, talk: Conversation
+) -> None:
+    boss.post("/admin/privacy/hold/", {"principal": "key:7", "reason": "Case 7"})
+    ((action, kind, _, after),) = told()
+    assert (action, kind, after["reason"], list(after["principal"])) == (
+        "held",
+        "legalhold",
+        "Case 7",
+        ["mark"],
+    )
+    hold = LegalHold.objects.get()
+    for _ in range(2):
+        boss.post(f"/admin/privacy/release/{hold.pk}/")
+    assert told() == [("released", "legalhold", {}, {})]
+    assert AuditEntry.objects.filter(action=Action.RELEASED).count() == 1
+    asked = {"conversation": talk.pk, "reason": "Asked", "sure": "1"}
+    boss.post("/admin/privacy/erase/", asked)
+    removal = Removal.objects.get()
+    facts = {"conversation": talk.pk, "cause": "erasure", "conversations": 1}
+    assert told() == [("erased", "removal", {}, {**facts, "with_questions": False})]
+    assert AuditEntry.objects.all()[0].subject_id == str(removal.pk)
+
+
+def test_what_is_sent_and_tried_by_hand_is_told(boss: Client) -> None:
+    rule, (hook, _) = make_rule(), make_webhook()
+    digest = AlertDigest.objects.create(name="Monday", mails="a@example.com")
+    (delivery,) = create_deliveries(make_rule(), build_test_message("x", timezone.now()))
+    AlertDelivery.objects.update(state=DeliveryState.FAILED)
+    boss.post(f"{ADMIN}/alertrule/{rule.pk}/test/")
+    boss.post(f"{ADMIN}/alertwebhook/{hook.pk}/test/")
+    boss.post(f"{ADMIN}/alertdigest/{digest.pk}/now/")
+    boss.post(f"{ADMIN}/alertdelivery/{delivery.pk}/again/")
+    assert told(4) == [
+        ("tested", "alertrule", {}, {"deliveries": 1}),
+        ("tested", "alertwebhook", {}, {}),
+        ("sent", "alertdigest", {}, {"deliveries": 1}),
+        ("sent", "alertdelivery", {}, {"event": "test"}),
+    ]
+
+
+def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) -> None:
+    page, turn = f"{ADMIN}/conversation/{talk.pk}", Turn.objects.get()
+    for rating in ("good", "bad"):
+        boss.post(f"{page}/review/", {"rating": rating, "comment": "canary comment"})
+    where = {"conversation": talk.pk}
+    assert [one for one in told(3) if one[1] == "verdict"] == [
+        ("added", "verdict", {}, {**where, "rating": "good"}),
+        ("changed", "verdict", {"rating": "good"}, {**where, "rating": "bad"}),
+    ]
+    boss.post(f"{page}/turns/{turn.pk}/verdict/", {"rating": "good", "comment": ""})
+    assert told()[0][3] == {**where, "turn": turn.pk, "rating": "good"}
+    for _ in range(2):
+        boss.post(f"{ADMIN}/conversation/bulk/", {"action": "unreviewed", "chosen": talk.pk})
+    assert told() == [
+        ("changed", "conversation", {"review_state": "done"}, {"review_state": "new"})
+    ]
+    boss.post(f"{page}/turns/{turn.pk}/notes/", {"text": "canary note"})
+    note = TurnNote.objects.get()
+    boss.post(f"{page}/notes/{note.pk}/", {"text": "another canary"})
+    boss.post(f"{page}/notes/{note.pk}/", {"_delete": "1"})
+    about = {**where, "turn": turn.pk}
+    assert told(3) == [
+        (action, "turnnote", {}, about) for action in ("added", "changed", "deleted")
+    ]
+    assert "canary" not in "".join(one.before + one.after for one in AuditEntry.objects.all())
