@@ -1,51 +1,14 @@
 """The application as `asgi.py` builds it: lifespan, static files, and a real server."""
 
-import asyncio
-from typing import Any
-
 import pytest
 import requests
 
-from copilot_admin.asgi import Lifespan, application, serve_static_files
-from copilot_admin.errors import ConfigurationError
+from copilot_admin.asgi import application, serve_static_files
 from tests.factories import make_published
 from tests.http.asgi_client import call, echo, scope
 from tests.live_server import serving
 from tests.polling import HANGS_SECONDS
 from tests.wire import Line
-
-
-class TestLifespan:
-    def run(self, *messages: str, error: Exception | None = None) -> list[Any]:
-        log: list[Any] = []
-        pending = [{"type": f"lifespan.{message}"} for message in messages]
-
-        async def start() -> None:
-            log.append("start")
-            if error is not None:
-                raise error
-
-        async def stop() -> None:
-            log.append("stop")
-
-        async def receive() -> Any:
-            return pending.pop(0)
-
-        async def send(message: Any) -> None:
-            log.append((message["type"], message.get("message")))
-
-        app = Lifespan(echo, start=start, stop=stop)
-        asyncio.run(app({"type": "lifespan"}, receive, send))
-        return log
-
-    def test_hooks_run_in_order(self):
-        started, stopped = "lifespan.startup.complete", "lifespan.shutdown.complete"
-        log = self.run("startup", "shutdown")
-        assert log == ["start", (started, None), "stop", (stopped, None)]
-
-    def test_a_server_that_can_not_start_says_why_and_is_not_stopped(self):
-        log = self.run("startup", error=ConfigurationError("Set SECRET_KEY."))
-        assert log == ["start", ("lifespan.startup.failed", "Set SECRET_KEY.")]
 
 
 class TestStaticFiles:

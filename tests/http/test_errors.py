@@ -21,7 +21,7 @@ import pytest
 from copilot_admin.admin.site import site as frame
 from copilot_admin.config.roles import Role
 from copilot_admin.errors import BodyTooLarge, RequestError, Unavailable, UnknownHost
-from copilot_admin.http.errors import bad_request, get_request_id, send_error, server_error
+from copilot_admin.http.errors import bad_request, send_error, server_error
 from copilot_admin.models import Copilot
 from tests.factories import make_user
 from tests.http.asgi_client import Answer, call, scope
@@ -143,14 +143,6 @@ def test_programs_read_in_json_that_a_url_leads_nowhere(path, method):
     response = Client().generic(method, path, headers={"accept": "text/html"})
     assert (response.status_code, response.json()["code"]) == (404, "not-found")
     assert ("message" in response.json()) is path.startswith("/v2/")
-
-
-def test_the_component_api_has_request_ids_with_djangos_test_client_too(rf):
-    given = rf.get("/v2/components", headers={"X-Appbuilder-Request-Id": "mine"})
-    assert get_request_id(given) == "mine"
-    made = rf.get("/v2/components")
-    assert get_request_id(made) == get_request_id(made) != "mine"
-    assert get_request_id(rf.get(QUERY)) is None
 
 
 def test_pages_explain_what_went_wrong(builder):
