@@ -16,7 +16,7 @@ from copilot_admin.agent.client.widgets import facts_of, facts_of_param, listed_
 from copilot_admin.agent.prompt.data_items import describe_artifact, item_text
 from copilot_admin.agent.prompt.truncation import truncate_messages
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
-from copilot_admin.agent.values.turn import Fetched, fetched_by, fetched_in_turn
+from copilot_admin.agent.values.turn import Fetched, fetched_in, fetched_in_turn
 from protocol.data import DataMessage, fold, render
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, is_deeper
@@ -81,12 +81,17 @@ def instance_of(fetched: Fetched, *, several: frozenset[str]) -> str:
 
     `several` are the widgets that the conversation has data of for different arguments.
     """
-    ref = _ref(fetched)
+    ref = fetched.ref
     return f"{ref} {_arguments(fetched)}" if ref in several else ref
 
 
 def _several(query: Query) -> frozenset[str]:
-    asked = Counter(ref for ref, _ in {(_ref(one), _arguments(one)) for one in _fetched(query)})
+    asked = Counter(
+        ref
+        for ref, _ in {
+            (one.ref, _arguments(one)) for one in fetched_in(query.messages, widgets=query.widgets)
+        }
+    )
     return frozenset(ref for ref, count in asked.items() if count > 1)
 
 
@@ -168,10 +173,10 @@ def _context(item: ContextItem) -> DataMessage:
 
 
 def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
-    for one in _fetched(query):
+    for one in fetched_in(query.messages, widgets=query.widgets):
         if not isinstance(one.result, SourceData):
             continue  # an error stays where the call is
-        name = name_of(one.widget) if one.widget else _ref(one)
+        name = name_of(one.widget) if one.widget else one.ref
         asked = f" asked with {_arguments(one)}" if one.source.input_args else ""
         yield DataMessage(
             kind=_WIDGET_DATA,
@@ -179,19 +184,6 @@ def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
             data=_content(one.result),
             description=_describe(f"Data of the widget {name}{asked}.", one.result),
         )
-
-
-def _fetched(query: Query) -> Iterator[Fetched]:
-    for message in query.messages:
-        if isinstance(message, ResultMessage) and message.function in WIDGET_DATA_FUNCTIONS:
-            yield from fetched_by(message, widgets=query.widgets)
-
-
-def _ref(fetched: Fetched) -> str:
-    source = fetched.source
-    if fetched.widget is not None:
-        return fetched.widget.ref
-    return source.widget_uuid or f"{source.origin}/{source.id}"
 
 
 def _arguments(fetched: Fetched) -> str:
@@ -205,7 +197,10 @@ def _content(data: SourceData) -> Json:
 
 def _instances_of_earlier_turns(query: Query, *, several: frozenset[str]) -> frozenset[str]:
     of_this_turn = {instance_of(one, several=several) for one in fetched_in_turn(query)}
-    everything = {instance_of(one, several=several) for one in _fetched(query)}
+    everything = {
+        instance_of(one, several=several)
+        for one in fetched_in(query.messages, widgets=query.widgets)
+    }
     return frozenset(everything - of_this_turn)
 
 

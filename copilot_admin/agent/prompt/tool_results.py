@@ -91,12 +91,8 @@ def _tool_call(
 
 
 def _data_request(fetched: Fetched) -> JsonObject:
-    source = fetched.source
-    named = source.widget_uuid or f"{source.origin}/{source.id}"
-    arguments: dict[str, Json] = {"id": fetched.widget.ref if fetched.widget else named}
-    if source.input_args:
-        arguments["params"] = source.input_args
-    return arguments
+    params = fetched.source.input_args
+    return {"id": fetched.ref, **({"params": params} if params else {})}
 
 
 def _result_block(

@@ -31,6 +31,13 @@ class Fetched:
     result: SourceResult
     widget: Widget | None
 
+    @property
+    def ref(self) -> str:
+        """The uuid of the widget, else its origin and id."""
+        if self.widget:
+            return self.widget.ref
+        return self.source.widget_uuid or f"{self.source.origin}/{self.source.id}"
+
 
 def is_uploaded(widget: Widget) -> bool:
     return is_upload(origin=widget.origin, id=widget.widget_id)
@@ -83,11 +90,16 @@ def data_results(query: Query, *, before_last: bool = False) -> int:
 
 def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
     """Return the results of all widget sources in this turn, in order, errors included."""
+    return fetched_in(messages_of_turn(query), widgets=query.widgets)
+
+
+def fetched_in(messages: Sequence[Message], *, widgets: Widgets) -> tuple[Fetched, ...]:
+    """Return the results of all widget sources in some messages, in order, errors included."""
     return tuple(
         fetched
-        for message in messages_of_turn(query)
+        for message in messages
         if isinstance(message, ResultMessage) and message.function in WIDGET_DATA_FUNCTIONS
-        for fetched in fetched_by(message, widgets=query.widgets)
+        for fetched in fetched_by(message, widgets=widgets)
     )
 
 
