@@ -12,7 +12,6 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.fields import Record
 
 KEY_PREFIX = "cak_"  # lets a secret scanner and a human recognise a key
 SHOWN_KEY_LENGTH = 12
@@ -179,7 +178,7 @@ class RoleSecurity(models.Model):
         return self.group.name
 
 
-class HiddenNotice(Record):
+class HiddenNotice(models.Model):
     """A notice, such as the first-run checklist, that a user has hidden."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+", db_index=False)
@@ -188,3 +187,6 @@ class HiddenNotice(Record):
     class Meta:
         default_permissions = ()
         constraints = [models.UniqueConstraint(fields=["user", "name"], name="hidden_notice_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.name}"

@@ -20,7 +20,7 @@ from copilot_admin.agent.values.spec import (
     ToolCalling,
     WidgetDataMode,
 )
-from copilot_admin.models.fields import OrderedJsonField, Record
+from copilot_admin.models.fields import OrderedJsonField
 from protocol.features import FEATURES
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class CopilotVersion(models.Model):
         return f"{self.copilot.slug} v{self.number}"
 
 
-class VersionProvider(Record):
+class VersionProvider(models.Model):
     """An additional provider that a model picker of a version offers, under its name at that time."""
 
     version = models.ForeignKey(
@@ -316,8 +316,11 @@ class VersionProvider(Record):
             models.UniqueConstraint(fields=["version", "name"], name="version_provider_name_unique")
         ]
 
+    def __str__(self) -> str:
+        return f"{self.version}: {self.name}"
 
-class RerouteApproval(Record):
+
+class RerouteApproval(models.Model):
     """A request to change the URL of a provider that live copilots use, valid for a day."""
 
     provider = models.ForeignKey(Provider, models.CASCADE, related_name="+")
@@ -329,12 +332,15 @@ class RerouteApproval(Record):
     class Meta:
         default_permissions = ()
 
+    def __str__(self) -> str:
+        return f"{self.provider}: {self.base_url}"
+
 
 def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
-class PendingImport(Record):
+class PendingImport(models.Model):
     """Parsed copilot files that wait for their uploader to confirm the import.
 
     Each user has at most one; a new upload replaces it. It expires after a day.
@@ -347,3 +353,6 @@ class PendingImport(Record):
 
     class Meta:
         default_permissions = ()  # visible to its uploader only
+
+    def __str__(self) -> str:
+        return f"files of {self.user}"
