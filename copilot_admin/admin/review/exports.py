@@ -6,7 +6,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.core.exceptions import PermissionDenied
-from django.core.handlers.asgi import ASGIRequest
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import (
@@ -42,7 +41,6 @@ from copilot_admin.transcripts.exports.records import (
     file_name,
     media_type,
     read_file,
-    read_file_async,
     stop_export,
 )
 from copilot_admin.transcripts.exports.selection import (
@@ -200,11 +198,7 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
             raise PermissionDenied
         facts = {"conversations": export.n_conversations, "bytes": export.size}
         self.audit(request, Action.DOWNLOADED, export, after=facts)
-        in_loop = isinstance(request, ASGIRequest)
-        response = StreamingHttpResponse(
-            read_file_async(export) if in_loop else read_file(export),
-            content_type=media_type(export),
-        )
+        response = StreamingHttpResponse(read_file(export), content_type=media_type(export))
         response["Content-Disposition"] = f'attachment; filename="{file_name(export)}"'
         response["Content-Length"] = str(export.size)  # a download that breaks off is noticed
         response["X-Content-Type-Options"] = "nosniff"

@@ -4,7 +4,7 @@ The process that writes an export holds a claim, a number in its row. A process 
 increments it, and later writes of the former holder match no row: two processes never write one file.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, timedelta
 import zlib
 
@@ -159,25 +159,15 @@ def media_type(export: TranscriptExport) -> str:
     return form.media_type if form else "application/octet-stream"
 
 
-def read_file(export: TranscriptExport) -> Iterator[bytes]:
+async def read_file(export: TranscriptExport) -> AsyncIterator[bytes]:
     """Yield the file part by part.
 
     Raises:
         ExportPart.DoesNotExist: It was deleted meanwhile, so the download breaks off.
     """
+    parts = ExportPart.objects.filter(export=export).values_list("data", flat=True)
     for order in range(export.n_parts):
-        yield zlib.decompress(_part(export, order).get())
-
-
-async def read_file_async(export: TranscriptExport) -> AsyncIterator[bytes]:
-    """Yield the file part by part, in an event loop; see `read_file`."""
-    for order in range(export.n_parts):
-        yield zlib.decompress(await _part(export, order).aget())
-
-
-def _part(export: TranscriptExport, order: int) -> "QuerySet[ExportPart, bytes | memoryview[int]]":
-    parts = ExportPart.objects.filter(export=export, ord=order)
-    return parts.values_list("data", flat=True)
+        yield zlib.decompress(await parts.aget(ord=order))
 
 
 def _claimed(export_id: int, claim: int) -> QuerySet[TranscriptExport]:

@@ -17,7 +17,7 @@ from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST
 from tests.factories import make_user, make_version
 from tests.polling import HANGS_SECONDS
-from tests.transcripts.exports.exporting import begun, finished
+from tests.transcripts.exports.exporting import begun, content_of, finished
 from tests.transcripts.store.journaling import Client
 
 pytestmark = pytest.mark.django_db
@@ -61,7 +61,7 @@ def test_an_export_is_written_and_downloaded(reviewer: Browser):
     assert f'href="{EXPORTS}{export.pk}/file/"' in page
     assert "data-unfinished" not in page
     response = reviewer.get(f"{EXPORTS}{export.pk}/file/")
-    data = b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    data = content_of(response.streaming_content)  # type: ignore[attr-defined]
     assert "'=1+1" in data.decode("utf-8-sig")
     day = export.made_at.date().isoformat()
     name = f"transcripts-{day}-{export.pk}.csv"

@@ -1,7 +1,10 @@
 """An export as tests make one: begun by somebody, written at once."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 import zlib
+
+from asgiref.sync import async_to_sync
 
 from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.transcripts.exports.formats import FORMATS
@@ -37,7 +40,14 @@ def written(export: TranscriptExport) -> TranscriptExport:
 
 
 def text_of(export: TranscriptExport) -> str:
-    return b"".join(read_file(export)).decode()
+    return content_of(read_file(export)).decode()
+
+
+def content_of(parts: AsyncIterator[bytes]) -> bytes:
+    async def read() -> bytes:
+        return b"".join([part async for part in parts])
+
+    return async_to_sync(read)()
 
 
 def said_by(name: str, conversation: Any, **options: bool) -> str:
