@@ -1,7 +1,6 @@
 """Reviewing: verdicts on conversations and answers, notes, and the next item of a queue."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -23,7 +22,7 @@ from copilot_admin.models import (
     ReviewQueue,
     Verdict,
 )
-from copilot_admin.review.queues import QueueProgress, claim_next, is_assigned, progress_of
+from copilot_admin.review.queues import claim_next, is_assigned, progress_of
 from copilot_admin.review.reviews import Verdicts
 from copilot_admin.transcripts.access import REVIEW
 from copilot_admin.transcripts.verdicts import GivenVerdict, active_criteria, verdict_of
@@ -122,23 +121,6 @@ def _initial(verdict: Verdict | None) -> dict[str, object]:
     return {"rating": verdict.rating, "comment": verdict.comment, **marks}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewPanel:
-    """Review panel of a conversation.
-
-    Attributes:
-        form: None for people who may not review.
-        others: Verdicts of other reviewers.
-        is_unassigned: The reader works on a queue that doesn't assign them this conversation.
-    """
-
-    form: VerdictForm | None
-    others: Sequence[Verdict]
-    queue: ReviewQueue | None
-    progress: QueueProgress | None
-    is_unassigned: bool
-
-
 def build_review(
     request: HttpRequest,
     conversation: Conversation,
@@ -146,24 +128,25 @@ def build_review(
     verdicts: Verdicts,
     *,
     form: VerdictForm | None = None,
-) -> ReviewPanel:
-    """Return the review panel, with the form to correct if one is given."""
+) -> dict[str, Any]:
+    """Return the values of the review panel, with the form to correct if one is given."""
     own = verdict_of(conversation, request.user)
     may_review = request.user.has_perm(REVIEW)
     queue = ReviewQueue.objects.filter(pk=nav.queue).first() if nav.queue is not None else None
     if form is None and may_review:
         form = VerdictForm(criteria=active_criteria(), verdict=own)
-    return ReviewPanel(
-        form=form if may_review else None,
-        others=[
-            one
-            for one in verdicts.get(None, ())
-            if not (may_review and one.author_id == request.user.pk)
-        ],
-        queue=queue,
-        progress=progress_of(queue, now=timezone.now()) if queue else None,
-        is_unassigned=queue is not None and not is_assigned(queue, conversation.pk, request.user),
-    )
+    others = verdicts.get(None, ())
+    if may_review:
+        others = [one for one in others if one.author_id != request.user.pk]
+    return {
+        "form": form if may_review else None,
+        "others": others,
+        "queue": queue,
+        "progress": progress_of(queue, now=timezone.now()) if queue else None,
+        # The reader works on a queue that doesn't assign them this conversation.
+        "is_unassigned": queue is not None
+        and not is_assigned(queue, conversation.pk, request.user),
+    }
 
 
 def redirect_to_next(
