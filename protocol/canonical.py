@@ -115,7 +115,7 @@ def _dumped(value: Json) -> str:
 
 
 def _as_in_javascript(value: Json) -> Json:
-    """The client parses and writes every number again: 1.0 comes back as 1."""
+    """Format numbers as the client does after parsing them: 1.0 is sent back as 1."""
     match value:
         case float() if value.is_integer() and abs(value) < _SAFE_INTEGER:
             return int(value)

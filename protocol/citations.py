@@ -1,11 +1,11 @@
 """Citations that every client can show, and the client's markers of citations and artifacts.
 
-Source: the citations of generation 3. A client that meets one wrong member may refuse the whole
-collection, so a member that is not what it should be is left out, and a citation without a source
-is none. Workspace rewrites what an agent sent as artifacts and citations into
-`<|start_artifact_id|>NAME<|end_artifact_id|>` and `<|start_citation_id|>ID<|end_citation_id|>`; the
-feedback form keeps `<artifact className="NAME"/>` and `<citation className="ID"/>`. A model that
-sees them imitates them.
+Source: the citations of generation 3. A client may reject the full collection for one invalid
+member, so invalid members and citations without a source are left out. Workspace rewrites the
+artifacts and citations that an agent sent into `<|start_artifact_id|>NAME<|end_artifact_id|>` and
+`<|start_citation_id|>ID<|end_citation_id|>`. The feedback form retains
+`<artifact className="NAME"/>` and `<citation className="ID"/>`. A model that sees such markers
+imitates them.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _SCRIPT_SCHEME = re.compile(
     r"([jJ]\s*[aA]\s*[vV]\s*[aA]|[vV]\s*[bB])\s*[sS]\s*[cC]\s*[rR]\s*[iI]\s*[pP]\s*[tT](?=:)"
 )
 _DATA_SCHEME = re.compile(r"\b[dD]\s*[aA]\s*[tT]\s*[aA](?=:(?:\s*[\w.+-]+/|[;,]))")
-MAX_ID_CHARACTERS = 200  # of a marker that never ends only the marker itself is removed
+MAX_ID_CHARACTERS = 200  # only the start of a marker without an end is removed
 _MARKED = re.compile(
     rf"<\|start_(artifact|citation)_id\|>(.{{0,{MAX_ID_CHARACTERS}}}?)<\|end_\1_id\|>", re.DOTALL
 )
@@ -50,11 +50,11 @@ _OWN_ARGUMENTS = "input_args"  # by which the client finds its widget
 
 
 def read_citation(raw: JsonObject, *, id: UUID) -> Citation | None:
-    """Read one citation, or return None where it names no source or may not be cited.
+    """Read one citation, or return None if it has no source or is not citable.
 
     Args:
-        raw: As the client gave it.
-        id: For one without an id, or with one that is not a uuid.
+        raw: The citation as the client sent it.
+        id: Used if the citation has no valid UUID.
     """
     info = object_of(raw.get("source_info"))
     if info.get("type") not in _TYPES or info.get("citable") is False:
@@ -87,13 +87,13 @@ def break_unsafe_urls(citation: Citation) -> Citation:
 
 
 def artifact_names(text: str) -> tuple[str, ...]:
-    """Return the names of the artifacts that stand in a text."""
+    """Return the names of the artifacts that a text contains."""
     marked = (match[2] for match in _MARKED.finditer(text) if match[1] == "artifact")
     return (*marked, *(tag[1] for tag in _NAMED_TAG.finditer(text)))
 
 
 def strip_markers(text: str) -> str:
-    """Return the text without markers; of an unterminated one only its opening goes."""
+    """Return the text without markers; only the opening of an unterminated marker is removed."""
     return _LEFTOVER.sub("", _MARKED.sub("", text))
 
 

@@ -38,7 +38,7 @@ class DataMessage:
     """Data, and what it means.
 
     Attributes:
-        data: Any JSON value; null is data, `MISSING` is none.
+        data: Any JSON value. Null is data, `MISSING` is the absence of data.
         schema: A JSON Schema of the data, for the model and for people.
         kind: The role of the data, "user" or "state"; messages of one kind are one thing.
         description: A sentence about the data, on one line.
@@ -64,13 +64,13 @@ def read_data_message(raw: Mapping[str, Json]) -> DataMessage | None:
 
     Args:
         raw: `{"type": "data", ...}`, or one of the types `input`, `state` and `error`, whose data
-            may stand under the name of the type, under `data`, or next to the other keys.
+            may be under the name of the type, under `data`, or next to the other keys.
 
     Returns:
         The message, or None for a message of another type.
 
     Raises:
-        ValueError: It has no type, or its kind can't stand in a heading.
+        ValueError: It has no type, or its kind can't be part of a heading.
     """
     content = raw.get("content")
     body = content if isinstance(content, Mapping) else raw
@@ -109,10 +109,10 @@ def one_line(text: str) -> str:
 
 
 def merge(earlier: Json, later: Json, *, unite_required: bool = False) -> Json:
-    """Return the earlier value with the later one laid over it.
+    """Return the earlier value, overridden by the later one.
 
-    Objects merge key by key, at any depth, and keys stay where they first stood. Everything else
-    is replaced: lists too, and null is a value like any other.
+    Objects are merged recursively, and existing keys retain their position. All other values,
+    including lists and null, replace the earlier value.
 
     Args:
         earlier: Not changed.

@@ -17,9 +17,9 @@ from protocol.models import Generation
 class Event:
     """The base of all events.
 
-    A subclass is a frozen dataclass. Its fields are the payload (a field's `wire` metadata is its
-    name there) and hold JSON, enums or such dataclasses, each alone or in tuples; empty fields that
-    have a default are left out.
+    A subclass is a frozen dataclass. Its fields are the payload (`wire` metadata renames a field)
+    and contain JSON, enums or such dataclasses, directly or in tuples. Empty fields that have a
+    default are left out.
 
     Attributes:
         name: The event's name on the wire.
@@ -73,7 +73,7 @@ class FunctionCall(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusUpdate(Event):
-    """A step that the client shows next to the answer."""
+    """A step that the client displays next to the answer."""
 
     name: ClassVar[str] = "copilotStatusUpdate"
     understood_since: ClassVar[Generation] = Generation.TWO
@@ -124,7 +124,7 @@ class CitationCollection(Event):
 
 @dataclass(frozen=True, slots=True)
 class PromptSuggestions(Event):
-    """Questions the user may ask next; the last event of a stream."""
+    """Questions that the user may send next; the last event of a stream."""
 
     name: ClassVar[str] = "copilotPromptSuggestions"
     understood_since: ClassVar[Generation] = Generation.THREE

@@ -1,8 +1,8 @@
 """The features that a copilot can advertise to Workspace, one row each.
 
-Source: the feature keys of `agents.json` and `copilots.json`. A feature stands here as soon as its
-behaviour is built, and not before: the admin draws a switch for every row, the discovery
-documents advertise it, and the copilot file accepts it.
+Source: the feature keys of `agents.json` and `copilots.json`. Add a feature only when its
+behaviour is built: the admin draws a switch for every row, the discovery documents advertise it,
+and the copilot file accepts it.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Feature:
     label: str
     help: str
     default: bool = False
-    as_toggle: str = ""  # label of the control that agents.json shows instead of a plain flag
+    as_toggle: str = ""  # label if agents.json displays a control instead of a plain flag
 
 
 FEATURES: tuple[Feature, ...] = (

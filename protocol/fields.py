@@ -7,18 +7,18 @@ from typing import Any, TypeVar, cast
 from protocol.json import Json, JsonObject
 
 _Value = TypeVar("_Value")
-_MAX_NOTES = 40  # a body with more wrong fields than this is wrong as a whole
+_MAX_NOTES = 40  # a body with more wrong fields is wrong altogether
 
 
 class Notes:
-    """Sentences about what was dropped or changed while reading, each once, up to a limit."""
+    """Distinct sentences about what was dropped or changed while reading, up to a limit."""
 
     def __init__(self) -> None:
         self._sentences: dict[str, None] = {}
         self._more = 0
 
     def add(self, sentence: str) -> None:
-        """Keep one sentence."""
+        """Add a sentence unless it is known; over the limit only count it."""
         if sentence in self._sentences or len(self._sentences) < _MAX_NOTES:
             self._sentences[sentence] = None
         else:

@@ -47,7 +47,7 @@ def data_sources(input_arguments: JsonObject) -> tuple[DataSource, ...]:
 
 
 def _source(raw: JsonObject) -> DataSource:
-    """Read one member; a wrong one stays as an empty source, so that later ones keep their place."""
+    """Read one source; an invalid one becomes an empty source so that indexes don't shift."""
     return DataSource(
         widget_uuid=text_of(raw.get("widget_uuid")) or None,
         origin=text_of(raw.get("origin")),

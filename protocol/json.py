@@ -73,7 +73,7 @@ def is_number(value: object) -> bool:
 
 
 def whole_number_of(value: Json) -> int | None:
-    """Return a whole number, or None; true and false are not numbers."""
+    """Return an integer, or None; true and false are not integers."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -95,8 +95,8 @@ def is_deeper(value: Json, *, than: int) -> bool:
 def clean_text(text: str) -> str:
     """Return the text with U+FFFD for NUL and lone surrogates.
 
-    PostgreSQL refuses U+0000, and a lone surrogate has no UTF-8: one such character would lose the
-    whole record.
+    PostgreSQL rejects U+0000, and UTF-8 can't encode a lone surrogate: one such character would
+    lose the complete record.
     """
     if text.isascii() and "\x00" not in text:
         return text
@@ -104,7 +104,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_json(value: Json) -> Json:
-    """Return a copy that any database takes: texts and keys are cleaned, NaN becomes null."""
+    """Return a copy that any database accepts: texts and keys are cleaned, NaN becomes null."""
     match value:
         case str():
             return clean_text(value)

@@ -1,7 +1,7 @@
 """JSON text for models: structure on lines of its own, small flat values on one line.
 
-Source: the published example of Acts of Emergence 005. Strings are escaped, also the line ends
-that only Unicode knows, so that a line of the layout is never a line of somebody's text.
+Source: the published example of Acts of Emergence 005. Strings are escaped, including Unicode line
+ends, so that content of a user can't start a line of the layout.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=str).enc
 def layout(value: Json) -> str:
     """Return a value as JSON text with two spaces of indentation.
 
-    The outermost object or list always spans several lines. A nested one stands on one line if it
-    has only scalars and fits into 80 columns. NaN and infinities become null.
+    The outermost object or list always spans several lines. A nested one is on one line if it has
+    only scalars and fits into 80 columns. NaN and infinities become null.
     """
     try:
         text = _lay_out(value)
     except ValueError:
-        text = _lay_out(clean_json(value))  # of NaN and infinities
+        text = _lay_out(clean_json(value))  # for NaN and infinities
     if not text.isascii():
         for line_end, escaped in _LINE_ENDS:
             text = text.replace(line_end, escaped)
@@ -32,7 +32,7 @@ def layout(value: Json) -> str:
 
 
 def _lay_out(value: Json, *, indent: int = 0, width: int = 0) -> str:
-    """Lay out one value; `width` is the rest of its line, or 0 for the outermost one."""
+    """Format one value; `width` is the rest of its line, or 0 for the outermost value."""
     members: Sequence[Json]
     if isinstance(value, Mapping):
         value, members = dict(value), list(value.values())

@@ -12,17 +12,17 @@ from referencing.jsonschema import DRAFT202012
 
 from protocol.json import Json, JsonObject
 
-MAX_FAULTS = 10  # more of them say nothing new
+MAX_FAULTS = 10  # further ones add no information
 _MAX_CHARACTERS = 300  # of a path, and of what is wrong there
 _NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
 _REFERENCES = ("$ref", "$dynamicRef")
-_PATTERNS = FormatChecker(("regex",))  # other formats say nothing about a schema
+_PATTERNS = FormatChecker(("regex",))  # other formats don't concern schemas
 
 
 def schema_fault(schema: Any) -> str:
     """Return what is wrong with a schema, with its place in it, or an empty text.
 
-    References may only lead to places in the schema itself: nothing is ever fetched.
+    References must point into the same schema: nothing is ever fetched.
     """
     if schema is None:
         return ""
@@ -40,13 +40,13 @@ def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
 
     Args:
         data: Any JSON value.
-        schema: A schema without a fault; None: everything fits.
+        schema: A valid schema, or None to accept all data.
     """
     return _faults(data, schema, describe=_sentence, root="$: ")
 
 
 def named_faults(data: Any, schema: Any) -> tuple[str, ...]:
-    """Return the same in the words of callers: each begins with the name of what is wrong."""
+    """Return the same for callers: each sentence begins with the name of the invalid argument."""
     return _faults(data, schema, describe=_named, root="")
 
 
@@ -105,7 +105,7 @@ def _faults(
 
 
 def _reference_fault(schema: Any) -> str:
-    """Return what is wrong with a reference; the library only looks once it checks data."""
+    """Return what is wrong with a reference; the library resolves it only when it checks data."""
     resolver = Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver()
     for reference in sorted(set(_references(schema))):
         if not reference.startswith("#"):

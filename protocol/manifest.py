@@ -1,7 +1,7 @@
 """The two documents in which Workspace finds the copilots of a server.
 
 Source: `agents.json` (generation 3) and `copilots.json` (generations 1 and 2) of the copilot
-protocol. One invalid entry makes Workspace refuse the whole document: entries are made of typed
+protocol. Workspace rejects a complete document for one invalid entry: entries are made of typed
 values only.
 """
 

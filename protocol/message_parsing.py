@@ -57,13 +57,13 @@ def parse_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
 
 
 def role_of(message: JsonObject) -> str | None:
-    """Return human, ai or tool, also for a model vendor's word or with stray spaces."""
+    """Return human, ai or tool, also for synonyms of model vendors and with stray spaces."""
     role = message.get("role")
     return _ROLES.get(role.strip().lower()) if isinstance(role, str) else None
 
 
 def decode_call(content: Json) -> JsonObject | None:
-    """Return the call that an ai message holds as an object or as (doubly) encoded JSON."""
+    """Return the call in an ai message: an object, or JSON that is encoded up to twice."""
     value = _text_of_parts(content)
     for _ in range(_MAX_ENCODINGS):
         if not isinstance(value, str) or not value.lstrip().startswith(("{", '"')):
@@ -112,7 +112,7 @@ def is_data(raw: Json) -> bool:
 def parse_data_message(raw: JsonObject, *, path: str, notes: Notes) -> ContextItem | None:
     """Parse a Data message; one that can't be used is noted.
 
-    A client may not speak for anybody but the user, nor break a heading with its kind.
+    A client may speak only for the user, and its kind must not break a heading.
     """
     body = _body(raw)
     kind, schema = body.get("kind"), body.get("schema", {})
@@ -180,8 +180,8 @@ def _content(fields: Fields) -> Json:
 def _text_of_parts(content: Json) -> Json:
     """The text of a content that is a list of parts; any other content as it is.
 
-    Source: the chat APIs of model vendors, in whose words some clients write: a part is an object
-    with a `text`, or a text itself. Others, such as images, have no text.
+    Source: the chat APIs of model vendors, whose format some clients send: a part is an object with
+    a `text`, or a plain text. Others, such as images, have no text.
     """
     if isinstance(content, Mapping) and content.get("type") == "text":
         content = [content]
@@ -203,7 +203,7 @@ def _parse_call(fields: Fields) -> CallMessage:
 
 
 def _parse_result(fields: Fields, *, previous: Message | None) -> ResultMessage:
-    """A tool message; what it doesn't repeat is taken from the call before it."""
+    """Parse a tool message; missing fields are copied from the call before it."""
     call = previous if isinstance(previous, CallMessage) else CallMessage(GET_WIDGET_DATA)
     function = fields.optional_text("function")
     if function is None:
@@ -217,9 +217,9 @@ def _parse_result(fields: Fields, *, previous: Message | None) -> ResultMessage:
 
 
 def _parse_results(fields: Fields) -> Iterator[SourceResult]:
-    """One result per source of generations 2 and 3; generation 1 has a single one.
+    """Yield one result per source of generations 2 and 3; generation 1 has a single one.
 
-    An element of no use stays as an empty one, so that the others keep their place.
+    An unusable element becomes an empty one, so that indexes don't shift.
     """
     name = "data" if fields.raw.get("data") is not None else "content"
     raw = fields.raw.get(name)
@@ -255,7 +255,7 @@ def _parse_source(raw: Json, *, path: str, notes: Notes) -> SourceResult:
 
 
 def _parse_command_result(fields: Fields) -> CommandResult:
-    """The outcome of a command; other members, and data that isn't an object, go to `about`."""
+    """Parse the outcome of a command; other members and non-object data are put into `about`."""
     data = fields.raw.get("data")
     is_object = isinstance(data, Mapping)
     known = ("status", "message", "data") if is_object else ("status", "message")
@@ -314,7 +314,7 @@ def _is_data_message(message: JsonObject) -> bool:
 
 
 def _data_parts(message: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """The Data messages in a message; results of tools and texts are none, whatever they hold."""
+    """Yield the Data messages in a message; tool results and texts never contain any."""
     content = message.get("content")
     if role_of(message) == "tool" or (isinstance(content, str) and "role" in message):
         return

@@ -24,7 +24,7 @@ class Generation(IntEnum):
 
 
 class Undefined(Enum):
-    """A value that the client did not give, as opposed to one it gave as null."""
+    """A value that the client did not send, as opposed to null."""
 
     UNDEFINED = "<<UNDEFINED>>"
 
@@ -45,7 +45,7 @@ class AiMessage:
     """An earlier answer of an agent, without the client's artifact and citation markers.
 
     Attributes:
-        artifacts: Names of the artifacts that stood in it.
+        artifacts: Names of the artifacts in it.
     """
 
     text: str
@@ -90,7 +90,7 @@ class SourceData:
 
 @dataclass(frozen=True, slots=True)
 class SourceError:
-    """The reason why one source returned nothing, in the client's words."""
+    """The client's explanation of why one source returned nothing."""
 
     error_type: str
     content: str
@@ -220,7 +220,7 @@ class Query:
     """A request body of any generation.
 
     Attributes:
-        messages: The whole conversation, oldest first; at least one.
+        messages: The complete conversation, oldest first; at least one.
         generation: The dialect to answer in.
         workspace_options: Switched-on options and the values of texts and selects; an option
             that is off is absent.

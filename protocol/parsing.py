@@ -1,4 +1,4 @@
-"""Parse a query body of any generation, as leniently as the protocol's history asks.
+"""Parse a query body of any generation as leniently as the protocol's history requires.
 
 Source: the request bodies of the three generations of the copilot protocol. A wrong field is left
 out with a note; only a body without one usable message is refused.
@@ -39,13 +39,13 @@ _ONLY_THREE = frozenset(
 )
 _GROUPS = ("primary", "secondary", "extra")
 _CALL_ARGUMENTS = "copilot_function_call_arguments"
-_OFF = (False, "", None)  # Workspace leaves an option out when it is off; the docs promise false
+_OFF = (False, "", None)  # Workspace omits an option that is off; the docs promise false
 # Source: the definition of a column in the settings of a widget, and what others call the same.
 _COLUMN_NAMES = ("field", "name", "headerName")
 
 
 class UnusableQuery(ValueError):
-    """A body without a question; `public` says what to send, `code` is for programs."""
+    """A body without a question; `public` states what to send, `code` is for programs."""
 
     def __init__(self, public: str, *, code: str) -> None:
         super().__init__(public)
@@ -62,13 +62,13 @@ def parse_query(
     """Parse one request.
 
     Args:
-        body: The bytes of the body, or the object they hold.
+        body: The bytes of the body, or the parsed object.
         hint: The generation that the address promised; the body's shape wins.
-        max_messages: The longest history that is taken.
+        max_messages: The longest history that is accepted.
 
     Returns:
-        The query, with notes about what was left out or changed. Texts hold neither NUL nor lone
-        surrogates.
+        The query, with notes about what was left out or changed. Texts contain neither NUL nor
+        lone surrogates.
 
     Raises:
         MalformedJson: The bytes are not valid JSON.
@@ -227,7 +227,7 @@ def _parse_context(raw: Json, *, notes: Notes) -> Iterator[ContextItem]:
 
 def _parse_group(fields: Fields, name: str) -> Iterator[Widget]:
     for one in fields.objects(name):
-        uuid = one.optional_text("uuid")  # an uploaded file has none
+        uuid = one.optional_text("uuid")  # uploaded files have no uuid
         widget_id = one.text("widget_id") or one.text("id")
         if not uuid and not widget_id:
             one.notes.dropped(one.path, wanted="a widget with a uuid or a widget_id")
@@ -283,7 +283,7 @@ def _parse_params(fields: Fields) -> tuple[WidgetParam, ...]:
 
 
 def _param_value(fields: Fields, name: str) -> "Json | Undefined":
-    """A missing value and the client's word for one are undefined; null is a value."""
+    """Read a value; both absence and the client's marker for it are undefined. Null is a value."""
     value = fields.raw.get(name, UNDEFINED.value)
     return UNDEFINED if value == UNDEFINED.value else value
 
@@ -295,10 +295,10 @@ def _as_list(context: Json) -> Sequence[Json]:
 
 
 def _detect_generation(body: JsonObject, *, hint: Generation | None) -> Generation:
-    """The dialect to answer in, by the shape of the request.
+    """Detect the dialect to answer in from the shape of the request.
 
-    The request's own fields outweigh its messages: a chat keeps them as another client wrote them,
-    and the dialect is that of the client that asks now.
+    The request's own fields outweigh its messages: stored messages may be from another client, but
+    the answer is for the client that sends the request.
     """
     widgets = body.get("widgets")
     is_list = isinstance(widgets, list | tuple)

@@ -9,7 +9,7 @@ from protocol.json import Json, JsonObject
 # Rows that each have keys of their own make a table of quadratic size.
 MAX_CELLS = 50_000
 _BLANK = re.compile(r"[\r\n]+")
-# A script or style that is never closed takes the rest of the text with it.
+# A script or style without an end tag extends to the end of the text.
 _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1[^>]*>|\Z)", re.IGNORECASE | re.DOTALL)
 _BLOCK_END = re.compile(
     r"<(?:br|hr)\b[^<>]*>|</(?:p|div|li|tr|h[1-6]|ul|ol|table|section|article|blockquote|pre)\s*>",
@@ -18,7 +18,7 @@ _BLOCK_END = re.compile(
 _ENDLESS_NUMBER = re.compile(r"&#[0-9]{20,}+;?")  # no character has so long a number
 _CELL_END = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
 _COMMENT_OR_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
-# An image of Markdown is a link with a mark before it; a run of them is looked at once.
+# An image in Markdown is a link after "!". Possessive matching scans a run of them in one pass.
 _IMAGE_MARK = re.compile(r"(?<!!)!++(?=\[)")
 _TAG_MARK = re.compile(r"<(?=[a-zA-Z/!?])")
 _SPACES = re.compile(r"[ \t\xa0]+")
@@ -28,7 +28,7 @@ _EMPTY_LINES = re.compile(r"\n{3,}")
 def markdown_table(rows: Sequence[JsonObject]) -> str:
     """Return a Markdown table of all columns in the order in which the rows first name them.
 
-    A table with too many cells is cut to its first rows, and a line says how many are left out.
+    A table with too many cells is truncated, and a last line reports the number of omitted rows.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     if not columns:
@@ -54,13 +54,13 @@ def html_text(html: str) -> str:
 
 
 def sources_line(sources: Iterable[JsonObject]) -> str:
-    """Return one line that names each cited source once, or an empty text."""
+    """Return one line that names each cited source, or an empty text."""
     names = ", ".join(dict.fromkeys(map(_source_name, sources)))
     return f"Sources: {names}" if names else ""
 
 
 def inert(text: str) -> str:
-    """Return the text without anything that a reader of Markdown would load by itself.
+    """Return the text without anything that a Markdown viewer would load automatically.
 
     Cells, the text of HTML and names of sources were not written as Markdown.
     """

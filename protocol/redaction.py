@@ -1,4 +1,4 @@
-"""Take secrets out of requests before anything is hashed, stored or shown.
+"""Remove secrets from requests before anything is hashed, stored or displayed.
 
 Source: `tools[].auth_token`, `api_keys.*`, authorization headers and the signatures of signed URLs
 (Amazon, Google, Azure, CloudFront and plain token parameters).
@@ -23,7 +23,7 @@ _SIGNATURE_NAMES = re.compile(
     r"x_(?:amz|goog)_.+|sig|signature|sign|hmac|policy|key_pair_id|aws_?access_?key_?id"
     r"|google_?access_?id|expires|expiry|expiration|key|apikey|sas_?token"
 )
-_AZURE_NAMES = re.compile(r"s[a-z]{1,2}|sk[a-z]{1,3}")  # se, sp, sv, skoid: they come with `sig`
+_AZURE_NAMES = re.compile(r"s[a-z]{1,2}|sk[a-z]{1,3}")  # se, sp, sv, skoid: they accompany `sig`
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s\"<>\\]+")
 # In JSON or HTML inside a text, an ampersand or a slash may be written as an escape.
 _ESCAPED = re.compile(r"\\u0026|&amp;|:\\/\\/")
@@ -31,7 +31,7 @@ _ESCAPED_PARAMETER = re.compile(
     r"(?P<before>[?&]|\\u0026|&amp;)(?P<name>[A-Za-z][\w.%-]{0,60})=[^&#\s\"<>\\]*"
 )
 _USER = re.compile(r"(?<=://)[^/?#@]*@")
-# Objects below these keys of a JSON schema are named by what they describe: they hold no secret.
+# Keys below these keys of a JSON schema name descriptions, not secrets.
 _SCHEMA_KEYS = frozenset({"properties", "$defs", "definitions"})
 
 Value = TypeVar("Value", bound=Json)

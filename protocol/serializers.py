@@ -1,7 +1,7 @@
 """Events as the data of the client's generation.
 
 Source: the response events of the three generations of the copilot protocol. An event that an older
-client doesn't know becomes something it shows (a table becomes Markdown text) or is left out.
+client doesn't support is converted (a table becomes Markdown text) or left out.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from protocol.json import Json, JsonObject
 from protocol.models import CallMessage, Generation
 from protocol.plain_text import html_text, inert, markdown_table, sources_line
 
-# The client uses these keys for itself; in the details of a step they would only be noise.
+# The client uses these keys internally; they are noise in the details of a step.
 _HIDDEN_DETAILS = frozenset(
     [
         "lastupdated",
@@ -110,7 +110,7 @@ def _chunk(text: str) -> tuple[WireEvent, ...]:
 
 
 def _older_call(call: FunctionCall, generation: Generation) -> dict[str, Json]:
-    """A call for data with `copilot_function_call_arguments`; generation 1 asks for one widget."""
+    """A call for data with `copilot_function_call_arguments`; generation 1 has a single widget."""
     sources = _widget_sources(call.function, call.input_arguments)
     if not sources or (generation is Generation.ONE and not sources[0].widget_uuid):
         return payload(call)
@@ -134,7 +134,7 @@ def _widget_sources(function: str, arguments: JsonObject) -> tuple[DataSource, .
 
 
 def _call_arguments(function: str, arguments: JsonObject) -> Json:
-    """Arguments without nulls; the source objects hold exactly what every known client accepts."""
+    """Arguments without nulls; source objects contain only keys that every known client accepts."""
     if sources := _widget_sources(function, arguments):
         return {"data_sources": [source.to_json() for source in sources]}
     return _without_nulls(arguments)

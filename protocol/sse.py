@@ -36,7 +36,7 @@ def encode(name: str, data: Mapping[str, Json]) -> bytes:
     C0 controls, U+2028, U+2029 and lone surrogates are escaped.
 
     Raises:
-        ValueError: The payload holds NaN or an infinity, which JSON lacks.
+        ValueError: The payload contains NaN or an infinity, which JSON lacks.
     """
     return b"event: %b\n%b" % (name.encode(), encode_data(data))
 
@@ -57,7 +57,7 @@ def encode_chunk(delta: str) -> bytes:
 
 
 def decode(stream: bytes) -> list[tuple[str, str]]:
-    """Return names and data of the events of a whole stream; see `Decoder`."""
+    """Return names and data of the events of a complete stream; see `Decoder`."""
     return [(name, data.decode("utf-8", "replace")) for name, data in Decoder().feed(stream)]
 
 
@@ -76,7 +76,7 @@ class Decoder:
         self._ended_in_return = False
 
     def feed(self, piece: bytes) -> list[ServerEvent]:
-        """Take the next bytes and return the events that are now complete.
+        """Add the next bytes and return the events that are now complete.
 
         Raises:
             EventTooLarge: An event has more bytes than it may have.

@@ -14,7 +14,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class MalformedJson(ValueError):
-    """A body that is not valid JSON; `public` says what to do, `code` is for programs.
+    """A body that is not valid JSON; `public` states the remedy, `code` is for programs.
 
     Attributes:
         place: Line and column, from 1, where the text is not JSON.
@@ -39,8 +39,8 @@ def parse(body: bytes) -> tuple[Json, bool]:
         body: UTF-8 with or without a byte order mark.
 
     Returns:
-        The value, and whether NUL or lone surrogates in it were replaced with U+FFFD. Of a key that
-        stands twice in an object, the last value counts.
+        The value, and whether NUL or lone surrogates were replaced with U+FFFD. Of duplicate
+        keys of an object, the last value counts.
 
     Raises:
         MalformedJson: Not UTF-8, not JSON, a number that is too large, or nested deeper than 128

@@ -1,9 +1,9 @@
 """Artifacts of an answer: names that no other artifact of the conversation has, and pictures.
 
-Source: a client finds the artifacts of a conversation by their names. A name stays as it was given
-while it is free; the next artifact of that name is called "Prices 2". The name stands in a tag's
-attribute, between double quotes and on one line, and in the history between markers. A client may
-draw it as Markdown, so it contains no image.
+Source: a client finds the artifacts of a conversation by their names. A name is unchanged while it
+is free; the next artifact of that name is called "Prices 2". The name is put into an attribute of
+a tag, between double quotes and on one line, and into the history between markers. A client may
+render it as Markdown, so it contains no image.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from protocol.events import ArtifactType, Event, FunctionCall, MessageArtifact, 
 from protocol.json import Json
 from protocol.models import AiMessage, Query, ResultMessage
 
-# In `extra_state`: a client brings it back with the result of a call, and asks no more of it.
+# In `extra_state`: a client returns it with the result of a call.
 CARRIED = "artifact_names"
 # Of an event, which clients and servers read up to a megabyte.
 _MAX_PICTURE_CHARACTERS = 900_000
@@ -33,7 +33,7 @@ class ArtifactNames:
         self._given: list[str] = []
 
     def reserve(self, name: str) -> str:
-        """Take a name, or the same with a number if it is taken."""
+        """Reserve a name, with a number appended if it is in use."""
         free = name = _clean_name(name)
         numbers = count(2)
         while free in self._taken:
@@ -77,7 +77,7 @@ def taken_artifact_names(query: Query) -> Iterator[str]:
 
 
 def picture_artifact(url: str, *, id: UUID) -> MessageArtifact | None:
-    """Return a picture as HTML; None: it is elsewhere, too large, or not known to be harmless."""
+    """Return a picture as HTML, or None if it is external, too large, or possibly harmful."""
     if len(url) > _MAX_PICTURE_CHARACTERS or not _PICTURE.fullmatch(url):
         return None
     return MessageArtifact(

@@ -25,7 +25,7 @@ from protocol.models import (
     SourceResult,
 )
 
-# Of one answer; as many as the widgets that it may have asked for. Nobody reads so many.
+# Of one answer; the limit of requested widgets as well.
 MAX_CITATIONS = 500
 NOT_ALL_CITED = "The answer rests on more sources than are cited here."
 _MAX_DESCRIPTION = 1_000  # characters; each value of a parameter repeats its widget's
@@ -38,8 +38,8 @@ _Boxes: TypeAlias = tuple[tuple[JsonObject, ...], ...]
 def cite_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator[Citation]:
     """Yield a citation for each widget and arguments with data in this turn, then what it cites.
 
-    Values of a parameter that says so are cited one by one. `answer_id` is the namespace for ids;
-    quotes in the text of `answer` are marked on the pages of documents.
+    Values of a split parameter are cited one by one. `answer_id` is the namespace for ids. Quotes
+    in the text of `answer` are marked on the pages of documents.
     """
     used = [one for one in _remove_repeated(fetched_in_turn(query)) if _is_citable(one)]
     cited = (one for each in used for one in _split(each))
@@ -61,7 +61,7 @@ def collect_citations(citations: Iterable[Citation]) -> Iterator[Event]:
 def cite_web_sources(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterator[Citation]:
     """Yield a citation for each page that the model's provider searched, or source that it named.
 
-    Source: a client takes details named url, source or id out of what it shows; hence "Link".
+    Source: a client hides details named url, source or id; hence "Link".
     """
     for source in sources:
         about: dict[str, Json] = {"name": source.title or source.url, "description": source.text}
@@ -79,10 +79,10 @@ def cite_web_sources(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterat
 
 
 def _cite_extra(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
-    """Yield the citations that came with the data of this turn, each once.
+    """Yield the distinct citations that were sent with the data of this turn.
 
-    Source: `extra_citations` of what a source or a tool returned. Clients that show those of a tool
-    themselves know them by their ids; one without an id may be one that has its id elsewhere.
+    Source: `extra_citations` of the result of a source or a tool. Clients that display those of a
+    tool directly know them by id. One without an id may repeat one that has an id elsewhere.
     """
     results = (one for message in messages_of_turn(query) for one in _results(message))
     found: dict[str, Citation] = {}
@@ -105,7 +105,7 @@ def _results(message: Message) -> Iterator[SourceData]:
 def _split(fetched: Fetched) -> Iterator[Fetched]:
     """Yield one result for each value of a split parameter, with the file of that name if any.
 
-    Source: `split_param_on_citation` of a widget's parameter, for those that take several values.
+    Source: `split_param_on_citation` of a widget's parameter that has several values.
     """
     params = fetched.widget.params if fetched.widget else ()
     name = next((one.name for one in params if one.split_on_citation and one.multi_select), "")

@@ -89,9 +89,9 @@ class ClientTools:
     ) -> FunctionCall | None:
         """Return the function call for the client, if one of the model's calls is valid.
 
-        One call ends the step: widget data first, then the model's first call; the next step takes
-        up the others. `answer_for` has the answers to calls that can't be made. `exchanges` are
-        results of server tools in this step, which travel with the call.
+        One call ends the step: widget data first, then the model's first call. The next step
+        continues with the others. `answer_for` has the answers to calls that can't be made.
+        `exchanges` are results of server tools in this step, which are sent with the call.
         """
         data_calls = [call for call in calls if self._data_offered and call.name == DATA_TOOL.name]
         event = self._data_call(data_calls, _others(calls, data_calls), exchanges)

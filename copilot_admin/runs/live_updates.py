@@ -28,7 +28,7 @@ from copilot_admin.telemetry.run_log import ThrottledWarnings
 
 SEND_TIMEOUT_SECONDS = 2.0  # a page that misses one change sees the next
 CHECK_SECONDS = 15.0  # after which an open page notices that its session is over
-# A proxy is asked again by a new connection: it tells nobody of a sign-out.
+# Reconnecting authenticates through the proxy again, which never reports a sign-out.
 MAX_PROXY_SECONDS = 120.0
 VIEW = "copilot_admin.view_conversation"
 # Source: https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number

@@ -1,8 +1,8 @@
-"""Open runs, hand their frames to the server, and end them for reasons from outside.
+"""Open runs, send their frames to the server, and end them for external reasons.
 
 A run is two tasks. The run task calls the agent, fills the send buffer and stores the run. The
-generator that the server iterates only empties the send buffer: it may die with its client at any
-moment, and the run task decides what that means.
+generator that the server iterates only empties the send buffer: it may be cancelled with its client
+at any moment, and the run task decides how to react.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ async def open_run(question: AdmittedQuery, deadline: Deadline | None = None) ->
     first token.
 
     Raises:
-        Unavailable: The server is draining, or the database can't take the run.
+        Unavailable: The server is draining, or the database can't store the run.
         LimitExceeded: A limit is reached.
     """
     deadline = deadline or Deadline()
@@ -66,7 +66,7 @@ async def open_run(question: AdmittedQuery, deadline: Deadline | None = None) ->
 
 
 async def frames(run: ActiveRun) -> AsyncGenerator[bytes, None]:
-    """Yield the frames of a run, and cancel it when nobody reads any more."""
+    """Yield the frames of a run, and cancel it when its reader leaves."""
     try:
         async with aclosing(run.buffer.chunks()) as chunks:
             async for chunk in chunks:
@@ -76,7 +76,7 @@ async def frames(run: ActiveRun) -> AsyncGenerator[bytes, None]:
 
 
 def start_draining() -> None:
-    """Reject further questions; running answers go on."""
+    """Reject further questions; running answers continue."""
     _draining.set()
 
 
@@ -137,7 +137,7 @@ async def send_heartbeats() -> None:
 
 
 async def end_orphaned_runs() -> None:
-    """End runs of dead processes, and runs that the database has although this process was not told."""
+    """End runs of dead processes, and stored runs that this process never learned of."""
     running = frozenset(run.id for run in RUNNING)
     while await WRITER.run(partial(reap, every_other_boot=False, alive=running)):
         pass

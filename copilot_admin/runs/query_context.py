@@ -30,11 +30,11 @@ class AdmittedQuery:
     """A query that was admitted, with its caller and its copilot.
 
     Attributes:
-        size: Bytes of the request's body, or of one that takes as long.
-        came: When the request arrived (`monotonic_ns`).
+        size: Bytes of the request's body, or of one with the same duration.
+        came: Time of arrival (`monotonic_ns`).
         user: The end user, if a trusted party named them.
         address: Network of the client; "" for requests of this process.
-        origin: Conversation whose question a trial asks again.
+        origin: Conversation whose question a trial repeats.
     """
 
     live: LiveCopilot
@@ -156,7 +156,7 @@ def signing_key() -> bytes:
 
 
 def older_signing_keys() -> tuple[bytes, ...]:
-    """Return earlier keys, oldest first: clients bring signed values back for a day."""
+    """Return earlier keys, oldest first: clients return signed values for up to a day."""
     return tuple(map(_signing_key, reversed(settings.SECRET_KEY_FALLBACKS)))
 
 

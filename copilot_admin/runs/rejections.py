@@ -10,7 +10,7 @@ _Key = tuple[int, str, str, str]
 
 
 class RejectedRuns:
-    """Keeps one run for each caller, user and limit until the next batch is stored."""
+    """One rejected run for each caller, user and limit, until the next batch is stored."""
 
     def __init__(self) -> None:
         self._pending: dict[_Key, Rejection] = {}
@@ -28,7 +28,7 @@ class RejectedRuns:
         """Store what was rejected since the last call.
 
         Raises:
-            Unavailable: The database can't take it; the next call tries again.
+            Unavailable: The database can't store them; the next call tries again.
         """
         pending, self._pending = self._pending, {}
         if not pending:

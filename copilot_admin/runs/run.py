@@ -79,14 +79,14 @@ class ActiveRun:
         return self._output.buffer
 
     def cancel(self, reason: CancelReason) -> None:
-        """End the run early: the model's stream is closed at once, the transcript has the reason."""
+        """End the run early: close the model's stream immediately and record the reason."""
         if self._cancel_reason is not None:
             return
         if not self._is_answered:
             self._cancel_reason = reason
             self.task.cancel()
         elif reason in CLIENT_UNREACHABLE and not self.acceptance.done():
-            self._cancel_reason = reason  # the answer is complete, and nobody will get it
+            self._cancel_reason = reason  # the answer is complete but can't be delivered
 
     def cancel_from_any_thread(self, reason: CancelReason) -> None:
         """Like `cancel`, for callers outside of the event loop."""
@@ -94,7 +94,7 @@ class ActiveRun:
             self.loop.call_soon_threadsafe(self.cancel, reason)
 
     def take_checkpoint(self) -> Piece | None:
-        """Once a second: send a keep-alive if due, notify open pages and return new output."""
+        """Every second: send a keep-alive if due, notify open pages and return new output."""
         if self._is_answered:
             return None
         try:
@@ -217,7 +217,7 @@ class ActiveRun:
 
     async def _is_accepted(self) -> bool:
         if self.acceptance.done():
-            await asyncio.sleep(0)  # its callbacks, which broadcast the start, come first
+            await asyncio.sleep(0)  # let its callbacks broadcast the start first
         else:
             await asyncio.wait({self.acceptance})
         return not self.acceptance.cancelled() and self.acceptance.exception() is None

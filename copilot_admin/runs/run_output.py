@@ -20,7 +20,7 @@ SLOW_CLIENT_SECONDS = 30.0
 
 
 class RunOutput:
-    """Takes what the agent puts out; used in the event loop that opened the run."""
+    """Output of the agent; used in the event loop that opened the run."""
 
     def __init__(self, question: AdmittedQuery, *, observer: RunObserver) -> None:
         live, generation = question.live, question.query.generation
@@ -99,7 +99,7 @@ class RunOutput:
         )
 
     async def finish(self, ending: Ending, *, run_id: UUID, is_broken: bool = False) -> RunEnd:
-        """Hold what is left to send, and return the end of the run as it is stored."""
+        """Hold back unsent output, and return the end of the run as it is stored."""
         self.writer.hold()
         now = datetime.now(UTC)
 

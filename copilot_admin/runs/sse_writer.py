@@ -34,7 +34,7 @@ class SendBuffer:
 
     @property
     def is_finished(self) -> bool:
-        """True if the reader has taken everything."""
+        """True if the reader has consumed everything."""
         return self._is_closed and not self._frames
 
     def put(self, frame: bytes) -> None:
@@ -51,7 +51,7 @@ class SendBuffer:
         _wake(self._writer)
 
     async def wait_until_drained(self) -> None:
-        """Wait until the reader has taken everything, or the buffer is closed."""
+        """Wait until the reader has consumed everything, or the buffer is closed."""
         while self._frames and not self._is_closed:
             self._writer = asyncio.get_running_loop().create_future()
             await self._writer
@@ -111,18 +111,18 @@ class SSEWriter:
             self._timer = None
 
     def release(self) -> None:
-        """Send everything that was held; the end of the stream."""
+        """Send all held frames; the end of the stream."""
         self.hold()
         self._flush()
 
     def discard(self) -> None:
-        """Drop everything that is held."""
+        """Drop all held frames."""
         self.hold()
         self._text.clear()
         self._frames.clear()
 
     def send_keepalive(self) -> None:
-        """Keep proxies from closing a silent stream.
+        """Prevent proxies from closing a silent stream.
 
         The first block is an event, since a helper of the peer's SDK stumbles over a comment there.
         Every generation understands an empty chunk.
@@ -139,7 +139,7 @@ class SSEWriter:
 
     def _schedule(self) -> None:
         if self._timer is None and not self._is_holding:
-            # Not at once: what is already in hand comes along, and the end of the answer holds it.
+            # Deferred so that output of one loop iteration is sent together, or held at the end.
             self._timer = self._loop.call_soon(self._flush)
 
     def _frame_text(self) -> None:

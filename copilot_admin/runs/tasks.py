@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 def spawn(work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
-    """Start a task in a context of its own and keep it until it ends; errors are logged."""
+    """Start a task in its own context and reference it until it ends; log its errors."""
     task = asyncio.get_running_loop().create_task(work, name=name, context=contextvars.Context())
     _running.add(task)
     task.add_done_callback(_note_end)
@@ -32,7 +32,7 @@ def spawn(work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
 
 
 def clear_cancellation() -> None:
-    """Let the current task go on after it was cancelled."""
+    """Allow the current task to continue after it was cancelled."""
     task = asyncio.current_task()
     while task is not None and task.cancelling():
         task.uncancel()

@@ -27,7 +27,7 @@ from protocol.json import JsonObject
 
 
 class ContractBreach(AssertionError, ValueError):
-    """A component gives what the contract does not allow; the text says what would be right."""
+    """A component violates the contract; the text describes the valid value."""
 
 
 class Message(BaseModel):
@@ -76,7 +76,7 @@ class ContentType(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "ContentType | None":
-        # "tought" stands so in the source; "reasoning_content" is what its SDK sends.
+        # The source spells it "tought". Its SDK sends "reasoning_content".
         return cls.THOUGHT if value in ("tought", "reasoning_content") else None
 
 
@@ -97,11 +97,11 @@ class OutputRole(StrEnum):
 
 
 class Payload(BaseModel):
-    """The base of all payloads: keys that the contract does not name are kept.
+    """Base of all payloads. Keys that the contract does not name are retained.
 
     Attributes:
-        required: Keys that a component must give.
-        text_key: The key that a bare text stands for; empty: a bare text is refused.
+        required: Keys that a component must set.
+        text_key: The key for a payload that is plain text; empty if plain text is not valid.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -110,7 +110,7 @@ class Payload(BaseModel):
 
 
 class References(Payload):
-    """One source of an answer; the five keys that clients ask for are always texts."""
+    """One source of an answer; the five keys that clients read are always texts."""
 
     type: str = ""
     source: str = ""
@@ -177,12 +177,12 @@ PAYLOADS: Mapping[ContentType, type[Payload]] = {
 
 
 class Content(BaseModel):
-    """One element of an output; its payload stands in `text`, whatever its type.
+    """One element of an output; its payload is in `text` for every type.
 
     Attributes:
-        name: Keeps streams apart that a component yields side by side.
-        visible_scope: The reader; empty means everybody.
-        raw_data: For developers; neither model nor user is shown it.
+        name: Distinguishes parallel streams of a component.
+        visible_scope: The audience; everyone if empty.
+        raw_data: For developers; neither the model nor the user sees it.
         usage: Tokens of a model, counted up to here; a list for several models.
         metrics: Times and the like.
         type: Decides the keys of the payload.
@@ -237,7 +237,7 @@ class ComponentOutput(BaseModel):
         return list(serialize(content))
 
     def to_json(self) -> JsonObject:
-        """Return the output as it stands on the wire."""
+        """Return the output as it is sent."""
         return self.model_dump(mode="json")
 
 
@@ -255,10 +255,10 @@ def create_output(
 
     Args:
         type: One of `ContentType`.
-        text: The payload, or the bare text of a type that takes one. The `data` of `json` and
+        text: The payload, or plain text if the type accepts it. The `data` of `json` and
             `chart` may be a JSON value; it becomes JSON text.
         role: `tool` or `assistant`.
-        name: Keeps this stream apart from others of the component.
+        name: Distinguishes this stream from others of the component.
         visible_scope: `all`, `llm` or `user`.
         raw_data: For developers.
         usage: Tokens of a model: prompt_tokens, completion_tokens, total_tokens, name; or a list
@@ -267,7 +267,7 @@ def create_output(
 
     Raises:
         ContractBreach: The type, the role or the scope is unknown, a key that the type needs is
-            missing, or the type doesn't take the text. It is a ValueError as well.
+            missing, or the type doesn't accept plain text. It is a ValueError as well.
     """
     if role not in (OutputRole.TOOL, OutputRole.ASSISTANT):
         raise ContractBreach(f"The role of an output is 'tool' or 'assistant', not {role!r}.")

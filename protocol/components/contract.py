@@ -41,7 +41,7 @@ ComponentClass: TypeAlias = type[Any]
 
 
 class ContractRule(StrEnum):
-    """A rule of the contract, by the name that its SDK gives it."""
+    """A rule of the contract, named as in its SDK."""
 
     MANIFEST_VALID = "ManifestValidRule"
     MANIFEST_MATCHES = "ManifestMatchToolEvalRule"
@@ -53,7 +53,7 @@ class ContractRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContractFinding:
-    """A rule that a component breaks; `detail` says what would be right."""
+    """A rule that a component violates; `detail` describes the valid form."""
 
     rule: ContractRule
     detail: str
@@ -91,7 +91,7 @@ def outputs_are_json(
 
 
 def _manifest_is_valid(component: ComponentClass) -> Iterator[str]:
-    """The manifest has a name, descriptions and a JSON Schema, and says what calls need."""
+    """The manifest has a name, descriptions and a JSON Schema of the arguments."""
     name, version = (getattr(component, key, "") for key in ("name", "version"))
     if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
         yield f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -."
@@ -146,7 +146,7 @@ def _tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[str]:
 
 
 def _init_takes_kwargs(component: ComponentClass) -> Iterator[str]:
-    """`__init__` takes `**kwargs`, or what that of the contract's own example takes."""
+    """`__init__` accepts `**kwargs`, or the parameters of the contract's own example."""
     parameters = list(inspect.signature(component.__init__).parameters.values())[1:]
     is_as_in_the_example = (
         all(one.default is not one.empty for one in parameters)

@@ -1,7 +1,7 @@
 """Manifests of components, made of the signature and the docstring of their `tool_eval`.
 
-Source: "today written by hand; in future generated from parameters and comments" of the component
-contract. A manifest describes a tool to a model: name, description, parameters.
+Source: the component contract, which announces manifests generated from parameters and comments.
+A manifest describes a tool to a model: name, description, parameters.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ def manifest_from(function: Callable[..., object], *, name: str, summary: str = 
     Args:
         function: Typed; its Google-style docstring describes it and, under `Args:`, each parameter.
         name: The tool's name for the model.
-        summary: The description if the docstring has none.
+        summary: The description if the docstring is empty.
 
     Returns:
         `{"name", "description", "parameters"}`. The contract's rules report what is missing in it.
@@ -69,7 +69,7 @@ def argument_descriptions(docstring: str) -> dict[str, str]:
     """Return the description of each argument in a Google-style docstring, on one line.
 
     Args:
-        docstring: Without indentation, as `inspect.getdoc` gives it.
+        docstring: Without indentation, as `inspect.getdoc` returns it.
     """
     section = _ARGUMENTS.search(docstring)
     found = _ARGUMENT.finditer(section[1]) if section else ()

@@ -29,7 +29,7 @@ _COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 
 
 def collect(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
-    """Return all content items in one output, each as it came; the role is the last one's."""
+    """Return all content items unchanged in one output with the role of the last output."""
     listed = list(outputs)
     return ComponentOutput(
         role=listed[-1].role if listed else OutputRole.TOOL,
@@ -40,8 +40,8 @@ def collect(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
 def merge(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
     """Return the result without streaming.
 
-    Texts, code and thoughts become one each; of progress and plans the last remains; everything
-    else keeps every element, side by side. Groups stand where their first element stood.
+    Texts, code and thoughts are joined. Only the last progress and plan remain. Other types retain
+    every element. A group has the position of its first element.
     """
     whole = collect(outputs)
     groups: dict[tuple[ContentType, str, VisibleScope], list[Content]] = {}
@@ -55,7 +55,7 @@ def merge(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
 def llm_text(result: ComponentOutput | Iterable[Content]) -> str:
     """Return the text of a result's tool message for the model; may be empty.
 
-    Raw data, usage and metrics are never part of it, nor are spoken words, progress and thoughts.
+    Raw data, usage, metrics, speech, progress and thoughts are never part of it.
     """
     content = result.content if isinstance(result, ComponentOutput) else result
     lines = (_line_for_model(one) for one in content if one.visible_scope is not VisibleScope.USER)

@@ -34,7 +34,7 @@ MAX_TOKEN = 4 * 1024 * 1024
 MAX_WAITING = 64 * 1024
 MAX_CARRIED = 48 * 1024
 MAX_STATE = 32 * 1024  # of JSON; a dashboard with 300 widgets has as much
-MAX_SKILL = 64 * 1024  # of JSON; instructions of 10,000 words fit
+MAX_SKILL = 64 * 1024  # of JSON; fits instructions with 10,000 English terms
 MAX_EXTRAS = 96 * 1024  # of JSON: what a provider attached to its calls
 NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
 SKILL_NOT_CARRIED = (
@@ -54,11 +54,11 @@ class Audience:
 
 
 def audiences(request: AnswerRequest) -> tuple[Audience, ...]:
-    """Return the audiences whose tokens a request may bring back. Tokens are signed for the first.
+    """Return the audiences whose tokens a request may return. Tokens are signed for the first.
 
-    The conversation is the client's trace id. A client without one has the question instead, which
-    stays the same until the turn is answered; if it takes over the trace id of the first answer, it
-    brings back a token for the question.
+    The conversation is identified by the client's trace id. For a client without one, the question
+    identifies it until the turn is answered. A client that adopts the trace id of the first answer
+    still returns a token for the question.
     """
     question = request.query.question
     words = canonical(question) if question is not None else b""
@@ -122,7 +122,7 @@ def build_memory(
 ) -> Memory:
     """Return what the next step needs of this one, within the limits of size.
 
-    The model is told of results and calls that are left out.
+    Texts for the model mention results and calls that are left out.
     """
     if sum(len(call.name) + len(call.arguments) for call in waiting) > MAX_WAITING:
         forgotten = [ToolExchange(call.name, "{}", NOT_WAITING) for call in waiting]
@@ -177,7 +177,7 @@ def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> list[ToolExchange]:
 
 
 def restore_client_state(request: AnswerRequest, stored_turn: StoredTurn) -> AnswerRequest:
-    """Return the input as if the client had brought back the state that it lost."""
+    """Return the input as if the client had returned the state that it lost."""
     query = request.query
     last = query.messages[-1]
     if not stored_turn.carried or not isinstance(last, ResultMessage):
@@ -187,9 +187,10 @@ def restore_client_state(request: AnswerRequest, stored_turn: StoredTurn) -> Ans
 
 
 def merge_carried_state(request: AnswerRequest, stored_turn: StoredTurn) -> Query:
-    """Return the query with what only the first request of a turn says.
+    """Return the query with the fields that only the first request of a turn contains.
 
-    What the client says now wins, then what the server stored, then what the client carried.
+    Values of this request win, then values that the server stored, then values that the client
+    carried.
     """
     query = request.query
     if not isinstance(query.messages[-1], ResultMessage):
@@ -208,14 +209,14 @@ def merge_carried_state(request: AnswerRequest, stored_turn: StoredTurn) -> Quer
 
 
 def waiting_calls(request: AnswerRequest) -> tuple[ToolCall, ...]:
-    """Return the other calls of the answer whose client call has just come back."""
+    """Return the other calls of the answer whose client call was returned with this request."""
     last = request.query.messages[-1]
     memory = read_memory(last, request=request) if isinstance(last, ResultMessage) else None
     return memory.waiting if memory else ()
 
 
 def read_memory(message: ResultMessage, *, request: AnswerRequest) -> Memory | None:
-    """Return the memory that a client brings back, if it is valid for the request."""
+    """Return the memory that a client returns, if it is valid for the request."""
     found = (
         verify_memory(
             message.extra_state,
@@ -258,10 +259,10 @@ def verify_memory(
 def _serializer(
     signing_key: bytes, audience: Audience, older_keys: Sequence[bytes] = ()
 ) -> Serializer[str]:
-    """JSON with an HMAC, salted with the audience.
+    """Serialize to JSON with an HMAC that is salted with the audience.
 
     The timed serializer of itsdangerous rejects tokens of a machine whose clock is a second ahead,
-    the URL-safe one compresses, which takes ten times as long as the rest.
+    and the URL-safe one compresses, which is ten times slower.
     """
     return Serializer(
         [*older_keys, signing_key],  # the last one signs

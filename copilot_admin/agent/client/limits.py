@@ -1,7 +1,7 @@
-"""Limits of what a question, and one call, may ask of the client.
+"""Limits of the client calls of a question, and of the size of one call.
 
 A client function is a round trip through the user's browser, which repeats the call with every
-later request of the turn. A model that goes in circles would make one call after the other.
+later request of the turn. A model in a loop would make one call after the other.
 """
 
 from collections import Counter
@@ -110,7 +110,7 @@ def _times(number: int) -> str:
 
 
 def check_size(function: str, arguments: JsonObject) -> None:
-    """Check the size of a call; what it names comes from the request, so it may be large.
+    """Check the size of a call; it includes widget and agent data of the request.
 
     Raises:
         ToolMistake: The arguments are too long.
@@ -123,7 +123,7 @@ def check_size(function: str, arguments: JsonObject) -> None:
 
 
 def fit_in_one_call(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
-    """Return the sources that one call may ask for, without those that are too large."""
+    """Return the sources that fit into one call, without those that are too large."""
     taken: list[DataSource] = []
     characters = 0
     for source in sources:

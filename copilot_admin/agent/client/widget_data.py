@@ -46,8 +46,8 @@ class DataPlan:
     """Decision about widget data in a step.
 
     Attributes:
-        fetch: Fetched from the client before the model is asked.
-        offered: Widgets that the model may ask for through `get_widget_data`.
+        fetch: Fetched from the client before the model is called.
+        offered: Widgets that the model may request through `get_widget_data`.
         budget: Calls that the question may still make.
         missing: Names of widgets that should have been fetched and can't be.
         had: Widgets and arguments whose data is already in this turn.
@@ -89,7 +89,7 @@ def data_call_event(
 
 
 def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> DataPlan:
-    """Decide which widgets are fetched now and which the model may ask for."""
+    """Decide which widgets to fetch now and which to offer to the model."""
     budget = call_budget(spec, query=query, stored_turn=stored_turn)
     if spec.widget_data is WidgetDataMode.OFF:
         return DataPlan(budget=budget)
@@ -106,7 +106,7 @@ def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> Da
         and (takes_files or not is_uploaded(widget))
     ]
     missing = distinct_widgets(askable, without=had)
-    # A widget with parameters can be asked again, for other values of them.
+    # A widget with parameters can be requested again with other values.
     new = {id(widget) for widget in missing}
     offered = tuple(one for one in askable if id(one) in new or one.params)
     wanted = _to_fetch(spec, query, missing)
@@ -121,7 +121,7 @@ def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> Da
 
 
 def source_for(widget: Widget, *, params: Mapping[str, Json] | None = None) -> DataSource:
-    """Return the source of a widget, with the dashboard's arguments unless others are given."""
+    """Return the source of a widget, with the dashboard's arguments overridden by `params`."""
     return DataSource(
         widget_uuid=widget.uuid,
         origin=widget.origin,
@@ -136,10 +136,10 @@ def name_of(widget: Widget) -> str:
 
 
 def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> list[Widget]:
-    """Return the selected widgets that are fetched before the model is asked.
+    """Return the selected widgets that are fetched before the model is called.
 
-    Generation 1 fetches one widget a step, so it goes on in later steps. The others fetch all at
-    once, at the human message.
+    Generation 1 fetches one widget in each step, so it continues in later steps. The others fetch
+    all widgets in one call, at the human message.
     """
     new_turn = isinstance(query.messages[-1], HumanMessage)
     first_generation = query.generation is Generation.ONE
@@ -186,16 +186,18 @@ def data_was_read(
     components: Collection[str],
     taken_up: bool,
 ) -> bool:
-    """Tell whether data came in this turn before the model wrote its call.
+    """Return true if data was received in this turn before the model wrote its call.
 
-    Data comes from widgets, tools of the client, components, other agents, and with the question.
+    Data is returned by widgets, tools of the client, components and other agents, or is part of the
+    question.
 
     Args:
-        request: As the request came.
+        request: The original request.
         query: With its files read.
         exchanges: Results of server tools in this step.
         components: Names of the tools that return data.
-        taken_up: The call was written in the step before, with the one that has just come back.
+        taken_up: The call was written in the previous step, together with the one that the client
+            has just answered.
     """
     if query.context or (not taken_up and _others_answered(query, slug=request.spec.slug)):
         return True

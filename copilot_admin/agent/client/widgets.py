@@ -138,7 +138,7 @@ class WidgetLookup:
 
     def __init__(self, query: Query) -> None:
         self._by_ref: dict[str, Widget] = {}
-        self._by_name: dict[str, Widget | None] = {}  # None: of several
+        self._by_name: dict[str, Widget | None] = {}  # None if several match
         for widget in filter(may_be_asked, query.widgets.all()):
             self._by_ref.setdefault(widget.ref, widget)
             names = {widget.widget_id, widget.name, f"{widget.origin}/{widget.widget_id}"}
@@ -233,7 +233,7 @@ def data_tool(generation: Generation) -> ToolSchema:
 
 @dataclass(frozen=True, slots=True)
 class DataRequest:
-    """A widget that the model wants the data of, and the call in which it says so."""
+    """A widget whose data the model requested, and the call that requested it."""
 
     call: ToolCall
     wanted: WantedWidget
@@ -264,10 +264,10 @@ def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> tuple[DataRe
 def plan_data_call(
     requests: Sequence[DataRequest], *, plan: DataPlan, query: Query
 ) -> tuple[DataCall, tuple[ToolCall, ...]]:
-    """Return the client function call for what the model wants, and calls for what is left.
+    """Return the client function call for the model's requests, and calls for the remaining ones.
 
-    A step makes one call, and a call is for one function: what is on the dashboard goes first, as
-    much of it as fits. Generation 1 fetches one widget a step.
+    A step makes one call, and a call is for one function. Widgets of the dashboard go first, as many
+    as fit. Generation 1 fetches one widget in each step.
 
     Raises:
         ToolMistake: All of it is there already.

@@ -10,7 +10,7 @@ from protocol.json import Json, JsonObject, objects_of, text_of
 from protocol.models import Query, ResultMessage
 
 GENERATIVE_UI = "generative-ui"
-MAX_SKILLS = 200  # that a model is shown
+MAX_SKILLS = 200  # in the prompt
 _MAX_DESCRIPTION = 500  # characters, of a skill
 _MAX_TABS = 50
 _MAX_WIDGETS = 200  # of one tab
@@ -20,10 +20,10 @@ _NO_TAB = "__no_tab__"
 
 
 def may_be_changed(spec: CopilotSpec, query: Query) -> bool:
-    """Tell whether the user lets this copilot change the dashboard.
+    """Return true if the user allows this copilot to change the dashboard.
 
     Source: Workspace sends its options with every request, this one only while the switch is on.
-    For a client that sends none, the copilot's feature decides, if there is a dashboard.
+    If a client sends no options, the copilot's feature decides, provided that there is a dashboard.
     """
     if query.workspace_options.get(GENERATIVE_UI) is True:
         return True
@@ -33,7 +33,7 @@ def may_be_changed(spec: CopilotSpec, query: Query) -> bool:
 
 
 def agents_of(query: Query) -> tuple[JsonObject, ...]:
-    """Return the agents to which tasks may be given; only an orchestrator has any."""
+    """Return the agents that can be assigned tasks; only an orchestrator has any."""
     agents = objects_of(query.workspace_state.get("agents"))
     return tuple(agent for agent in agents if text_of(agent.get("id")))
 
@@ -82,7 +82,7 @@ def _tab(tab: JsonObject, *, current: Json) -> JsonObject:
 
 
 def offered_skills(query: Query) -> tuple[JsonObject, ...]:
-    """Return the skills that may be loaded: none if one was chosen or loaded in this turn."""
+    """Return the skills that may be loaded; empty if one was chosen or loaded in this turn."""
     was_loaded = any(
         isinstance(message, ResultMessage) and message.function == GET_SKILL_CONTENT
         for message in messages_of_turn(query)
@@ -103,7 +103,7 @@ def catalog_text(query: Query) -> str:
 
 
 def data_block(source: str, lines: Iterable[str]) -> str:
-    """Return lines between marks that say that they are data."""
+    """Return lines between tags that mark them as data."""
     text = escape_data("\n".join(lines))
     return f'<data source="{source}">\n{text}\n</data>'
 

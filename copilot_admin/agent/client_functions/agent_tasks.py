@@ -70,9 +70,9 @@ class AssignTasksToAgents(ClientFunction):
 
 
 def agents_answered(query: Query) -> bool:
-    """Tell whether the client came back from agents whose answers are all that was wanted.
+    """Return true if the client returns from agents that answered the user directly.
 
-    Source: the client then brings no results, unless one of the tasks failed.
+    Source: the client then sends no results, unless one of the tasks failed.
     """
     last = query.messages[-1]
     if not isinstance(last, ResultMessage) or last.function != AssignTasksToAgents.name:

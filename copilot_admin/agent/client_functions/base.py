@@ -27,7 +27,7 @@ class ToolScope:
     """Situation that decides which tools a step has.
 
     Attributes:
-        widgets: Widgets that the model may ask for in this step.
+        widgets: Widgets that the model may request in this step.
     """
 
     spec: CopilotSpec
@@ -66,8 +66,8 @@ class ClientFunction(ABC):
         name: On the wire.
         only_reads: It changes nothing.
         label: Its name for builders who limit how often it is called.
-        without_result: What the model is told when nothing came back.
-        keeps_texts: Workspace gets the texts of the model as they are; otherwise without images
+        without_result: Text for the model if the client returned nothing.
+        keeps_texts: Workspace receives the texts of the model unchanged; otherwise without images
             from hosts that aren't allowed.
     """
 
@@ -79,12 +79,12 @@ class ClientFunction(ABC):
 
     @property
     def limit_messages(self) -> CallLimitMessages:
-        """What the user is told when the function was called often enough."""
+        """Messages for the user when the function has reached its call limit."""
         return CallLimitMessages(f"{self.label or self.name}: Workspace was already asked for this")
 
     @abstractmethod
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield the tools of a situation; none if the function can't be called in it."""
+        """Yield the tools of a situation; empty if the function can't be called in it."""
 
     def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         """Return an earlier call as the model wrote it: name of the tool and arguments."""
@@ -95,7 +95,7 @@ class ClientFunction(ABC):
         return ()
 
     def result_text(self, result: SourceResult) -> str | None:
-        """Return a result in words for the model; None shows it as data."""
+        """Return a result as text for the model, or None to display it as data."""
         return None
 
     def define_tool(

@@ -39,7 +39,7 @@ class FindWidgets(BaseModel):
 
 
 class GetExtraWidgetData(ClientFunction):
-    """Available while there are more widgets than the model is shown."""
+    """Available while there are more widgets than the prompt lists."""
 
     name = GET_EXTRA_WIDGET_DATA
     only_reads = True

@@ -25,7 +25,7 @@ class WantedOptions(BaseModel):
 
 
 class GetParamsOptions(ClientFunction):
-    """Available while the model may ask for a widget with such a parameter."""
+    """Available while a widget with such a parameter is offered to the model."""
 
     name = "get_params_options"
     only_reads = True

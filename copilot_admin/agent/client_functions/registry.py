@@ -70,7 +70,7 @@ def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, Tool
 
     Args:
         scope: Of the step.
-        taken: Names of the copilot's other tools.
+        taken: Reserved names: the copilot's other tools.
     """
     query = scope.query
     is_possible = may_call_client(query) or query.selected_skills
@@ -101,8 +101,8 @@ def names_in_history(
 ) -> Mapping[tuple[str, Identity], str]:
     """Return the names of the tools of earlier calls, by function and identity.
 
-    A tool that is still there has the name of its definition. Another one gets a name that no tool
-    has, so that its work isn't taken for that of another.
+    A tool that is still available has the name of its definition. Another one gets an unused name,
+    so that its results aren't attributed to a different tool.
     """
     found = {(tool.function, tool.identity): name for name, tool in tools.items() if tool.identity}
     used = dict.fromkeys((*taken, *names(), *tools), 1)

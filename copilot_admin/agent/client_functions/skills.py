@@ -41,7 +41,7 @@ class NewSkill(BaseModel):
 
 
 class GetSkillContent(ClientFunction):
-    """Available once a turn, unless the user has chosen a skill already."""
+    """Available for one call in a turn, unless the user has already chosen a skill."""
 
     name = GET_SKILL_CONTENT
     only_reads = True
@@ -73,7 +73,7 @@ class SaveSkill(ClientFunction):
     label = "Skills that are saved"
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield the tool if the request brought skills."""
+        """Yield the tool if the request contains skills."""
         if scope.query.skills_catalog or scope.query.selected_skills:
             yield self.define_tool(NewSkill, _read_skill)
 

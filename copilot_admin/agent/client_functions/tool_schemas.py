@@ -1,7 +1,7 @@
-"""JSON Schemas of the user's tools, repaired so that no provider refuses all tools for one of them.
+"""JSON Schemas of the user's tools, repaired so that no provider rejects all tools for one of them.
 
-Source: OpenAI takes no combination of schemas at the top; Gemini wants `items` with each array, one
-type for an item, and no names in `required` that aren't properties.
+Source: OpenAI rejects combinations of schemas at the top level. Gemini requires `items` with each
+array, one type for an item, and only names of properties in `required`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _SINGLE = frozenset({"additionalProperties", "not", "if", "then", "else", "conta
 
 
 def repair_schema(schema: Json) -> JsonObject:
-    """Return the schema of a tool's arguments as every provider takes it."""
+    """Return the schema of a tool's arguments in a form that every provider accepts."""
     top = _resolve(object_of(schema), object_of(schema))
     if "object" not in _types(top, default="object"):
         return ANY_OBJECT
