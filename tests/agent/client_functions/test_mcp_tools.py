@@ -55,6 +55,21 @@ def test_arguments_that_are_not_an_object_are_a_mistake():
             tool.arguments(ToolCall(id="c", name="kb", arguments=arguments))
 
 
+def test_a_model_may_call_the_function_of_workspace_itself():
+    twins = tuple({**MCP_TOOL, "server_id": server} for server in ("srv-1", "srv-2"))
+    unwrap = tools_of(replace(make_query(), tools=twins))["execute_agent_tool"].arguments
+
+    def made(**arguments):
+        return unwrap(ToolCall(id="c", name="execute_agent_tool", arguments=json.dumps(arguments)))
+
+    wanted = {"tool_name": "kb_search_docs", "parameters": {"q": "x"}}
+    assert made(**wanted, server_id="srv-2")["server_id"] == "srv-2"
+    with pytest.raises(ToolMistake, match="Several servers have a tool called 'kb_search_docs'"):
+        made(**wanted)
+    with pytest.raises(ToolMistake, match="There is no tool called 'gone'"):
+        made(tool_name="gone")
+
+
 def answer(arguments, name="kb_search_docs"):
     """The outputs of a step with one call, and the calls of the model."""
     made = ToolCall(id="1", name=name, arguments=arguments)
