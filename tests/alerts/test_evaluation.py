@@ -110,14 +110,6 @@ def test_an_alert_opens_once_and_notifies_each_recipient():
     ]
 
 
-def test_recipients_are_reminded_once_a_day():
-    make_rule(window="7d")
-    dislike(make_published(), 2)
-    for at in (NOON, NOON + DAY - MINUTE, NOON + DAY, NOON + DAY + MINUTE):
-        evaluate(at)
-    assert events() == ["opened", "reminder"]
-
-
 def test_an_alert_closes_after_a_while_and_notifies():
     make_rule()
     dislike(make_published(), 2)

@@ -89,13 +89,6 @@ def test_what_is_no_price_is_refused_and_stays_on_the_page(
     assert not cloud.prices.exists()
 
 
-@pytest.mark.database
-def test_a_model_has_one_price_a_day(operator: Client):
-    row = make_price(valid_from=date(2026, 6, 1))
-    response = operator.post(ADD, values(provider=row.provider_id))
-    assert list(errors_of(response)) == ["__all__"]
-
-
 def test_a_new_price_may_come_with_its_model_and_begins_today(operator: Client, cloud: Provider):
     page = operator.get(ADD, {"provider": cloud.pk, "model": HOSTILE})
     initial = page.context["adminform"].form.initial
