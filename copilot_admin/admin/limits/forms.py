@@ -22,7 +22,7 @@ from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
 
 _MIN_DOLLARS = 0.000001
 USERS_SEEN_WITHIN = timedelta(days=30)
-_NOTES = {
+NOTES = {  # what the limits of a subject apply to
     LimitScope.SERVER: _("All questions of all callers together."),
     LimitScope.COPILOT: _("All questions to this copilot together, also in its copilot file."),
     LimitScope.KEY: _("All requests with this key."),
@@ -65,11 +65,6 @@ class SubjectForm(forms.Form):
             (_("Copilots"), [(f"copilot:{pk}", name) for pk, name in copilots]),
             (_("API keys"), [(f"key:{key.pk}", str(key)) for key in keys]),
         ]
-
-
-def get_note(subject: LimitSubject) -> str:
-    """Return what the limits of a subject apply to."""
-    return str(_NOTES[subject.scope])
 
 
 def is_without_users(subject: LimitSubject) -> bool:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from copilot_admin.admin.limits.forms import LimitsForm, SubjectForm, get_note, is_without_users
+from copilot_admin.admin.limits.forms import NOTES, LimitsForm, SubjectForm, is_without_users
 from copilot_admin.admin.limits.subjects import get_name, get_names, parse_subject
 from copilot_admin.admin.limits.usage import (
     Meter,
@@ -96,7 +96,7 @@ def limit_view(request: HttpRequest) -> HttpResponse:
         **site.each_context(request),
         "title": name,
         "form": form,
-        "note": get_note(subject),
+        "note": NOTES[subject.scope],
         "is_without_users": is_without_users(subject),
         "whom": subject.name,
         "meters": _build_meters({subject: limits})[subject],
