@@ -5,7 +5,7 @@ locked blobs; a request stores a blob again that a sweep has deleted. If a refer
 before its blob is deleted, the foreign key fails the batch, which is run again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -37,16 +37,23 @@ class Sweep:
 @task
 def sweep_blobs(after: str = "") -> None:
     """Delete all unreferenced blobs, starting after a hash."""
+    last = run_sweep(run_on_writer, after)
+    if last is not None and not last.is_done:
+        sweep_blobs.enqueue(last.after)
+
+
+def run_sweep(
+    write: Callable[[Callable[[], Sweep]], Sweep], after: str = "", **limits: float
+) -> Sweep | None:
+    """Run batches of a sweep in transactions of `write`; None if it was interrupted."""
     state = Sweep(after)
 
     def run_batch() -> Sweep:
         nonlocal state
-        state = run_on_writer(partial(sweep_batch, state))
+        state = write(partial(sweep_batch, state))
         return state
 
-    last = run_batches(run_batch, lambda sweep: sweep.is_done)
-    if last is not None and not last.is_done:
-        sweep_blobs.enqueue(last.after)
+    return run_batches(run_batch, lambda sweep: sweep.is_done, **limits)
 
 
 def enqueue_blob_sweep() -> None:

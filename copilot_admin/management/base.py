@@ -50,6 +50,10 @@ class SanitizedCommand(BaseCommand):
         except CopilotError as error:
             raise CommandError(error.public, returncode=self.error_status) from error
 
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Call the method that the parser of an action names as `run`."""
+        options.pop("run")(**options)
+
     def record(self, action: Action, on: Model | str, facts: Mapping[str, object]) -> None:
         """Add an entry about a row or a part of the product to the audit trail."""
         subject = Subject(on) if isinstance(on, str) else Subject.of(on)

@@ -1,7 +1,6 @@
 """`manage.py audit`: verify the audit trail, print its newest hash, or export it."""
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -56,9 +55,6 @@ class Command(SanitizedCommand):
         export.add_argument("--since", type=parse_date, metavar="DATE", help="first day (UTC)")
         for parser, run in ((check, self._verify), (newest, self._head), (export, self._export)):
             parser.set_defaults(run=run)
-
-    def handle(self, *, run: Callable[..., None], **options: Any) -> None:
-        run(**options)
 
     def _head(self, **_: Any) -> None:
         head = get_head()

@@ -1,7 +1,7 @@
 """`manage.py copilots`: export and import copilots, or create them from templates."""
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from json import dumps
 from pathlib import Path
 from typing import Any
@@ -55,9 +55,6 @@ class Command(SanitizedCommand):
         imports.set_defaults(run=self._import)
         listed.set_defaults(run=self._list_templates)
         new.set_defaults(run=self._new)
-
-    def handle(self, *, run: Callable[..., None], **options: Any) -> None:
-        run(**options)
 
     def _list_templates(self, **_: Any) -> None:
         width = max(map(len, templates()))

@@ -44,12 +44,11 @@ class Command(SanitizedCommand):
             "--from", dest="day", type=parse_date, metavar="DATE", help="UTC; default: today"
         )
         imports.add_argument("--dry-run", action="store_true", help="only show the changes")
+        imports.set_defaults(run=self._import)
         fills = actions.add_parser("fill", help="price requests whose cost is unknown")
         fills.add_argument("--provider", default="", metavar="NAME", help="only its requests")
         fills.add_argument("--yes", action="store_true", help="apply; the default is a dry run")
-
-    def handle(self, *, action: str, **options: Any) -> None:
-        (self._fill if action == "fill" else self._import)(**options)
+        fills.set_defaults(run=self._fill)
 
     def _fill(self, *, provider: str, yes: bool, **_: Any) -> None:
         name = get_provider(provider).name if provider else ""

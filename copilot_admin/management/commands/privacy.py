@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime, time, timedelta
 from math import inf
 import time as clock
-from typing import Any, TypeVar
+from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import OperationalError, transaction
@@ -25,7 +25,6 @@ from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 from copilot_admin.privacy.vacuum import rewrite_files, truncate_wal
 from copilot_admin.transcripts.search.users import find_user
 
-T = TypeVar("T")
 MAX_TRIES = 20  # a second apart
 DRY_RUN = "Dry run: nothing changed. Re-run with --yes to apply."
 
@@ -59,9 +58,6 @@ class Command(SanitizedCommand):
                 "--yes", action="store_true", help="apply; the default is a dry run"
             )
             parser.set_defaults(run=run)
-
-    def handle(self, *, run: Callable[..., None], **options: Any) -> None:
-        run(**options)
 
     def _erase(self, *, yes: bool, keep_questions: bool, reason: str, **options: Any) -> None:
         scope = _get_scope(options)
@@ -148,7 +144,12 @@ class Command(SanitizedCommand):
         self.stdout.write("The database's files contain no deleted rows.")
 
     def _remove(self, removal: Removal) -> None:
-        if not _retry(lambda: run_removal(removal.pk, _write, max_seconds=inf) is BatchResult.DONE):
+
+        def is_removed() -> bool:
+            last = run_removal(removal.pk, lambda job: transaction.atomic(job)(), max_seconds=inf)
+            return last is BatchResult.DONE
+
+        if not _retry(is_removed):
             raise CommandError(
                 f"Removal {removal.pk} waits for open runs or for readers of the database. The server "
                 "continues it."
@@ -160,11 +161,6 @@ class Command(SanitizedCommand):
     def _write_preview(self, preview: RemovalPreview) -> None:
         numbers = (f"{name}: {number}" for name, number in asdict(preview).items())
         self.stdout.write(", ".join(numbers))
-
-
-def _write(job: Callable[[], T]) -> T:
-    with transaction.atomic():
-        return job()
 
 
 def _retry(is_done: Callable[[], bool]) -> bool:

@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch, sweep_images
-from copilot_admin.jobs.tasks import run_batches
+from copilot_admin.jobs.blob_sweep import run_sweep, sweep_images
 from copilot_admin.management.base import SanitizedCommand
 
 
@@ -17,14 +16,7 @@ class Command(SanitizedCommand):
     )
 
     def handle(self, **options: Any) -> None:
-        sweep = Sweep()
-
-        def run_batch() -> Sweep:
-            nonlocal sweep
-            with transaction.atomic():
-                sweep = sweep_batch(sweep)
-            return sweep
-
-        if run_batches(run_batch, lambda state: state.is_done, max_seconds=inf) is None:
+        sweep = run_sweep(lambda job: transaction.atomic(job)(), max_seconds=inf)
+        if sweep is None:
             raise CommandError("The database failed. Run this command again.")
         self.stdout.write(f"Deleted {sweep.total} contents and {sweep_images()} images.")
