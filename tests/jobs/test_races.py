@@ -12,11 +12,10 @@ from django.db import connection, connections, transaction
 from django.utils import timezone
 import pytest
 
-from copilot_admin.jobs import deletion
+from copilot_admin.jobs import blob_sweep, deletion
 from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BatchResult
-from copilot_admin.management.commands import sweep as command
 from copilot_admin.models import Conversation, Copilot, LegalHold, Node, NodeKind, NodeRole
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
@@ -145,7 +144,7 @@ class TestSweeps:
             steps.wait()
             return state
 
-        monkeypatch.setattr(command, "sweep_batch", batch)
+        monkeypatch.setattr(blob_sweep, "sweep_batch", batch)
         sweeping = thread.submit(call_command, "sweep")
         with self.stopped(steps):  # the blob is deleted, but not yet for others
             stored = WRITER.submit(self.referring(lambda: None))
