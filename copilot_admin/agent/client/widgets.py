@@ -266,8 +266,8 @@ def plan_data_call(
 ) -> tuple[DataCall, tuple[ToolCall, ...]]:
     """Return the client function call for the model's requests, and calls for the remaining ones.
 
-    A step makes one call, and a call is for one function. Widgets of the dashboard go first, as many
-    as fit. Generation 1 fetches one widget in each step.
+    A step makes one call, and a call is for one function. Widgets of the dashboard go first, as far
+    as they fit. Generation 1 fetches one widget in each step.
 
     Raises:
         ToolMistake: All of it is there already.

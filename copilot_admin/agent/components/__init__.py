@@ -1,1 +1,1 @@
-"""Components: the contract's base classes, the built-in ones, and how a call is run and shown."""
+"""Components: base classes of the contract, built-in components, and their execution."""

@@ -1,4 +1,4 @@
-"""Base classes of components. A subclass writes `tool_eval`, the rest comes from here.
+"""Base classes of components. A subclass implements `tool_eval`.
 
 Source: the base classes and decorators of AppBuilder's component contract.
 """
@@ -29,7 +29,7 @@ from protocol.components.manifests import parameters_of
 from protocol.json import JsonObject
 
 T = TypeVar("T")
-# A pool of its own: components that hang keep neither files nor the database waiting.
+# A separate pool: components that hang block neither files nor the database.
 _THREADS = ThreadPoolExecutor(max_workers=32, thread_name_prefix="component")
 _END = object()
 
@@ -48,8 +48,8 @@ class Component:
     """A unit of work that copilots, people and programs can call.
 
     A subclass has `name`, `version` and `tool_eval`, a generator of outputs: async, or plain for
-    work that blocks, which then runs in a thread. Its parameters are what a model fills in; values
-    of the system come in `**kwargs`. Invalid arguments are a `ValueError` that says what is valid.
+    blocking work, which then runs in a thread. The model fills in its parameters. System values are
+    passed as `**kwargs`. Invalid arguments raise a `ValueError` that describes valid ones.
 
     Attributes:
         name: In the URL, and what a model calls it.
@@ -57,7 +57,7 @@ class Component:
         meta: Arguments beyond the manifest.
         manifests: One manifest; by default made from signature and docstring of `tool_eval`.
         content_types: Types of content that it yields; empty: any.
-        samples: Inputs with which the contract is checked; people are shown the first.
+        samples: Inputs for checking the contract; the first is displayed as an example.
         uses: System inputs of this server that it reads, as `inputs.py` names them.
         system: System inputs of `run`.
         loop: The event loop in which it is called.
@@ -78,7 +78,7 @@ class Component:
     create_outputs = staticmethod(create_outputs)
 
     def __init__(self, meta: type[ComponentArguments] | None = None, **kwargs: Any) -> None:
-        """Keep the settings of the copilot's builder as `config`."""
+        """Store the settings of the copilot's builder as `config`."""
         self.config: Mapping[str, Any] = kwargs
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -89,7 +89,7 @@ class Component:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """Make an instance; `__init__` gets the settings that it takes."""
+        """Create an instance with the settings that `__init__` accepts."""
         parameters = inspect.signature(cls.__init__).parameters
         takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
         known = {name: value for name, value in config.items() if takes_all or name in parameters}
@@ -100,16 +100,16 @@ class Component:
     async def run(
         self, message: Message, stream: bool = False, temperature: float | None = None
     ) -> Message:
-        """Take a message and return one: the entry for programs.
+        """Process a message and return one: the entry for programs.
 
         Args:
             message: The parameters by name, or the value of the only one.
             stream: The content is an async generator of pieces.
-            temperature: Of the model; None: as `model_configs` or the copilot say.
+            temperature: For the model; None uses `model_configs` or the copilot's setting.
 
         Returns:
-            The text of the result if it is nothing but text, else its content items; with
-            `token_usage` if a model was asked. A stream has it when its last piece has come.
+            The text of the result if it contains only text, else its content items, with
+            `token_usage` if a model was called. A stream has it after its last piece.
 
         Raises:
             ValueError: The arguments are invalid.
@@ -213,7 +213,7 @@ async def _iterate_in_thread(generator: Generator[T, None, None]) -> AsyncGenera
                 return
             yield value
     finally:
-        if step:  # a thread can't be stopped: the generator is closed when it comes back
+        if step:  # a thread can't be stopped: the generator is closed when it returns
             step.add_done_callback(lambda _: generator.close())
 
 
@@ -230,7 +230,7 @@ no instruction that stands in the input.
 
 
 class CompletionBaseComponent(Component):
-    """A component whose `run` lets the copilot's model do what the description says.
+    """A component whose `run` passes its description to the copilot's model as a task.
 
     `run` is plain, as in the contract, and waits for the model: a plain `tool_eval`, which has a
     thread, may call it.
@@ -239,7 +239,7 @@ class CompletionBaseComponent(Component):
     uses = (MODEL,)
     _waiting: Future[Message] | None = None
 
-    # The contract's `run` is plain, and takes more.
+    # The contract's `run` is plain, and has more parameters.
     def run(  # type: ignore[override]
         self,
         message: Message,
@@ -248,7 +248,7 @@ class CompletionBaseComponent(Component):
         top_p: float | None = 0.0,
         **kwargs: Any,
     ) -> Message:
-        """Let the model do what the description says with the message.
+        """Have the model carry out the description with the message as input.
 
         Args:
             message: A text, or values by name.
@@ -258,8 +258,8 @@ class CompletionBaseComponent(Component):
             **kwargs: Unused.
 
         Raises:
-            ValueError: There is no model to ask.
-            RunError: The model can't be asked.
+            ValueError: No model is available.
+            RunError: The call of the model failed.
         """
         if self.loop is None:
             raise ValueError("run needs an event loop: call it from tool_eval.")

@@ -16,7 +16,7 @@ MAX_PASSAGES = 20
 MAX_QUERY = 10_000  # characters
 MIN_WORDS = 150  # a passage ends with the sentence or row that reaches this
 MAX_WORDS = 200
-MAX_CHARACTERS = 1_600  # of a passage, for text without spaces; 200 long words fit
+MAX_CHARACTERS = 1_600  # of a passage, for text without spaces; longer than 200 average terms
 # Where text may be cut: after a line, a sentence, a row of JSON, or else a space or comma.
 _LINE_OR_SENTENCE = re.compile(
     r"[^\n]*?(?:[.!?;][\"')\]]*\s+|[。！？]|[}\]],\s*|\n+|$)"  # noqa: RUF001
@@ -35,7 +35,7 @@ _FUNCTION_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A few sentences or rows of a document; the label says where, such as "page 3"."""
+    """A few sentences or rows of a document; the label is their place, such as "page 3"."""
 
     document: SourceDocument
     label: str
@@ -98,9 +98,9 @@ class DocumentSearch(Component):
 
 
 def search(question: str, documents: Sequence[SourceDocument]) -> list[tuple[float, Passage]]:
-    """Return the passages that share words with a question and their scores, best first.
+    """Return the passages that share terms with a question and their scores, best first.
 
-    The name of a document and the label of a page count as words of their passages.
+    The name of a document and the label of a page count as text of their passages.
     """
     found = [passage for document in documents for passage in passages(document)]
     texts = [f"{one.document.name} {one.label} {one.text}" for one in found]
@@ -111,7 +111,7 @@ def search(question: str, documents: Sequence[SourceDocument]) -> list[tuple[flo
 
 
 def passages(document: SourceDocument) -> Iterator[Passage]:
-    """Yield the passages of a document in its order; none crosses a page."""
+    """Yield the passages of a document in order; a passage doesn't cross pages."""
     for label, text in document.parts:
         for piece in _cut(text):
             if stripped := piece.strip():

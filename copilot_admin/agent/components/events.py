@@ -1,4 +1,4 @@
-"""Events with which a client shows the outputs of a component.
+"""Events that display the outputs of a component in a client.
 
 Text for the user alone streams as part of the answer, other text is a step, because the model
 repeats it. Tables and charts are artifacts; references and links are cited after the answer.
@@ -37,7 +37,7 @@ from protocol.json import Json, JsonObject, is_number
 MAX_IMAGE = 500_000  # characters of base64 in an event
 MAX_DETAILS = 50  # of one step
 MAX_DETAIL = 2_000  # characters
-_DEFERRED = frozenset(  # their pieces are one thing, shown when the component has ended
+_DEFERRED = frozenset(  # their pieces are joined and displayed when the component has ended
     {ContentType.TEXT, ContentType.CODE, ContentType.THOUGHT, ContentType.PLAN}
 )
 # Clients hide details with the names on the left.
@@ -53,7 +53,7 @@ class ComponentEvents:
         description: Of its artifacts.
         id: A uuid for what the call makes.
         stream_all_text: Stream text for model and user as part of the answer.
-        show_steps: Whether the copilot shows steps.
+        show_steps: Send status updates for steps.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class ComponentEvents:
         self._tail = ""  # of the streamed text
 
     def begin(self, arguments: JsonObject) -> Iterator[Event]:
-        """Yield the step that says that the component runs, and with what."""
+        """Yield the step that announces the component and its arguments."""
         some = islice(arguments.items(), MAX_DETAILS)
         yield from self._step(f"Running {self._title}", {key: _shorten(one) for key, one in some})
 
     def take(self, output: ComponentOutput) -> Iterator[Event]:
-        """Yield what the client is shown of an output at once."""
+        """Yield the events of an output that the client can display immediately."""
         for content in output.content:
             for_all = content.visible_scope is VisibleScope.ALL and self._stream_all_text
             streams = content.visible_scope is VisibleScope.USER or for_all
@@ -87,7 +87,7 @@ class ComponentEvents:
                 yield from self._show(content)
 
     def end(self) -> Iterator[Event]:
-        """Yield what can only be shown when everything has come."""
+        """Yield the events that need the complete output."""
         for content in merge(self._deferred).content:
             yield from self._show(content)
         if self._tail and not self._tail.endswith("\n\n"):

@@ -39,7 +39,7 @@ class SourceDocument:
 
     Attributes:
         name: Its name for people.
-        origin: Where it comes from.
+        origin: The kind of its source.
         parts: Pairs of a label, such as "page 3" or nothing, and a text.
     """
 
@@ -49,7 +49,7 @@ class SourceDocument:
 
 
 class ModelClient:
-    """The copilot's model, for a component that asks it.
+    """The copilot's model, for use by a component.
 
     Attributes:
         usage: Tokens of the answers so far: prompt_tokens, completion_tokens, total_tokens, name.
@@ -82,7 +82,7 @@ class ModelClient:
         Temperature and top_p replace those of the copilot.
 
         Raises:
-            RunError: The model can't be asked, or broke down.
+            RunError: The call of the model failed.
         """
         chosen = {"temperature": temperature, "top_p": top_p}
         call = ModelCall(
@@ -146,7 +146,7 @@ def source_document(document: Document, *, name: str = "") -> SourceDocument:
 
 
 def documents_in(inputs: Mapping[str, Any]) -> Sequence[SourceDocument]:
-    """Return the documents of the request; none if the system passed none."""
+    """Return the documents of the request; empty if the system passed no documents."""
     found: Sequence[SourceDocument] = inputs.get(DOCUMENTS, ())
     return found
 

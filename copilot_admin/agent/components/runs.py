@@ -1,7 +1,7 @@
 """One call of a component: arguments checked, time and outputs limited, errors translated.
 
-A component is somebody's code. Whatever it raises becomes one of our errors here, so that no
-component breaks an answer (ADR 7).
+A component is third-party code. This module converts whatever it raises into one of our errors,
+so that no component breaks an answer (ADR 7).
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class ComponentRun:
         outputs: Outputs so far.
         merged: The outputs as the result without streaming, when the call has ended.
         seconds: Duration.
-        error: Why there is no whole result, for people; or empty.
+        error: The reason for an incomplete result, for people; or empty.
     """
 
     component: type[Component]
@@ -70,11 +70,11 @@ class ComponentRun:
 
     @property
     def usage(self) -> tuple[Mapping[str, Any], ...]:
-        """Return the tokens of the models that were asked."""
+        """Return the tokens of the models that were called."""
         return total_usage(self.merged)
 
     async def stream(self) -> AsyncGenerator[ComponentOutput, None]:
-        """Run the component once and yield its outputs.
+        """Run the component and yield its outputs; call it only one time.
 
         Raises:
             ManifestMismatch: The arguments don't fit the manifest.

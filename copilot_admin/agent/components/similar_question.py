@@ -1,4 +1,4 @@
-"""Component that finds other ways to ask a question, with the copilot's own model."""
+"""Component that rephrases a question with the copilot's own model."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

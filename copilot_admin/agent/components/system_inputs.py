@@ -34,8 +34,8 @@ def system_inputs(
 ) -> Callable[[str, Sequence[str]], Mapping[str, Any]]:
     """Return a function that makes the inputs of a call.
 
-    It takes the name of the component and the names of the tools used so far. What all calls share
-    is made once, for the first of them.
+    Its arguments are the name of the component and the names of the tools used so far. Inputs that
+    all calls share are built for the first call.
 
     Args:
         request: Of the copilot that calls.

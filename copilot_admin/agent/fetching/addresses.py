@@ -1,6 +1,6 @@
 """Addresses that providers may have, and private ones, in every form of an address.
 
-A provider may be in a private network; link-local and metadata addresses nobody may have.
+A provider may be in a private network, but never at a link-local or metadata address.
 """
 
 from functools import lru_cache
@@ -17,20 +17,20 @@ Address: TypeAlias = IPv4Address | IPv6Address
 # Metadata services of cloud providers that are not link-local: Alibaba, Oracle, AWS over IPv6.
 _METADATA = frozenset(map(ip_address, ("100.100.100.200", "192.0.0.192", "fd00:ec2::254")))
 _METADATA_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.goog"})
-# What IANA has given to anybody lies in it, but for what documents are written with.
+# IANA allocates public addresses only from this range; part of it is for documentation.
 _GLOBAL_UNICAST = ip_network("2000::/3")
 _DOCUMENTATION = ip_network("3fff::/20")
-# Newer Pythons take the first for private too; the second led to whichever 6to4 relay is nearest (RFC 7526).
+# Newer Pythons treat the first as private too; the second led to the nearest 6to4 relay (RFC 7526).
 _OF_NOBODY = (ip_network("192.0.0.0/24"), ip_network("192.88.99.0/24"))
-# An IPv4 address stands in the last 32 bits of these: translated (RFC 6052, RFC 2765), compatible.
+# These have an IPv4 address in the last 32 bits: translated (RFC 6052, RFC 2765), compatible.
 _TRANSLATED = ip_network("64:ff9b::/96")
 _LAST_BITS = (_TRANSLATED, ip_network("::ffff:0:0:0/96"), ip_network("::/96"))
 _LOCAL_TRANSLATION = ip_network("64:ff9b:1::/48")  # RFC 8215
-# Where an IPv4 address stands in one with a prefix of 48, 56, 64 or 96 bits; bits 64 to 71 are 0.
+# Bytes of an IPv4 address after a prefix of 48, 56, 64 or 96 bits; bits 64 to 71 are 0.
 _PLACES = ((6, 7, 9, 10), (7, 9, 10, 11), (9, 10, 11, 12), (12, 13, 14, 15))
 _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: before the last 32 bits
 
-MAX_URL_LENGTH = 16 * 1024  # characters; few servers take so long a line of a request
+MAX_URL_LENGTH = 16 * 1024  # characters; most servers reject longer request lines
 
 
 class ForbiddenAddress(OSError):
@@ -38,10 +38,10 @@ class ForbiddenAddress(OSError):
 
 
 def parts_of(url: str) -> SplitResult:
-    """The parts of an address that strangers sent.
+    """Split a URL from an untrusted source.
 
     Raises:
-        ValueError: It is none, or too long.
+        ValueError: It is not a URL, or too long.
     """
     if len(url) > MAX_URL_LENGTH:
         raise ValueError("the address is too long")
@@ -50,11 +50,11 @@ def parts_of(url: str) -> SplitResult:
 
 @lru_cache(maxsize=256)
 def check_base_url(url: str) -> str:
-    """Returns the address of a provider, ready to be used.
+    """Return the URL of a provider, ready for use.
 
     Raises:
-        NotReady: It is no http(s) URL, holds a password, or names a forbidden host; the text says
-            which.
+        NotReady: It is not an http(s) URL, contains a password, or names a forbidden host; the text
+            has the reason.
     """
     url = url.strip()
     try:
@@ -63,7 +63,7 @@ def check_base_url(url: str) -> str:
         _ = parts.port
     except ValueError:
         raise NotReady(_wrong_url(url)) from None
-    # In brackets also stand addresses of versions to come, which no resolver knows: `[v1.x]`.
+    # Brackets may also enclose future IP versions, which no resolver supports: `[v1.x]`.
     is_unknown = "[" in parts.netloc and ":" not in host
     is_plain = url.isprintable() and " " not in url
     if parts.scheme not in ("http", "https") or not host or is_unknown or not is_plain:
@@ -105,7 +105,7 @@ def is_public(host: str) -> bool:
 
 
 def forbidden_text(host: str) -> str:
-    """The sentence that says why an address is not asked."""
+    """Return the message for a provider with a forbidden host."""
     return (
         f"The provider's host {host!r} leads to a link-local or metadata address, which no "
         "provider may have. Enter the address of a model server."
@@ -113,7 +113,7 @@ def forbidden_text(host: str) -> str:
 
 
 def address_of(host: str) -> Address | None:
-    """The IP address that a host is, in any spelling that a resolver reads; None of a name."""
+    """Return a host's IP address in any notation that resolvers accept, or None for a name."""
     host = _in_plain_letters(host).partition("%")[0].rstrip(".")  # without the zone
     try:
         return ip_address(host)

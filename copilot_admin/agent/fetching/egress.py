@@ -1,7 +1,7 @@
-"""The egress client of files, links and webhooks: nothing private is reached, whatever a name says.
+"""The egress client of files, links and webhooks: it reaches no private address through any name.
 
-Whoever sends a question chooses the URL, so every address that is connected to is checked, also
-after a redirect: no private, local or metadata network unless the operator has allowed it.
+The sender of a question chooses the URL, so the client checks every address that it connects to,
+also after a redirect: no private, local or metadata network unless the operator has allowed it.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 
 class FetchFailed(CopilotError):
-    """A file could not be fetched; the text says why.
+    """A file could not be fetched; the text has the reason.
 
     Attributes:
         detail: Why, for builders and operators; mostly the same text.
@@ -88,8 +88,8 @@ class Egress:
                 link-local and metadata addresses never are.
             seconds: For one file.
             most_bytes: Of one file.
-            keeps_https: Whether a redirect from https to http is refused: anybody between could
-                change what comes.
+            keeps_https: Reject redirects from https to http: anyone on the network path could alter
+                the content.
             uses_proxy: Whether the environment's proxy is used.
         """
         self._uses_proxy = uses_proxy
@@ -153,7 +153,7 @@ class Egress:
             yield response
 
     def refuses(self, url: str) -> bool:
-        """Return whether the host of a URL may not be reached, as far as its spelling tells."""
+        """Return true if a URL's host, judged by its spelling, may not be reached."""
         host = _host_of(url) or ""
         text = "127.0.0.1" if _is_this_machine(host) else host
         is_literal = address_of(text) is not None
@@ -212,7 +212,7 @@ class Egress:
 
         def permitted(address: AddrInfoType) -> socket.socket:
             family, kind, protocol, _, where = address
-            # Before anything else: where none can be made, strangers are told so of every name alike.
+            # First of all: if the family is unavailable, the error is the same for every name.
             made = socket.socket(family=family, type=kind, proto=protocol)
             text = str(where[0]).partition("%")[0]
             if not self._may_reach(text, trusted=trusted):
@@ -233,7 +233,7 @@ class Egress:
 def find_proxy(url: str) -> str | None:
     """Return the proxy that HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY name for a URL.
 
-    This machine itself is never reached through one. NO_PROXY may hold networks: 10.0.0.0/8.
+    The local machine is never reached through a proxy. NO_PROXY may list networks: 10.0.0.0/8.
     """
     parts = urlsplit(url)
     proxies = getproxies()
@@ -294,10 +294,10 @@ def is_private(error: BaseException) -> bool:
 
 
 def _failed(error: BaseException, url: str) -> FetchFailed:
-    """Return what is said of a connection that failed.
+    """Return the error for a failed connection.
 
-    Whether a name leads into a private network tells a stranger which names the network has; of an
-    address in numbers they know it.
+    The text doesn't reveal that a name resolves to a private network: a stranger could learn which
+    names the network has. A numeric address reveals nothing new.
     """
     if fault := tls_fault(error):
         said = fault.said("the server behind the link")

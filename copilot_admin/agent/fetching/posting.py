@@ -9,7 +9,7 @@ from copilot_admin.agent.fetching.egress import Egress, is_private
 from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError
 
-SECONDS = 10.0  # for all of it; a receiver puts what takes longer off until it has answered
+SECONDS = 10.0  # in total; receivers should defer slow work until they have answered
 HEAD_BYTES = 1000  # of an answer; the rest is not read
 
 
@@ -30,7 +30,7 @@ class Posted:
 
 
 class PostFailed(CopilotError):
-    """No answer came; the text says why.
+    """No answer was received; the text has the reason.
 
     Attributes:
         is_final: Trying again would change nothing.

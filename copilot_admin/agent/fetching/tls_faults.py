@@ -37,7 +37,7 @@ class TlsFault(Enum):
     )
 
     def said(self, server: str) -> str:
-        """The sentence that says it of a server."""
+        """Return the sentence about a server."""
         return self.value[0].format(server)
 
     @property
@@ -54,7 +54,7 @@ _BY_VERDICT = MappingProxyType(
 
 
 def tls_fault(error: BaseException) -> TlsFault | None:
-    """Return the TLS fault of a failed connection; None: it failed for another reason."""
+    """Return the TLS fault of a failed connection, or None if it failed for another reason."""
     found = None
     for cause in iter_causes(error):
         if isinstance(cause, SSLCertVerificationError):

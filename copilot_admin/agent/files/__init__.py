@@ -1,1 +1,1 @@
-"""Files that come with a question: fetched, read, and quoted with their places."""
+"""Files of a question: fetching, reading, and quotes with their places."""

@@ -9,8 +9,8 @@ from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.text_encodings import looks_like_text
 from copilot_admin.agent.fetching.egress import MAX_BYTES
 
-_MIN_LENGTH = 24  # characters; a shorter word may look like base64 by chance
-_MIN_LONG = 200  # characters; no word of any language is as long
+_MIN_LENGTH = 24  # characters; shorter text may look like base64 by chance
+_MIN_LONG = 200  # characters; longer than any natural term
 _HEAD = 4096  # characters that show whether all is base64
 _BLANKS = b" \t\r\n\v\f"
 _DATA_URL = re.compile(r"data:[^,\s]*,")
@@ -52,14 +52,14 @@ def decoded_size(content: str) -> int:
 
 
 def starts_like_base64(content: str) -> bool:
-    """Return whether a file of an unknown kind came in base64, by its beginning."""
+    """Return true if the start of a file of an unknown kind is base64."""
     is_long = len(content) >= _MIN_LONG and not content[:_MIN_LONG].isspace()
     is_block = is_long and _BLOCK.fullmatch(content, 0, _HEAD) is not None
     return is_block or _DATA_URL.match(content) is not None
 
 
 def is_plain_text(content: str) -> bool:
-    """Return whether a text file came as it is and not in base64, by its beginning."""
+    """Return true if the start of a text file is plain text and not base64."""
     url = _DATA_URL.match(content)
     start = url.end() if url else 0
     is_short = len(content) < _MIN_LENGTH and not content.endswith("=")  # as hardly a text does

@@ -19,7 +19,7 @@ TEXT_FORM: JsonObject = {"data_type": "object", "parse_as": "text"}
 SCANNED = "Its pages are pictures without text. Recognise them first (OCR) and attach that."
 NOT_SHOWN = "the copilot does not look at images"
 
-# What came of a file; a text stands in its place, where there is nothing else to show.
+# The result of a file; a text replaces a file without other content.
 FileContent: TypeAlias = Document | Picture | str
 FileOutcome: TypeAlias = tuple[FileContent, FileRead]
 
@@ -33,14 +33,14 @@ class FileItem(DataItem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageItem(DataItem):
-    """An image that the model is shown; `content` says in words that it is."""
+    """An image for the model; `content` mentions it as text."""
 
     picture: Picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadItem(DataItem):
-    """The item in place of a file that was not read; `content` says why."""
+    """The item that replaces an unread file; `content` has the reason."""
 
 
 async def outcome_of(
@@ -52,7 +52,7 @@ async def outcome_of(
 ) -> FileOutcome:
     """Fetch and read a file of a question.
 
-    Of a link that names no kind, what is behind it says its kind.
+    If a link names no kind, the fetched content determines it.
     """
     if file.kind in IMAGE_TYPES and not rules.sees_images:
         return _unseen(item, file)

@@ -1,6 +1,6 @@
 """Files read in child processes, and sentences about those that can't be read.
 
-A caller that is cancelled ends the child at once; one without an event loop writes
+Cancelling the caller kills the child immediately. A caller without an event loop uses
 `asyncio.run(read_file(...))`.
 """
 
@@ -49,7 +49,7 @@ _WHY_CUT = {  # why no more pages were read
 }
 SMALLER = "Scale it down, or save it again."
 
-FileBody: TypeAlias = bytes | str  # or base64 as it came
+FileBody: TypeAlias = bytes | str  # or base64 as received
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class FileReply:
         """Add one reply of the child.
 
         Raises:
-            UnreadableFile: It says that the file cannot be read.
+            UnreadableFile: It reports that the file cannot be read.
             ValueError: It is unknown.
         """
         match reply:
@@ -172,12 +172,12 @@ async def read_file(
     Args:
         body: The file.
         data_type: As it was declared; the content decides.
-        name: Shown to people.
-        places: Return the places of words.
+        name: For messages to users.
+        places: Return the places of all terms.
         pictures: Return pages without text as pictures.
 
     Raises:
-        UnreadableFile: It can't be read; the text says why.
+        UnreadableFile: It can't be read; the text has the reason.
     """
     form = format_of(data_type)
     order: JsonObject = {
@@ -202,7 +202,7 @@ async def harmless_png(data: bytes) -> bytes:
 
     Raises:
         TooManyPixels: It is larger than an image of a copilot may be.
-        UnreadableFile: It cannot be read; the text says why.
+        UnreadableFile: It cannot be read; the text has the reason.
     """
     reply = await _reply({"is_icon": True}, data, too_much=SMALLER)
     if reply.too_many_pixels is not None:

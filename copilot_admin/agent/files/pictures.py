@@ -1,4 +1,4 @@
-"""Images as models take them: decoded, upright, at most 2,048 pixels wide, without metadata."""
+"""Images as models accept them: decoded, upright, at most 2,048 pixels wide, without metadata."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -14,21 +14,21 @@ from copilot_admin.agent.documents.document import UnreadableFile
 IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 MAX_PIXELS = 40_000_000  # 160 MB while it is decoded
-MAX_SCANS = 100  # of a JPEG; a usual one has ten, and each goes over all pixels again
+MAX_SCANS = 100  # of a JPEG; a usual one has ten, and each passes over all pixels again
 MAX_ICON_PIXELS = 4_000_000
-MAX_ICON_SIDE = 512  # pixels; Workspace shows a copilot's image at 40 to 128
+MAX_ICON_SIDE = 512  # pixels; Workspace displays a copilot's image at 40 to 128
 ICON_FORMATS = ("PNG", "JPEG", "WEBP")
 MAX_SIDE = 2048  # pixels; vendors scale down to this or less
 MAX_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
 _PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
-_START_OF_SCAN = b"\xff\xda"  # stands nowhere else in a JPEG's data
+_START_OF_SCAN = b"\xff\xda"  # appears nowhere else in a JPEG's data
 _DEEP_GREYS = ("I;16", "I;16B", "I")  # as Pillow calls 16 bits of grey; it reads colours as 8 bits
-Image.MAX_IMAGE_PIXELS = None  # `picture_in` looks at the size, and says which it is
+Image.MAX_IMAGE_PIXELS = None  # `picture_in` checks the size and reports it
 _BEGINNINGS = ((b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
 
 
 class TooManyPixels(ValueError):
-    """A picture takes too much memory to decode."""
+    """Decoding a picture needs too much memory."""
 
     def __init__(self, width: int, height: int) -> None:
         super().__init__(f"{width} by {height} pixels")
@@ -38,7 +38,7 @@ class TooManyPixels(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """An image to be shown to a model; sizes are those of the file that came."""
+    """An image for a model; sizes are those of the original file."""
 
     name: str
     width: int
@@ -59,7 +59,7 @@ def picture_in(data: bytes, *, formats: tuple[str, ...], max_pixels: int) -> Ite
 
     Raises:
         TooManyPixels: It is a bomb, or just too large.
-        ValueError: It is no picture of these formats; also when that shows within the block.
+        ValueError: It is not a picture of these formats; also if decoding in the block fails.
     """
     try:
         picture = Image.open(BytesIO(data), formats=formats)
@@ -80,7 +80,7 @@ def picture_in(data: bytes, *, formats: tuple[str, ...], max_pixels: int) -> Ite
 def read_picture(data: bytes, *, name: str) -> Picture:
     """Read an image in this process; `file_reader.read_file` reads it in a child.
 
-    Its first bytes tell the format. Of an animation the first picture counts.
+    Its first bytes determine the format. Only the first picture of an animation is read.
 
     Raises:
         UnreadableFile: It is no image, it is damaged, or it is too large.
@@ -132,7 +132,7 @@ def _encode(picture: Image.Image) -> tuple[str, bytes]:
     mode = "RGBA" if shown.has_transparency_data else "RGB"
     shown = shown if shown.mode == mode else shown.convert(mode)
     shown.thumbnail((MAX_SIDE, MAX_SIDE))
-    shown = ImageOps.exif_transpose(shown)  # last: a copy of the whole would cost its memory again
+    shown = ImageOps.exif_transpose(shown)  # last: copying the full size would double its memory
     if not is_photograph:
         png = _save_pixels(shown, "PNG", icc_profile=profile)
         if len(png) <= MAX_SENT:
@@ -144,7 +144,7 @@ def _to_eight_bits(picture: Image.Image) -> Image.Image:
     """Return the picture; 16 bits of grey are scaled, as `convert` makes each of 255 and more white."""
     if picture.mode not in _DEEP_GREYS:
         return picture
-    # Mode I is the only one in which `point` takes a table of all shades.
+    # Mode I is the only one in which `point` accepts a table of all shades.
     grey = picture.convert("I").point([shade >> 8 for shade in range(1 << 16)], "L")
     grey.info.pop("transparency", None)
     return grey
@@ -159,7 +159,7 @@ def _on_white(picture: Image.Image) -> Image.Image:
 
 
 def _save_pixels(picture: Image.Image, form: str, **options: Any) -> bytes:
-    clean = Image.new(picture.mode, picture.size)  # without whatever else came with the pixels
+    clean = Image.new(picture.mode, picture.size)  # without metadata
     clean.paste(picture)
     out = BytesIO()
     clean.save(out, format=form, quality=85, **options)

@@ -1,6 +1,6 @@
 """Quotes of a document in an answer, and their boxes on its pages.
 
-A quote is a run of at least five words that stand in both, regardless of case and punctuation.
+A quote is a run of at least five words that occurs in both, regardless of case and punctuation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,13 +10,13 @@ from itertools import groupby
 from copilot_admin.agent.documents.document import Document, Word
 from protocol.json import JsonObject
 
-MIN_WORDS = 5  # words; shorter runs stand in many texts by chance
+MIN_WORDS = 5  # shorter runs occur in many texts by chance
 MAX_QUOTES = 5  # quotes of one document
 
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A word of the document as it is compared, with its place."""
+    """A normalized word of the document, with its place."""
 
     plain: str
     page: int
@@ -26,8 +26,8 @@ class _Placed:
 def find_quotes(answer: str, document: Document) -> tuple[tuple[JsonObject, ...], ...]:
     """Return the boxes of each quote, a box for each line, in the order of the answer.
 
-    Costs grow in a straight line with the lengths of both texts, except where the same five words
-    stand in the document again and again: then the first place counts.
+    Cost is linear in the lengths of both texts, except if the document repeats the same five words:
+    then the first place counts.
     """
     placed = [
         _Placed(plain, page.number, word)

@@ -49,14 +49,14 @@ from protocol.models import (
 
 MAX_FILES = 20  # of one query
 MAX_SECONDS = 60.0  # for all of them
-MAX_CONCURRENT = 2  # files of one query; their bytes are in memory meanwhile
+MAX_CONCURRENT = 2  # files of one query; limits the bytes in memory
 MAX_TEXT = 4_000_000  # characters of all documents of one query
-MAX_IMAGES = 10  # of one query; the newest are shown
+MAX_IMAGES = 10  # of one query; the newest are used
 MAX_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
 
 
 class _Reading:
-    """The files of one query: each is fetched and read once, however often it is repeated."""
+    """The files of one query: each is fetched and read only one time, however often it appears."""
 
     def __init__(self, fetch: Fetch, rules: FileRules) -> None:
         self._fetch = fetch
@@ -67,7 +67,7 @@ class _Reading:
         self.files: list[FileRead] = []
 
     async def read(self, wanted: Iterable[WantedFile]) -> None:
-        """Reads files, a few at the same time; what stands first has precedence."""
+        """Read files, a few at the same time; earlier ones have precedence."""
         running: deque[tuple[WantedFile, asyncio.Task[FileOutcome | None]]] = deque()
         async with asyncio.TaskGroup() as group:
             for one in wanted:
@@ -110,11 +110,11 @@ class _Reading:
         self.contents[wanted.key] = content
 
     def _shown(self) -> list[Picture]:
-        """Return the pictures that the model is shown already."""
+        """Return the pictures that are already part of the model's input."""
         return [one for content in self.contents.values() for one in pictures_of(content)]
 
     def _without_pictures_over_limit(self, content: FileContent) -> FileContent:
-        """Return a document with no more pictures of its pages than the model may be shown."""
+        """Return a document without pictures of pages that exceed the limits."""
         if not isinstance(content, Document):
             return content
         shown = self._shown()
@@ -153,10 +153,10 @@ async def with_files_read(
     The newest files are read first: when there are too many, the oldest are left out.
 
     Args:
-        query: Whose results and context may hold files, in base64 or as links, and whose question
+        query: Its results and context may contain files, in base64 or as links, and its question
             may name addresses.
         fetch: Gets the bytes behind a link.
-        rules: Which of them are read; a sentence stands in place of the others.
+        rules: Select the files to read; a sentence replaces each of the others.
     """
     query = with_links(query)
     reading = _Reading(fetch, rules)

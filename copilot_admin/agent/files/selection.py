@@ -50,9 +50,9 @@ class FileRules:
     """Rules on the files of a question that are read.
 
     Attributes:
-        sees_images: The model can look at images; else it gets a sentence for each.
+        sees_images: The model can process images; otherwise a sentence replaces each image.
         origins: Of the files that are read at all.
-        places: The places of words are needed, to mark what is quoted.
+        places: The places of text are needed to mark quotes.
     """
 
     sees_images: bool = False
@@ -102,7 +102,7 @@ def origins_in(message: ResultMessage) -> Iterator[tuple[SourceResult, Origin]]:
             yield result, Origin.UPLOAD if uploaded else Origin.WIDGET
 
 
-# `data_type`s that say nothing of the bytes: none at all, and an object, which may be any data.
+# `data_type`s that don't reveal the content: empty, and an object, which may be any data.
 OPEN_TYPES = frozenset({"", "object", LINK})
 
 
@@ -138,12 +138,12 @@ MAX_NAME = 200  # characters
 MAX_KIND = 20  # characters of a kind that is not known here
 
 Item: TypeAlias = DataItem | FileReference
-Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or address itself
+Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedFile:
-    """A file of a query, with the name under which it came first."""
+    """A file of a query, with the name of its first occurrence."""
 
     key: Key
     item: Item
@@ -157,7 +157,7 @@ class WantedFile:
 
 
 def wanted_in(query: Query) -> tuple[WantedFile, ...]:
-    """Return the files of a query, the newest first, each once."""
+    """Return the distinct files of a query, the newest first."""
     found: dict[Key, WantedFile] = {}
     for item, origin, is_new in _items(query):
         if wanted := wanted_of(item, origin, is_new=is_new):
@@ -167,7 +167,7 @@ def wanted_in(query: Query) -> tuple[WantedFile, ...]:
 
 def _items(query: Query) -> Iterator[tuple[Item, Origin, bool]]:
     for sent in query.context:
-        origin = origin_of(sent, query=query)  # looks at all items
+        origin = origin_of(sent, query=query)  # scans all items
         yield from ((item, origin, True) for item in sent.data.items)
     new = len(messages_of_turn(query))
     for number, message in enumerate(reversed(query.messages)):
@@ -178,7 +178,7 @@ def _items(query: Query) -> Iterator[tuple[Item, Origin, bool]]:
 
 
 def wanted_of(item: Item, origin: Origin, *, is_new: bool = True) -> WantedFile | None:
-    """Return the file that an item holds, or None."""
+    """Return the file that an item contains, or None."""
     kind = str(item.data_format.get("data_type") or "").lower()
     if not _is_file(item, kind):
         return None
@@ -201,7 +201,7 @@ def is_read(kind: str) -> bool:
 
 
 def is_text_already(wanted: WantedFile) -> bool:
-    """Return whether a file came as text, so that nothing has to be read."""
+    """Return true if a file was sent as text, so that it needs no reading."""
     form = format_of(wanted.file.kind)
     if form is None or not form.is_text or isinstance(wanted.item, FileReference):
         return False

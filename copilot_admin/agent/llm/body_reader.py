@@ -1,11 +1,11 @@
-"""Splits what a model server sends into JSON texts: events of a stream, or one whole document."""
+"""Split the body of a model server into JSON texts: events of a stream, or a single document."""
 
 from copilot_admin.agent.llm.provider_errors import WEB_PAGE, is_web_page
 from copilot_admin.errors import ProviderBroke
 from protocol.sse import BOM, Decoder, EventTooLarge, ServerEvent
 
 DONE = b"[DONE]"
-# A picture that a model draws comes in one event, in base64.
+# A picture that a model draws is sent in one event, in base64.
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 _TOO_LARGE = (
     "The model's provider sent more than 8 MiB at once, so the answer was ended. Ask again."
@@ -13,21 +13,21 @@ _TOO_LARGE = (
 
 
 class BodyReader:
-    """Reads blocks of bytes, wherever they are cut, and returns whole events.
+    """Reads blocks of bytes of any boundaries, and returns complete events.
 
-    The first byte tells a stream of events from a single document: servers mislabel both.
+    The first byte distinguishes a stream of events from a document: servers mislabel both.
     """
 
     def __init__(self) -> None:
         self._events = Decoder(max_event_bytes=MAX_EVENT_BYTES)
         self._document = bytearray()
-        self._is_document: bool | None = None  # None: only blanks came
+        self._is_document: bool | None = None  # None while only blanks have arrived
 
     def feed(self, block: bytes) -> list[ServerEvent]:
         """Return the events that end with this block.
 
         Raises:
-            ProviderBroke: An event or the document is too large, or a web page came instead.
+            ProviderBroke: An event or the document is too large, or the body is a web page.
         """
         if self._is_document is None:
             block = block.lstrip(BOM + b" \t\r\n")

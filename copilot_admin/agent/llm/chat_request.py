@@ -28,7 +28,7 @@ _UNSIGNED: JsonObject = {
 }
 _GEMINI = re.compile(r"gemini-(?:[3-9]|\d\d)")
 _NO_REASONING = "(not kept)"
-# What refusals teach, in the words of Kimi and DeepSeek, Gemini, OpenAI, templates of Mistral and Gemma,
+# Adaptations by errors of Kimi and DeepSeek, Gemini, OpenAI, templates of Mistral and Gemma,
 # and for tools those of Ollama, vLLM and OpenRouter.
 _LESSONS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
     (re.compile(REASONING_CONTENT), {"wants_reasoning": True}),
@@ -51,7 +51,7 @@ _UNSUPPORTED = re.compile(
     "|extra inputs|not allowed|deprecated",
     re.IGNORECASE,
 )
-# Parameters that a request isn't sent without. A limit may be the builder's way to save money.
+# Parameters that are never removed. A limit may be the builder's means of saving money.
 _KEPT = frozenset(
     {"model", "messages", "tools", "stream", "user", "max_tokens", "max_completion_tokens"}
 )
@@ -62,14 +62,14 @@ class RequestRules:
     """Rules of a server for requests, set by its operator or learned from its refusals."""
 
     streams: bool = True  # otherwise the answer is one JSON document
-    with_usage: bool = True  # the tokens are asked for at the end of the stream
+    with_usage: bool = True  # request the token usage at the end of the stream
     merges_messages: bool = False  # adjacent ones of one role become one
     has_system_role: bool = True  # otherwise the system text opens the first user message
     text_tools: bool = False  # tools are offered by a convention in plain text
-    # `max_tokens` is called `max_completion_tokens`; None: the model's name decides
+    # `max_tokens` is called `max_completion_tokens`; None decides by the model's name
     renames_limit: bool | None = None
     refused: frozenset[str] = frozenset()  # parameters that are left out
-    sends_extras: bool = True  # what came with tool calls goes back with them
+    sends_extras: bool = True  # returns the extras of tool calls with them
     wants_reasoning: bool = False  # each message with tool calls must have its reasoning
     wants_signatures: bool = False  # each tool call must have a signature
 
@@ -105,7 +105,7 @@ def build_request(call: ModelCall, rules: RequestRules = STANDARD_RULES) -> dict
 
 
 def describe_changes(before: RequestRules, after: RequestRules) -> str:
-    """Return a sentence on changes that a reviewer may notice in the answer; empty if none."""
+    """Return a sentence on changes that a reviewer may notice in the answer, or an empty text."""
     sentences = []
     refused = sorted(after.refused - before.refused)
     if refused:
@@ -120,7 +120,7 @@ def describe_changes(before: RequestRules, after: RequestRules) -> str:
 
 
 def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> RequestRules | None:
-    """Return rules under which the `sent` body may succeed; None where nothing could help."""
+    """Return rules under which the `sent` body may succeed, or None if no change could help."""
     if "stream_options" in refusal and "stream_options" in sent:
         return replace(rules, with_usage=False)
     if "max_completion_tokens" in refusal and {"max_tokens", "max_completion_tokens"} & sent.keys():
@@ -182,7 +182,7 @@ def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
 
 
 def _without_foreign_extras(message: ModelMessage, model: str | None) -> ModelMessage:
-    """Another model made the calls, and this one's server might refuse what came with them."""
+    """Drop extras of calls that another model made: this one's server might reject them."""
     if all(one.extras is None or one.extras.model == model for one in message.tool_calls):
         return message
     calls = tuple(replace(one, extras=None) for one in message.tool_calls)

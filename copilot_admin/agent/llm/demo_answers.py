@@ -1,6 +1,6 @@
-"""Prepared answers of the demo model, found by the words of a question.
+"""Prepared answers of the demo model, found by terms of a question.
 
-An answer is text, a chart and a table of sample data, and its sources. It says that it is a demo.
+An answer is text, a chart and a table of sample data, and its sources. It is labelled as a demo.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,13 +37,13 @@ class DemoAnswer:
     """A prepared answer.
 
     Attributes:
-        topics: Words of questions that it fits; a word in a question counts once.
+        topics: Terms of matching questions; repetitions in a question don't count.
         widgets: What it cites; the first one is drawn and listed.
         chart: Type, x and y of the chart.
-        has_table: Whether the rows are shown as a table.
+        has_table: Display the rows as a table.
         opening: Text before the chart and the table.
         closing: Text after them.
-        follow_ups: Questions that may come next; each has a prepared answer.
+        follow_ups: Suggested next questions; each has a prepared answer.
     """
 
     topics: frozenset[str]

@@ -9,7 +9,7 @@ from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, Model
 from protocol.functions import GET_SKILL_CONTENT, GET_WIDGET_DATA
 from protocol.json import Json, JsonObject, is_number, json_of
 
-# A block that never ends is none.
+# A block without an end doesn't count.
 _BLOCK = re.compile(
     r'^<data source=("(?:[^"\\\n]|\\.)*")[^\n]*>\n(.*?)\n</data>', re.MULTILINE | re.DOTALL
 )
@@ -21,7 +21,7 @@ Row = Mapping[str, str | int | float | bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A block of data that the model was given."""
+    """A block of data in the model's input."""
 
     source: str
     body: str
@@ -72,7 +72,7 @@ def read_scene(call: ModelCall) -> Scene:
 
 
 def numeric_columns(rows: Sequence[Row]) -> list[str]:
-    """Return the columns that hold only numbers."""
+    """Return the columns that contain only numbers."""
     columns = dict.fromkeys(key for row in rows for key in row)
     return [column for column in columns if all(is_number(row.get(column, 0)) for row in rows)]
 

@@ -40,9 +40,9 @@ Move: TypeAlias = TextDelta | ToolCall | WebSources
 def next_moves(call: ModelCall) -> Iterator[Move]:
     """Yield the texts, tool calls and sources of the next model message.
 
-    A skill that the question names comes first, then data, then a table or a chart if the question
-    names one and there are rows, then any other offered tool whose name is in the question, then
-    the answer.
+    A skill that the question names is loaded first, then data is fetched. Then a table or a chart
+    is made if the question names one and there are rows. Then any other offered tool whose name is
+    in the question is called. The answer is last.
     """
     scene = read_scene(call)
     number = sum(len(message.tool_calls) for message in call.messages)
@@ -206,7 +206,7 @@ def _words_for(tool: str, question: str) -> str | None:
     """Return the part of the question for a tool: the text behind its name and a colon, else all.
 
     Returns:
-        None when the question does not name the tool.
+        None if the question does not name the tool.
     """
     name = re.escape(tool.lower()).replace("_", "[-_ ]")
     found = re.search(rf"(?<![a-z0-9_]){name}(?![a-z0-9_])(?:\s*:\s*(.+))?", question, _ANY_CASE)

@@ -15,7 +15,7 @@ _WHOLE = (
     "reasoning_opaque",
 )
 EXTRA_NAMES = (REASONING_CONTENT, REASONING_DETAILS, *_WHOLE)
-_JOINED = ("text", "summary")  # members of a detail that come in pieces
+_JOINED = ("text", "summary")  # members of a detail that are streamed in pieces
 
 
 class MessageExtras:
@@ -27,14 +27,14 @@ class MessageExtras:
         self._whole: dict[str, Json] = {}
 
     def add(self, delta: JsonObject) -> Sequence[JsonObject]:
-        """Take a delta, and return what is new in its reasoning details."""
+        """Add a delta, and return what is new in its reasoning details."""
         self._reasoning += filter(None, [text_of(delta.get(REASONING_CONTENT))])
         self._whole |= {name: delta[name] for name in _WHOLE if delta.get(name)}
         details = objects_of(delta.get(REASONING_DETAILS))
         return [self._add_detail(detail) for detail in details]
 
     def collected(self) -> JsonObject:
-        """Return the members that go back with the message's tool calls."""
+        """Return the members to send back with the message's tool calls."""
         texts = {REASONING_CONTENT: "".join(self._reasoning)} if self._reasoning else {}
         details = {REASONING_DETAILS: list(self._details)} if self._details else {}
         return {**texts, **details, **self._whole}
@@ -58,5 +58,5 @@ class MessageExtras:
 
 
 def details_text(details: Sequence[JsonObject]) -> str:
-    """Return the words in reasoning details; some are encrypted, and have none."""
+    """Return the text in reasoning details; encrypted ones have no text."""
     return "".join(text_of(one.get(name)) for one in details for name in _JOINED)

@@ -1,4 +1,4 @@
-"""Finish reasons in the words of all vendors, and the sentence for each."""
+"""Finish reasons of all vendors, and the sentence for each."""
 
 from copilot_admin.agent.values.model_call import Finish
 
@@ -23,7 +23,7 @@ _FILTER = (
 _BROKE_OFF = (
     "The answer was cut off: the model's provider broke off. Ask again to get the whole answer."
 )
-# In small letters, with "_" between words. Source: OpenAI; "model_length" is Mistral's, "error"
+# Lower case, separated by "_". Source: OpenAI; "model_length" is Mistral's, "error"
 # OpenRouter's, "insufficient_system_resource" DeepSeek's, "abort" vLLM's and SGLang's, "time_limit"
 # and "cancelled" watsonx's, "sensitive" and "network_error" Zhipu's, "timeout" and those after it
 # Cohere's, the others are of Anthropic and Gemini.
@@ -47,18 +47,18 @@ _SENTENCES: dict[str | None, str] = {
 }
 # What some servers write for "not yet".
 _NO_REASONS = frozenset({"", "null", "none", "unknown", "unspecified", "finish_reason_unspecified"})
-_MAX_CHARACTERS = 50  # as many as are kept
+_MAX_CHARACTERS = 50  # the stored length
 
 
 def read_reason(value: object) -> str | None:
-    """Return a finish reason as a server wrote it; None where it is none."""
+    """Return a finish reason as a server sent it, or None if it is a placeholder."""
     if not isinstance(value, str) or value.lower() in _NO_REASONS:
         return None
     return value[:_MAX_CHARACTERS]
 
 
 def truncation(finish: Finish) -> str | None:
-    """Return the sentence that tells the reader that an answer is not whole; None when it is."""
+    """Return the message for users about an incomplete answer, or None if it is complete."""
     if finish.reason is None:
         return _CUT_OFF
     return _SENTENCES.get(finish.reason.lower().replace("-", "_"))

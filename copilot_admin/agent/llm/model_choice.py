@@ -25,9 +25,8 @@ from protocol.models import Generation, Query
 def option(feature: CustomFeature, *, query: Query) -> bool | str:
     """Return the value of a custom feature in a query.
 
-    A client that sends its options leaves out the toggles that are off, so there an absent toggle
-    is off; a client that sends none at all leaves every feature at its default, and so does a
-    value that the control can't have.
+    A client that sends options omits toggles that are off, so an absent toggle is off. If the client
+    sends no options, or a value that the control can't have, the default applies.
     """
     sent = query.workspace_options.get(feature.key)
     if sent is not None:
@@ -57,7 +56,7 @@ def _fits(value: bool | str, feature: CustomFeature) -> bool:
 
 
 def switched_provider(spec: CopilotSpec, query: Query) -> str:
-    """Return the name of the provider that a control lets answer; empty: the copilot's own."""
+    """Return the provider that an active control selects; empty for the copilot's own."""
     for feature in spec.custom_features:
         if feature.model and option(feature, query=query) is True:
             return feature.provider
@@ -65,7 +64,7 @@ def switched_provider(spec: CopilotSpec, query: Query) -> str:
 
 
 def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
-    """Return the id of the model to ask, and a note for the run (empty if there is none).
+    """Return the id of the model to call, and a note for the run (empty if not needed).
 
     A client may pick only from what the copilot offers: a request never decides freely what is
     called with the provider's key. A control that the user has switched on and that has a model of
@@ -86,7 +85,7 @@ RESERVED_PARAMETERS = frozenset({"model", "messages", "tools", "stream", "stream
 FEATURE = "prompt-suggestions"
 MAX_SUGGESTIONS = 3
 MAX_SUGGESTION_CHARACTERS = 200
-# The user reads the answer meanwhile; what comes later than this comes too late.
+# The user reads the answer during this time; later suggestions come too late.
 _TIMEOUTS = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
 _MAX_CHARACTERS = 16 * 1024  # a few questions; what is longer is something else
 _REQUEST = (
@@ -107,9 +106,9 @@ def wants_suggestions(request: AnswerRequest) -> bool:
 async def suggest_questions(
     request: AnswerRequest, conversation: Sequence[ModelMessage], *, model: str
 ) -> AsyncGenerator[Output, None]:
-    """Yield the usage and at most one `PromptSuggestions`; a model that fails yields none.
+    """Yield the usage and at most one `PromptSuggestions`, which is omitted if the model fails.
 
-    The `conversation` ends with the answer, which the `model` gave.
+    The `conversation` ends with the answer of the `model`.
     """
     call = ModelCall(
         model=model,
@@ -133,7 +132,7 @@ async def suggest_questions(
                 is_whole = True
     if is_whole and (questions := _read_questions(text)):
         yield PromptSuggestions(questions)
-    elif text and not is_whole:  # they cost something, and nobody says how much
+    elif text and not is_whole:  # they have a cost, but no usage was reported
         yield estimated_usage(call, written=len(text))
 
 

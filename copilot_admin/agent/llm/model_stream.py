@@ -24,8 +24,8 @@ async def stream_model(
 ) -> AsyncGenerator[Delta, None]:
     """Stream the deltas of a model's answer.
 
-    Retries share the deadline of the first token. After the first delta there are none, because
-    what was sent can't be taken back. Time that the reader takes doesn't count as silence.
+    Retries share the deadline of the first token. There are no retries after the first delta,
+    because sent text can't be revoked. Time that the reader needs doesn't count as silence.
 
     Raises:
         ProviderTimeout: The provider was silent for longer than `timeouts` allow.
@@ -63,7 +63,7 @@ async def stream_model(
 
 
 def _pause_before_retry(error: RunError, retries: int) -> float:
-    """Return a random pause ("full jitter"), so that many don't come back at once."""
+    """Return a random pause ("full jitter"), so that many clients don't retry at the same time."""
     longest = min(2 * MIN_PAUSE_SECONDS * 2**retries, MAX_PAUSE_SECONDS)
     return max(random.uniform(MIN_PAUSE_SECONDS, longest), error.retry_after or 0.0)  # noqa: S311
 

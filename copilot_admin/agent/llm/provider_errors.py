@@ -1,4 +1,4 @@
-"""Errors of model providers: sentences for users, and the provider's own words for operators."""
+"""Errors of model providers: sentences for users, and the original message for operators."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -71,10 +71,10 @@ _REFUSED = (
     f"The provider {{provider}} refused the request (HTTP {{status}}). {_OWNER} should check "
     "the model and its parameters."
 )
-# Statuses that say nothing about the request itself: the same one may succeed later.
+# Statuses that don't concern the request: an identical one may succeed later.
 _PASSING = frozenset({408, 409, 425, 429, 502, 503, 504})
-# What a provider's words mean, whatever its status is. The first match counts; the tests name who
-# writes what.
+# Meanings of a provider's message, whatever its status is. The first match counts; the tests name
+# the vendor of each message.
 _MEANINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), sentence)
     for pattern, sentence in (
@@ -154,7 +154,7 @@ def refusal(
 ) -> RunError:
     """Return the error for the status of a response, or of the error object in a stream.
 
-    The `message` is read for its meaning and never shown to users; the `detail` is for operators.
+    The `message` is only classified, never displayed to users; the `detail` is for operators.
     """
     meaning = _meaning(message)
     if meaning and (status not in _PASSING or meaning is _NO_CREDIT):
@@ -182,7 +182,7 @@ def _meaning(message: str) -> str | None:
 
 
 def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
-    """Read a Retry-After header, which holds seconds or a date; None if it holds neither."""
+    """Return the seconds of a Retry-After header with a number or a date, or None if invalid."""
     if not retry_after:
         return None
     try:
@@ -277,7 +277,7 @@ class ProviderFaults:
         )
 
     def in_stream(self, error: Json, *, started: bool) -> RunError:
-        """Return the error of an error object that came with HTTP 200."""
+        """Return the error of an error object that was sent with HTTP 200."""
         said = str(error)
         detail = self._detail(_message_in(error) or said)
         status = _status_in(error)

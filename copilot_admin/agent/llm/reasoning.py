@@ -1,4 +1,4 @@
-"""Reasoning that models write into their text, told apart from the answer as it streams."""
+"""Reasoning that models write into their text, separated from the answer as it streams."""
 
 from collections.abc import Callable, Collection
 import re
@@ -18,13 +18,13 @@ _TAGS = {
     "<|channel>thought": "<channel|>",
 }
 _HARMONY = ("<|channel|>", "<|start|>", "<|message|>")  # of gpt-oss
-# The same where a server drops the special tokens: "analysisThe user asks ...assistantfinalYes."
+# The same if a server drops the special tokens: "analysisThe user asks ...assistantfinalYes."
 _STRIPPED_OPENING = "analysis"
 _STRIPPED_CLOSING = "assistantfinal"
 _OPENING_TAG = re.compile(rf"{'|'.join(map(re.escape, _TAGS))}|{_STRIPPED_OPENING}(?=[A-Z])")
 _OPENINGS = (*_TAGS, *_HARMONY)
-# A closing tag without its opening one, which the chat template wrote. In the words of an answer a
-# mention of one is followed by a blank or a sign.
+# Closing tags whose opening tag is part of the chat template. A mention of one in the text of an
+# answer is followed by a blank or a sign.
 _CLOSINGS = ("</think>", "</thinking>", "[/THINK]", "◁/think▷")
 _LONE_CLOSING = re.compile(rf"(?:{'|'.join(map(re.escape, _CLOSINGS))})(?=[\w\n#*|\[$-]|\Z)")
 _MAX_LEAD = 64  # characters of blanks and a tag
@@ -35,13 +35,13 @@ _RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.-]+)")
 
 
 class ReasoningReader:
-    """Splits text that comes in pieces into reasoning, answer and, of gpt-oss, tool calls.
+    """Splits streamed text into reasoning, answer and, for gpt-oss, tool calls.
 
-    If it `thinks_first`, the model's text begins with reasoning although no tag says so; it is held
-    back until the closing tag comes.
+    If it `thinks_first`, the model's text begins with reasoning without an opening tag. The text is
+    buffered until the closing tag arrives.
 
     Attributes:
-        was_unopened: A closing tag came alone, so that all text before it was reasoning.
+        was_unopened: A closing tag arrived alone, so that all text before it was reasoning.
     """
 
     def __init__(self, limits: CallLimits, *, thinks_first: bool = False) -> None:
@@ -50,10 +50,10 @@ class ReasoningReader:
         self._held = ""
         self._found: list[Delta] = []
         self._closing = ""
-        self._searched = 0  # characters of what is held without a closing tag
-        self._is_settled = False  # no closing tag will come alone
+        self._searched = 0  # characters of the buffer that contain no closing tag
+        self._is_settled = False  # a lone closing tag is no longer possible
         self._ticks = 0  # of code in the answer so far
-        self._sent = False  # some of an answer, which can't be taken back
+        self._sent = False  # part of an answer, which can't be revoked
         self._mentions_tag = False
         self._header = ""
         self._in_body = False
@@ -71,18 +71,18 @@ class ReasoningReader:
         return self._run(is_end=False)
 
     def end(self) -> list[Delta]:
-        """Return what was held back."""
+        """Return the buffered text."""
         return self._run(is_end=True)
 
     def passes_plain_text(self) -> bool:
-        """Return whether text without the first signs of marks is answer as it stands."""
+        """Return true if text without the first signs of marks is answer unchanged."""
         if self._held or self._read not in (self._read_plain, self._read_watching):
             return False
         self._sent = True
         return True
 
     def stop_watching(self) -> None:
-        """Expect no closing tag alone: reasoning came in a field of its own."""
+        """Rule out a lone closing tag: reasoning was sent in a separate field."""
         self._is_settled = True
         if self._read == self._read_unopened:
             self._read = self._read_start
@@ -156,7 +156,7 @@ class ReasoningReader:
         return is_end
 
     def _read_watching(self, is_end: bool) -> bool:
-        """Read the answer, and look for a closing tag that says that it was none."""
+        """Read the answer until a lone closing tag reveals that the text was reasoning."""
         found = _LONE_CLOSING.search(self._held)
         if found and not is_end and found.end() == len(self._held):
             return False  # what follows decides
@@ -180,7 +180,7 @@ class ReasoningReader:
         before, self._held = self._held[: closing.start()], self._held[closing.end() :]
         self._is_settled = True
         self._think(before)
-        if self._sent:  # it can't be taken back
+        if self._sent:  # it can't be revoked
             self._say("\n\n")
         self._read = self._read_after
 

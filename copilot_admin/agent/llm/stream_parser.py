@@ -1,4 +1,4 @@
-"""Reads the bytes of a chat completion, streamed or whole, into deltas.
+"""Parse the bytes of a chat completion, streamed or not, into deltas.
 
 Source: the chat completions API of OpenAI, with what other servers make of it.
 """
@@ -51,7 +51,7 @@ from protocol.sse import ServerEvent
 
 _NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code
 _MAX_PICTURES = 8
-_FACTS = ("usage", "x_groq", "citations", "search_results")  # beside the choices
+_FACTS = ("usage", "x_groq", "citations", "search_results")  # next to the choices
 _FIRST_SIGNS = re.compile("[<`◁[]")  # of tags, fences and other marks
 
 
@@ -72,8 +72,8 @@ class AnswerParser:
         text_tools: Tools were offered by the convention in plain text.
 
     Attributes:
-        done: The provider said that nothing more comes.
-        began: Some of the answer came, shown or not.
+        done: The provider has signalled the end.
+        began: Part of the answer has arrived, visible or not.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class AnswerParser:
         self._usage: Usage | None = None
         self._characters = 0  # of the answer, to estimate its tokens
         self._reason: str | None = None
-        self._choice: int | None = None  # the one that is read: the first that came with a number
+        self._choice: int | None = None  # index of the choice that is read: the first with a number
         self._ended_by_usage = False
         self._has_calls = self._wrote_calls = False
-        self._is_in_pieces = False  # what was said came as deltas
+        self._is_in_pieces = False  # the text arrived as deltas
         self._pictures = 0
         self._text: list[str] = []
         self._deltas: list[Delta] = []
@@ -106,7 +106,7 @@ class AnswerParser:
 
     @property
     def has_reason(self) -> bool:
-        """True once the provider gave a finish reason or ended the stream."""
+        """True as soon as the provider sent a finish reason or ended the stream."""
         return self.done or self._reason is not None
 
     @property
@@ -138,8 +138,8 @@ class AnswerParser:
     def end(self) -> list[Delta]:
         """Return what is known only at the end of the body: tool calls, usage, the finish.
 
-        A stream that ended without saying so may have ended anywhere, so its tool calls are not
-        to be trusted.
+        A stream without an end mark may have been truncated anywhere, so its tool calls can't be
+        trusted.
 
         Raises:
             StreamError: The provider reports an error.
@@ -218,8 +218,8 @@ class AnswerParser:
         return number == self._choice
 
     def _read_choice(self, choice: JsonObject) -> None:
-        # A server that was asked to stream and does not sends a whole `message`, and some send the
-        # pieces as that; one that streams may send it at the end once more.
+        # A server that can't stream sends a complete `message`. Some send the pieces under that name.
+        # A streaming server may repeat the message at the end.
         piece = choice.get("delta")
         if "usage" in choice:
             self._read_facts({"choices": [choice]}, is_last=False)

@@ -1,6 +1,6 @@
 """Tool calls that models write into their text, in the forms of their training or of our convention.
 
-A model without tool calling is told in its system prompt to write
+The system prompt instructs a model without tool calling to write
 
     ```tool
     {"name": "table", "arguments": {"rows": []}}
@@ -90,10 +90,10 @@ _DEEPSEEK = re.compile(
 
 
 class TextToolReader:
-    """Takes tool calls out of a text that comes in pieces, wherever they are cut.
+    """Extracts tool calls from streamed text, wherever its pieces are cut.
 
-    If `is_convention`, the model was told to write them so: a block that can't be read is a call
-    too, so that the model hears of it.
+    If `is_convention`, the prompt requested this form: an unreadable block is a call too, so that
+    the model receives an error.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class TextToolReader:
         self._calls = 0
 
     def passes_plain_text(self) -> bool:
-        """Return whether text without the first signs of marks is answer as it stands."""
+        """Return true if text without the first signs of marks is answer unchanged."""
         return self._is_bare is False and not (self._held or self._opening)
 
     def feed(self, text: str) -> Iterator[Delta]:
@@ -129,7 +129,7 @@ class TextToolReader:
         yield from self._feed_marked()
 
     def end(self, *, is_whole: bool) -> Iterator[Delta]:
-        """Yield what was held back; a block that never ended counts if the answer is whole."""
+        """Yield the buffered text; a block without an end counts if the answer is complete."""
         if self._is_bare and is_whole and (calls := self._read_bare()):
             self._held = ""
             yield from self._count(calls)
@@ -143,7 +143,7 @@ class TextToolReader:
         self._held, self._block, self._opening = "", [], ""
 
     def words(self) -> Iterator[TextDelta]:
-        """Yield what was held back of the words where an error ends them; no half of a block."""
+        """Yield the buffered text where an error ends it, without incomplete blocks."""
         if self._held and not self._opening:
             yield TextDelta(self._held)
 
@@ -176,7 +176,7 @@ class TextToolReader:
     def _find_opening(self) -> re.Match[str] | None:
         for found in _OPENING.finditer(self._held):
             ticks = self._ticks + self._held.count("`", 0, found.start())
-            if found[0] == FENCE or ticks % 2 == 0:  # else it stands in code
+            if found[0] == FENCE or ticks % 2 == 0:  # otherwise it is part of code
                 return found
         return None
 
@@ -286,7 +286,7 @@ def _json_calls(text: str, names: Sequence[str], *, strict: bool) -> list[ToolCa
 
 
 def in_plain_text(call: ModelCall) -> ModelCall:
-    """Return the call without tools: they, their calls and their results become words."""
+    """Return the call without tools: they, their calls and their results become text."""
     names = {one.id: one.name for message in call.messages for one in message.tool_calls}
     messages = [_in_words(message, names) for message in call.messages]
     if call.tools:

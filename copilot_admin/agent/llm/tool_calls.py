@@ -9,7 +9,7 @@ from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.errors import LimitReached
 from protocol.json import Json, JsonObject, json_of, object_of, text_of
 
-MAX_CALLS = 128  # the most tools that OpenAI lets a request offer
+MAX_CALLS = 128  # the most tools that OpenAI accepts in a request
 MAX_ARGUMENT_BYTES = 1024 * 1024
 MAX_NAME = 200  # characters of a name or an id; OpenAI allows 64 and 40
 _OWN_MEMBERS = frozenset({"id", "type", "index", "name", "arguments", "function"})
@@ -53,9 +53,9 @@ class _Call:
 class ToolCallAccumulator:
     """Collects fragments of tool calls.
 
-    A fragment belongs to the call with its index. Servers that give no index, or always the same,
-    mark a new call by a new id; servers that give no id at all send each call whole, and so do some
-    that give all the same index.
+    A fragment belongs to the call with its index. If a server sends no index, or always the same,
+    a new id marks a new call. Servers that send no id at all send each call in one fragment, and
+    so do some that send the same index for all.
     """
 
     def __init__(self, limits: CallLimits) -> None:
@@ -64,7 +64,7 @@ class ToolCallAccumulator:
         self._limits = limits
 
     def add(self, fragment: Json) -> None:
-        """Take one member of a chunk's `tool_calls`."""
+        """Add one member of a chunk's `tool_calls`."""
         if not isinstance(fragment, dict):
             return
         function = object_of(fragment.get("function"))
@@ -89,7 +89,7 @@ class ToolCallAccumulator:
     def calls(self, *, offered: Collection[str], model: str, message: JsonObject) -> list[ToolCall]:
         """Return the calls so far; one without an id of its own gets one: its result must name it.
 
-        `message` goes back to the `model` with the message of the calls.
+        `message` is sent back to the `model` with the message of the calls.
         """
         named = [call for call in self._calls if call.name]
         calls = []
@@ -110,7 +110,7 @@ class ToolCallAccumulator:
         latest = newest if index is None else self._latest.get(index)
         if latest is not None:
             has_other_id = bool(id and latest.id and id != latest.id)
-            # What is whole doesn't continue what is whole, whatever numbers and ids they have.
+            # A complete call doesn't continue another one, whatever numbers and ids they have.
             is_next = (index is None and not id) or (is_whole and _is_whole(latest.arguments))
             is_placeholder = latest.arguments == ["{}"] and (
                 not name or (index is not None and name == latest.name)
@@ -126,7 +126,7 @@ class ToolCallAccumulator:
 
 
 def call_extras(model: str, *, call: JsonObject, message: JsonObject) -> CallExtras | None:
-    """Return what goes back with a call, if anything does."""
+    """Return the extras to send back with a call, or None if there are none."""
     return CallExtras(model=model, call=call, message=message) if call or message else None
 
 
@@ -156,7 +156,7 @@ def read_arguments_text(text: str) -> str:
     if text.startswith("{}"):  # written before the real ones
         candidates.append(text[2:])
     half = text[: len(text) // 2]
-    if text == half * 2:  # the whole text once more at the end
+    if text == half * 2:  # the text is repeated at the end
         candidates.append(half)
     return next(filter(None, map(_object_in, candidates)), text)
 
@@ -177,7 +177,7 @@ def _object_in(text: str) -> str | None:
 def as_whole_calls(
     value: object, offered: Collection[str], *, strict: bool
 ) -> list[ToolCall] | None:
-    """Return the calls that a JSON value describes; None where it describes none, or something else.
+    """Return the calls that a JSON value describes, or None if it is something else.
 
     It is an object with a name and arguments, or a list of them. If `strict`, names of tools that
     aren't offered are no calls.
@@ -204,7 +204,7 @@ def _as_call(row: object, offered: Collection[str], *, strict: bool) -> ToolCall
 
 
 def numbered(calls: Iterable[ToolCall], *, start: int) -> list[ToolCall]:
-    """Give calls that were written as text ids of nine letters and digits: some vendors want those."""
+    """Assign ids of nine letters and digits to textual calls: some vendors require this form."""
     return [replace(call, id=f"text{start + n:05}") for n, call in enumerate(calls)]
 
 

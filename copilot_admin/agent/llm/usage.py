@@ -13,7 +13,7 @@ _TICKS = Decimal(10) ** 10  # of a US dollar, as xAI counts
 
 
 def find_usage(chunk: JsonObject) -> Usage | None:
-    """Return the usage that a chunk or a whole answer reports; None where it reports none."""
+    """Return the usage that a chunk or an answer reports, or None."""
     # Moonshot puts it into the choice.
     holders = (chunk, object_of(chunk.get("x_groq")), *objects_of(chunk.get("choices"))[:1])
     found = (read_usage(object_of(holder.get("usage"))) for holder in holders)
@@ -21,7 +21,7 @@ def find_usage(chunk: JsonObject) -> Usage | None:
 
 
 def read_usage(usage: JsonObject) -> Usage | None:
-    """Return the tokens that a provider counted; None where a count is missing or impossible."""
+    """Return the tokens that a provider counted, or None if a count is missing or impossible."""
     read = usage.get("prompt_tokens", usage.get("input_tokens"))
     written = usage.get("completion_tokens", usage.get("output_tokens"))
     if read is None and written is None:
@@ -30,7 +30,7 @@ def read_usage(usage: JsonObject) -> Usage | None:
     if input_tokens is None or output_tokens is None:
         return None
     reasoning = _detail(usage, "completion_tokens_details", "reasoning_tokens")
-    # With OpenAI reasoning is part of the output. Others count it apart, which their total tells.
+    # With OpenAI reasoning is part of the output. Others count it separately; the total reveals it.
     total = _count(usage.get("total_tokens")) or 0
     is_apart = reasoning > output_tokens or total >= input_tokens + output_tokens + reasoning > 0
     return Usage(
@@ -61,7 +61,7 @@ def _count(value: Json) -> int | None:
 
 
 def _cost(usage: JsonObject) -> Decimal | None:
-    """OpenRouter says a number, Perplexity an object with the total, xAI counts in ticks.
+    """Return the cost: a number of OpenRouter, the total in an object of Perplexity, ticks of xAI.
 
     With a key of the caller's own at the vendor, OpenRouter's cost is its fee alone.
     """

@@ -11,19 +11,19 @@ _MAX_TEXT = 1_000
 
 
 class SourceCollector:
-    """Collects sources from chunks, each page once, in the order in which they came."""
+    """Collects distinct sources from chunks, in order of arrival."""
 
     def __init__(self) -> None:
         self._found: dict[str, WebSource] = {}
 
     def read_chunk(self, chunk: JsonObject) -> None:
-        """Take `citations` and `search_results` next to the choices, of Perplexity and xAI."""
+        """Add `citations` and `search_results` next to the choices, of Perplexity and xAI."""
         for result in objects_of(chunk.get("search_results")):
             self._add(result)
         self._add_addresses(chunk.get("citations"))
 
     def read_message(self, delta: JsonObject) -> None:
-        """Take the annotations of a delta, of OpenAI and OpenRouter."""
+        """Add the annotations of a delta, of OpenAI and OpenRouter."""
         for annotation in objects_of(delta.get("annotations")):
             self._add(object_of(annotation.get("url_citation")) or annotation)
         self._add_addresses(delta.get("citations"))

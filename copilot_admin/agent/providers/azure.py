@@ -63,7 +63,7 @@ class AzureOpenAI(OpenAICompatible):
 
 
 def get_endpoint(url: str) -> str:
-    """Return the endpoint in a URL that may go on with the path of a deployment."""
+    """Return the endpoint in a URL that may continue with the path of a deployment."""
     parts = urlsplit(url)
     path = parts.path.partition("/openai")[0].rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path}"

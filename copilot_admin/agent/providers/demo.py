@@ -22,18 +22,18 @@ _WORD = re.compile(r"\s+\S*|\S+")
 
 
 class DemoModel:
-    """Deterministic stand-in for a model, with which all features of a copilot can be tried."""
+    """Deterministic substitute for a model, which exercises all features of a copilot."""
 
     kind: ClassVar[str] = "demo"
     label: ClassVar[str] = "Demo model (built in, no network)"
     samples: ClassVar[Mapping[str, ServerReply]] = {}
-    word_seconds: ClassVar[float] = 0.012  # 80 words a second, about as fast as a hosted model
+    word_seconds: ClassVar[float] = 0.012  # 80 a second, about as fast as a hosted model
 
     def __init__(self, spec: ProviderSpec) -> None:
         self.spec = spec
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta, None]:
-        """Stream the next message of the script, word by word."""
+        """Stream the next message of the script, piece by piece."""
         written, reason = 0, "stop"
         for move in next_moves(call):
             match move:

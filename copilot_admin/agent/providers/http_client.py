@@ -39,7 +39,7 @@ async def get_client(spec: ProviderSpec, make: MakeClient) -> AsyncOpenAI:
     """Return the running loop's client of a provider; another one after its certificates changed.
 
     Raises:
-        NotReady: The provider can't be asked; the text says why.
+        NotReady: The provider can't be called; the text has the reason.
     """
     clients = await _clients_of_loop()
     key = make, spec, _certificate_times(spec)
@@ -58,7 +58,7 @@ def usable_key(spec: ProviderSpec) -> str:
     """Return the key of a provider without blanks around it.
 
     Raises:
-        NotReady: It can't stand in a header.
+        NotReady: It can't be sent in a header.
     """
     key = spec.api_key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
@@ -123,7 +123,7 @@ def _open_http_client(spec: ProviderSpec) -> httpx2.AsyncClient:
     )
     return httpx2.AsyncClient(
         transport=_Transport(session, spec.options.proxy),
-        follow_redirects=False,  # a key goes to no URL but the one it was entered for
+        follow_redirects=False,  # a key is sent only to the URL that it was entered for
         trust_env=False,
         timeout=httpx2.Timeout(None, connect=spec.timeouts.connect),
     )
@@ -139,7 +139,7 @@ def _certificate_times(spec: ProviderSpec) -> tuple[float, ...]:
     try:
         return tuple(Path(file).stat().st_mtime for file in _certificate_files(spec))
     except OSError:
-        return ()  # making the context says what is wrong
+        return ()  # creating the context reports the error
 
 
 def _tls_context(spec: ProviderSpec) -> ssl.SSLContext | bool:
@@ -152,7 +152,7 @@ def _tls_context(spec: ProviderSpec) -> ssl.SSLContext | bool:
             context.load_cert_chain(
                 options.client_certificate,
                 options.client_key or None,
-                password=lambda: "",  # else an encrypted key asks at the terminal
+                password=lambda: "",  # otherwise OpenSSL prompts for the key at the terminal
             )
     except (OSError, ValueError) as error:
         raise NotReady(
@@ -175,7 +175,7 @@ def _permitted_socket(address: AddrInfoType) -> socket.socket:
 
 
 class _Transport(httpx2.AsyncBaseTransport):
-    """Sends with aiohttp, which takes a third of the CPU time of httpx2's own transport."""
+    """Sends with aiohttp, which uses a third of the CPU time of httpx2's own transport."""
 
     def __init__(self, session: ClientSession, proxy: str) -> None:
         self._session = session
@@ -205,7 +205,7 @@ class _Transport(httpx2.AsyncBaseTransport):
 
 
 class _Body(httpx2.AsyncByteStream):
-    """Reads nothing from the network while its reader is busy: it then gets all at once."""
+    """Pauses the network while the reader is busy, which then receives one large block."""
 
     def __init__(self, response: ClientResponse) -> None:
         self._response = response

@@ -38,18 +38,18 @@ from protocol.json import Json, clean_json, json_of, objects_of, text_of
 
 logger = logging.getLogger(__name__)
 OPENAI = "https://api.openai.com/v1"
-# The end of the body usually lies behind the end of the answer; a connection read to it is used
-# again, and this is how long that is worth waiting for, in seconds.
+# Seconds to wait for the end of the body, which usually follows the end of the answer. A connection
+# that was read to its end can be reused.
 _DRAIN_SECONDS = 0.05
-# Without words behind a finish reason, which the usage follows at once. Some servers never close, and
-# some give a reason with every chunk.
+# Seconds of silence after a finish reason, which the usage follows immediately. Some servers never
+# close, and some send a reason with every chunk.
 _LAST_WORDS_SECONDS = 5.0
 _MAX_ADAPTATIONS = 5  # of a request to what a server refuses
 _ADAPTABLE_STATUSES = frozenset({400, 404, 422, 500, 501})
-# A model says a word every 10 to 20 ms; text that grows 12 times a second grows smoothly. Taking what came
-# meanwhile in one read, of all streams in one turn of the loop, halves what a word costs.
+# A model emits a token every 10 to 20 ms. Text that grows 12 times a second looks smooth. Reading
+# the output of a tick for all streams in one turn of the loop halves the cost of a token.
 _TICK_SECONDS = 1 / 12
-_MAX_NAME_CHARACTERS = 200  # of a model, as many as a copilot has room for
+_MAX_NAME_CHARACTERS = 200  # of a model, the limit of a copilot's field
 
 
 class OpenAICompatible:
@@ -66,9 +66,9 @@ class OpenAICompatible:
             "data: [DONE]\n\n",
         ),
     }
-    # By base URL and model: what refusals taught, so that each is met only once.
+    # By base URL and model: rules learned from rejections, so that each is met one time only.
     _learned_rules: ClassVar[dict[tuple[str, str, RequestRules], RequestRules]] = {}
-    # Base URLs and models whose reasoning comes without an opening tag.
+    # Base URLs and models that send reasoning without an opening tag.
     _unopened_reasoning: ClassVar[set[tuple[str, str]]] = set()
 
     def __init__(self, spec: ProviderSpec) -> None:
@@ -83,10 +83,10 @@ class OpenAICompatible:
 
     @classmethod
     def make_client(cls, spec: ProviderSpec, http_client: httpx2.AsyncClient) -> openai.AsyncOpenAI:
-        """Return the client that asks this provider.
+        """Return the client for this provider.
 
         Raises:
-            NotReady: The URL or the key can't be used; the text says why.
+            NotReady: The URL or the key can't be used; the text has the reason.
         """
         key = usable_key(spec)
         base_url, _, query = check_base_url(spec.base_url or OPENAI).partition("?")
@@ -105,10 +105,10 @@ class OpenAICompatible:
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
         """Stream the answer; text that arrives in one read is one delta.
 
-        The first words are read when they come, what follows with the next tick.
+        The first text is read immediately, the rest with the next tick.
 
         Raises:
-            RunError: The provider was not reached, refused, or broke; its class says which.
+            RunError: The provider was not reached, refused, or broke; the class is the reason.
         """
         key = (self._spec.base_url, call.model)
         async with AsyncExitStack() as stack:
@@ -123,7 +123,7 @@ class OpenAICompatible:
                     async for deltas in reads:
                         for delta in deltas or (ALIVE,):
                             yield delta
-                        if note and deltas:  # before, it may still be asked again
+                        if note and deltas:  # without output, the model may still be called again
                             yield RunNote(note)
                             note = ""
             except (StreamError, RunError, httpx2.RequestError) as error:
@@ -158,7 +158,7 @@ class OpenAICompatible:
     async def _open(self, call: ModelCall, stack: AsyncExitStack) -> tuple[Any, RequestRules, str]:
         """Return the response, whose body is left to read, the rules of the request, and a note.
 
-        A request that is refused is changed as the refusal says, and sent again.
+        A rejected request is adapted to the error message and sent again.
         """
         client = await self._client()
         key = (self._spec.base_url, call.model, self._rules)
@@ -215,9 +215,9 @@ class OpenAICompatible:
             raise self._faults.before_head(error) from error
 
     def _explain(self, error: Exception, parser: AnswerParser) -> RunError | None:
-        """Return what went wrong after the head; None when there is an answer all the same, or half.
+        """Return the error after the head, or None if there is at least part of an answer.
 
-        Behind an answer whose end was told a server may write what it likes.
+        Errors after a finish reason are ignored.
         """
         if parser.has_reason:
             return None
@@ -231,7 +231,7 @@ class OpenAICompatible:
 async def _read(response: Any, parser: AnswerParser) -> AsyncGenerator[Sequence[Delta], None]:
     """Yield the deltas of each read until the answer ends, or nothing follows its reason."""
     loop = asyncio.get_running_loop()
-    until: float | None = None  # once the answer may be whole
+    until: float | None = None  # set as soon as the answer may be complete
     async with aclosing(response.iter_bytes()) as blocks:
         while block := await _next_block(blocks, until):
             deltas = parser.feed(block)
@@ -253,7 +253,7 @@ async def _wait_for_tick() -> None:
 
 
 async def _next_block(blocks: Any, until: float | None) -> bytes:
-    """Return the next block of the body; empty at its end, or where it comes too late."""
+    """Return the next block of the body; empty at its end, or after the deadline."""
     if until is None:
         block: bytes = await anext(blocks, b"")
         return block

@@ -27,7 +27,7 @@ def provider_class(kind: str) -> type[ModelProvider]:
     """Return the class of a kind.
 
     Raises:
-        NotReady: There is none; the text names those there are.
+        NotReady: The kind is unknown; the text lists the known ones.
     """
     for provider in PROVIDERS:
         if provider.kind == kind:
@@ -40,6 +40,6 @@ def make_provider(spec: ProviderSpec) -> ModelProvider:
     """Return the provider that a spec describes.
 
     Raises:
-        NotReady: The spec can't work; the text says what to change.
+        NotReady: The spec can't work; the text describes the required change.
     """
     return provider_class(spec.kind)(spec)

@@ -29,7 +29,7 @@ _CONTEXT = Context(
     Emin=-_MAX_EXPONENT,
     traps=[DivisionByZero, InvalidOperation, Overflow, Underflow],
 )
-_SHARES = {"%": 100, "bp": 10_000}  # parts of a whole
+_SHARES = {"%": 100, "bp": 10_000}  # parts of 1
 _SHARE_NAMES = {"%": "%", "bp": "bp", "percent": "%", "bps": "bp"}
 _CURRENCY_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
 _CURRENCY = re.compile(r"[A-Z]{3}")  # ISO 4217
@@ -62,7 +62,7 @@ def calculate(expression: str) -> str:
         The result without the digits that only rounding left behind.
 
     Raises:
-        ValueError: It is not arithmetic, or has no result; the text says what to write instead.
+        ValueError: It is not arithmetic, or has no result; the text describes a valid expression.
 
     Examples:
         >>> calculate("200 + 10%"), calculate("15% of 80"), calculate("0.1 + 0.2")
@@ -156,7 +156,7 @@ def _format(number: Decimal) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A part of the text; an empty kind says that it ends."""
+    """A part of the text; an empty kind marks the end."""
 
     kind: str
     text: str
@@ -181,7 +181,7 @@ def _tokenize(text: str) -> list[_Token]:
         piece, place = match[match.lastgroup], match.end()
         function = next(filter(None, reversed(calls)), "")
         if match.lastgroup == "number" and "," in piece and function:
-            # Elsewhere the number of arguments says that a comma separates.
+            # With a fixed number of arguments the comma must be a separator.
             if function in VARIADIC or ", " in text:
                 raise ValueError(
                     f"Between parentheses {piece} could be one number or several. Write a space"
@@ -198,10 +198,10 @@ def _tokenize(text: str) -> list[_Token]:
 
 
 class _Parser:
-    """Recursive descent over the tokens of a calculation, which works it out on the way.
+    """Recursive descent parser of a calculation that computes the result as it parses.
 
-    From the loosest to the tightest: `in`; + and -; *, /, mod and `of`; a sign before; ^; a scale,
-    a currency or % behind.
+    From lowest to highest precedence: `in`; + and -; *, /, mod and `of`; unary signs; ^; postfix
+    scales, currencies and %.
     """
 
     def __init__(self, tokens: Sequence[_Token]) -> None:

@@ -38,7 +38,7 @@ class Function:
         """Apply the function to its arguments.
 
         Raises:
-            ValueError: Too few or too many arguments, or none it is defined for.
+            ValueError: Too few or too many arguments, or the function is not defined for them.
         """
         try:
             inspect.signature(self.apply).bind(*values)

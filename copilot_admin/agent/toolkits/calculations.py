@@ -1,4 +1,4 @@
-"""Measures of series, calculated in a child process: pandas takes 60 MB that the server spares."""
+"""Measures of series, calculated in a child process: the server needn't load pandas (60 MB)."""
 
 from collections.abc import Iterator, Mapping
 import json
@@ -38,7 +38,7 @@ async def measure(series: object, name: str, *, settings: Mapping[str, Any]) -> 
     """Measure series of values as `returns.measures.measure_series` does.
 
     Raises:
-        ValueError: The series can't be read or measured; the text says what would be right.
+        ValueError: The series can't be read or measured; the text describes valid input.
     """
     result: dict[str, Any] = {}
     try:

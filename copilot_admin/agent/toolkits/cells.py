@@ -29,7 +29,7 @@ def is_empty(cell: Cell) -> bool:
 
 
 def number_of(cell: Cell) -> Number | None:
-    """Return the number that a cell holds, or None.
+    """Return the number in a cell, or None.
 
     Args:
         cell: A number, or text such as "1,234.5", "$ 12", "12%" (0.12) or "(5)" (-5).

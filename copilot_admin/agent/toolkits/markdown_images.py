@@ -1,16 +1,16 @@
 """Removal of remote images from Markdown while it streams: they become links.
 
-A client loads an image by itself and so sends its address to a server; a model writes addresses as
-the data that it reads tells it to. `![` becomes `[`, unless the image is allowed or stands in code.
-HTML tags that load, or have attributes, become text. Comparisons such as `a<b` and types such as
-`Map<String>` stay as they are. Where readers of Markdown could disagree on what is code, it is none.
+A client loads images automatically and so sends their URLs to a server. Data in the prompt can make
+a model write any URL. `![` becomes `[`, unless the image is allowed or is part of code. HTML tags
+that load, or have attributes, become text. Comparisons such as `a<b` and types such as
+`Map<String>` are unchanged. Text counts as code only if all Markdown viewers agree that it is.
 """
 
 from collections.abc import Collection
 import re
 
 MAX_HELD = 2_000  # characters of an image that may be allowed, until its end is there
-_MAX_TAG = 300  # of a tag; what is longer is taken for one
+_MAX_TAG = 300  # of a tag; a longer candidate is treated as a tag
 _MAX_CODE = 300  # from an image or tag to the backticks behind it
 _MAX_LINE = 1_000  # of which a fence has fewer
 _MARK = re.compile(r"(?<![\\!])(?P<escapes>\\*+)(?P<bangs>!++)\[|<(?=[a-z])", re.IGNORECASE)
@@ -22,7 +22,7 @@ _LOADING_TAG = re.compile(
 )
 _TAG_NAME = re.compile(r"<([a-z][^\s/<>]*+)", re.IGNORECASE)
 _TAG_END = re.compile(r"[<>]|\n[ \t\r]*\n")
-_ADDRESS = re.compile(  # none in which HTML would see an attribute that loads
+_ADDRESS = re.compile(  # excludes text that HTML would parse as an attribute that loads
     r"<(?:https?://(?!\S*/(?:style|on[a-z]*)=)[^\s<>\"'`]*+|(?:mailto:)?[\w.+-]++@[\w.-]++)>",
     re.IGNORECASE,
 )
@@ -38,7 +38,7 @@ _ODD_LINE = re.compile(rf"{_LINE_START.pattern}(?:<[a-z!/?]|\$\$|`{{3}}|~{{3}})"
 
 
 class MarkdownImages:
-    """The text of one answer on its way to the client."""
+    """Filter for the text of one answer as it streams to the client."""
 
     def __init__(self, sources: Collection[str] = (), *, less_than: str = "&lt;") -> None:
         """Begin a text.
@@ -53,7 +53,7 @@ class MarkdownImages:
         self._code = _CodeReader()
 
     def feed(self, text: str) -> str:
-        """Take the next piece and return what may be sent by now."""
+        """Add the next piece and return the text that can be sent so far."""
         self._held += text
         return self._filter(is_end=False)
 
@@ -88,7 +88,7 @@ class MarkdownImages:
         sent.append(text)
 
     def _replace(self, text: str, mark: re.Match[str], *, is_end: bool) -> tuple[int, str] | None:
-        """Return where a mark ends and what is sent for it; None: more has to come."""
+        """Return the end of a mark and its replacement, or None until more text has arrived."""
         if mark[0] == "<":
             return self._replace_tag(text, mark.start(), is_end=is_end)
         escapes, bangs = mark["escapes"], mark["bangs"]
@@ -130,7 +130,7 @@ class _CodeReader:
     def __init__(self) -> None:
         self._fence = ""
         self._is_first_line = True
-        self._has_doubt = False  # in the whole rest of the text
+        self._has_doubt = False  # in the remaining text
         self._has_paragraph_doubt = False
         self._begin_line()
 
@@ -156,7 +156,7 @@ class _CodeReader:
             self._read_part(part)
 
     def end_of_code(self, text: str, place: int, *, is_end: bool) -> int | None:
-        """Return the end of the code around a place, the place if it is in none; None: unknown."""
+        """Return the end of the code around a place; the place outside of code; None if unknown."""
         if self._has_doubt:
             return place
         if self._fence:
@@ -200,7 +200,7 @@ class _CodeReader:
 
 
 def without_remote_images(text: str, *, sources: Collection[str]) -> str:
-    """Return a whole text without remote images."""
+    """Return a complete text without remote images."""
     if "!" not in text and "<" not in text:
         return text
     images = MarkdownImages(sources, less_than="< ")

@@ -1,7 +1,7 @@
-"""Ranks texts by how well they fit a question: Okapi BM25 over words.
+"""Rank texts by relevance to a question: Okapi BM25 over terms.
 
-Words count as the same whatever their case, accents and English plural. Chinese and Japanese, which
-have no blanks between words, are compared by pairs of characters.
+Terms are compared without case, accents and English plurals. Chinese and Japanese, which have no
+blanks between terms, are compared by pairs of characters.
 Sources: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009);
 the S-stemmer of Harman, How Effective Is Suffixing? (1991).
 """
@@ -13,21 +13,21 @@ from math import log
 import re
 from unicodedata import combining, normalize
 
-K1 = 1.2  # how soon more of the same word stops counting; the paper's middle value
-B = 0.75  # how much long texts are held back
+K1 = 1.2  # how soon repetitions of a term stop counting; the paper's middle value
+B = 0.75  # length normalization: penalty of long texts
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")  # kana and Han characters
-_MIN_PLURAL = 4  # letters; "gas" and "its" are none
+_MIN_PLURAL = 4  # letters; "gas" and "its" are no plurals
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in lower case; `stockPrice` and `stock_price` are two each."""
+    """Split a text into lower-case terms; `stockPrice` and `stock_price` are two terms each."""
     return [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
 
 
 def terms_of(text: str) -> list[str]:
-    """The words of a text in the form in which they are compared.
+    """Return the terms of a text in the form in which they are compared.
 
     Examples:
         >>> terms_of("Zürich's companies, prices and losses")
@@ -39,9 +39,9 @@ def terms_of(text: str) -> list[str]:
 
 
 def scores(question: str, texts: Sequence[str]) -> list[float]:
-    """Return a score of each text for the question; 0 where no word of it occurs.
+    """Return a score of each text for the question; 0 if they share no term.
 
-    Costs grow in a straight line with the lengths of the question and of the texts.
+    Cost is linear in the lengths of the question and of the texts.
     """
     counted = [Counter(terms_of(text)) for text in texts]
     lengths = [sum(words.values()) for words in counted]
@@ -73,9 +73,9 @@ def ranked(question: str, texts: Sequence[str]) -> list[int]:
 
 
 def _folded(text: str) -> str:
-    """The text without accents, and with its ligatures and wide letters taken apart.
+    """Return the text without accents, and with its ligatures and wide letters decomposed.
 
-    Letter by letter: to normalise a run of accents as a whole costs the square of its length.
+    Letters are normalized one by one: normalizing a run of accents in one piece has quadratic cost.
     """
     if text.isascii():
         return text

@@ -134,7 +134,7 @@ def analyse(rows: object, operations: object) -> Table:
 
     Raises:
         ValueError: Rows or operations are not valid, a column is missing or has no numbers; the
-            text says what would be right.
+            text describes valid input.
 
     Examples:
         >>> sales = [{"region": "EU", "sales": "1,200"}, {"region": "US", "sales": 5}]

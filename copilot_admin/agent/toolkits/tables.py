@@ -79,7 +79,7 @@ def read_table(rows: object) -> Table:
         The rows; what one lacks of the columns of the others is empty, and what is nested is text.
 
     Raises:
-        ValueError: It is none of that, there are no rows, or there are too many.
+        ValueError: It has another form, there are no rows, or there are too many.
 
     Examples:
         >>> read_table("region;sales\nEU;5\nUS;007").rows

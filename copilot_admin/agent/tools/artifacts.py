@@ -24,7 +24,7 @@ class ChartType(StrEnum):
 
 
 ROUND = frozenset({ChartType.PIE, ChartType.DONUT})
-MAX_SERIES = 20  # nobody tells more lines apart
+MAX_SERIES = 20  # more lines can't be distinguished
 Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = dict[str, Cell]
 Rows: TypeAlias = Annotated[

@@ -1,7 +1,7 @@
-"""Tool that shows HTML, and the cleaning of HTML that a model writes.
+"""Tool that displays HTML, and the cleaning of HTML that a model writes.
 
-An image that loads by itself sends its URL to a server, and a model can be talked into writing
-data into a URL. So images are data URLs or come from origins that the copilot's builder allows.
+Loading an image sends its URL to a server, and a prompt injection can make a model write data into
+a URL. So images are data URLs or from origins that the copilot's builder allows.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from protocol.plain_text import html_text
 
 MAX_CHARACTERS = 200_000
 # Source: Workspace cleans with DOMPurify: no scripts, frames, forms or handlers; inline styles
-# stay. Classes don't: they mean what the page around says, and `fixed inset-0` covers it.
+# stay. Classes don't: the page's style sheet defines them, and `fixed inset-0` covers the page.
 _TAGS = frozenset(nh3.ALLOWED_TAGS) | {"section", "article", "header", "footer", "main"}
 _ATTRIBUTES = {
     **nh3.ALLOWED_ATTRIBUTES,
@@ -29,7 +29,7 @@ _ATTRIBUTES = {
     "td": {"colspan", "rowspan", "headers", "align"},
     "th": {"colspan", "rowspan", "headers", "align", "scope"},
 }
-# No property that takes an element out of its place, and so over something else.
+# No property that moves an element out of its place, and so over something else.
 _STYLE_PROPERTY = re.compile(
     r"(accent-color|align-(content|items|self)|aspect-ratio"
     r"|background(-(clip|color|image|origin|position|repeat|size))?"
@@ -44,17 +44,17 @@ _STYLE_PROPERTY = re.compile(
     r"|table-layout|text-(align|decoration|indent|overflow|shadow|transform)|vertical-align"
     r"|white-space|word-(break|spacing|wrap))"
 )
-# No backslash, which spells other words, and no comment.
+# No backslash, which escapes names, and no comment.
 _STYLE_VALUE = re.compile(r"(?!.*/\*)[\w\s#%.,()+*/!'\"-]+", re.DOTALL)
 _STYLE_FUNCTION = re.compile(r"(?<![\w-])[\w-]*\(")
-_STYLE_FUNCTIONS = frozenset(  # none that loads something
+_STYLE_FUNCTIONS = frozenset(  # these load nothing
     {"calc(", "clamp(", "max(", "min(", "minmax(", "repeat(", "hsl(", "hsla(", "rgb(", "rgba("}
     | {f"{shape}-gradient(" for shape in ("conic", "linear", "radial")}
     | {f"repeating-{shape}-gradient(" for shape in ("conic", "linear", "radial")}
 )
 # Source: the HTML standard, "reconstruct the active formatting elements": an open one of these is
 # opened again in every later paragraph, at most three times where the attributes are the same.
-# Measured: 640,000 elements that the cleaner adds take 170 MB and 0.4 seconds.
+# Measured: 640,000 elements that the cleaner adds need 170 MB and 0.4 seconds.
 _FORMATTING = re.compile(
     r"<(?:big|code|em|font|nobr|small|strike|strong|tt|[bisu])(?=[\s/>])"
     r"(?P<plain>(?:\s++[\w:-]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'=<>`]++))?+)*+\s*+/?>)?",
@@ -62,7 +62,7 @@ _FORMATTING = re.compile(
 )
 _MAX_COPIES = 200_000
 # For each nested element the cleaner searches all open ones. Measured: the worst 200,000 characters
-# with so many take 1 second, without a limit 8.
+# with so many need 1 second, without a limit 8.
 _NESTING = re.compile(
     r"<(?!(?:br|col|dd|dt|hr|img|li|option|p|tbody|td|tfoot|th|thead|tr)[\s/>])[a-z]", re.IGNORECASE
 )
@@ -101,7 +101,7 @@ def prepare_html(html: str, *, sources: Collection[str]) -> str:
         sources: Origins from which images may be loaded, such as "https://charts.example.com".
 
     Raises:
-        ToolMistake: Nothing is left to show, or cleaning would take too long.
+        ToolMistake: Nothing is left to display, or cleaning would be too slow.
     """
     if len(_NESTING.findall(html)) > _MAX_NESTING or _count_copies(html) > _MAX_COPIES:
         raise ToolMistake(
@@ -120,7 +120,7 @@ def prepare_html(html: str, *, sources: Collection[str]) -> str:
 
 
 def clean_html(html: str, *, sources: Collection[str] = ()) -> str:
-    """Remove all that runs, loads, asks for input or styles the page around the HTML."""
+    """Remove all that runs, loads, requests input or styles the page around the HTML."""
     return nh3.clean(
         html,
         tags=set(_TAGS),
@@ -133,7 +133,7 @@ def clean_html(html: str, *, sources: Collection[str] = ()) -> str:
 def _count_copies(html: str) -> int:
     """Return the most elements that the cleaner can add if no inline element is closed.
 
-    Tags that are written alike count once, an oddly written one for itself.
+    Identical tags count as one; a tag in unusual syntax always counts separately.
     """
     tags = _FORMATTING.finditer(html)
     different = {tag[0] if tag["plain"] else str(tag.start()) for tag in tags}
@@ -154,7 +154,7 @@ def _filter_attribute(sources: Collection[str], tag: str, name: str, value: str)
 
 
 def filter_style(style: str) -> str | None:
-    """Remove declarations that could load something or cover the page; None if none is left.
+    """Remove declarations that could load something or cover the page; None if all are removed.
 
     The style filter of nh3 can't be used: it damages functions within functions, such as
     `linear-gradient(rgba(...))`.

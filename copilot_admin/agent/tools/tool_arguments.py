@@ -16,12 +16,12 @@ from protocol.json_schema import self_contained
 _Model = TypeVar("_Model", bound=BaseModel)
 MAX_MISTAKES = 2  # a model that repeats a mistake after it was explained will repeat it again
 MAX_NAME = 64  # characters of a tool's name that every vendor accepts
-MAX_LEVELS = 40  # a client brings a call back in a request, which may nest 64 levels in all
+MAX_LEVELS = 40  # a client returns a call in a request, which may nest 64 levels in all
 _MAX_MESSAGE = 10_000  # characters
 
 
 class ToolMistake(CopilotError):
-    """A wrong tool call. The text tells the model what would be right."""
+    """An invalid tool call. The text describes a valid one to the model."""
 
     def __init__(self, public: str) -> None:
         super().__init__(truncate(public, _MAX_MESSAGE))
@@ -36,7 +36,7 @@ class Mistakes:
 
     @property
     def too_many(self) -> bool:
-        """Tell whether the model is to answer without tools."""
+        """True if the model must answer without tools."""
         return self._rounds >= MAX_MISTAKES
 
     def learn(self, mistake: ToolMistake) -> str:

@@ -1,1 +1,1 @@
-"""Values that the whole agent shares: copilot, request, model call, turn, traces."""
+"""Shared values of the agent: copilot, request, model call, turn, traces."""

@@ -1,4 +1,4 @@
-"""Input of the agent loop for one query, and its outputs besides events."""
+"""Input of the agent loop for one query, and its outputs other than events."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -38,12 +38,12 @@ class Memory:
     """Values of earlier requests of a turn that the next request lacks.
 
     Source: after a function call, Workspace leaves out timezone, URLs and selected skills, mostly
-    the workspace state too, and never knows what the server did meanwhile.
+    the workspace state too, and never knows the actions of the server since the question.
 
     Attributes:
         workspace_state: The dashboard with its tabs, the page, and other agents.
         exchanges: Server tools that ran before the client's call.
-        waiting: Tool calls of the model besides the client's call.
+        waiting: Tool calls of the model in addition to the client's call.
         extras: Of the client's call.
     """
 
@@ -61,11 +61,11 @@ class StoredTurn:
     """Stored state of the turn that a query continues.
 
     Attributes:
-        memory: Of the turn's first request; None: the conversation is not known.
+        memory: Of the turn's first request; None if the conversation is not known.
         client_calls: Number of calls of each client function in this turn; under the name "" where
             names are not stored.
-        is_retry_loop: The same question came back without the result of the call it just got.
-        carried: `extra_state` of the call whose result has come, for clients that don't return it
+        is_retry_loop: The question was repeated without the result of the call that was just sent.
+        carried: `extra_state` of the call whose result was received, for clients that don't return it
             (generations 1 and 2).
     """
 
@@ -100,10 +100,10 @@ class AnswerRequest:
         signing_key: Signs `extra_state`, which travels through the client.
         older_keys: Keys whose signatures are accepted too.
         user_id: The end user; "": unknown.
-        upstream_user: The end user as the provider is told; "": not told.
+        upstream_user: The end user as reported to the provider; "" if not reported.
         principal: The caller, by the name of their key in transcripts.
         trace_id: Names the conversation; ids of artifacts are derived from it.
-        chat_id: The same if the client sent it; None if the server made it.
+        chat_id: The trace id if the client sent it; None if the server made it.
         max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
     """
 
@@ -128,7 +128,7 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallbackUsed:
-    """Fact for the transcript: a model failed before its first word and another one is asked."""
+    """Fact for the transcript: a model failed before its first output and another one is called."""
 
     failed_provider: str
     failed_model: str
@@ -161,8 +161,8 @@ class ComponentCalled:
         arguments: As the model filled them in.
         result: The text for the model.
         outputs: Number of outputs.
-        usage: Tokens of the models it asked, one sum for each model.
-        error: Empty if it gave a whole result.
+        usage: Tokens of the models that it called, one sum for each model.
+        error: Empty if the result is complete.
     """
 
     name: str
@@ -178,9 +178,9 @@ class ComponentCalled:
 
 @dataclass(frozen=True, slots=True)
 class CalledAfterData:
-    """Fact for the transcript: after reading data in this turn, the client was asked to act.
+    """Fact for the transcript: the client was called to act after data was read in this turn.
 
-    An action right after a person's words was their wish; later the data may have asked for it.
+    An action right after a message of a person was their wish; later the data may have caused it.
     """
 
     function: str
@@ -188,23 +188,23 @@ class CalledAfterData:
 
 @dataclass(frozen=True, slots=True)
 class DataSeen:
-    """Fact for the transcript: a Data message that the model was shown."""
+    """Fact for the transcript: a Data message in the model's input."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRead:
-    """Fact for the transcript: a file that came with a query, and how far it was read.
+    """Fact for the transcript: a file that was sent with a query, and how far it was read.
 
     Attributes:
-        kind: Its `data_type`, as the client says.
-        size: Bytes; None: it was not fetched.
+        kind: Its `data_type` from the client.
+        size: Bytes; None if it was not fetched.
         pages: Of a document; sheets of a workbook.
         pixels: Width and height.
-        note: The part of it that the model was not given, in words.
-        fault: A sentence that says why nothing of it could be read.
-        is_known: The user needs no report: it came in an earlier turn, or the same link is
+        note: A text about the part that the model did not receive.
+        fault: A sentence with the reason why it was not read at all.
+        is_known: The user needs no report: it was sent in an earlier turn, or the same link is
             elsewhere in the query.
     """
 

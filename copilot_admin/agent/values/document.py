@@ -29,7 +29,7 @@ def spec_from_document(slug: str, document: _Row, provider: ProviderSpec) -> Cop
     """Return the spec of a copilot version. Documents are checked when they are published.
 
     Raises:
-        ConfigurationError: The document holds something that this release doesn't know.
+        ConfigurationError: The document contains something that this release doesn't know.
     """
     known = {field.name for field in fields(CopilotSpec)}
     values = {"name": slug, **document, "slug": slug, "provider": provider}

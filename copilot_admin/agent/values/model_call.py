@@ -46,7 +46,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelImage:
-    """An image that a message shows; `url` holds the whole of it (`data:`), in PNG or JPEG."""
+    """An image of a message; `url` contains all of it (`data:`), in PNG or JPEG."""
 
     name: str
     url: str = field(repr=False)
@@ -61,7 +61,7 @@ class ModelMessage:
     tool_calls: tuple[ToolCall, ...] = ()  # of an assistant message
     tool_call_id: str = ""  # of a tool message
     images: tuple[ModelImage, ...] = ()  # of a user message
-    is_data: bool = field(default=False, compare=False)  # a Data message, not words of the user
+    is_data: bool = field(default=False, compare=False)  # a Data message, not text of the user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class PictureDelta:
-    """A picture that the model made; `url` holds all of it (`data:`), or says where it is."""
+    """A picture that the model made; `url` contains its data (`data:`) or its location."""
 
     url: str = field(repr=False)
 
@@ -116,7 +116,7 @@ class WebSource:
 
 @dataclass(frozen=True, slots=True)
 class WebSources:
-    """Pages that an answer rests on, each once; comes before its `Usage`."""
+    """Distinct pages that an answer rests on; sent before its `Usage`."""
 
     sources: tuple[WebSource, ...]
 
@@ -139,11 +139,11 @@ class Usage:
 
     Attributes:
         input_tokens: All that the model read.
-        cached_tokens: Those of them that its server had kept from an earlier call.
+        cached_tokens: Those of them that its server had cached from an earlier call.
         output_tokens: All that it wrote.
         reasoning_tokens: Those of them that it thought.
         model: Model that a component called; empty: the model that answers.
-        cost: US dollars that the provider says it charges; None: it doesn't say.
+        cost: US dollars that the provider reports as its charge; None if it reports nothing.
     """
 
     input_tokens: int = 0
@@ -166,7 +166,7 @@ def estimated_usage(call: ModelCall, *, written: int) -> Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Finish reason of an answer; None if the stream ended without one (truncated)."""
+    """Finish reason of an answer; None if the stream ended without a reason (truncated)."""
 
     reason: str | None
 
@@ -180,7 +180,7 @@ class RunNote:
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """Something came that says nothing by itself, such as a fragment of a tool call."""
+    """Input without a delta of its own was received, such as a fragment of a tool call."""
 
 
 ALIVE = Alive()
@@ -202,7 +202,7 @@ class ModelProvider(Protocol):
 
     `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,
     and yields exactly one `Finish`, as its last delta, and the `Usage` before it. It yields `ALIVE`
-    for everything that arrives and gives no delta yet: silence ends in a timeout.
+    for everything that arrives without completing a delta: silence ends in a timeout.
 
     Attributes:
         samples: Responses of its server, by path below the base URL; empty: it has no server.

@@ -10,13 +10,13 @@ from protocol.features import DEFAULT_FEATURES, CustomFeature
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
 
-MIN_DATA_TOKENS = 100  # fewer hold no row worth reading
+MIN_DATA_TOKENS = 100  # fewer don't fit any useful row
 
 
 class WidgetDataMode(StrEnum):
     """Moment at which a copilot fetches widget data from the client."""
 
-    FETCH = "fetch"  # selected widgets before the model is asked, the others through a tool
+    FETCH = "fetch"  # selected widgets before the model is called, the others through a tool
     ASK = "ask"  # all through a tool, as the model decides
     OFF = "off"  # never
 
@@ -39,9 +39,9 @@ class ToolCalling(StrEnum):
 class StepPlace(StrEnum):
     """Place of a fixed step in the stream of a question."""
 
-    START = "start"  # first of all, once
-    FETCH = "fetch"  # before each call that asks the client for data
-    READ = "read"  # before the words of an answer that data came for
+    START = "start"  # before everything else
+    FETCH = "fetch"  # before each call that requests data from the client
+    READ = "read"  # before the text of an answer that uses the data
     END = "end"
 
 
@@ -83,7 +83,7 @@ class ProviderOptions:
         ca_bundle: Path of certificates to trust instead of the system's.
         client_certificate: Path of a certificate for mutual TLS.
         client_key: Path of its key; empty: the key is in the same file.
-        streams: Answers are streamed; otherwise they come as one JSON document.
+        streams: Answers are streamed; otherwise the response is one JSON document.
         merges_messages: Adjacent messages of one role become one.
         has_system_role: Otherwise the system text opens the first user message.
     """
@@ -153,10 +153,10 @@ class CallLimit:
     most: int
 
 
-# Nobody waits for a fifth round of data. Six notes for a dashboard or six steps of a tool are normal.
+# Users don't wait for a fifth round of data. A dashboard needs six notes, a tool six steps.
 CALL_LIMITS = (CallLimit(function=GET_WIDGET_DATA, most=4),)
 MAX_CLIENT_CALLS = 16
-MAX_CALL_LIMIT = 100  # a question with more is a loop, whoever set it
+MAX_CALL_LIMIT = 100  # a question with more is a loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,13 +186,13 @@ class CopilotSpec:
     tools: tuple[str, ...] = ()
     html_sources: tuple[str, ...] = ()  # origins from which images in HTML may be loaded
     components: tuple[ComponentUse, ...] = ()
-    stream_all_text: bool = False  # results of components for the model are shown as text too
+    stream_all_text: bool = False  # results of components for the model are displayed as text too
     citations: CitationMode = CitationMode.WIDGETS
     show_steps: bool = True
     reasoning_steps: bool = False  # the model's reasoning text as steps
-    sees_images: bool = False  # images are shown to the model; otherwise they are mentioned
+    sees_images: bool = False  # images are sent to the model; otherwise they are mentioned
     read_links: bool = True  # pages and files behind URLs in a question are read
-    max_data_tokens: int | None = None  # of data that comes with a question; None: what fits
+    max_data_tokens: int | None = None  # of data that is sent with a question; None: as many as fit
     max_client_calls: int = MAX_CLIENT_CALLS  # for one question, of all functions together
     client_call_limits: tuple[CallLimit, ...] = CALL_LIMITS  # of single functions
     steps: tuple[FixedStep, ...] = ()

@@ -25,8 +25,8 @@ class ModelCallTrace:
     """A model call; complete when it is reported.
 
     Attributes:
-        first: Time of the first delta; None: there was none.
-        finish: The model's own reason; None: it gave none.
+        first: Time of the first delta; None if there was no delta.
+        finish: The model's own reason; None if it sent no reason.
         texts: The answer; empty unless the tracer wants content.
         failures: Error classes of all attempts, in order; the last one ended the call if `failed`.
         failed: The answer broke off.
@@ -45,7 +45,7 @@ class ModelCallTrace:
     failed: bool = False
 
     def add(self, delta: Delta) -> None:
-        """Take the next delta."""
+        """Record the next delta."""
         if self.first is None:
             self.first = monotonic_ns()
         match delta:
@@ -60,7 +60,7 @@ class ModelCallTrace:
                 self.tool_calls.append(delta)
 
     def add_failure(self, error: RunError) -> None:
-        """Take the error of an attempt."""
+        """Record the error of an attempt."""
         self.failures.append(type(error).__name__)
 
 
@@ -89,7 +89,7 @@ class Tracer:
 
     Attributes:
         record: Called in the event loop; it must be quick and must not raise.
-        wants_content: Texts of the model are kept for it.
+        wants_content: Record texts of the model.
     """
 
     record: Callable[[Trace], None]
@@ -116,7 +116,7 @@ def trace_model_call(call: ModelCall, tracer: Tracer) -> Iterator[ModelCallTrace
 
 @contextmanager
 def trace_tool(call: ToolCall, tracer: Tracer) -> Iterator[ToolTrace]:
-    """Record one tool call when the block is left; it has failed until it is given a result."""
+    """Record one tool call on exit of the block; it counts as failed until its result is set."""
     trace = ToolTrace(call=call, failed=True)
     try:
         yield trace

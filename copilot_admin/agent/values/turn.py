@@ -44,7 +44,7 @@ def is_uploaded(widget: Widget) -> bool:
 
 
 def messages_of_turn(query: Query) -> tuple[Message, ...]:
-    """Return the messages after the latest human one; all of them if there is none."""
+    """Return the messages after the latest human message, or all of them without one."""
     for index in range(len(query.messages) - 1, -1, -1):
         if isinstance(query.messages[index], HumanMessage):
             return query.messages[index + 1 :]
@@ -72,9 +72,9 @@ def client_calls(query: Query) -> Counter[str]:
 
 
 def data_results(query: Query, *, before_last: bool = False) -> int:
-    """Count the results of this turn that brought data; a command result doesn't.
+    """Count the results of this turn that contain data; a command result doesn't.
 
-    An error of a source is data too: a client passes on the words of a server.
+    An error of a source is data too: a client forwards texts of a server.
 
     Args:
         query: With the conversation.

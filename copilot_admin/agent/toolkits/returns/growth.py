@@ -1,4 +1,4 @@
-"""Growth of a series of prices or returns, and its figures in words."""
+"""Growth of a series of prices or returns, and its description in text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class Growth:
         return "start" if key is None else label(key)
 
     def periods(self) -> float:
-        """Return the number of periods in a year: as the caller says, else the dates, else 252.
+        """Return the number of periods in a year: the caller's, else from the dates, else 252.
 
         Raises:
             ValueError: The points are less than a day apart, or there are too few.
@@ -164,14 +164,14 @@ def align(series: Sequence[pd.Series], notes: list[str]) -> list[pd.Series]:
 
 
 def standard_deviation(values: pd.Series) -> float | None:
-    """Return the standard deviation of a sample; 0 if only rounding moves, None below two values."""
+    """Return a sample's standard deviation: 0 for rounding noise, None below two values."""
     if len(values) < 2:
         return None
     spread = float(values.std())
     return spread if spread > ROUNDING * (1 + abs(float(values.mean()))) else 0.0
 
 
-# --- words
+# --- text
 
 
 def format_percent(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Returns, risk and rates of return of series; notes say what was assumed."""
+"""Returns, risk and rates of return of series; notes report assumptions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -51,7 +51,7 @@ def measure_series(
         settings: Options for what `series` leaves out.
 
     Raises:
-        ValueError: The series can't be read or measured; the text says what would be right.
+        ValueError: The series can't be read or measured; the text describes valid input.
 
     Examples:
         >>> measure_series([100, 110, 99], "total_return").rows

@@ -102,14 +102,14 @@ class Options(BaseModel):
     Attributes:
         kind: Prices (or index levels), simple returns of each period such as 0.01, or any values.
         unit: Of returns: 0.01, or 1 for one percent.
-        periods_per_year: 252 for trading days, 52, 12 ...; None: derived from the dates.
+        periods_per_year: 252 for trading days, 52, 12 ...; None to derive it from the dates.
         risk_free_rate: A year's, such as 0.04.
-        target: A year's target return of the Sortino ratio; None: the risk-free rate.
+        target: A year's target return of the Sortino ratio; None for the risk-free rate.
         confidence: Of value at risk, such as 0.95.
         benchmark: The series to which others are compared; empty: the last one.
         window: Number of returns in a rolling measure.
-        guess: Of several internal rates of return, the nearest to this is given first.
-        day_first: Whether 03/04/2024 is in April; None: the other dates decide.
+        guess: Of several internal rates of return, the nearest to this is listed first.
+        day_first: Read 03/04/2024 as a day in April; None to decide by the other dates.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
@@ -135,7 +135,7 @@ class Options(BaseModel):
 def split_options(series: object, settings: Mapping[str, Any]) -> tuple[object, Options]:
     """Separate values from options.
 
-    An object with `values` whose other keys are options holds a series with options; any other
+    An object with `values` whose other keys are options is a series with options; any other
     object is a series.
 
     Args:

@@ -1,7 +1,7 @@
 """Series in any of the forms in which models and widgets send them.
 
-Empty cells and NaN are missing. Points are put in the order of their dates. The same point twice
-counts once, two values for one date are an error, but payments of one date are added up.
+Empty cells and NaN are missing. Points are sorted by date. Identical points are merged. Two values
+for one date are an error, except payments, which are added up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _DATE_NAMES = frozenset(
 _DATE_ENDINGS = frozenset({"date", "datetime", "timestamp", "time"})  # of "trade_date"
 _LABEL_NAMES = frozenset({"symbol", "ticker", "name", "series"})
 _CLOSES = ("adj_close", "adjusted_close", "adj close", "close")
-_MAX_COUNT = 1_800  # a larger whole number may be a year
+_MAX_COUNT = 1_800  # a larger integer may be a year
 _MAX_DATE_LENGTH = 40  # characters; the longest date with a time and a zone has fewer
 _MIN_EPOCH = 1e8  # seconds, March 1973; every date written as 20240131 is a smaller number
 _EPOCH_UNITS = ((1e11, "s"), (1e14, "ms"), (1e17, "us"), (9e18, "ns"))
@@ -50,7 +50,7 @@ _WANTED = (
 )
 
 Key: TypeAlias = datetime | int
-_Point: TypeAlias = tuple[str, object, object]  # name, date as written or None, value as written
+_Point: TypeAlias = tuple[str, object, object]  # name, unparsed date or None, unparsed value
 
 
 def label(key: Key) -> str:
@@ -70,7 +70,7 @@ def read_series(
             the series (symbol); an object of named series, of columns, or of values by date; or
             any of that as JSON or CSV text. Of open, high, low and close only the close counts.
         options: Of the call.
-        notes: Takes notes on what was left out or put in order.
+        notes: Receives notes on what was left out or sorted.
         adds_up: Whether the values of one date are added up, as payments are.
 
     Raises:
@@ -261,12 +261,12 @@ def parse_dates(values: pd.Series, notes: list[str], *, day_first: bool | None =
     """Return the time of each value of a column, without a zone (UTC); NaT: it is no date.
 
     Numbers of nine digits and more are seconds, milliseconds or smaller units since 1970. Dates
-    such as 03/04/2024 are read in one way through the whole column: with the day first if any has
-    a first number above 12 or dots, else with the month first, as in the US.
+    such as 03/04/2024 are read in the same order for the full column: day first if any starts with
+    a number above 12 or has dots, else month first, as in the US.
 
     Args:
         values: Texts or numbers.
-        notes: Takes notes on dates that could mean something else.
+        notes: Receives notes on ambiguous dates.
         day_first: The caller's answer for dates such as 03/04/2024.
 
     Raises:
@@ -291,7 +291,7 @@ def parse_dates(values: pd.Series, notes: list[str], *, day_first: bool | None =
 
 
 def periods_per_year(times: pd.DatetimeIndex) -> float | None:
-    """Return how many periods such as those between the times a year has; None: less than a day.
+    """Return the number of periods in a year at these times, or None for less than a day.
 
     The median gap counts, so holes don't matter; weekends and single holidays of daily data
     don't either. Daily data has 252 periods, or 365 if more than a tenth are Saturdays and Sundays.
