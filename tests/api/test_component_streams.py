@@ -120,22 +120,3 @@ def test_a_call_that_runs_at_a_shutdown_ends_with_a_sentence():
     assert (said["status"], said["code"]) == ("error", "draining")
     assert said["message"] == "The server is restarting. Call again in a few seconds."
     assert [call.status for call in rows()] == [CallStatus.CANCELLED]
-
-
-def test_a_stream_that_is_never_read_is_stopped_when_its_response_is_closed():
-    """What Django does when the client has left between the view and the first byte."""
-    Stage.script = (PIECE, WAIT)
-
-    async def close_unread() -> None:
-        caller = Caller({"stream": True}, key)
-
-        async def slow(message: Any) -> None:
-            caller.has_left.set()
-            await asyncio.Future()
-
-        await application(caller.request, caller._receive, slow)
-        await until(lambda: Stage.was_closed and not CALLS)
-
-    _, key = make_key()
-    asyncio.run(close_unread())
-    assert [call.status for call in rows()] == [CallStatus.CANCELLED]

@@ -1,7 +1,6 @@
 """The query endpoint: from a request body to events, and to a run in the journal."""
 
 import asyncio
-from collections.abc import Callable
 import json
 from typing import Any
 
@@ -11,13 +10,11 @@ import pytest
 
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.errors import ProviderRefused
-from copilot_admin.http.body_limit import MAX_INLINE_BYTES
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, Run, Turn
 from copilot_admin.models.access import EndpointKey
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.telemetry import finished_runs
 from copilot_admin.telemetry.finished_runs import FinishedRun
-from protocol import parsing
 from tests.agent.scripted import ScriptedProvider, Step, broken, stalled, text
 from tests.factories import make_published
 from tests.streams import read
@@ -295,33 +292,6 @@ def test_a_history_that_is_too_long_is_refused_with_a_sentence(settings):
         },
     )
     assert not Run.objects.exists()
-
-
-@pytest.mark.parametrize(("size", "in_loop"), [(100, True), (MAX_INLINE_BYTES, False)])
-def test_a_large_question_is_parsed_in_a_thread(monkeypatch, size, in_loop):
-    make_published(slug="news")
-    script(monkeypatch, text("Hello."))
-    threads: list[bool] = []
-
-    def watched(work: Callable[..., Any]) -> Callable[..., Any]:
-        def watching(*args: Any, **named: Any) -> Any:
-            threads.append(is_in_loop())
-            return work(*args, **named)
-
-        return watching
-
-    monkeypatch.setattr("copilot_admin.api.query.parse_query", watched(parsing.parse_query))
-    assert read(AsyncClient(), QUERY, {"messages": [{"role": "human", "content": "x" * size}]})
-    assert threads == [in_loop]
-
-
-def is_in_loop() -> bool:
-    """Whether an event loop runs in this thread."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import socket
 import subprocess
 
 import pytest
-import requests
 
 from copilot_admin.settings import BASE_DIR
 from copilot_admin.telemetry.metrics import GAUGES, ServerMetrics
@@ -100,16 +99,3 @@ def test_every_metric_is_documented_and_every_documented_one_exists():
     named = set(re.findall(r"`(copilot_[a-z0-9_]+?)(?:_total)?`", OPERATIONS))
     read = {f"copilot_{name}" for name in GAUGES}
     assert named == (metrics | read) | {"copilot_admin"} & named
-
-
-@pytest.mark.nginx
-@pytest.mark.django_db(transaction=True)
-def test_a_body_that_is_too_large_is_explained_behind_nginx(tmp_path, service_url, settings):
-    make_published(slug="news")
-    body = b"x" * (settings.MAX_BODY_BYTES + 5_000_000)
-    with proxy(tmp_path, upstream=service_url) as url:
-        for _ in range(3):
-            answer = requests.post(
-                f"{url}/v1/copilots/news/query", data=body, timeout=HANGS_SECONDS
-            )
-            assert (answer.status_code, answer.json()["code"]) == (413, "body-too-large")

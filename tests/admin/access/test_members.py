@@ -279,14 +279,3 @@ def test_a_question_of_a_transcript_goes_to_no_copilot_of_others(copilot) -> Non
     listed = reverse("admin:copilot_admin_conversation_learn")
     page = client.post(listed, {"chosen": conversation.pk, "_save": "1"})
     assert page.context["n_saved"] == 0
-
-
-def test_tags_of_copilots_of_others_are_offered_to_nobody(owner, copilot):
-    Copilot.objects.filter(pk=copilot.pk).update(tags=["merger"])
-    eve = make_user(Role.BUILDERS, username="eve")
-    hers = make_copilot(tags=["desk"], is_for_all_builders=True)
-    url = reverse("admin:copilot_admin_copilot_settings", args=[hers.pk])
-    page = browser(eve).get(url)
-    assert (b"merger" in page.content, b"desk" in page.content) == (False, True)
-    page = browser(owner).get(url)
-    assert b"merger" in page.content

@@ -14,7 +14,7 @@ import pytest
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.config.roles import Role, create_roles
+from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Action,
     Alert,
@@ -382,13 +382,6 @@ def test_the_menu_holds_only_what_the_role_may_open(role: str) -> None:
         page = client.get(item.url)
         assert page.status_code == 200
         assert all(client.get(tab.url).status_code == 200 for tab in page.context["section_tabs"])
-
-
-def test_a_role_that_lost_a_permission_gets_it_back_with_the_next_migration() -> None:
-    group = Group.objects.get(name=Role.BUILDERS)
-    group.permissions.clear()
-    create_roles()
-    assert group.permissions.filter(codename="change_copilot").exists()
 
 
 def test_somebody_who_may_only_look_sees_a_copilot_without_a_form() -> None:

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from copilot_admin.admin.blocks.blocks import build_blocks
-from copilot_admin.admin.blocks.contents import FULL_LIMITS, PAGE_LIMITS, DataExcerpt, build_excerpt
+from copilot_admin.admin.blocks.contents import PAGE_LIMITS, DataExcerpt, build_excerpt
 from copilot_admin.admin.blocks.kinds import (
     ArtifactBlock,
     CallBlock,
@@ -139,13 +139,6 @@ def test_a_chart_shows_its_own_columns_beside_it():
     (block,) = blocks("", event(EventType.ARTIFACT, payload))
     assert block.chart.kind == "bar"
     assert block.content.table.columns == ("day", "close")
-
-
-def test_a_chart_that_cannot_be_drawn_is_its_table():
-    payload = {"type": "chart", "content": [{"a": 1}], "chart_params": {"chartType": "radar"}}
-    (block,) = blocks("", event(EventType.ARTIFACT, payload))
-    assert block.chart is None
-    assert block.content.table.columns == ("a",)
 
 
 def test_html_is_shown_as_its_text_and_as_it_was_sent():
@@ -312,9 +305,3 @@ def test_data_is_shown_in_the_form_it_has(value, content):
 def test_rows_alone_in_an_object_are_a_table():
     assert build_excerpt({"rows": [{"a": 1}]}, key="k").table.columns == ("a",)
     assert build_excerpt({"rows": [{"a": 1}], "n": 1}, key="k").table is None
-
-
-def test_all_of_a_long_table_is_shown_alone():
-    rows: list[JsonObject] = [{"n": n} for n in range(100)]
-    assert build_excerpt(rows, key="k").is_cut
-    assert not build_excerpt(rows, key="k", limits=FULL_LIMITS).is_cut
