@@ -1,4 +1,4 @@
-"""Ask the models of a copilot in order until one begins to answer."""
+"""Call the models of a copilot in order until one begins to answer."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -38,7 +38,7 @@ class ModelTargets:
         """Stream an answer to the call, whose model is replaced by that of each target.
 
         Raises:
-            RunError: The last model failed, or one failed after its first word.
+            RunError: The last model failed, or one failed after its first output.
         """
         while True:
             target = self.current

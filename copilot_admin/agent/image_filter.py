@@ -28,8 +28,8 @@ _AFTER_TEXT = FunctionCall | CitationCollection | PromptSuggestions | Finish
 class ImageFilter:
     """Outputs of one step without remote images.
 
-    Text that is held back, since an image may begin with it, is overtaken by status updates and
-    artifacts: in two chunks it could become an image again.
+    Text is buffered while it may be the beginning of an image. Status updates and artifacts are
+    sent before it, because text in two chunks could become an image again.
     """
 
     def __init__(self, sources: Collection[str]) -> None:
@@ -52,7 +52,7 @@ class ImageFilter:
         return (*held, self._changed(output))
 
     def rest(self) -> Sequence[MessageChunk]:
-        """Return text that is still held back."""
+        """Return text that is still buffered."""
         text = self._text.end()
         return (MessageChunk(text),) if text else ()
 

@@ -2,7 +2,7 @@
 
 A turn is a question with everything until its answer. A step of it answers one request of the
 client: it ends in an answer, or in one function call that the client carries out before it sends
-the next request. Within a step the model is asked again after each round of server tools.
+the next request. Within a step the model is called again after each round of server tools.
 """
 
 import asyncio
@@ -47,10 +47,10 @@ from protocol.models import Query, ResultMessage
 async def answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
     """Stream events for the client and facts for the transcript, without remote images.
 
-    The order is start steps, text and artifacts, citations, end steps. Start steps come with the
-    first text or with the client's call, so that a step that ends in a call sends nothing but
-    status updates before it, and one that fails before its first text sends nothing. The last
-    output is a Finish or a FunctionCall.
+    The order is start steps, text and artifacts, citations, end steps. Start steps are sent with
+    the first text or with the client's call. So a step that ends in a call sends only status updates
+    before it, and one that fails before its first text sends nothing. The last output is a Finish
+    or a FunctionCall.
 
     Raises:
         RunError: The answer failed; what there was of it has been yielded.
@@ -197,7 +197,7 @@ async def _run_tools(step: Step, tracer: Tracer) -> AsyncGenerator[Output, None]
 
 
 async def _end(request: AnswerRequest, step: Step) -> AsyncGenerator[Output, None]:
-    # Looking for quotes in documents of 4,000,000 characters takes two seconds.
+    # The search for quotes in documents of 4,000,000 characters needs two seconds.
     collect = partial(tuple, step.closing())
     is_slow = request.spec.citations is CitationMode.DOCUMENTS
     for output in await asyncio.to_thread(collect) if is_slow else collect():

@@ -13,7 +13,7 @@ from protocol.json import JsonObject
 from protocol.models import Generation, Query, SourceData
 
 # A preamble ("I will look at the price widget.") is a sentence or two that a model writes in well
-# under a second. Real answers are longer, and none waits longer than this.
+# under a second. Real answers are longer, and are never delayed for longer than this.
 MAX_HELD_CHARACTERS = 160
 MAX_HELD_SECONDS = 0.5
 MAX_NAMES = 5  # of widgets in one status update, which is a line
@@ -35,7 +35,7 @@ def steps_before_call(
 ) -> tuple[StatusUpdate, ...]:
     """Return the builder's status updates before a client call.
 
-    `begins`: nothing was shown for the question yet, in this step or an earlier one.
+    `begins`: the question has no visible output yet, in this step or an earlier one.
     """
     start = _fixed_steps(spec, StepPlace.START) if begins else ()
     if call.function not in WIDGET_DATA_FUNCTIONS:
@@ -49,15 +49,15 @@ def steps_before_call(
 
 
 def steps_at_end(spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
-    """Return the builder's status updates after a whole answer."""
+    """Return the builder's status updates after a complete answer."""
     return _fixed_steps(spec, StepPlace.END)
 
 
 class AnswerText:
-    """Counts the text of one step, cuts it at the byte limit, and holds back a preamble.
+    """Counts the text of one step, cuts it at the byte limit, and buffers a preamble.
 
-    A step that ends in a client call sends no text before the call. So while a call may still come
-    the first text is held back; what is longer or slower than a preamble is sent.
+    A step that ends in a client call sends no text before the call. So while a call may follow, the
+    first text is buffered; text that is longer or slower than a preamble is sent.
 
     Attributes:
         is_full: The limit is reached.
@@ -84,18 +84,18 @@ class AnswerText:
         self._holds = hold
 
     def add(self, text: str) -> str:
-        """Take the model's next text and return what may be sent now."""
+        """Add the model's next text and return what may be sent now."""
         text, self._bytes_left = self._cut(text, self._bytes_left)
         self._round_text.append(text)
         return self._hold(text) if self._holds else self._send(text)
 
     def cut_reasoning(self, text: str) -> str:
-        """Take the model's next reasoning, which has a limit of its own, and return what fits."""
+        """Count the model's next reasoning, which has a separate limit, and return what fits."""
         text, self._reasoning_bytes_left = self._cut(text, self._reasoning_bytes_left)
         return text
 
     def release(self) -> str:
-        """Return the text that was held back, and hold back no more in this round."""
+        """Return the buffered text, and stop buffering in this round."""
         self._holds = False
         text = "".join(self._held)
         self._held = []
@@ -152,7 +152,7 @@ class ResponseWriter:
         self._deferred: list[str] = []
 
     def add_text(self, text: str) -> Sequence[Event]:
-        """Take the model's next text; return the events that can be sent now."""
+        """Add the model's next text; return the events that can be sent now."""
         sendable = self.text.add(text)
         if not sendable:
             return ()
@@ -161,7 +161,7 @@ class ResponseWriter:
         return tuple(self.write(sendable))
 
     def add_reasoning(self, text: str) -> str:
-        """Take the model's next reasoning; return what fits the limit."""
+        """Add the model's next reasoning; return what fits the limit."""
         kept = self.text.cut_reasoning(text)
         if self._spec.reasoning_steps and self._spec.show_steps:
             self._reasoning.append(kept)
@@ -178,7 +178,7 @@ class ResponseWriter:
         yield MessageChunk(text)
 
     def write_after_text(self, events: Sequence[Event]) -> Iterator[Event]:
-        """Show events of a tool after the text that was held back."""
+        """Yield events of a tool after the buffered text."""
         if events:
             yield from self.write(self.text.release())
             is_content = any(not isinstance(event, StatusUpdate) for event in events)
@@ -201,7 +201,7 @@ class ResponseWriter:
         yield from warning_events(sentence)
 
     def defer_warnings(self, sentences: Iterable[str]) -> None:
-        """Show warnings later: text must not stand before a client call that may follow."""
+        """Defer warnings: a client call may follow, and text must not precede it."""
         self._deferred += (one for one in sentences if one not in self._deferred)
 
     def flush_reasoning(self) -> Iterator[Event]:
@@ -211,12 +211,12 @@ class ResponseWriter:
             yield from self._show_reasoning()
 
     def flush_held(self) -> Iterator[Event]:
-        """Show text that was held back for a call that did not come."""
+        """Yield text that was buffered for a call that did not follow."""
         if text := self.text.release():
             yield from self.write(text)
 
     def flush(self) -> Iterator[Event]:
-        """Show everything that was held back or deferred."""
+        """Yield everything that was buffered or deferred."""
         yield from self.flush_held()
         yield from self._flush_deferred()
 

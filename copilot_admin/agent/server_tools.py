@@ -67,7 +67,7 @@ class ServerTools:
         """Run one of `names` with the id for its artifact; the result is the last output.
 
         Raises:
-            ToolMistake: The arguments are not valid; the text tells the model how to correct them.
+            ToolMistake: The arguments are not valid; the text instructs the model to correct them.
         """
         component, use = self._components.get(call.name, (None, None))
         if component is None or use is None:

@@ -53,7 +53,7 @@ from copilot_admin.agent.values.turn import messages_of_turn
 from protocol.events import Citation, Event, FunctionCall
 from protocol.models import Query
 
-MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more goes in circles
+MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more is in a loop
 PICTURE_LEFT_OUT = "\n\n(The model made a picture that can't be shown here.)\n\n"
 
 
@@ -62,7 +62,7 @@ class Step:
 
     Args:
         query: With the state of earlier steps merged in, and files read.
-        model: Asked first; another one after a fallback.
+        model: The first model; another one after a fallback.
         problems: Sentences about files that could not be read.
     """
 
@@ -122,7 +122,7 @@ class Step:
 
     @property
     def data_messages(self) -> Sequence[str]:
-        """The Data messages that the model is shown."""
+        """The Data messages in the model's input."""
         return tuple(message.text for message in self._messages if message.is_data)
 
     @property
@@ -133,7 +133,7 @@ class Step:
 
     @property
     def calls(self) -> Sequence[ToolCall]:
-        """The tool calls of this round; none if the answer was cut, since they may be cut too."""
+        """The tool calls of this round; empty if the answer was cut, since they may be cut too."""
         is_cut = self.text.is_full or truncation(self._finish) is not None
         return () if is_cut or self._round >= MAX_ROUNDS else self._calls
 
@@ -162,7 +162,7 @@ class Step:
         self._finish = Finish("tool_calls")
 
     def outputs(self, delta: Delta) -> Sequence[Output]:
-        """Take a delta of the model; return what the client and the transcript get of it."""
+        """Process a delta of the model; return the outputs for the client and the transcript."""
         match delta:
             case TextDelta(text):
                 return self.writer.add_text(text)
@@ -257,7 +257,7 @@ class Step:
                 yield output
 
     def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
-        """Give the model the results, and the user the failures that can't be retried."""
+        """Pass the results to the model, and failures that can't be retried to the user."""
         calls = tuple(map(repeatable, self.calls))
         with_calls = ModelMessage(
             role=ModelRole.ASSISTANT, text=self.text.round_text, tool_calls=calls
@@ -296,7 +296,7 @@ class Step:
             yield from self.writer.warn(problem)
         if self._request.spec.citations is not CitationMode.OFF:
             yield from collect_citations(chain(self._cite_data(), self._cited))
-        if is_whole:  # a status such as "Answering complete!" would be a lie
+        if is_whole:  # a status such as "Answering complete!" would be false
             yield from steps_at_end(self._request.spec)
         yield finish
 

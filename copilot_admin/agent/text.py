@@ -8,7 +8,7 @@ from protocol.json import Json, JsonObject
 
 
 def map_object_texts(given: Mapping[str, Json], change: Callable[[str], str]) -> JsonObject:
-    """Return an object with each of its texts changed, however deep it lies."""
+    """Return an object with each of its texts changed, at any depth."""
     return {change(name): map_texts(value, change) for name, value in given.items()}
 
 
@@ -24,7 +24,7 @@ def map_texts(value: Json, change: Callable[[str], str]) -> Json:
     return value
 
 
-MAX_VALUES = 750_000  # 5 million characters can hold 2.5 million
+MAX_VALUES = 750_000  # 5 million characters can have 2.5 million
 
 
 def parse_json_text(text: str, *, what: str) -> Json:
@@ -35,7 +35,7 @@ def parse_json_text(text: str, *, what: str) -> Json:
         what: Names it in a sentence, in the plural: "rows".
 
     Raises:
-        ValueError: It is none, it is nested too deeply, or it has too many values.
+        ValueError: It is not JSON, it is nested too deeply, or it has too many values.
     """
     if text.count(",") >= MAX_VALUES:
         raise ValueError(f"The {what} have more than {MAX_VALUES:,} JSON values. Send fewer.")

@@ -12,14 +12,14 @@ _KILL_FIRST = "1000"
 
 
 def _drop_environment() -> None:
-    """Start again without the environment: it holds keys, which a broken parser could read."""
+    """Restart without the environment: it contains keys, which a broken parser could read."""
     if _MARK not in os.environ:
         environment = {"PYTHONPATH": os.environ.get("PYTHONPATH", ""), "OPENBLAS_NUM_THREADS": "1"}
         os.execve(sys.executable, sys.orig_argv, {**environment, _MARK: "1"})  # noqa: S606
 
 
 def _load_libraries() -> None:
-    """Read small files: libraries load more at the first one, which takes 30 ms in each child."""
+    """Read small files: libraries load more at the first one, 30 ms in each child otherwise."""
     from docx import Document
     import openpyxl  # noqa: F401  # readers import it and pptx when they need them
     from PIL import Image

@@ -27,7 +27,7 @@ from protocol.json import Json, JsonObject
 
 MAX_PROCESSES = 2
 WORK_SECONDS = 30.0
-WAIT_SECONDS = 35.0  # for a free process: longer than one task takes
+WAIT_SECONDS = 35.0  # for a free process: longer than the limit of one task
 EXIT_SECONDS = 2.0
 MAX_REPLY_BYTES = 32 * 1024 * 1024  # of all replies to one order
 _LENGTH_BYTES = 4
@@ -82,7 +82,7 @@ class Limits:
     def apply(self) -> None:
         """Set the limits of this process for good."""
         _limit(resource.RLIMIT_AS, self.memory, self.memory)
-        # SIGXCPU says why; a child that ignores it is killed a second later.
+        # SIGXCPU identifies the reason; a child that ignores it is killed a second later.
         _limit(resource.RLIMIT_CPU, self.cpu_seconds, self.cpu_seconds + 1)
         _limit(resource.RLIMIT_CORE, 0, 0)
         _limit(resource.RLIMIT_FSIZE, 0, 0)
@@ -120,7 +120,7 @@ class WorkerPool:
         Args:
             order: Parameters of the task.
             body: Data of the task; a text must be ASCII.
-            on_reply: Called with each reply as it comes; raises `ValueError`, `TypeError` or
+            on_reply: Called with each reply on arrival; raises `ValueError`, `TypeError` or
                 `KeyError` for an unknown one.
 
         Raises:
@@ -225,7 +225,7 @@ def _run_in_child(theirs: socket.socket, task: Task, limits: Limits) -> None:
             given = json.loads(stream.readline())
             body = stream.read(given["size"])
             for reply in task(given["order"], body):
-                # A text may hold half of a surrogate pair.
+                # A text may contain half of a surrogate pair.
                 data = json.dumps(reply, ensure_ascii=False).encode("utf-8", "surrogatepass")
                 stream.write(len(data).to_bytes(_LENGTH_BYTES) + data)
                 stream.flush()

@@ -1,4 +1,4 @@
 """Files as text for a model: one file for each format.
 
-Doors: `registry`, which finds them, and `text_encodings` for what looks like text.
+Public API: `registry`, which finds formats, and `text_encodings` for content that resembles text.
 """

@@ -44,7 +44,7 @@ def detect_content_type(data: bytes, *, text_types: Sequence[str] = ()) -> str:
         text_types: Types of text that it was declared as, the likeliest first.
 
     Raises:
-        UnreadableFile: It is of a kind that isn't read; the text says what to do.
+        UnreadableFile: Its kind is not supported; the text describes the remedy.
     """
     head = data[:HEAD_BYTES]
     if b"%PDF-" in head[:1024]:

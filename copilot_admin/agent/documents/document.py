@@ -1,4 +1,4 @@
-"""A file that was read: pages of text, the places of words, and notes on what was left out."""
+"""A file that was read: pages of text, the places of terms, and notes on omitted parts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ MAX_NOTES = 10  # of one file that are listed one by one
 
 
 class UnreadableFile(CopilotError):
-    """A file can't be read; the text says why and what to do."""
+    """A file can't be read; the text has the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word on a page and its box, in points from the upper left corner."""
+    """A unit of text on a page and its box, in points from the upper left corner."""
 
     text: str
     x0: float
@@ -32,7 +32,7 @@ class DocumentPage:
     Attributes:
         noun: Kind of the page: "page", "slide", "sheet" or "attachment".
         name: Of a sheet or an attachment.
-        words: Only where their places are known.
+        words: Only if their places are known.
         note: In brackets: what is missing of its text or may be wrong with it.
         picture: The page as an image (`data:` URL), where it has no text.
     """
@@ -48,7 +48,7 @@ class DocumentPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file that was read; `left_out` says what of it was not, or is empty."""
+    """A file that was read; `left_out` describes omitted parts, or is empty."""
 
     name: str
     pages: tuple[DocumentPage, ...]
@@ -56,7 +56,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The whole text, page by page."""
+        """The complete text, page by page."""
         is_alone = len(self.pages) == 1
         parts = [_add_heading(page, is_alone=is_alone) for page in self.pages]
         return "\n".join(filter(None, (*parts, self.left_out)))
@@ -88,9 +88,9 @@ class Format:
     Attributes:
         read: Raises `UnreadableFile`, or `ValueError` or `OSError` for whatever else is wrong.
         read_with_pictures: The same, with pages without text as pictures.
-        is_text: Any text is such a file, and may come as it is instead of in base64.
-        too_much: What to do where a file takes more time or memory than it may.
-        no_text: What to do where a file holds no text.
+        is_text: Any text is a valid file, and may be sent directly instead of in base64.
+        too_much: Remedy if a file needs more time or memory than the limit.
+        no_text: Remedy if a file contains no text.
         samples: A small file of a data type, and the text that is read in it.
     """
 

@@ -59,7 +59,7 @@ def _write_link(node: LexborNode, depth: int) -> str:
 
 
 def _write_table(table: LexborNode, depth: int) -> str:
-    """Return rows as lines; a cell over several rows or columns has its text once."""
+    """Return rows as lines; only the first place of a merged cell has its text."""
     lines: list[str] = []
     below: dict[int, int] = {}  # for how many rows a cell of an earlier row covers a column
     for row in _rows(table):

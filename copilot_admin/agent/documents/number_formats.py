@@ -1,4 +1,4 @@
-"""Write cell values as a spreadsheet shows them: percentages, currencies, dates, decimals."""
+"""Format cell values as a spreadsheet does: percentages, currencies, dates, decimals."""
 
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -17,7 +17,7 @@ _DATE_CODES = {"yy": "%y", "yyyy": "%Y", "mm": "%m", "mmm": "%b", "mmmm": "%B", 
 
 
 def write_cell(value: object, code: str) -> str:
-    """Return a value as its number format shows it."""
+    """Return a value in its number format."""
     match value:
         case None:
             return ""
@@ -35,7 +35,7 @@ def write_cell(value: object, code: str) -> str:
 
 
 def _write_number(number: Decimal, code: str) -> str:
-    """Return a number as its format shows it; a format that isn't known leaves it as it is."""
+    """Return a number in its format; unchanged if the format is unknown."""
     sections = code.split(";")
     section = sections[0]
     if number < 0 and len(sections) > 1:
@@ -73,7 +73,7 @@ def _write_places(number: Decimal, places: str) -> str:
 
 
 def _write_date(value: date | datetime | time, code: str) -> str:
-    """Return a date or time as its format shows it; without a usable format as ISO 8601."""
+    """Return a date or time in its format; as ISO 8601 without a usable format."""
     template, literals = _take_literals(code.split(";")[0])
     codes = [found[0].lower() for found in _DATE_CODE.finditer(template)]
     if not codes or template.strip().lower() in _LOCALE_DATES or template.lower() == "general":

@@ -11,12 +11,12 @@ from copilot_admin.agent.documents.document import UnreadableFile
 MAX_UNPACKED_BYTES = 200 * 1024 * 1024
 MAX_MEMBERS = 10_000
 OLD_CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")
-_LOCKED = "EncryptedPackage".encode("utf-16-le")  # the stream that holds the real file
+_LOCKED = "EncryptedPackage".encode("utf-16-le")  # the stream that contains the encrypted file
 _PARSER = {"resolve_entities": False, "no_network": True, "huge_tree": False}
 
 
 def open_archive(data: bytes) -> zipfile.ZipFile:
-    """Open a zip archive that says of itself that it is within the limits.
+    """Open a zip archive whose declared sizes are within the limits.
 
     Raises:
         UnreadableFile: It has too many members, or unpacks to too much.
@@ -45,7 +45,7 @@ def check_unlocked(data: bytes) -> None:
 
 
 def read_xml(archive: zipfile.ZipFile, name: str) -> Any:
-    """Return the root element of a member of an archive; None if there is no such member.
+    """Return the root element of a member of an archive, or None if there is no such member.
 
     Raises:
         ValueError: It is damaged.

@@ -21,7 +21,7 @@ from copilot_admin.agent.documents.pdf_layout import Character, lay_out
 
 MAX_CHARACTERS = 50_000  # of one page; a full page of a newspaper has 30,000
 MAX_ANNOTATIONS = 2_000  # of one page
-MAX_PICTURES = 10  # pages that are shown as pictures
+MAX_PICTURES = 10  # pages that become pictures
 PICTURE_PIXELS = 1_600  # of the longer side: enough to read 8-point text
 MAX_TILT_DEGREES = 10.0  # from upright or sideways; other text is in reading order as it is drawn
 _HIDDEN_FLAGS = 1 << 1 | 1 << 5  # annotation flags "hidden" and "no view"
@@ -70,7 +70,7 @@ def _read(data: bytes, *, with_pictures: bool = False) -> Iterator[DocumentPage]
 
 
 class _Page:
-    """One page, in coordinates from its upper left corner as it is shown."""
+    """One page, in coordinates from its upper left corner after rotation."""
 
     def __init__(self, document: pypdfium2.PdfDocument, index: int) -> None:
         self._document = document
@@ -138,7 +138,7 @@ class _Page:
     def _place(
         self, left: float, bottom: float, right: float, top: float
     ) -> tuple[float, float, float, float]:
-        """Return the box from the upper left corner of the page as it is turned when shown."""
+        """Return the box in coordinates from the upper left corner of the rotated page."""
         x0, y0, x1, y1 = self._box
         match self._rotation:
             case 90:
@@ -213,7 +213,7 @@ class _Page:
 def _box_of_type(
     box: raw.FS_RECTF, x: float, y: float, size: float, angle: int
 ) -> tuple[float, float, float, float]:
-    """Return the box with the height of the type; that of PDFium has room for any letter.
+    """Return the box with the height of the type; that of PDFium fits any letter.
 
     Helvetica rises 0.72 of its size above the base line and falls 0.21 below it.
     """

@@ -1,7 +1,7 @@
-"""Turn the characters of a PDF page into words, lines, columns and table rows.
+"""Group the characters of a PDF page into terms, lines, columns and table rows.
 
-All lengths are in points, from the upper left corner of the page as it is shown. Tolerances are
-relative to the size of a character: 8-point text has gaps that 20-point text has within a word.
+All lengths are in points, from the upper left corner of the rotated page. Tolerances are relative
+to the size of a character: 20-point text has gaps within a term that separate terms at 8 points.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ import unicodedata
 
 from copilot_admin.agent.documents.document import Word
 
-WORD_GAP = 0.15  # in character sizes; letters of a word touch, a blank is 0.2 to 0.3 wide
+WORD_GAP = 0.15  # in character sizes; adjacent letters touch, a blank is 0.2 to 0.3 wide
 CELL_GAP = 0.8  # a wider gap separates cells or columns; justified text stays below it
 SAME_PLACE = 0.12  # bold text is often drawn twice, a little apart
 MIN_COLUMN_LINES = 4
@@ -36,7 +36,7 @@ class Character:
 
 @dataclass(slots=True)
 class _Segment:
-    """Words of a line without a wide gap between them, in the upright frame of their text."""
+    """Part of a line without a wide gap, in the upright frame of its text."""
 
     words: list[Word]
     x0: float
@@ -61,9 +61,9 @@ class _Line:
 
 
 def lay_out(characters: Iterable[Character]) -> tuple[str, list[Word]]:
-    """Return the text of a page in reading order, and its words with their boxes.
+    """Return the text of a page in reading order, and its terms with their boxes.
 
-    Upright text comes first, then text that is turned, each in the order in which it is read.
+    Upright text precedes rotated text; both are in reading order.
     """
     texts: list[str] = []
     words: list[Word] = []
@@ -187,7 +187,7 @@ def _is_right_to_left(text: str) -> bool:
 
 
 def _in_logical_order(text: str) -> str:
-    """Reverse a word of Hebrew or Arabic, which is drawn from right to left, but not its digits."""
+    """Reverse Hebrew or Arabic text, which is drawn from right to left, but not its digits."""
     if text.isascii() or not _is_right_to_left(text):
         return text
     runs = ["".join(run) for _, run in groupby(reversed(text), key=str.isdigit)]

@@ -1,7 +1,7 @@
 """The formats of documents, and reading one within limits; it runs in a worker process.
 
-A format turns bytes into pages of text. What a file says of its own size is checked first, where it
-says so. What is read of it stays within the limits below, and the process has limits of its own.
+A format turns bytes into pages of text. The size that a file declares is checked first, if it
+declares one. The text read from it has the limits below, and the process has limits of its own.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from copilot_admin.agent.documents.text_encodings import TEXT
 from copilot_admin.agent.documents.word import WORD
 
 MAX_PAGES = 300
-MAX_SECONDS = 10.0  # of CPU, of one file; what has been read by then is given
+MAX_SECONDS = 10.0  # of CPU, of one file; pages read until then are returned
 MAX_CHARACTERS = 2_000_000
 MAX_WORDS = 150_000  # whose places are known; 300 pages have about as many
 MAX_NAME_LENGTH = 100  # of a sheet
@@ -77,7 +77,7 @@ def detect_data_type(data: bytes, *, declared: str = "", name: str = "") -> str:
     """Return the `data_type` of a file; its declared type and suffix choose between kinds of text.
 
     Raises:
-        UnreadableFile: It is of a kind that isn't read; the text says what to do.
+        UnreadableFile: Its kind is not supported; the text describes the remedy.
     """
     hints = (declared, name.rpartition(".")[2].lower())
     text_types = [kind for kind in hints if (form := format_of(kind)) and form.is_text]
@@ -124,7 +124,7 @@ def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
     end = time.process_time() + MAX_SECONDS
     characters, words = MAX_CHARACTERS, MAX_WORDS
     for count, page in enumerate(pages, start=1):
-        # Words that are longer together than the text may be have no places either.
+        # Without places if the text is too long for them or is cut below.
         is_placed = len(page.words) <= words and len(page.text) <= characters
         placed = page.words if is_placed else ()
         name, text = page.name[:MAX_NAME_LENGTH], page.text[:characters]

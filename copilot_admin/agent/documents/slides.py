@@ -12,7 +12,7 @@ MAX_DEPTH = 10  # of groups in groups
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
-    from pptx import Presentation  # takes 9 MB, which the server needn't have
+    from pptx import Presentation  # 9 MB that the server needn't load
     from pptx.exc import PackageNotFoundError
 
     check_unlocked(data)

@@ -1,6 +1,6 @@
-"""Read spreadsheets (xlsx, xlsm, xls, ods): each sheet as rows of comma-separated values as shown.
+"""Read spreadsheets (xlsx, xlsm, xls, ods): each sheet as rows of comma-separated formatted values.
 
-A formula without a stored value shows itself, since nothing is calculated here.
+A formula without a stored value remains a formula, since nothing is calculated here.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +49,7 @@ class _Sheet:
     name: str
     rows: Iterable[Sequence[str]]
     is_hidden: bool = False
-    n_rows: int = 0  # in all, where the file says it
+    n_rows: int = 0  # in total, if the file declares it
     notes: list[str] = field(default_factory=list)
 
 
@@ -81,7 +81,7 @@ def _open(data: bytes) -> Iterator[_Sheet]:
             for name in names
             if name.startswith("xl/worksheets/") and name.endswith(".xml")
         )
-        # Programs that can't calculate write 0 and ask Excel to calculate when it opens the file.
+        # Programs that can't calculate write 0 and set a flag for Excel to calculate on opening.
         is_uncalculated = b'fullCalcOnLoad="1"' in archive.read("xl/workbook.xml")
     return _open_xlsx(data, has_formulas=has_formulas, is_uncalculated=is_uncalculated)
 
@@ -119,7 +119,7 @@ def _write(sheet: _Sheet, left: int) -> tuple[str, int]:
 
 
 def _open_xlsx(data: bytes, *, has_formulas: bool, is_uncalculated: bool) -> Iterator[_Sheet]:
-    import openpyxl  # takes 25 MB with numpy, which the server needn't have
+    import openpyxl  # 25 MB with numpy, which the server needn't load
 
     values = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
     formulas = (
@@ -129,7 +129,7 @@ def _open_xlsx(data: bytes, *, has_formulas: bool, is_uncalculated: bool) -> Ite
     )
     for sheet in values.worksheets:
         n_rows = sheet.max_row or 0
-        sheet.reset_dimensions()  # what a file says of its size is often wrong
+        sheet.reset_dimensions()  # sizes that files declare are often wrong
         other: Iterable[Sequence[Any]] = repeat(())
         if formulas is not None:
             other_sheet = formulas[sheet.title]

@@ -17,8 +17,8 @@ _BYTE_ORDER_MARKS = (
     (BOM_UTF16_BE, "utf-16"),
 )
 _WINDOWS = ("cp1252", "cp1250", "cp1254")  # of text in Latin letters
-MIN_HIGH_BYTES = 4  # fewer don't tell encodings apart
-SAMPLE_BYTES = 64 * 1024  # guessing takes up to 40 ms for them
+MIN_HIGH_BYTES = 4  # fewer don't distinguish encodings
+SAMPLE_BYTES = 64 * 1024  # guessing from them needs up to 40 ms
 MAX_DAMAGED_SHARE = 0.02  # of the characters; of bytes that are no text a tenth are
 _DECLARATION_BYTES = 2048  # in which HTML declares its encoding
 _DECLARED = re.compile(rb"charset=[\"']?([A-Za-z0-9_.:-]{2,30})", re.IGNORECASE)
@@ -33,7 +33,7 @@ UNKNOWN = "The encoding of its text is not known. Save it as UTF-8 and attach it
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """The text of some bytes; `note` says what may be wrong with it, or is empty."""
+    """The text of some bytes; `note` warns of possible errors in it, or is empty."""
 
     text: str
     note: str = ""
@@ -63,7 +63,7 @@ def decode_text(data: bytes) -> DecodedText:
 
 
 def decode_html(data: bytes) -> DecodedText | None:
-    """Decode a page in the encoding that it declares; None if it declares none that fits."""
+    """Decode a page in the encoding that it declares; None without a valid declaration."""
     found = _DECLARED.search(data[:_DECLARATION_BYTES])
     if found is None or _find_wide_encoding(data):
         return None
@@ -74,7 +74,7 @@ def decode_html(data: bytes) -> DecodedText | None:
 
 
 def looks_like_text(data: bytes) -> bool:
-    """Return whether bytes are text at a first look, in one encoding or another."""
+    """Return true if bytes appear to be text, in one encoding or another."""
     return bool(_find_wide_encoding(data)) or not _CONTROLS.search(data)
 
 

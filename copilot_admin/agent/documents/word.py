@@ -102,7 +102,7 @@ class _Document:
             if tag in _WRITERS:
                 yield _WRITERS[tag](one)
             elif tag == f"{_W}txbxContent":
-                text = "\n".join(filter(None, self._blocks(one)))  # may hold boxes itself
+                text = "\n".join(filter(None, self._blocks(one)))  # boxes can be nested
                 self._boxes.append(text)
             elif tag == f"{_W}hyperlink":
                 yield self._link(one)
@@ -114,7 +114,7 @@ class _Document:
         return f"{text} ({target})" if target and target not in text else text
 
     def _table(self, table: Any) -> Iterator[str]:
-        """Yield rows; a merged cell has its text once, and empty cells in the other places."""
+        """Yield rows; a merged cell has text only in its first place, the others are empty."""
         for row in _inside(table, f"{_W}tr"):
             cells: list[str] = [""] * _number_in(row, "trPr/gridBefore", default=0)
             for cell in _inside(row, f"{_W}tc"):
@@ -144,7 +144,7 @@ class _Document:
             yield f"[comment by {author}: {text}]" if text else ""
 
     def _headers_and_footers(self, kind: str) -> Iterator[str]:
-        """Yield each different text once; sections often repeat the header before them."""
+        """Yield the distinct texts; sections often repeat the header before them."""
         prefix = f"{self._folder}/{kind}" if self._folder else kind
         names = sorted(name for name in self._archive.namelist() if name.startswith(prefix))
         texts: dict[str, None] = {}
@@ -157,7 +157,7 @@ class _Document:
 
 
 def _write_symbol(element: Any) -> str:
-    """Return the sign of a symbol font; its codes lie in an area without letters."""
+    """Return the sign of a symbol font; its codes are in an area without letters."""
     code = int(element.get(f"{_W}char", "0"), 16)
     return chr(code) if 32 <= code < 0xE000 else "\u2022"
 
@@ -217,7 +217,7 @@ def _find_main_part(archive: zipfile.ZipFile) -> str:
     """Return the name of the document part, which packages may call as they like.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The part is missing.
         UnreadableFile: It is a Word document with another main part, such as a template of macros.
     """
     root = read_xml(archive, "_rels/.rels")

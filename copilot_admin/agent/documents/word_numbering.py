@@ -1,4 +1,4 @@
-"""Compute the numbers that Word shows before numbered paragraphs, such as "2.1 (b)"."""
+"""Compute the numbers that Word displays before numbered paragraphs, such as "2.1 (b)"."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Numbering:
         self._counts: dict[str, dict[int, int]] = defaultdict(dict)
 
     def next_number(self, paragraph: Any) -> str:
-        """Return what stands before a paragraph; "" if it isn't numbered. Call it in order."""
+        """Return the number before a paragraph; "" if it isn't numbered. Call it in order."""
         found = self._list_of(paragraph)
         if found is None:
             return ""

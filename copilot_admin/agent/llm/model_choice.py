@@ -25,8 +25,8 @@ from protocol.models import Generation, Query
 def option(feature: CustomFeature, *, query: Query) -> bool | str:
     """Return the value of a custom feature in a query.
 
-    A client that sends options omits toggles that are off, so an absent toggle is off. If the client
-    sends no options, or a value that the control can't have, the default applies.
+    A client that sends options omits toggles that are off, so an absent toggle is off. If the
+    client sends no options, or a value that the control can't have, the default applies.
     """
     sent = query.workspace_options.get(feature.key)
     if sent is not None:

@@ -25,7 +25,7 @@ def item_text(item: DataItem | FileReference) -> str:
 
 
 def describe_artifact(item: DataItem) -> str:
-    """Return what an artifact is besides its content: how it is drawn, which source it queries.
+    """Describe an artifact beyond its content: its chart parameters, or the source of its query.
 
     Source: the data format of generation 3. A chart has `chart_params`, a Snowflake query its
     `query_data_source`.

@@ -1,9 +1,9 @@
 """Data messages of a prompt: notes of the copilot and data of the client.
 
-Notes that the builder wrote are frozen: they stand right after the system prompt and are the same
-at every question, so that a provider can cache them. What comes from the client is derived: it
-stands right before the question. Notes with the identity of derived data move there and are merged:
-the client's values win.
+Notes of the builder are frozen: they are right after the system prompt and identical at every
+question, so that a provider can cache them. Data of the client is derived: it is right before the
+question. Notes with the identity of derived data are moved there and merged: the client's values
+win.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from protocol.json import Json, is_deeper
 from protocol.models import ContextItem, DataItem, Query, ResultMessage, SourceData, Widget
 
 _WIDGET_DATA = "widget_data"
-_MAX_DEPTH = 100  # of data that is laid out; deeper data stays the text it came as
+_MAX_DEPTH = 100  # of data that is formatted; deeper data remains in its original text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     """Build the Data messages of a request.
 
     The client's data is cut to `limit` characters: lists lose their last rows, and the description
-    says how many. Notes of the copilot are never cut.
+    reports their number. Notes of the copilot are never cut.
     """
     several = _several(query) if spec.data_messages.results else frozenset()
     derived = list(_derived(spec.data_messages, query, several=several))

@@ -36,7 +36,7 @@ DEFAULT_TIMEZONE = "UTC"
 def unknown_placeholders(
     prompt: str, custom_features: Iterable[CustomFeature] = ()
 ) -> tuple[str, ...]:
-    """Return the placeholders that mean nothing, each once; such a prompt can't be published."""
+    """Return the distinct unknown placeholders; a prompt with any can't be published."""
     known = _known(custom_features)
     return tuple(name for name in dict.fromkeys(_names_in(prompt)) if name not in known)
 
@@ -55,7 +55,7 @@ def find_unclosed(prompt: str) -> str | None:
 
 
 def in_single_braces(prompt: str, custom_features: Iterable[CustomFeature] = ()) -> tuple[str, ...]:
-    """Return the known names in `{...}`, where they mean nothing, each once."""
+    """Return the distinct known names in `{...}`, which has no effect."""
     known = _known(custom_features)
     names = (match[1].strip() for match in _SINGLE_BRACES.finditer(prompt))
     return tuple(dict.fromkeys(name for name in names if name in known))
@@ -66,7 +66,7 @@ def fill(
 ) -> str:
     """Replace every placeholder in one pass; values are never scanned again.
 
-    A value that the client did not send becomes its default, and without one the word "unknown".
+    A value that the client did not send becomes its default, or "unknown" if it has no default.
     """
     if _OPENING not in prompt:
         return prompt

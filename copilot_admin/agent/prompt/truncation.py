@@ -1,4 +1,4 @@
-"""Truncation of data to the context budget: whole rows are left out, with a notice."""
+"""Truncation of data to the context budget: complete rows are omitted, with a notice."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from protocol.models import (
 
 OLD_DATA = "[left out: older data that no longer fits]"
 EMPTY = "(nothing: the source returned no data)"
-# A shorter beginning of a row says nothing. It ends at a separator, so that no number is cut.
+# A shorter beginning of a row is useless. It ends at a separator, so that no number is cut.
 MIN_BEGINNING = 100
 _SEPARATORS = " ,;\t"
 
@@ -31,7 +31,7 @@ class TruncatedText:
 
     Attributes:
         rows: Elements of a JSON list, or lines, of the texts that were cut.
-        left_out: How many of them are missing, or not whole.
+        left_out: Number of them that are missing or incomplete.
         begun: How many are there in part.
     """
 
@@ -89,8 +89,8 @@ def truncate_result(result: SourceResult, *, limit: int) -> TruncatedText:
 def truncate_rows(text: str, *, limit: int) -> TruncatedText:
     """Return the text, or as many of its first rows as fit, with a notice of what was left out.
 
-    A JSON list is cut between its elements, other text between its lines. Of a row that would take
-    most of the limit, such as a file of one line, the beginning is kept.
+    A JSON list is cut between its elements, other text between its lines. If one row would use most
+    of the limit, such as a file of one line, its beginning remains.
     """
     if len(text) <= limit:
         return TruncatedText(text)
@@ -116,7 +116,7 @@ def truncate_rows(text: str, *, limit: int) -> TruncatedText:
 
 
 def truncate_messages(messages: Sequence[DataMessage], limit: int) -> list[TruncatedMessage]:
-    """Return Data messages as text within the limit; the latest ones keep most."""
+    """Return Data messages as text within the limit; later ones have priority."""
     truncated: list[TruncatedMessage] = []
     for message in reversed(messages):
         one = _truncate_message(message, limit)
