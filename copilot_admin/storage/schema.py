@@ -1,9 +1,11 @@
 """Check that the database has the tables that this process needs."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import TypeAlias
 
 from django.db import connection
+from django.db.migrations import Migration
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -11,24 +13,23 @@ _Name: TypeAlias = tuple[str, str]  # application, migration
 
 
 @cache
-def known_migrations() -> frozenset[_Name]:
-    """The migrations of the code that runs: those on the disk when this was called first.
+def _migrations() -> Mapping[_Name, Migration]:
+    """Load the migrations of the code that runs: those on the disk when this was called first.
 
     A server calls it when it starts. What is put on the disk later counts for the next process.
     """
     loader = MigrationLoader(None, load=False)
     loader.load_disk()
-    return frozenset(loader.disk_migrations or ())
+    return loader.disk_migrations or {}
 
 
-@cache
+def known_migrations() -> frozenset[_Name]:
+    return frozenset(_migrations())
+
+
 def replaced_migrations() -> frozenset[_Name]:
     """Names of older migrations that the known ones replace; a migrated database records them too."""
-    loader = MigrationLoader(None, load=False)
-    loader.load_disk()
-    return frozenset(
-        name for migration in (loader.disk_migrations or {}).values() for name in migration.replaces
-    )
+    return frozenset(name for one in _migrations().values() for name in one.replaces)
 
 
 def is_current() -> bool:

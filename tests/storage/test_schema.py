@@ -6,6 +6,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 import pytest
 
+from copilot_admin.storage import schema
 from copilot_admin.storage.schema import is_current, known_migrations
 
 pytestmark = pytest.mark.django_db
@@ -20,12 +21,12 @@ def test_new_code_on_the_disk_changes_nothing_for_a_running_process(monkeypatch)
     assert is_current()
     monkeypatch.setattr(MigrationLoader, "load_disk", _with_a_new_one)
     assert is_current()
-    known_migrations.cache_clear()
+    schema._migrations.cache_clear()
     try:
         assert not is_current()
     finally:
         monkeypatch.undo()
-        known_migrations.cache_clear()
+        schema._migrations.cache_clear()
 
 
 def _with_a_new_one(self: MigrationLoader) -> None:
