@@ -48,9 +48,9 @@ async def answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
     """Stream events for the client and facts for the transcript, without remote images.
 
     The order is start steps, text and artifacts, citations, end steps. Start steps are sent with
-    the first text or with the client's call. So a step that ends in a call sends only status updates
-    before it, and one that fails before its first text sends nothing. The last output is a Finish
-    or a FunctionCall.
+    the first text or with the client's call. So a step that ends in a call only sends status
+    updates before it, and one that fails before its first text sends nothing. The last output is a
+    Finish or a FunctionCall.
 
     Raises:
         RunError: The answer failed; what there was of it has been yielded.

@@ -25,10 +25,10 @@ _THOUGHT = ("<think>", "</think>")  # reasoning that some models put before thei
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseAnswer:
-    """The answer to a test case, and its verdict once it was judged.
+    """The answer to a test case, with its verdict after it was judged.
 
     Attributes:
-        error: Why there is no whole answer.
+        error: The reason why the answer is missing or incomplete.
         cited: All names of each cited source: its uuid, its id and its name.
         called: Client functions, tools and components that were called.
         ms: Of all its requests, as are tokens and cost, which include the judge's.
@@ -66,7 +66,7 @@ class Outcome:
 
 
 def check_assertion(assertion: Assertion, answer: CaseAnswer) -> Outcome | None:
-    """Check an assertion; return None if a model has to judge."""
+    """Check an assertion; return None if it needs a model as judge."""
     match assertion.kind:
         case AssertionKind.CONTAINS:
             return _outcome(

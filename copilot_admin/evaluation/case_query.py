@@ -1,4 +1,4 @@
-"""A test case sent to a copilot, over as many requests as its answer takes.
+"""A test case sent to a copilot, in as many requests as its answer needs.
 
 The runs have the caller of the playground, so that no list and no metric includes them.
 """
@@ -33,7 +33,7 @@ from protocol.parsing import UnusableQuery, parse_query
 from protocol.sse import Decoder, EventTooLarge, encode_json
 
 MAX_REQUESTS = 16  # of one test case, as in the playground
-TIMEOUT_SECONDS = 300.0  # for all of them; a long answer of a slow model takes about two minutes
+TIMEOUT_SECONDS = 300.0  # for all of them; a long answer of a slow model needs about two minutes
 ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
 
 
@@ -43,7 +43,7 @@ class Interrupted(Unavailable):
 
 @dataclass(slots=True)
 class _Chat:
-    """A test case on its way."""
+    """A test case in progress."""
 
     live: LiveCopilot
     caller: Caller
@@ -91,7 +91,7 @@ async def _send_requests(chat: _Chat) -> str:
         call = await _send_request(chat, messages)
         if call is None:
             return ""
-        # In a thread: test data of 4 MB would hold up every other answer.
+        # In a thread: test data of 4 MB would block every other answer.
         messages += await asyncio.to_thread(result_messages, chat.entry, call)
     return _("The copilot called functions %d times without an answer.") % MAX_REQUESTS
 
@@ -137,7 +137,7 @@ def _take(chat: _Chat, name: str, data: Mapping[str, Any]) -> Mapping[str, Any] 
 
 
 def _read_answer(chat: _Chat, error: str) -> CaseAnswer:
-    """Return what came, with what the runs say of it."""
+    """Return the answer, completed from the stored runs."""
     runs = list(Run.objects.filter(pk__in=chat.runs).order_by("started_at"))
     last = runs[-1] if runs else None
     if last is not None and last.outcome == Outcome.INTERRUPTED:

@@ -1,4 +1,4 @@
-"""Test cases from a CSV file; all of them, or none and a list of errors."""
+"""Test cases from a CSV file: either all of them, or a list of errors."""
 
 import csv
 import io
@@ -96,7 +96,7 @@ def parse_number(text: str) -> float:
     """Parse a number that a person typed; `106.5`, `1,234`, `(3.2)`, `12 %`.
 
     Raises:
-        ConfigurationError: It isn't a number, or can be read in two ways.
+        ConfigurationError: It isn't a number, or is ambiguous.
     """
     try:
         number = float(text)

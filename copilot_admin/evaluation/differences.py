@@ -17,9 +17,9 @@ from protocol.json import Json
 TIMEOUT_SECONDS = 0.2  # then the rest of a text counts as replaced
 MAX_CONTEXT = 240  # characters that stay on either side of a difference
 MAX_CHANGE_LENGTH = 6_000  # characters of a change, some three pages
-MAX_FOLDED_LENGTH = 100_000  # characters of a hidden part; of a longer one only the length is shown
+MAX_FOLDED_LENGTH = 100_000  # characters of a hidden part; a longer one is replaced by its length
 
-# Scripts without spaces between words are compared character by character.
+# Scripts without blanks between terms are compared character by character.
 _WORD = re.compile(r"\s+|[぀-ヿ㐀-鿿가-힯豈-﫿]|[^\W぀-ヿ㐀-鿿가-힯豈-﫿]+|[^\w\s]")
 
 
@@ -29,7 +29,7 @@ class PartKind(StrEnum):
     SAME = "same"
     GONE = "gone"
     NEW = "new"
-    LEFT_OUT = "left-out"  # not shown
+    LEFT_OUT = "left-out"  # hidden
 
 
 _KINDS = {
@@ -44,7 +44,7 @@ class TextPart:
     """A part of a text.
 
     Attributes:
-        within: Kind of a part that isn't shown.
+        within: Kind of a hidden part.
     """
 
     kind: PartKind
@@ -57,17 +57,17 @@ class TextPart:
 
 
 def differences(before: str, after: str) -> tuple[TextPart, ...]:
-    """Compare two texts word by word.
+    """Compare two texts by their terms and signs.
 
     Returns:
-        Parts in order: `SAME` and `GONE` make up `before`, `SAME` and `NEW` make up `after`. No part
-        is empty, no two neighbours have the same kind, and `GONE` precedes `NEW`.
+        Parts in order: `SAME` and `GONE` make up `before`, `SAME` and `NEW` make up `after`. Every
+        part has text, neighbours have different kinds, and `GONE` precedes `NEW`.
     """
     words: list[str] = []
     numbers: dict[str, int] = {}
 
     def encode(text: str) -> str:
-        """Write each different word as one character, as the library does with lines."""
+        """Encode each distinct term as one character, as the library does with lines."""
         for word in _WORD.findall(text):
             if word not in numbers:
                 numbers[word] = len(words)
@@ -152,7 +152,7 @@ def proposed_note(changes: Sequence[FieldChange], *, is_first: bool) -> str:
 
 
 def in_a_line(changes: Sequence[FieldChange]) -> str:
-    """Return the names of changed fields, as many as a note has room for."""
+    """Return the names of changed fields, truncated to the length of a note."""
     line = ", ".join(change.label for change in changes)
     return (
         line if len(line) <= MAX_VERSION_NOTE_LENGTH else f"{line[: MAX_VERSION_NOTE_LENGTH - 1]}…"

@@ -62,7 +62,7 @@ class SaveResult:
 
     @property
     def sentence(self) -> str:
-        """Return the outcome in words."""
+        """Return the outcome as text."""
         return self.error or str(self.status.label)
 
 
@@ -154,11 +154,11 @@ def _save_case(case: TestCase) -> tuple[SaveStatus, int]:
 
 
 def make_entry(path: Sequence[TurnView], request: Json, *, label: str = "") -> dict[str, Any]:
-    """Return a turn as a test case of a copilot file; what it can't hold is left out.
+    """Return a turn as a test case of a copilot file; unsupported parts are left out.
 
     Args:
         path: The turns down to the question, which is the last.
-        request: The stored request; None: it wasn't stored.
+        request: The stored request; None if it wasn't stored.
         label: Label of the test case.
     """
     asked = read_question(path, request)
@@ -214,7 +214,7 @@ def read_question(path: Sequence[TurnView], request: Json) -> JsonObject:
 
     Args:
         path: The turns down to the question, which is the last.
-        request: The stored request without messages and secrets; None: it wasn't stored.
+        request: The stored request without messages and secrets; None if it wasn't stored.
     """
     *before, turn = path
     asked = request if isinstance(request, Mapping) else {}

@@ -68,7 +68,7 @@ async def judge_answer(
     """Check all assertions of a test case; return the answer with its verdict.
 
     Args:
-        answer: The answer, or why there is none.
+        answer: The answer, or the reason why it is missing.
         assertions: The assertions; without any, every answer passes.
         judge: The model for judged assertions.
     """

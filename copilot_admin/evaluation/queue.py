@@ -49,10 +49,10 @@ def save_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
 
 
 def claim_next(copilot_id: int) -> EvaluationResult | None:
-    """Claim the next waiting test case of a copilot's runs; it is given to one caller only.
+    """Claim the next waiting test case of a copilot's runs; each has only one claimant.
 
     Returns:
-        Its result with run and test case. None if none waits, or if as many as allowed are running already.
+        Its result with run and test case, or None if no test case waits or too many are running.
     """
     now = timezone.now()
     results = EvaluationResult.objects.filter(run__copilot=copilot_id)
@@ -166,7 +166,7 @@ def cancel_runs(runs: QuerySet[EvaluationRun]) -> int:
 
 
 def claim_stalled() -> list[int]:
-    """Return copilots whose runs have lost their worker; each is given to one caller only."""
+    """Return copilots whose runs have lost their worker; each is returned to one caller only."""
     now = timezone.now()
     stalled = EvaluationRun.objects.filter(
         is_missed("heartbeat_at", now), state__in=EvaluationRun.ACTIVE
@@ -176,7 +176,7 @@ def claim_stalled() -> list[int]:
 
 
 def finish_run(run_id: int) -> None:
-    """Mark a run as finished if none of its results is missing."""
+    """Mark a run as finished if all of its results are done."""
     if not EvaluationResult.objects.filter(run=run_id).exclude(state=ResultState.DONE).exists():
         rows = EvaluationRun.objects.filter(
             pk=run_id, state__in=(*EvaluationRun.ACTIVE, RunState.COST_LIMIT)

@@ -24,7 +24,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.pricing.money import format_dollars
 
-MAX_COLUMNS = 6  # targets shown side by side
+MAX_COLUMNS = 6  # targets next to each other
 MAX_RUNS_READ = 200  # newest runs of a copilot, among which the columns are found
 MAX_POINTS = 20  # runs of a target in the chart
 DONE = Q(state=ResultState.DONE)
@@ -71,7 +71,7 @@ class Counts:
 
     @property
     def problems(self) -> str:
-        """Return everything that didn't pass in words: 1 failed, 1 inconclusive."""
+        """Return the counts of everything that didn't pass as text: 1 failed, 1 inconclusive."""
         missing = self.total - self.done - self.pending
         parts = (
             (self.failed, _("%d failed") % self.failed),
@@ -84,7 +84,7 @@ class Counts:
 
     @property
     def sentence(self) -> str:
-        """Return the counts in words: 10 of 12 passed, 1 failed, 1 inconclusive."""
+        """Return the counts as text: 10 of 12 passed, 1 failed, 1 inconclusive."""
         passed = _("%(passed)d of %(total)d passed") % {"passed": self.passed, "total": self.total}
         return f"{passed}, {self.problems}" if self.problems else passed
 
@@ -282,7 +282,7 @@ def needs_attention(column: TargetColumn, case_id: int) -> bool:
 
 
 def diff_to_previous(result: EvaluationResult) -> tuple[TextPart, ...]:
-    """Return the differences to the previous answer; empty if there is none or it is the same."""
+    """Return the differences to the previous answer; empty without a different one."""
     if not result.is_changed:
         return ()
     previous = find_previous_answer(result.run, result.case)

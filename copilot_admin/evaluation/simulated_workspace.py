@@ -9,7 +9,7 @@ from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject
 
 UPLOADS = "OpenBB Hub"  # the origin of files, for Workspace
-DONE: JsonObject = {"status": "success", "message": "Done"}  # of a function that brings no data
+DONE: JsonObject = {"status": "success", "message": "Done"}  # of a function that returns no data
 
 
 def first_messages(entry: TestCaseEntry) -> list[JsonObject]:

@@ -24,7 +24,7 @@ class Target:
 
     Attributes:
         version_number: Of a version.
-        provider: Of another model; None: the draft's.
+        provider: Of another model; None for the draft's.
         model: Another model.
     """
 
@@ -68,7 +68,7 @@ def prepare_target(run: EvaluationRun) -> tuple[LiveCopilot, Judge | None]:
     """Return a run's target and judge; reads the database.
 
     Raises:
-        ConfigurationError: There is none any more.
+        ConfigurationError: The target was deleted.
         RunError: The judge's key can't be read.
     """
     if run.target in (TargetKind.LIVE, TargetKind.VERSION):

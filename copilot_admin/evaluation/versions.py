@@ -51,7 +51,7 @@ def version_page(copilot: Copilot, *, below: int | None = None) -> VersionPage:
 
     Args:
         copilot: The copilot.
-        below: Only versions with a lower number; None: from the newest on.
+        below: Only versions with a lower number; None to start at the newest.
     """
     found = _with_providers(copilot).order_by("-number")
     if below is not None:

@@ -141,7 +141,7 @@ class EvaluationWorker:
         return True
 
     async def _run_next(self) -> bool:
-        """Run the next test case; return False if none waits."""
+        """Run the next test case; return False if no test case waits."""
         claim = await self._claim()
         if claim is None:
             return False
@@ -161,7 +161,7 @@ class EvaluationWorker:
         return True
 
     async def _claim(self) -> EvaluationResult | None:
-        failed, self._failed = frozenset(self._failed), set()  # so that each is released once
+        failed, self._failed = frozenset(self._failed), set()  # release each only one time
 
         def release_and_claim() -> EvaluationResult | None:
             release(failed)

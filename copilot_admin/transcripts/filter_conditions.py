@@ -68,7 +68,7 @@ def find_users(text: str) -> list[int]:
 def _any_of(field: str, ids: list[int]) -> Q | None:
     if not ids:
         return None
-    # With one value the rows come from an index in the order of the list.
+    # With one value an index returns the rows in the order of the list.
     return Q(**{field: ids[0]}) if len(ids) == 1 else Q(**{f"{field}__in": ids})
 
 
@@ -123,7 +123,7 @@ def match_reasons(text: str) -> Q:
                 [text],
             )
         )
-    # The indexes of judged conversations tell PostgreSQL that there are few.
+    # The indexes of judged conversations inform PostgreSQL that there are few.
     return (Q(n_up__gt=0) | Q(n_down__gt=0)) & Q(pk__in=given)
 
 

@@ -35,7 +35,7 @@ RANGES = (
 
 
 class ConditionField(forms.CharField):
-    """A choice or typed text, cleaned to the condition on conversations that it stands for."""
+    """A choice or typed text, cleaned to its condition on conversations."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class SelectFilter(TypedFilter):
 
 
 class IntegerFilter(NumberFilter):
-    """Filter for whole numbers."""
+    """Filter for integers."""
 
     field_class = forms.IntegerField
 
@@ -258,7 +258,7 @@ class TranscriptFilters(FilterSet):
         return FILTERS
 
     def apply(self, rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
-        """Return the rows that pass all filters; none if a value is not valid."""
+        """Return the rows that pass all filters; empty if a value is not valid."""
         if self.errors:
             return rows.none()
         filtered: QuerySet[Conversation] = self.filter_queryset(rows)
@@ -274,7 +274,7 @@ def read_filters(given: Mapping[str, str]) -> TranscriptFilters:
 
 
 def label_value(name: str, value: str) -> Label:
-    """Return the label of a filter's value, or the value itself if it was typed."""
+    """Return the label of a filter's value, or the value if it was typed."""
     field = FILTERS[name].field
     choices = dict(field.choices()) if isinstance(field, ConditionField) else {}
     return choices.get(value, value)

@@ -60,7 +60,7 @@ def save_verdict(
         verdict, _ = Verdict.objects.update_or_create(
             conversation=conversation,
             author_id=author.pk,
-            turn_id=turn,  # type: ignore[misc]  # None is looked up too
+            turn_id=turn,  # type: ignore[misc]  # None matches too
             defaults={"rating": judged.rating, "comment": judged.comment},
         )
         asked = verdict.marks.filter(criterion__is_retired=False)
@@ -90,7 +90,7 @@ def set_review_state(conversation_id: int, state: ReviewState) -> None:
 
 
 def add_label(conversation: Conversation, author: Person, label: Criterion) -> None:
-    """Add a label to a person's verdict; the verdict has no rating if there was none."""
+    """Add a label to a person's verdict, which is created without a rating if needed."""
     verdict = verdict_of(conversation, author)
     marks = {} if verdict is None else {one.criterion_id: one.value for one in verdict.marks.all()}
     given = GivenVerdict(

@@ -36,10 +36,10 @@ class ExportFormat:
     Attributes:
         help: A sentence for people.
         begin: Returns the text before the first conversation, from the time of the export and its
-            filters as text, "" for none.
+            filters as text; may be empty.
         write: Yields one conversation. Every text in it may be hostile.
         end: The text after the last conversation.
-        has_data: It can hold data; `has_prompts`: system prompts.
+        has_data: It can contain data; `has_prompts`: system prompts.
     """
 
     label: str | Promise

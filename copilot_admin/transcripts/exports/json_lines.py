@@ -27,7 +27,7 @@ def write_json_lines(conversation: ExportedConversation) -> Iterator[str]:
         for message in _complete_calls(_messages_of_path(conversation, path, turns)):
             yield separator + _dump(message)
             separator = ", "
-        if turns:  # else all of it was deleted meanwhile
+        if turns:  # otherwise all of it was deleted during the export
             start = separator if separator != ", " else ""
             metadata = {
                 **conversation.describe(),
@@ -46,10 +46,10 @@ def _messages_of_path(
 
 
 def _complete_calls(messages: Iterator[Message]) -> Iterator[Message]:
-    """Add a result to calls that have none.
+    """Add a result to calls without one.
 
-    Fine-tuning rejects a chat in which a call isn't followed by its result. At the end it may stand:
-    there it is what the model is to learn.
+    Fine-tuning rejects a chat in which a call isn't followed by its result. A call at the end is
+    allowed: it is the completion to learn.
     """
     called = ""
     for message in messages:
@@ -93,7 +93,7 @@ def _messages_of_run(run: RunView, *, with_data: bool) -> Iterator[Message]:
         return
     call_id = f"{run.id}-call"
     yield _call(rest, call_id, run.call.function, run.call.arguments)
-    for result in run.call.results[-1:]:  # the newest; a client that asks again sends it again
+    for result in run.call.results[-1:]:  # a client that repeats the request sends it again
         data = (result.data or {}).get("data")
         yield _result(call_id, data, with_data=with_data)
 

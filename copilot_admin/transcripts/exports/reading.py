@@ -31,7 +31,7 @@ class ExportOptions:
     Attributes:
         with_data: Results of calls and tools, tables and charts.
         with_prompts: System prompts of versions.
-        prompts_of: The copilots whose prompts the owner may read; None: all.
+        prompts_of: The copilots whose prompts the owner may read; None for all.
     """
 
     with_data: bool = False
@@ -127,7 +127,7 @@ class ExportedTurn:
 
 
 class ExportedConversation:
-    """A conversation that is being exported; `is_gone` once it was deleted meanwhile."""
+    """A conversation that is being exported; `is_gone` if it was deleted during the export."""
 
     def __init__(self, row: Conversation, options: ExportOptions) -> None:
         self.row = row
@@ -142,7 +142,7 @@ class ExportedConversation:
 
     @property
     def verdicts(self) -> Sequence[Verdict]:
-        """The verdicts on the conversation as a whole."""
+        """The verdicts on the conversation, not on a single turn."""
         return self._verdicts.get(None, ())
 
     def describe(self) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class ExportedConversation:
                 yield [place.id for place in self.tree.path_to(leaf.id)]
 
     def prompt(self, version: int | None) -> str:
-        """Return the system prompt of a version; "" if it isn't exported or is gone."""
+        """Return the system prompt of a version; "" if it isn't exported or was deleted."""
         copilots = self.options.prompts_of
         if not self.options.with_prompts or version is None:
             return ""

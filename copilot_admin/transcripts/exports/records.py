@@ -72,7 +72,7 @@ def claim_export(export_id: int, claim: int) -> TranscriptExport | None:
     """Return an export to continue, without parts of an unfinished conversation.
 
     Returns:
-        None: It has ended, or another process continues it.
+        None if it has ended, or another process continues it.
     """
     export = _claimed(export_id, claim).select_for_update().first()
     if export is not None:
@@ -89,7 +89,7 @@ def store_part(export_id: int, claim: int, order: int, data: bytes) -> bool:
 
 
 def store_progress(export: TranscriptExport, claim: int, part: bytes, *, is_done: bool) -> bool:
-    """Store how far an export has come, with the last part; return False if the claim is lost."""
+    """Store the progress of an export with its last part; return False if the claim is lost."""
     names = ("position", "n_parts", "n_conversations", "n_turns", "size")
     values = {name: getattr(export, name) for name in names}
     state = {"state": ExportState.DONE} if is_done else {}
@@ -112,13 +112,13 @@ def stop_export(export: TranscriptExport) -> bool:
 
 
 def discard_export(export: TranscriptExport) -> None:
-    """Remove an export at once; its parts are swept in short batches."""
+    """Remove an export immediately; its parts are swept in short batches."""
     TranscriptExport.objects.filter(pk=export.pk).update(expires_at=timezone.now())
     stop_export(export)
 
 
 def take_over(is_queued: Callable[[int, int], bool]) -> list[tuple[int, int]]:
-    """Claim the exports that nobody writes; each goes to one caller only.
+    """Claim the exports that no process writes; each has only one claimant.
 
     Args:
         is_queued: Returns whether a worker will write one anyway, by its id and its claim.
@@ -163,7 +163,7 @@ async def read_file(export: TranscriptExport) -> AsyncIterator[bytes]:
     """Yield the file part by part.
 
     Raises:
-        ExportPart.DoesNotExist: It was deleted meanwhile, so the download breaks off.
+        ExportPart.DoesNotExist: It was deleted during the download, which then breaks off.
     """
     parts = ExportPart.objects.filter(export=export).values_list("data", flat=True)
     for order in range(export.n_parts):

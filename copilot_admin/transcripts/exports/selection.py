@@ -1,6 +1,6 @@
-"""The conversations of an export: those of the list's filters and words, found window by window.
+"""The conversations of an export: those of the list's filters and search, found window by window.
 
-The list searches within limits, since somebody waits for it. An export searches every window, so it
+The list searches within limits, since a user is waiting. An export searches every window, so it
 finds all conversations, and no statement reads more than one window.
 """
 
@@ -41,7 +41,7 @@ class Selection:
     """The selected conversations.
 
     Attributes:
-        phrases: Words that have to be in one turn, normalized.
+        phrases: Search terms that one turn has to contain, normalized.
         named: Conversations that an id names, whatever the filters.
         is_only_named: There are no others.
     """
@@ -53,7 +53,7 @@ class Selection:
 
 
 def freeze_query(given: Mapping[str, str]) -> str:
-    """Return the filters and words of a URL for storage: "the last 7 days" becomes a date."""
+    """Return the filters and search of a URL for storage: "the last 7 days" becomes a date."""
     kept = read_query(normalize_query(given))
     if kept.get("days") in PERIODS:
         days = int(kept.pop("days"))
@@ -88,7 +88,7 @@ def describe_query(query: str) -> str:
 
 
 def find_id_range() -> tuple[int, int]:
-    """Return the lowest and the highest id of a conversation; (0, 0) while there is none."""
+    """Return the lowest and the highest id of a conversation, or (0, 0) without conversations."""
     found = Conversation.objects.aggregate(lowest=Min("pk"), highest=Max("pk"))
     return found["lowest"] or 0, found["highest"] or 0
 
@@ -106,7 +106,7 @@ def next_window(selection: Selection, below: int) -> tuple[Sequence[int], int] |
 
 
 def count_conversations(selection: Selection) -> int | None:
-    """Return their number, at most one more than `MAX_COUNT`; None where counting takes long."""
+    """Return their number, at most one more than `MAX_COUNT`; None if counting is too slow."""
     if selection.is_only_named:
         return len(selection.named)
     if selection.phrases:

@@ -44,7 +44,7 @@ class Position:
     """Everything down to this id is written.
 
     Attributes:
-        n_turns: Of the conversation that ended here; None: none did.
+        n_turns: Of the conversation that ended here; None if no conversation did.
     """
 
     id: int

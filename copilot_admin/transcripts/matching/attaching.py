@@ -59,7 +59,7 @@ class PreparedMessages:
     Attributes:
         newest: Content of the last message, which is nearly always the only new one.
         user_id: Row of the end user; known in the transaction only.
-        origin: The conversation whose question a trial asks again.
+        origin: The conversation whose question a trial repeats.
     """
 
     chain: HashChain
@@ -102,8 +102,8 @@ class AttachedRequest:
         is_new: The conversation begins with this request.
         leaf_id: The stored last message of the request.
         path: Hashes of the stored messages that lead to the leaf, and maybe of others.
-        is_new_turn: The question was not asked before.
-        is_branch: Another question was asked at its place before.
+        is_new_turn: The question is new.
+        is_branch: The conversation already has another question at its place.
     """
 
     conversation_id: int

@@ -1,7 +1,7 @@
 """Keyed hash chains of messages, by which a conversation is recognised when a client repeats it.
 
 The chain of all messages finds the exact place. The chain of the client's own messages (questions and
-results) finds it where an answer came back altered. Stored hashes rely on every byte hashed here.
+results) finds it if an answer was returned altered. Stored hashes rely on every byte hashed here.
 Source: docs/transcripts.md, rules 1 to 3.
 """
 
@@ -27,14 +27,14 @@ from protocol.models import (
 
 HASH_BYTES = 16
 PUBLIC_KEY = b"copilot-admin chain 1"  # where the content is stored next to the hashes anyway
-MAX_PLAIN_CHARACTERS = 2048  # of an item of a result; a longer one is hashed by itself
+MAX_PLAIN_CHARACTERS = 2048  # of an item of a result; a longer one is hashed separately
 BUBBLE_SEPARATOR = "\n\n"
 
 
 def hash_key(*, keep_content: bool) -> bytes:
-    """Return the key of hash chains, secret if the hashes may not reveal what was said.
+    """Return the key of hash chains, secret if the hashes may not reveal the content.
 
-    The public key lets conversations survive a new SECRET_KEY.
+    The public key allows conversations to survive a new SECRET_KEY.
     """
     return PUBLIC_KEY if keep_content else _secret_key(settings.SECRET_KEY)
 
@@ -67,8 +67,8 @@ class HashChain:
     """The hashing of one caller's conversations with one copilot.
 
     Attributes:
-        key: Secret if no content is stored, so that nobody can guess messages from their hashes.
-        user: Id of the end user; "" if the request names none. Hashes of two users have nothing in
+        key: Secret if no content is stored, so that messages can't be guessed from their hashes.
+        user: Id of the end user; "" if the request has no user. Hashes of two users have nothing in
             common, so their conversations never join.
     """
 

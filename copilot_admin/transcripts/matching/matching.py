@@ -15,11 +15,11 @@ from copilot_admin.storage.sql import Row, fetch_row
 from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
 from protocol.canonical import CanonicalRole, Kind
 
-MAX_HASHES = 1000  # newest messages of a request whose hashes are looked up
+MAX_HASHES = 1000  # newest messages of a request whose hashes are queried
 MAX_NEARBY = 16  # stored messages read above the place; a turn has at most 4 calls: 10 messages
 MAX_LOADED = 5000  # newest messages of a conversation that are compared by the client's chain
 
-# The condition that no trace id is empty lets SQLite use the partial index.
+# The condition that the trace id is not empty lets SQLite use the partial index.
 _BY_TRACE = """
 SELECT id, trace_id FROM copilot_admin_conversation
 WHERE copilot_id = %(copilot_id)s AND principal = %(principal)s AND trace_id = %(trace_id)s
@@ -27,7 +27,7 @@ WHERE copilot_id = %(copilot_id)s AND principal = %(principal)s AND trace_id = %
 """
 _BY_TRACE_WITHOUT_USER = f"{_BY_TRACE} AND user_id IS NULL"
 _BY_TRACE_OF_USER = f"{_BY_TRACE} AND user_id = %(user_id)s"
-# The caller is in the hashes already; a conversation that is being erased has none any more.
+# The hashes include the caller. A conversation that is being erased has no hashes left.
 _BY_ID = """
 SELECT id, trace_id FROM copilot_admin_conversation
 WHERE id = %(id)s AND principal = %(principal)s
@@ -53,7 +53,7 @@ def walk_up(leaf: Node | None, loaded: Messages) -> Iterator[Node]:
 
 
 def has_sibling_question(message: Node) -> bool:
-    """Return True if another question was asked at the place of this message."""
+    """Return True if the conversation has another question at the place of this message."""
     siblings = Node.objects.filter(
         conversation_id=message.conversation_id, parent_id=message.parent_id, role="human"
     )
@@ -66,11 +66,11 @@ class Match:
 
     Attributes:
         conversation_id: None if the request begins one.
-        trace_id: Of the conversation; "" if its client gave none.
+        trace_id: Of the conversation; "" if its client sent no trace id.
         leaf: The stored message that the new ones follow; None if they begin the conversation.
         used: Number of messages of the request that are stored already, or need not be.
         nearby: Stored messages around the place.
-        altered: The leaf is an answer or call that came back altered.
+        altered: The client returned the answer or call of the leaf altered.
     """
 
     conversation_id: int | None = None
@@ -89,8 +89,8 @@ def match_request(
     Args:
         chain: Of the caller and the copilot.
         messages: Of the request.
-        trace_id: "" if the client gave none.
-        user_id: Row of the end user; None if the request names none.
+        trace_id: "" if the client sent no trace id.
+        user_id: Row of the end user; None if the request has no user.
     """
     row: Row | None = None
     if trace_id:  # the same trace id of another user is another conversation
@@ -131,8 +131,8 @@ def _find_by_chain(
 ) -> int | None:
     """Return the id of the conversation with the longest exact chain that reaches an answer.
 
-    The conversation has to know something that was asked or answered here: many conversations may
-    begin with the same greeting, example or summary.
+    A question or answer of this server must be part of the match: many conversations may begin with
+    the same greeting, example or summary.
     """
     indexes = {message.chain_hash: i for i, message in enumerate(messages) if i >= first_answer}
     same = nodes.filter(chain_hash__in=_newest(indexes))
@@ -144,7 +144,7 @@ def _find_by_chain(
         remaining = messages[indexes[tips[0].chain_hash] + 1 :]
         if not _is_conclusive(tips[0], remaining):
             return None
-        if remaining:  # prefer a conversation that nobody continued
+        if remaining:  # prefer a conversation without a continuation
             followed = Node.objects.filter(parent_id__in=[tip.pk for tip in tips])
             parents = set(followed.values_list("parent_id", flat=True))
             tips.sort(key=lambda tip: tip.pk in parents)

@@ -27,7 +27,7 @@ from protocol.redaction import redact, redact_text
 MAX_IMAGE_DEPTH = 6  # levels between a request and an item of its context
 MAX_AGENT_CHARACTERS = 200
 
-# A message that another process stored meanwhile is returned as it is there.
+# If another process has stored the same message, its row is returned.
 _INSERT = """
 INSERT INTO copilot_admin_node (
     conversation_id, parent_id, depth, role, kind, agent, text, blob_id, chain_hash, client_hash,
@@ -86,7 +86,7 @@ def parse_content(text: str) -> JsonObject | None:
 
 
 def replace_images(value: Json, *, depth: int = MAX_IMAGE_DEPTH) -> Json:
-    """Replace every base64 image of a value by a note that tells its size."""
+    """Replace every base64 image of a value by a note with its size."""
     if depth < 0:
         return value
     if isinstance(value, Mapping):

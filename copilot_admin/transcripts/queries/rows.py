@@ -1,4 +1,4 @@
-"""The rows of a conversation, read at once and indexed."""
+"""The rows of a conversation, loaded in bulk and indexed."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -31,13 +31,13 @@ from copilot_admin.transcripts.store.run_end import Recording, redact_recording
 from protocol.json import Json, JsonObject
 
 MAX_IDS = 5_000  # of one query; of more messages all are read
-# Events that come after everything else.
+# Events that follow all other output.
 _AT_THE_END = (EventType.CITATION, EventType.SUGGESTIONS, EventType.FUNCTION_CALL, OTHER_EVENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """Limits of what is read of a turn; None: no limit.
+    """Limits of what is read of a turn; None for no limit.
 
     Attributes:
         events: The first events of a run; those that end an answer are always read.
@@ -209,7 +209,7 @@ def _read_checkpoints(runs: Iterable[Run]) -> dict[UUID, Recording]:
     ids = list(running)
     rows = Checkpoint.objects.filter(run__in=ids).order_by("run", "ord")
     for run_id, order, data in rows.values_list("run_id", "ord", "data"):
-        with suppress(ConfigurationError):  # it is sealed, and the key is gone
+        with suppress(ConfigurationError):  # it is encrypted, and the key is lost
             pieces[run_id].append(unpack_piece(run_id, order, bytes(data)))
     return {run_id: _record(running[run_id], some) for run_id, some in pieces.items()}
 

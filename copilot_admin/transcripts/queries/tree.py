@@ -21,7 +21,7 @@ class Tree:
 
     Attributes:
         parents: The parent of each message, in the order stored.
-        foreign: Messages that only ever came as history.
+        foreign: Messages that this server knows only from history.
         asked: The turn of each question.
         places: Depth first: every turn after the one that it follows.
     """
@@ -59,7 +59,7 @@ class TurnPlace:
     Attributes:
         parent_id: The turn that this one follows; None for a first question.
         level: Number of turns above it.
-        branch: Place among the questions asked at this point of the conversation, from 1;
+        branch: Place among the questions at this point of the conversation, from 1;
             `branches` is their number, 1 when nothing was edited.
         history: Foreign messages between the two turns.
     """

@@ -21,8 +21,7 @@ class MessageView:
         kind: A `NodeKind` value: text, call, result.
         text: "" for calls and results, and where no content is stored.
         data: Of a call `{function, input_arguments}`; of a result `{function, input_arguments,
-            data: [...]}`; None for texts, and where no content is stored.
-        agent: The orchestrator that gave the task or, of foreign answers, the agent that answered.
+            data: [...]}`; None for texts, and if no content is stored.
         from_history: The message was in a request, but this server neither answered nor wrote it.
         echo_differs: The client sent this message of ours back with different text.
     """
@@ -43,8 +42,8 @@ class CallView:
     """A client function call that a run ended in, and its results.
 
     Attributes:
-        arguments: As the client got them; None where no content is stored.
-        results: Usually one; none while it is awaited, several when the client asked again.
+        arguments: As the client received them; None if no content is stored.
+        results: Usually one; empty while it is awaited, several if the client repeated the request.
     """
 
     function: str
@@ -59,10 +58,10 @@ class RunView:
 
     Attributes:
         row: Its columns.
-        received: Function results that came with this request.
+        received: Function results in this request.
         answer: The text streamed; of a running run that of its checkpoints.
         echo_differs: The client sent this answer back with different text.
-        events: Output other than text, with the payloads that are stored beside the rows. The form of a
+        events: Output other than text, with the payloads that are stored separately. The form of a
             payload follows from the type: `status`, `artifact`, `citation`, `function_call`,
             `suggestions`, `component` as generation 3 has them on the wire (`eventType`, `name`,
             `chart_params`, ...); `tool` `{name, arguments, result}`; `reasoning` `{text}`; of another
@@ -85,7 +84,7 @@ class RunView:
 
     @property
     def version(self) -> int | None:
-        """The number of the copilot version; None if it is gone."""
+        """The number of the copilot version; None if it was deleted."""
         return self.row.copilot_version.number if self.row.copilot_version else None
 
     @property
@@ -109,7 +108,7 @@ class TurnView:
     """A question and everything that was done to answer it.
 
     Attributes:
-        history: Messages before the question that this server had not seen when they came.
+        history: Messages before the question that were new to this server with this turn.
         question: None for a tool result without a question.
         runs: In the order in which they started. A function call splits a turn into two runs; a
             regenerated answer is one more.
@@ -138,7 +137,7 @@ class TurnView:
 def attempts_of(runs: Sequence[RunView]) -> tuple[Attempt, ...]:
     """Group the runs of a turn into attempts, in the order in which these began.
 
-    A run that brings the result of a call continues the attempt of the call. If another run did
+    A run with the result of a call continues the attempt of the call. If another run did
     so before, the answer after the call was regenerated: that is another attempt with the same
     beginning. A run without a result starts from the question again.
     """

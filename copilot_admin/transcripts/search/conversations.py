@@ -1,7 +1,7 @@
-"""Search for conversations by words or ids.
+"""Search for conversations by text or ids.
 
-Frequent words fill a page among the newest conversations. Rare words are found by the index. Neither
-reads a whole table.
+Frequent terms fill a page among the newest conversations. The index finds rare terms. Neither
+scans a full table.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -27,7 +27,7 @@ class SearchResults:
     """A page of conversations, and one more if there are others.
 
     Attributes:
-        is_limited: Older conversations were not searched: too many have the words, or the index
+        is_limited: Older conversations were not searched: too many match, or the index
             can't find them.
     """
 
@@ -71,12 +71,12 @@ def find_by_id(query: SearchQuery, visible: QuerySet[Conversation]) -> dict[int,
 
 
 def is_only_id(query: SearchQuery, named: Collection[int]) -> bool:
-    """Return True if a search is for an id, not for words."""
+    """Return True if a search is for an id, not for text."""
     return bool(query) and (not query.phrases or (bool(named) and query.number is None))
 
 
 def find_hits(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[int, int]:
-    """Return the first turn that has the words, by conversation."""
+    """Return the first matching turn by conversation."""
     texts = having(TurnText.objects.filter(conversation__in=list(conversation_ids)), phrases)
     return dict(texts.order_by().values_list("conversation_id").annotate(Min("turn_id")))
 
@@ -92,7 +92,7 @@ class _Walk:
         self.found: list[int] = []
 
     def take(self, steps: Sequence[int]) -> bool:
-        """Go on by these steps; return True at the end of the list or of a page."""
+        """Search these steps; return True at the end of the list or of a page."""
         upcoming = list(self._ids[self._start : self._start + sum(steps) + 1])
         is_at_end = len(upcoming) <= sum(steps)
         for step in steps:

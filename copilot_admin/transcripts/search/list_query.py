@@ -1,4 +1,4 @@
-"""Conversations selected by the filters and search words of a URL, with keyset pagination."""
+"""Conversations selected by the filters and search of a URL, with keyset pagination."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
 SORT_PARAMETER, OLDEST_FIRST = "sort", "oldest"
 LIST_SECONDS = 2.5  # below the limit of PostgreSQL's connections
 MAX_SELECTED = 50_000  # conversations of one selection, such as for a review queue
-MAX_SEARCHED = 2_000  # of a selection by words
+MAX_SEARCHED = 2_000  # of a selection by text search
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
@@ -39,7 +39,7 @@ class RowKey:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Return the position that a URL names; None if it isn't one."""
+        """Return the position in a URL, or None if it isn't valid."""
         at, _, pk = text.partition("-")
         if not (at.isdecimal() and pk.isdecimal() and len(text) <= 40):
             return None
@@ -69,11 +69,11 @@ class ListPage:
 
 
 class ConversationList:
-    """Conversations that match a URL's filters and words.
+    """Conversations that match a URL's filters and search.
 
     Args:
         visible: The conversations that the reader may see.
-        params: Parameters of the URL; others than filters, words and order are ignored.
+        params: Parameters of the URL; others than filters, search and order are ignored.
     """
 
     def __init__(self, visible: QuerySet[Conversation], params: Mapping[str, str]) -> None:
@@ -113,7 +113,7 @@ class ConversationList:
         )
 
     def find_neighbour(self, key: RowKey, *, is_next: bool) -> int | None:
-        """Return the conversation next to a position; None at the end of the list.
+        """Return the conversation next to a position, or None at the end of the list.
 
         Raises:
             TooSlowError: The filters would need to read too much.
@@ -140,7 +140,7 @@ class ConversationList:
         return list(newest[:MAX_SELECTED])
 
     def count(self, limit: int, *, seconds: float) -> int | None:
-        """Return their number, at most one more than the limit; None where counting takes long."""
+        """Return their number, at most one more than the limit; None if counting is too slow."""
         if self.query or seconds <= 0:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Typed search words, read as phrases and as ids."""
+"""Typed searches, parsed as phrases and as ids."""
 
 from dataclasses import dataclass
 import re
@@ -10,7 +10,7 @@ from copilot_admin.storage.search_text import normalize
 MAX_TYPED = 500  # characters; further ones are cut
 MAX_PHRASES = 20
 MAX_ID = 2**63 - 1
-# In quotation marks of any kind, or a word.
+# Text in quotation marks of any kind, or without blanks.
 _PART = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]|([^\s"“”„«»]+)')
 
 
@@ -20,9 +20,9 @@ class SearchQuery:
 
     Attributes:
         phrases: Normalized; a turn matches if its question and answers have all of them.
-        trace_id: The whole text, which may be one.
-        run_id: The whole text, if it has the form of one.
-        number: The whole text as the number of a conversation, with or without #.
+        trace_id: The complete text, which may be a trace id.
+        run_id: The complete text, if it has the form of a run's id.
+        number: The complete text as the number of a conversation, with or without #.
         is_cut: More was typed than is searched for.
     """
 
@@ -42,7 +42,7 @@ def clean_search(text: str) -> str:
 
 
 def parse_search(text: str) -> SearchQuery:
-    """Parse words and "phrases in quotation marks", or an id."""
+    """Parse terms and "phrases in quotation marks", or an id."""
     whole = clean_search(text)
     parts = (normalize(match.group(1) or match.group(2) or "") for match in _PART.finditer(whole))
     phrases = tuple(dict.fromkeys(filter(None, parts)))
@@ -58,7 +58,7 @@ def parse_search(text: str) -> SearchQuery:
 def has_trigram(phrase: str) -> bool:
     """Return True if an index of trigrams can find a phrase: it has three letters or digits in a row.
 
-    SQLite could find other signs too, PostgreSQL could not. This way both find the same.
+    SQLite could find other signs too, but PostgreSQL could not; the rule makes both find the same.
     """
     length = 0
     for sign in phrase:

@@ -24,7 +24,7 @@ class ExcerptPiece:
 def load_excerpts(
     turn_ids: Collection[int], phrases: Sequence[str]
 ) -> dict[int, tuple[ExcerptPiece, ...]]:
-    """Return for each turn the found words in their context; two queries."""
+    """Return the search hits of each turn in their context; two queries."""
     rows = Turn.objects.filter(pk__in=turn_ids).order_by()
     questions = dict(rows.values_list("pk", beginning_of("human_node__text")))
     answers = answers_of(turn_ids)
@@ -44,7 +44,7 @@ def load_excerpts(
 
 
 def make_excerpt(text: str, phrases: Sequence[str]) -> tuple[ExcerptPiece, ...]:
-    """Return the first hit in a text with its context; empty if there is none."""
+    """Return the first hit in a text with its context, or an empty tuple."""
     offset, end = _find_window(text, phrases)
     spans = [
         (offset + first, offset + last) for first, last in find_spans(text[offset:end], phrases)

@@ -37,7 +37,7 @@ def read_query(query: str) -> dict[str, str]:
 
 
 def normalize_query(given: Mapping[str, str]) -> str:
-    """Return the filters and search words of a URL in one order."""
+    """Return the filters and search of a URL in canonical order."""
     kept = {name: given.get(name, "").strip() for name in (SEARCH_PARAMETER, *FILTERS)}
     kept[SEARCH_PARAMETER] = clean_search(kept[SEARCH_PARAMETER])
     return urlencode({name: value for name, value in kept.items() if value})
@@ -48,7 +48,7 @@ def list_views(user: AbstractUser | AnonymousUser, *, current: str) -> Sequence[
 
     Args:
         user: The reader of the list.
-        current: The normalized query of the list as it is shown.
+        current: The normalized query of the displayed list.
     """
     seen = SavedView.objects.filter(Q(owner=user.pk) | Q(is_shared=True)).order_by("name", "id")
     return [
@@ -91,7 +91,7 @@ def rename_view(user: AbstractUser | AnonymousUser, view_id: int, *, name: str) 
 
 
 def delete_view(user: AbstractUser | AnonymousUser, view_id: int) -> bool:
-    """Delete an own view, or as a superuser a shared one; return False if there is none."""
+    """Delete an own view, or as a superuser a shared one; return False if it doesn't exist."""
     allowed = Q(owner=user.pk) | (Q(is_shared=True) if user.is_superuser else Q(pk__in=()))
     deleted, _ = SavedView.objects.filter(allowed, pk=view_id).delete()
     return bool(deleted)

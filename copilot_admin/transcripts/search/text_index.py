@@ -26,7 +26,7 @@ def indexed_phrases(phrases: Sequence[str]) -> list[str]:
 
 
 def texts_of(conversation_ids: Sequence[int]) -> QuerySet[TurnText]:
-    """Return the texts of conversations; the ids are one parameter, since to write 8,000 takes 40 ms."""
+    """Return the texts of conversations; the ids are one parameter: writing 8,000 costs 40 ms."""
     column = f'"{TurnText._meta.db_table}"."conversation_id"'
     ids: object = list(conversation_ids)
     if connection.vendor == "postgresql":
@@ -50,16 +50,16 @@ def find_conversations(
     """Find the conversations with a turn that has all the phrases, by those that are indexed.
 
     Returns:
-        Ids, of very many those of the newest turns, and whether they are all. None: PostgreSQL would
-        have to read too many texts, as without the extension, or for letters other than ASCII in a
-        database of the locale C.
+        Ids, of very many those of the newest turns, and whether they are all. None if PostgreSQL
+        would have to read too many texts, as without the extension, or for letters other than ASCII
+        in a database of the locale C.
     """
     if connection.vendor == "sqlite":
         ids = list(_texts_on_sqlite(phrases, indexed)[: MAX_FOUND + 1])
         return ids[:MAX_FOUND], len(ids) <= MAX_FOUND and not _is_sqlite_cut(indexed)
     try:
         with time_limit(MAX_SECONDS), connection.cursor() as cursor:
-            # It takes texts for short, and a walk along the order of the keys for fast.
+            # It assumes that texts are short, and that scanning keys in order is fast.
             for method in ("seqscan", "indexscan"):
                 cursor.execute(f"SET LOCAL enable_{method} = off")
             ids = list(_texts_on_postgresql(phrases, indexed)[: MAX_FOUND + 1])

@@ -1,4 +1,4 @@
-"""Lookup of users by what somebody types."""
+"""Lookup of users by typed text."""
 
 from unicodedata import normalize
 
@@ -14,7 +14,7 @@ def find_user(text: str) -> EndUser:
     """Return the one user with this id, e-mail address, name, or hash that providers get.
 
     Raises:
-        ValueError: Nobody is called that, or several are.
+        ValueError: The text matches no user, or several.
     """
     text = text.strip()
     rows = EndUser.objects.filter(match_users(text)) if text else EndUser.objects.none()
@@ -32,8 +32,8 @@ def match_users(text: str) -> Q:
     """Return the condition on users that a text may mean; see `find_user`."""
     if text.startswith(ID_PREFIX):
         return Q(identifier=text.removeprefix(ID_PREFIX))
-    # A keyboard may compose accents otherwise than the identity provider. Nobody who is to be erased may
-    # be missed for that.
+    # A keyboard may compose accents differently from the identity provider, and an erasure must not
+    # miss a user for this reason.
     forms = {text, normalize("NFC", text), normalize("NFD", text)}
     found = Q(identifier__in=forms) | Q(name__in=forms) | Q(digest=text)
     for form in forms:

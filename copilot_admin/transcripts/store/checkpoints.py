@@ -34,7 +34,7 @@ INTERRUPTED = "The server stopped while it answered."
 MAX_INTERRUPTED = 20  # runs of one transaction, behind which questions wait
 MAX_ABANDONED = 1000  # turns of one transaction, some 25 ms
 COMPRESSION_LEVEL = 1  # of zlib: a checkpoint lives for as long as its run
-# Personal data is found in whole answers only, so until the end pieces are encrypted.
+# Personal data is only found in complete answers, so pieces are encrypted until the end.
 _ENCRYPTED = b"sealed:"
 
 _BEAT = """
@@ -51,7 +51,7 @@ def is_missed(column: str, now: datetime) -> Q:
     """Return the condition that a batch job sends no heartbeats any more.
 
     Args:
-        column: Time of the last heartbeat. One in the future comes from a clock that was set back.
+        column: Time of the last heartbeat. A future time means that the clock was set back.
         now: By the clock of this machine.
     """
     return Q(**{f"{column}__lt": now - SILENCE}) | Q(**{f"{column}__gt": now + MAX_CLOCK_SKEW})
@@ -65,7 +65,7 @@ def beat(run_ids: Iterable[UUID]) -> list[UUID]:
 
 
 def save_checkpoints(pieces: Mapping[UUID, Piece]) -> None:
-    """Store a piece of each running answer; one that comes after the end is dropped."""
+    """Store a piece of each running answer; pieces of ended runs are dropped."""
     for run_id in beat(pieces):
         piece = pieces[run_id]
         execute(_INSERT, run_id=run_id, ord=piece.ord, data=_pack(run_id, piece))
@@ -82,7 +82,7 @@ def load_pieces(run_id: UUID) -> list[Piece]:
 
 
 def unpack_piece(run_id: UUID, order: int, data: bytes) -> Piece:
-    """Return the piece that a checkpoint holds.
+    """Return the piece in a checkpoint.
 
     Raises:
         ConfigurationError: It is damaged, or encrypted with a key that is lost.

@@ -85,10 +85,10 @@ WHERE id = %(id)s
 def finish(end: RunEnd) -> Cost | None:
     """Store the end of a run in one transaction; a second time changes nothing.
 
-    An end that the reaper guessed (interrupted, as the process was silent) gives way to the real one.
+    The real end replaces one that the reaper assumed (interrupted, as the process was silent).
 
     Returns:
-        The cost; None if nothing was stored, since the run had ended already or was deleted.
+        The cost, or None if nothing was stored, since the run had ended already or was deleted.
     """
     run = fetch_row(_SELECT_RUN, id=end.run_id, lock="run")
     if run is None or not _may_end(run, end):

@@ -9,7 +9,7 @@ from copilot_admin.models import EndUser
 def save_end_user(user: AskingUser, *, at: datetime) -> int:
     """Return the id of a user's row, which is created if needed and updated once an hour.
 
-    Most transactions only read the row, so none waits for another.
+    Most transactions only read the row, so they don't block each other.
     """
     hour = at.replace(minute=0, second=0, microsecond=0)
     facts = {
@@ -37,5 +37,5 @@ def save_end_user(user: AskingUser, *, at: datetime) -> int:
 
 
 def find_end_user(user: AskingUser) -> int | None:
-    """Return the id of a user's row, or None if they never asked anything that was accepted."""
+    """Return the id of a user's row, or None if no question of theirs was ever accepted."""
     return EndUser.objects.filter(identifier=user.id).values_list("pk", flat=True).first()

@@ -33,7 +33,7 @@ def count_feedback(feedback: Feedback) -> None:
 
 
 def uncount_verdicts(verdicts: "QuerySet[Verdict]") -> None:
-    """Take verdicts out of the rollups before they change."""
+    """Subtract verdicts from the rollups before they change."""
     _add_verdicts(verdicts.filter(is_counted=True), sign=-1)
 
 

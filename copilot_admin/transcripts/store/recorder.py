@@ -53,7 +53,7 @@ _EVENT_TYPES: Mapping[type[Event], EventType] = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Output since the last checkpoint; it is encrypted if it may hold personal data to remove."""
+    """Output since the last checkpoint; encrypted if it may contain personal data to remove."""
 
     ord: int
     text: str
@@ -86,7 +86,7 @@ class Recorder:
 
     Args:
         keep_content: False if no content may reach the database.
-        generation: Protocol of the client, which decides how the answer will come back.
+        generation: Protocol of the client, which decides in which form it will return the answer.
         rules: Personal data that may not be stored.
     """
 
@@ -114,11 +114,11 @@ class Recorder:
 
     @property
     def is_light(self) -> bool:
-        """True if `finish` takes no more than a millisecond: of an answer that is text alone."""
+        """True if `finish` needs at most a millisecond, as for an answer that is only text."""
         return not (self._rules or self._items)
 
     def add(self, output: Output, *, at_ms: int) -> None:
-        """Take the next output, `at_ms` milliseconds after the run started."""
+        """Record the next output, `at_ms` milliseconds after the run started."""
         if isinstance(output, MessageChunk):
             delta = output.delta
             self.text_bytes += (
@@ -139,7 +139,7 @@ class Recorder:
             self._items.append(_Item(output, self._characters, at_ms))
 
     def take_unsaved(self) -> Piece | None:
-        """Return the output since the last call; None if there is none, or no content is kept."""
+        """Return the output since the last call; None if it is empty or content isn't stored."""
         texts, items = self._texts[self._saved_texts :], self._items[self._saved_items :]
         if not self._keep_content or not (texts or items):
             return None
@@ -209,7 +209,7 @@ def join_pieces(pieces: Iterable[Piece]) -> Recording:
 
 
 def event_content(output: object) -> tuple[str, JsonObject]:
-    """Return type and payload of an output other than text; unknown ones keep name and fields."""
+    """Return type and payload of an output other than text; unknown ones retain name and fields."""
     match output:
         case Reasoning(text):
             return EventType.REASONING, {"text": text}

@@ -1,8 +1,8 @@
-"""The stored part of a request beside its messages: widgets, context, tools, and everything else.
+"""The stored part of a request without its messages: widgets, context, tools, and everything else.
 
-The large fields that one request after the other repeats are values of their own, so each is stored once
-however much the rest changes: the catalogue of widgets, the data of the chat, the tools. Small ones
-stay with the rest. A run refers to each value by a column that has the name of the field.
+Large fields that successive requests repeat are separate values, so each is stored only one time
+however much the rest changes: the catalogue of widgets, the data of the chat, the tools. Small
+fields are stored with the rest. A run refers to each value by a column with the name of the field.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def load_request(env: str | None, *separate: str | None) -> JsonObject | None:
     """Read a request.
 
     Args:
-        env: Key of the rest; None if requests aren't kept.
+        env: Key of the rest; None if requests aren't stored.
         separate: Keys of the separate fields, in the order of `COLUMNS`.
     """
     if env is None:

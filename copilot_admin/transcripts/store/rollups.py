@@ -63,7 +63,7 @@ class Slot:
     """Key of a rollup.
 
     Attributes:
-        version: 0 if none answered.
+        version: 0 if no version answered.
         caller: Principal of the row of the caller; empty if they aren't counted.
     """
 
@@ -85,7 +85,7 @@ class Slot:
 
 
 class Changes:
-    """Additions to rollup rows; each row is updated once, all in one order."""
+    """Additions to rollup rows; each row is updated one time, all in one order."""
 
     def __init__(self) -> None:
         self._rows: defaultdict[tuple[type[Model], _Key], Numbers] = defaultdict(Counter)
@@ -113,7 +113,7 @@ class Changes:
 def _update(table: type[Model], key: dict[str, Any], numbers: Numbers) -> None:
     rows = table._default_manager.filter(**key)
     changes: dict[str, Any] = {
-        # Something that is taken out was counted, but a count must not break a correction.
+        # Subtracted runs were counted before, but an inconsistency must not break a correction.
         name: F(name) + number if number > 0 else Greatest(F(name) + number, Value(type(number)(0)))
         for name, number in numbers.items()
         if number
@@ -128,7 +128,7 @@ def _update(table: type[Model], key: dict[str, Any], numbers: Numbers) -> None:
 def count_finished_runs() -> int:
     """Add some runs that have ended to the rollups; return how many, 0 when all are counted.
 
-    Several processes may call it at once: each takes runs that no other one is counting.
+    Several processes may call it at the same time: each locks runs that no other one is counting.
     """
     ended = Run.objects.filter(is_counted=False).exclude(outcome=Outcome.RUNNING)
     with transaction.atomic():
@@ -148,7 +148,7 @@ def count_runs(run_ids: Collection[UUID]) -> None:
 
 
 def uncount_runs(run_ids: Iterable[UUID]) -> None:
-    """Take runs out of the rollups before they change; they are counted again later."""
+    """Subtract runs from the rollups before they change; they are counted again later."""
     with transaction.atomic():
         counted = Run.objects.filter(pk__in=list(run_ids), is_counted=True).select_for_update()
         ids = list(counted.values_list("pk", flat=True))

@@ -1,4 +1,4 @@
-"""The end of a run as it is stored: cleaned, redacted, and without content where none is kept."""
+"""The end of a run as it is stored: cleaned, redacted, and without content if it isn't stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,7 +47,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """Output other than text; `type` is an `EventType` or `OTHER_EVENT`, `payload` None if not kept."""
+    """Output other than text: an `EventType` or `OTHER_EVENT`; `payload` is None if not stored."""
 
     type: str
     payload: Payload
@@ -57,13 +57,13 @@ class RunEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """Output of a run as it came.
+    """Unprocessed output of a run.
 
     Attributes:
         text: The answer as it was streamed.
         client_text: The answer as the client will repeat it: older clients get tables as text.
         call: The function call that the run ended in, as the client will repeat it.
-        usages: Sums of tokens by model; empty if none were reported.
+        usages: Sums of tokens by model; empty if the provider reported no usage.
         provider: Name of the provider that answered instead of the chosen one, with its `model`.
     """
 
@@ -89,7 +89,7 @@ class Reply:
 
     @property
     def message(self) -> Message:
-        """The message, as far as it is kept."""
+        """The message, without content that isn't stored."""
         if self.kind is Kind.CALL:
             return CallMessage(self.function, self.arguments or {})
         return AiMessage(self.text)
@@ -127,7 +127,7 @@ class RunEnd:
 
     @property
     def usage_source(self) -> str:
-        """Source of the token counts; empty if there are none."""
+        """Source of the token counts, or an empty text."""
         return sum_usages(self.usages).source.value if self.usages else ""
 
     @property
@@ -152,8 +152,8 @@ def finalize(
         ending: How it ended.
         run_id: Key of the run.
         at: When it ended.
-        keep_content: False to keep only outcome, times, counts, keyed hashes and kinds of events.
-        rules: Personal data to remove; custom expressions may take seconds.
+        keep_content: False to store only outcome, times, counts, keyed hashes and kinds of events.
+        rules: Personal data to remove; custom expressions may need seconds.
         was_checkpointed: There may be checkpoints of it.
     """
     replies = _hash_replies(recording, in_clear=keep_content and not rules)

@@ -68,10 +68,10 @@ class RunStart:
         trace_id: The chat's id if the client gave one; never one that the server made.
         version_id: None if a draft answers.
         redaction: Personal data to remove from all that is stored of the run.
-        size: Bytes of the request's body, or of one that takes as long.
+        size: Bytes of the request's body, or of one with the same duration.
         provider: Name of the provider; "" if the copilot isn't ready.
         user: The end user, if the request names one.
-        origin: Conversation whose question a trial asks again.
+        origin: Conversation whose question a trial repeats.
     """
 
     run_id: UUID
@@ -116,7 +116,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedRun:
-    """A run that is committed; it has no conversation if nothing is kept."""
+    """A run that is committed; without a conversation if nothing is stored."""
 
     conversation_id: int | None = None
     turn_id: int | None = None
@@ -140,11 +140,11 @@ class PreparedRun:
 
 
 def prepare(start: RunStart) -> PreparedRun:
-    """Hash and serialize a request; takes milliseconds for a big one."""
+    """Hash and serialize a request; needs milliseconds for a big one."""
     if start.logging is Logging.NOTHING:
         return PreparedRun(start)
     keep = start.logging is Logging.EVERYTHING
-    # With a public hash, somebody could guess the text that was removed.
+    # A public hash would allow to guess the removed text.
     in_clear = keep and not start.redaction
     user = start.user.id if start.user else ""
     chain = HashChain(hash_key(keep_content=in_clear), start.copilot_id, start.principal, user)
@@ -180,7 +180,7 @@ def _redact(
 
 
 def accept(prepared: PreparedRun) -> AcceptedRun:
-    """Store a run that begins, once however often it is called."""
+    """Store the start of a run; idempotent."""
     start = prepared.start
     prepared.attempts += 1
     if prepared.attempts > 1 and (stored := _find_stored(prepared)):
@@ -232,7 +232,7 @@ def _save_user(start: RunStart) -> int | None:
 
 
 def _find_user(rejection: Rejection) -> int | None:
-    """Return the user of a rejection; it is stored later, so it may not bring an erased user back."""
+    """Return the user of a rejection; it is stored later, so it must not restore an erased user."""
     if rejection.user is None or rejection.logging is Logging.NOTHING:
         return None
     return find_end_user(rejection.user)

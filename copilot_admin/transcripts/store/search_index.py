@@ -10,7 +10,7 @@ from copilot_admin.models import NodeKind, NodeRole, Run
 from copilot_admin.storage.search_text import normalize
 from copilot_admin.storage.sql import execute, fetch_row
 
-# Of a turn that is searched; the index takes about as much space as the text.
+# Of a turn that is searched; the index needs about as much space as the text.
 MAX_CHARACTERS = 16_000
 
 _APPEND = f"""
@@ -74,7 +74,7 @@ def answers_of(turn_ids: Collection[int]) -> Mapping[int, list[str]]:
     answers: dict[int, list[str]] = defaultdict(list)
     for turn, leaf, kind, above, role, kind_above, own, text, text_above in rows:
         said = text if kind == NodeKind.TEXT else ""
-        # Text may stand before a call; the message above that is the question.
+        # Text may precede a call; the message above that is the question.
         if kind == NodeKind.CALL and (role, kind_above) == (NodeRole.AI, NodeKind.TEXT):
             said = text_above if above != leaf else ""
         answers[turn].append(own or said or "")

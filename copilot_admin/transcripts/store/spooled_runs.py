@@ -1,4 +1,4 @@
-"""Ends of runs that the database couldn't take, stored when it answers again."""
+"""Ends of runs that the database couldn't store, stored when it answers again."""
 
 from functools import partial
 from itertools import islice

@@ -23,9 +23,9 @@ from copilot_admin.transcripts.store.run_end import RunEnd
 from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection, RunStart
 from copilot_admin.transcripts.store.spooled_runs import spool_end
 
-# Hashing and packing 32 kB takes about 0.5 ms; bigger requests are prepared in a thread.
+# Hashing and packing 32 kB needs about 0.5 ms; bigger requests are prepared in a thread.
 MAX_INLINE_BYTES = 32 * 1024
-PROBE_BYTES = 64 * 1024  # as much as a long answer takes
+PROBE_BYTES = 64 * 1024  # the size of a long answer
 _PROBE_KEY = "probe"  # no hash: no blob has it
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class TranscriptStore:
         """Store conversation, messages, turn and run; they are committed when it returns.
 
         Raises:
-            DatabaseUnavailable: The database can't take the run.
+            DatabaseUnavailable: The database can't store the run.
         """
         if start.size <= MAX_INLINE_BYTES and not start.redaction.expressions:
             prepared = run_start.prepare(start)
@@ -61,7 +61,7 @@ class TranscriptStore:
         """Store requests that were rejected.
 
         Raises:
-            DatabaseUnavailable: The database can't take them.
+            DatabaseUnavailable: The database can't store them.
         """
         async with Deadline().limit():
             await self._write(partial(run_start.reject, rejections))
@@ -79,12 +79,12 @@ class TranscriptStore:
         """Store how a run ended, in the database or in the spool.
 
         Returns:
-            The cost, unknown if the spool has it. None if neither takes it; the reaper ends the run with its checkpoints later.
+            The cost, unknown if it is spooled. None if both fail; the reaper ends the run later.
         """
         try:
             return await self._write(partial(end_rows.finish, end)) or UNKNOWN_COST
         except DatabaseUnavailable as error:
-            # Only the class: the driver's message quotes the values it was given.
+            # Only the class: the driver's message quotes the values of its parameters.
             cause = type(error.__cause__).__name__
             logger.warning("run %s goes to the spool: %s", end.run_id, cause)
         try:
@@ -95,7 +95,7 @@ class TranscriptStore:
         return UNKNOWN_COST
 
     async def check_health(self) -> None:
-        """After a failed write, find out if the database takes writes again."""
+        """After a failed write, check if the database accepts writes again."""
         if self._is_failing:
             with suppress(DatabaseUnavailable):  # until the next time
                 await self._write(_probe)
@@ -110,7 +110,7 @@ class TranscriptStore:
         return result
 
     def _note_failure(self, error: BaseException) -> None:
-        if not isinstance(error, REFUSALS):  # a wrong row says nothing of the others
+        if not isinstance(error, REFUSALS):  # an invalid row doesn't concern the others
             self._is_failing = True
 
     def _log_checkpoint(self, done: Future[None]) -> None:
@@ -121,7 +121,7 @@ class TranscriptStore:
 
 
 def _probe() -> None:
-    """Write as much as an answer takes and delete it; the commit needs space for both."""
+    """Write the size of an answer and delete it; the commit needs space for both."""
     Blob.objects.filter(sha256=_PROBE_KEY).delete()
     Blob.objects.create(sha256=_PROBE_KEY, data=os.urandom(PROBE_BYTES), size=PROBE_BYTES)
     Blob.objects.filter(sha256=_PROBE_KEY).delete()

@@ -1,4 +1,4 @@
-"""State of a turn that the server remembers when the client comes back with a result."""
+"""State of a turn that the server restores when the client returns with a result."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from protocol.json import Json, JsonObject, list_of, object_of, objects_of
 from protocol.models import Query, ResultMessage
 from protocol.parsing import parse_options, parse_widgets
 
-# Clients run a call at once; one that asks the same again so soon did not get or keep the result.
+# Clients run a call immediately; one that repeats the question so soon has lost the result.
 LOOP_WINDOW = timedelta(seconds=60)
 
 
@@ -81,7 +81,7 @@ def _load_request(run: Run) -> JsonObject | None:
 
 
 def _load_extra_state(earlier: Sequence[Run], leaf_id: int | None) -> JsonObject:
-    """Return the signed state of the call whose result came, which older clients don't repeat."""
+    """Return the signed state of the answered call, which older clients don't repeat."""
     if leaf_id is None:
         return {}
     call_id = Node.objects.filter(pk=leaf_id).values_list("parent_id", flat=True).first()
@@ -119,7 +119,7 @@ def _memory_of_run(first: Run) -> Memory | None:
 
 
 def request_fingerprint(env: JsonObject) -> frozenset[str]:
-    """Return what a question is about besides its words: widgets, context and options.
+    """Return the context of a question without its text: widgets, context and options.
 
     Args:
         env: The request without its messages.
