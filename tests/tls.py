@@ -1,7 +1,7 @@
 """Certificates of a small authority of ours, good ones and bad ones, and servers that show them."""
 
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from ipaddress import ip_address
 from pathlib import Path
 import ssl
@@ -85,24 +85,10 @@ def client_certificate(folder: Path) -> str:
     return str(file)
 
 
-def expired() -> ssl.SSLContext:
-    """A server whose certificate was good until yesterday."""
-    return shown(until=-_DAY)
-
-
-def too_early() -> ssl.SSLContext:
-    """A server whose certificate is good from tomorrow on."""
-    return shown(since=_DAY / 2)
-
-
-def of_another_host() -> ssl.SSLContext:
-    """A server whose certificate is for another address."""
-    return shown(host="192.0.2.1")
-
-
-def of_a_stranger() -> ssl.SSLContext:
-    """A server whose certificate is signed by nobody who is known."""
-    return shown(issuer="Stranger")
+expired = partial(shown, until=-_DAY)
+too_early = partial(shown, since=_DAY / 2)
+of_another_host = partial(shown, host="192.0.2.1")
+of_a_stranger = partial(shown, issuer="Stranger")
 
 
 def trusting() -> ssl.SSLContext:

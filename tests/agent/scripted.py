@@ -7,8 +7,6 @@ import json
 from types import TracebackType
 from typing import ClassVar, Self
 
-from copilot_admin.agent.llm.stream_parser import AnswerParser
-from copilot_admin.agent.llm.text_tool_calls import in_plain_text
 from copilot_admin.agent.values.model_call import (
     Alive,
     Delta,
@@ -123,26 +121,3 @@ class ScriptedProvider:
     async def models(self) -> tuple[str, ...]:
         """The one model it plays."""
         return ("scripted",)
-
-
-class ToolsInPlainText:
-    """A provider whose model is told of tools in words, around a scripted one."""
-
-    def __init__(self, provider: ScriptedProvider) -> None:
-        self._provider = provider
-
-    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
-        """Stream the answer as if a server had sent it."""
-        parser = AnswerParser(call, text_tools=True)
-        async for delta in self._provider.stream(in_plain_text(call)):
-            text = delta.text if isinstance(delta, TextDelta) else ""
-            reason = delta.reason if isinstance(delta, Finish) else None
-            choice = {"delta": {"content": text}, "finish_reason": reason}
-            for found in parser.feed(b"data: %s\n\n" % json.dumps({"choices": [choice]}).encode()):
-                yield found
-        for found in parser.end():
-            yield found
-
-    async def models(self) -> tuple[str, ...]:
-        """The models of the other provider."""
-        return await self._provider.models()

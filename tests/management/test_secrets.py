@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
-from copilot_admin.config.encryption import EncryptionKey, create_key, parse_key
+from copilot_admin.config.encryption import create_key, parse_key
 from copilot_admin.copilots.encrypted_columns import ENCRYPTED_COLUMNS
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.jobs import key_rotation
@@ -22,10 +22,6 @@ def rotate() -> str:
     out = StringIO()
     call_command("secrets", "rotate", stdout=out)
     return out.getvalue()
-
-
-def count_encrypted(key: EncryptionKey) -> int:
-    return Provider.objects.filter(api_key_cipher__startswith=f"{key.id}:").count()
 
 
 @pytest.fixture
