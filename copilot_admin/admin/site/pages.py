@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.site.navigation import SECTIONS, Section
-from copilot_admin.models import Copilot
 
 MAX_COPILOTS = 8
 MAX_SEARCH_LENGTH = 200
@@ -57,7 +56,15 @@ def _find(request: HttpRequest, query: str, urls: Mapping[str, str]) -> list[Fou
     found: list[FoundLink] = []
     if "Copilot" in urls:
         copilots = reachable(request.user).filter(name__icontains=query).order_by("name")
-        found += [_copilot_link(copilot) for copilot in copilots[:MAX_COPILOTS]]
+        found += [
+            FoundLink(
+                label=one.name,
+                url=reverse("admin:copilot_admin_copilot_change", args=[one.pk]),
+                icon="copilot",
+                kind=_("Copilot"),
+            )
+            for one in copilots[:MAX_COPILOTS]
+        ]
     found += [
         FoundLink(label=str(label), url=urls[name], icon=section.icon, kind=section.label)
         for section in SECTIONS
@@ -69,15 +76,6 @@ def _find(request: HttpRequest, query: str, urls: Mapping[str, str]) -> list[Fou
         label = _("Search conversations for “%(query)s”") % {"query": query}
         found.append(FoundLink(label=label, url=url, icon="chat"))
     return found
-
-
-def _copilot_link(copilot: Copilot) -> FoundLink:
-    return FoundLink(
-        label=copilot.name,
-        url=reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]),
-        icon="copilot",
-        kind=gettext_lazy("Copilot"),
-    )
 
 
 def settings_overview(
