@@ -18,7 +18,6 @@ class CopilotAdminConfig(AppConfig):
 
     name = "copilot_admin"
     verbose_name = "Copilot Admin"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from django.contrib.auth.models import User
@@ -30,12 +29,11 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.models import ModelPrice, Provider
         from copilot_admin.pricing.prices import add_demo_price, clear_price_cache_on_change
         from copilot_admin.storage.errors import reject_nul_on_sqlite
-
-        register_converter(IdConverter, "id")
-        connection_created.connect(reject_nul_on_sqlite)
         from copilot_admin.telemetry.finished_runs import LISTENERS
         from copilot_admin.telemetry.run_log import log_run
 
+        register_converter(IdConverter, "id")
+        connection_created.connect(reject_nul_on_sqlite)
         LISTENERS.append(log_run)
         post_migrate.connect(create_roles, sender=self)
         post_save.connect(record_account_change, sender=User)

@@ -81,7 +81,7 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 logs.hide(SECRET_KEY, str(DATABASES["default"].get("PASSWORD", "")), *env.traces.headers.values())
 
-# Redis: what several workers share
+# Redis: what several workers share; without it, Django caches in the memory of the process
 CHANNEL_SOCKET_TIMEOUT_SECONDS = 30  # the layer waits 5 s for a message, as redis-py does
 REDIS_URL = env.redis_url.get_secret_value()
 if REDIS_URL:
@@ -109,7 +109,6 @@ if REDIS_URL:
         }
     }
 else:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
 # Limits; uploads stay in memory, so that a question never lies in a temporary file.
@@ -209,10 +208,6 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # widgets use templates of the project
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-}
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
 FORMAT_MODULE_PATH = "copilot_admin.config.formats"
