@@ -27,7 +27,7 @@ from protocol.models import (
 )
 from protocol.redaction import redact_text
 
-_SAFE_INTEGER = 2**53  # beyond it a double is no exact integer any more
+_SAFE_INTEGER = 2**53  # a double is an exact integer only up to this
 
 
 class CanonicalRole(StrEnum):
@@ -104,7 +104,7 @@ def _result(result: SourceResult) -> Json:
 
 
 def _item(item: DataItem | FileReference) -> Json:
-    """The content alone: formats are named differently in every generation."""
+    """Return only the content: formats are named differently in every generation."""
     return {"url": item.url} if isinstance(item, FileReference) else item.content
 
 

@@ -46,7 +46,7 @@ _LEFTOVER = re.compile(
     r"|<(?:artifact|citation)\b[^<>]*>|</(?:artifact|citation)\s*>"
 )
 _NAMED_TAG = re.compile(r"<artifact className=\"([^\"<>]{1,200})\" ?/>")
-_OWN_ARGUMENTS = "input_args"  # by which the client finds its widget
+_OWN_ARGUMENTS = "input_args"  # the client finds its widget by these
 
 
 def read_citation(raw: JsonObject, *, id: UUID) -> Citation | None:

@@ -1,4 +1,4 @@
-"""Data messages: notes that stay with a model while a conversation lasts.
+"""Data messages: notes that a model sees throughout a conversation.
 
 Source: Acts of Emergence 005, Agent/Data.
 """
@@ -35,14 +35,14 @@ MISSING = Missing.MISSING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataMessage:
-    """Data, and what it means.
+    """Data with its meaning.
 
     Attributes:
         data: Any JSON value. Null is data, `MISSING` is the absence of data.
         schema: A JSON Schema of the data, for the model and for people.
-        kind: The role of the data, "user" or "state"; messages of one kind are one thing.
+        kind: The role of the data, "user" or "state"; messages of one kind are merged.
         description: A sentence about the data, on one line.
-        instance: Sets data of one kind apart; without it the data is global.
+        instance: Distinguishes data of one kind; without it the data is global.
         role: The role under which the model reads it.
     """
 
@@ -95,7 +95,7 @@ def read_data_message(raw: Mapping[str, Json]) -> DataMessage | None:
 
 
 def slugify_kind(text: str) -> str:
-    """Return a valid kind made of any text."""
+    """Return a valid kind derived from any text."""
     plain = _NOT_IN_KINDS.sub("-", text).strip("-")
     if not plain:
         return NO_KIND
@@ -103,7 +103,7 @@ def slugify_kind(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text on one line, so that it can't pretend to be a heading of its own."""
+    """Return the text on one line, so that it can't imitate a heading."""
     line = " ".join(text.split())
     return f"\\{line}" if line.startswith(("## Data:", "_instance:", _SCHEMA)) else line
 
@@ -135,7 +135,7 @@ def fold(messages: Sequence[DataMessage], *, merging: bool = True) -> tuple[Data
 
     Args:
         messages: Oldest first.
-        merging: False leaves it to the model to put the parts of one thing together.
+        merging: False leaves the merging to the model.
     """
     if not merging:
         return tuple(messages)

@@ -1,7 +1,7 @@
 """Events that a client receives while a copilot answers.
 
 The values are those of generation 3; `protocol.serializers` translates them for older clients. A
-new event needs one subclass of `Event` here, and nothing else.
+new event needs only a subclass of `Event` here.
 Source: the OpenBB copilot protocol, response events of generation 3.
 """
 

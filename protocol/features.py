@@ -98,11 +98,11 @@ class CustomFeatureType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomFeature:
-    """A control of the builder's own; its value reaches the prompt as `{{ options.<key> }}`.
+    """A control defined by the builder; its value reaches the prompt as `{{ options.<key> }}`.
 
     Attributes:
-        model: The model that answers while a toggle is on; "": the copilot's own.
-        provider: The name of that model's provider; "": the copilot's own.
+        model: The model that answers while a toggle is on; "" for the copilot's own.
+        provider: The name of that model's provider; "" for the copilot's own.
     """
 
     key: str

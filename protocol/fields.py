@@ -99,7 +99,7 @@ class Fields:
 
 
 def as_text(value: Json) -> str:
-    """Return a text as it is, any other JSON value as compact JSON."""
+    """Return a text unchanged, any other JSON value as compact JSON."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""The client functions of the protocol and the widgets that their calls name."""
+"""The client functions of the protocol and their widgets."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ def get_widget_data_call(sources: Iterable[DataSource]) -> dict[str, Json]:
 
 
 def data_sources(input_arguments: JsonObject) -> tuple[DataSource, ...]:
-    """Return the sources that a call or its result names, in the order of the result's elements.
+    """Return the sources of a call or its result, in the order of the result's elements.
 
     Generations 2 and 3 name `data_sources`, generation 1 one `widget_uuid`; chats that the client
     migrated from an older version name a list of `widget_uuids`.

@@ -1,6 +1,6 @@
 """JSON values: types, coercion of untrusted ones, and cleaning.
 
-Values are as deep as `protocol.strict_json` allows, so they are walked by recursion.
+Recursive functions suffice: `protocol.strict_json` limits the depth of values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 JsonObject: TypeAlias = Mapping[str, Json]
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_MAX_DIGITS = 400  # a number of floating point has 309
+_MAX_DIGITS = 400  # a floating-point number has 309
 
 
 def load_lenient(text: str | bytes) -> Json:

@@ -13,8 +13,8 @@ from referencing.jsonschema import DRAFT202012
 from protocol.json import Json, JsonObject
 
 MAX_FAULTS = 10  # further ones add no information
-_MAX_CHARACTERS = 300  # of a path, and of what is wrong there
-_NOISE = frozenset({"title", "default"})  # pydantic's own names; they only cost tokens
+_MAX_CHARACTERS = 300  # of a path, and of a violation
+_NOISE = frozenset({"title", "default"})  # pydantic's own names, which only use tokens
 _REFERENCES = ("$ref", "$dynamicRef")
 _PATTERNS = FormatChecker(("regex",))  # other formats don't concern schemas
 
@@ -36,7 +36,7 @@ def schema_fault(schema: Any) -> str:
 
 
 def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
-    """Return where data does not fit a schema: one sentence a fault, each with the path in the data.
+    """Return the places where data violates a schema, as one sentence each with the path.
 
     Args:
         data: Any JSON value.
@@ -51,7 +51,7 @@ def named_faults(data: Any, schema: Any) -> tuple[str, ...]:
 
 
 def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
-    """Return where arguments do not fit the schema of a call: each begins with the argument."""
+    """Return the violations of a call's schema: each sentence begins with the argument."""
     required = schema.get("required") if isinstance(schema, Mapping) else None
     names = required if isinstance(required, list | tuple) else ()
     missing = [f"{name} is missing" for name in names if name not in arguments]
@@ -60,10 +60,10 @@ def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
 
 
 def self_contained(schema: JsonObject) -> JsonObject:
-    """Return a generated schema without references and titles, as models read it best.
+    """Return a generated schema without references and titles, the best form for models.
 
     Args:
-        schema: As pydantic makes it, with `$defs`.
+        schema: From pydantic, with `$defs`.
     """
     definitions = cast("Mapping[str, Json]", schema.get("$defs", {}))
     return {

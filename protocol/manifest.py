@@ -37,7 +37,7 @@ class CopilotCard:
 
     Attributes:
         features: The keys of the features that are switched on.
-        feedback_url: The target of thumbs; advertised only while the feature `feedback` is on.
+        feedback_url: The target of feedback; advertised only while the feature `feedback` is on.
     """
 
     slug: str

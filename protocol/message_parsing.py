@@ -44,8 +44,8 @@ def parse_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
             previous = messages[-1] if messages else None
             message = _parse_message(Fields(one, path=path, notes=notes), previous=previous)
             messages += [message] if message else []
-    # A task is the orchestrator's message that is last, or that an agent took up: if a human
-    # message follows, it was the orchestrator's own answer.
+    # An orchestrator's message is a task if it is the last one, or if an agent answers it. Before a
+    # human message it is the orchestrator's own answer.
     return tuple(
         HumanMessage(message.text, agent_id=message.agent_id)
         if isinstance(message, AiMessage)
@@ -105,12 +105,12 @@ def find_data_messages(raw: Sequence[Json]) -> dict[str, JsonObject]:
 
 
 def is_data(raw: Json) -> bool:
-    """Return whether an element is a Data message by its own account."""
+    """Return whether an element declares itself a Data message."""
     return isinstance(raw, Mapping) and _body(raw).get("type") in TYPES
 
 
 def parse_data_message(raw: JsonObject, *, path: str, notes: Notes) -> ContextItem | None:
-    """Parse a Data message; one that can't be used is noted.
+    """Parse a Data message; an unusable one is noted.
 
     A client may speak only for the user, and its kind must not break a heading.
     """
@@ -165,7 +165,7 @@ def _parse_message(fields: Fields, *, previous: Message | None) -> Message | Non
 
 
 def _content(fields: Fields) -> Json:
-    """The content; of a list of parts the text, and a note of the parts without one."""
+    """Return the content; for a list of parts, its text and a note of the parts without text."""
     content = fields.raw.get("content")
     if content is None and fields.raw.get("type") == "text":
         content = fields.raw.get("text")
@@ -178,7 +178,7 @@ def _content(fields: Fields) -> Json:
 
 
 def _text_of_parts(content: Json) -> Json:
-    """The text of a content that is a list of parts; any other content as it is.
+    """Return the text of a list of parts; any other content unchanged.
 
     Source: the chat APIs of model vendors, whose format some clients send: a part is an object with
     a `text`, or a plain text. Others, such as images, have no text.
@@ -283,10 +283,10 @@ def _parse_items(fields: Fields) -> Iterator[DataItem | FileReference]:
 
 
 def _parse_item(fields: Fields) -> DataItem | FileReference | None:
-    """One item; a `content` that isn't text is written as JSON."""
+    """Return one item; a `content` that isn't text becomes JSON."""
     content, url = fields.raw.get("content"), fields.raw.get("url")
     data_format = fields.object("data_format")
-    if "type" in data_format and "data_type" not in data_format:  # as generation 2 writes it
+    if "type" in data_format and "data_type" not in data_format:  # the format of generation 2
         others = {key: value for key, value in data_format.items() if key != "type"}
         data_format = {"data_type": "object", "parse_as": data_format["type"], **others}
     citable = fields.flag("citable", default=True)
@@ -299,7 +299,7 @@ def _parse_item(fields: Fields) -> DataItem | FileReference | None:
 
 
 def _item_of(content: Json) -> DataItem:
-    """An item without a format of its own: rows are a table, other JSON is text."""
+    """Return an item without a format of its own: rows are a table, other JSON is text."""
     if isinstance(content, str):
         return DataItem(content=content)
     is_table = isinstance(content, list | tuple) and all(isinstance(r, Mapping) for r in content)

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 from protocol.data import DataMessage
 from protocol.json import Json, JsonObject
 
-ORCHESTRATOR = "openbb-copilot"  # an ai message of this agent is a task, hence the user's turn
+ORCHESTRATOR = "openbb-copilot"  # its messages are tasks, hence part of the user's turn
 _UPLOAD_ORIGIN = "OpenBB Hub"  # the origin of attached files
 _UPLOAD_PREFIX = "file-"
-MAX_ZONE_CHARACTERS = 64  # the longest name that there is has 32
+MAX_ZONE_CHARACTERS = 64  # the longest known name has 32
 
 
 class Generation(IntEnum):

@@ -1,7 +1,7 @@
 """Parse a query body of any generation as leniently as the protocol's history requires.
 
 Source: the request bodies of the three generations of the copilot protocol. A wrong field is left
-out with a note; only a body without one usable message is refused.
+out with a note; only a body without any usable message is rejected.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,8 +31,8 @@ from protocol.models import (
 from protocol.redaction import redact
 from protocol.strict_json import parse
 
-MAX_URLS = 4  # the protocol allows as many
-MAX_MESSAGES = 2000  # a chat of a day has some dozens
+MAX_URLS = 4  # the limit of the protocol
+MAX_MESSAGES = 2000  # a typical chat of a day has a few dozen
 _REPLACED = "Characters that cannot be stored were replaced with U+FFFD."
 _ONLY_THREE = frozenset(
     {"timezone", "workspace_state", "workspace_options", "tools", "model", "skills_catalog"}
@@ -40,7 +40,7 @@ _ONLY_THREE = frozenset(
 _GROUPS = ("primary", "secondary", "extra")
 _CALL_ARGUMENTS = "copilot_function_call_arguments"
 _OFF = (False, "", None)  # Workspace omits an option that is off; the docs promise false
-# Source: the definition of a column in the settings of a widget, and what others call the same.
+# Source: column definitions in the settings of a widget, and equivalent keys of others.
 _COLUMN_NAMES = ("field", "name", "headerName")
 
 
@@ -63,7 +63,7 @@ def parse_query(
 
     Args:
         body: The bytes of the body, or the parsed object.
-        hint: The generation that the address promised; the body's shape wins.
+        hint: The generation according to the URL; the body's shape wins.
         max_messages: The longest history that is accepted.
 
     Returns:
@@ -203,7 +203,7 @@ def _parse_skills(fields: Fields, name: str) -> Iterator[JsonObject]:
 
 
 def _parse_context(raw: Json, *, notes: Notes) -> Iterator[ContextItem]:
-    """Artifacts of the chat (generations 2 and 3), widget data (generation 1) or Data messages."""
+    """Parse artifacts of the chat (generations 2 and 3), widget data (1) or Data messages."""
     for index, one in enumerate(_as_list(raw)):
         path = f"context[{index}]"
         if isinstance(one, str):
@@ -248,7 +248,7 @@ def _parse_group(fields: Fields, name: str) -> Iterator[Widget]:
 
 
 def _parse_columns(fields: Fields) -> Iterator[str]:
-    """The names of the columns; a column may be an object with the name of its values."""
+    """Return the names of the columns; a column may be an object with the name of its values."""
     for index, one in enumerate(fields.list("columns")):
         name = next(filter(None, map(object_of(one).get, _COLUMN_NAMES)), one)
         if isinstance(name, str):

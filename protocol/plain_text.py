@@ -1,4 +1,4 @@
-"""Tables, HTML and sources as text, for clients that show nothing else."""
+"""Tables, HTML and sources as text, for clients that display only text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
@@ -6,7 +6,7 @@ import re
 
 from protocol.json import Json, JsonObject
 
-# Rows that each have keys of their own make a table of quadratic size.
+# Rows with disjoint keys make a table of quadratic size.
 MAX_CELLS = 50_000
 _BLANK = re.compile(r"[\r\n]+")
 # A script or style without an end tag extends to the end of the text.
@@ -15,7 +15,7 @@ _BLOCK_END = re.compile(
     r"<(?:br|hr)\b[^<>]*>|</(?:p|div|li|tr|h[1-6]|ul|ol|table|section|article|blockquote|pre)\s*>",
     re.IGNORECASE,
 )
-_ENDLESS_NUMBER = re.compile(r"&#[0-9]{20,}+;?")  # no character has so long a number
+_ENDLESS_NUMBER = re.compile(r"&#[0-9]{20,}+;?")  # no character has such a long number
 _CELL_END = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
 _COMMENT_OR_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
 # An image in Markdown is a link after "!". Possessive matching scans a run of them in one pass.
@@ -45,7 +45,7 @@ def markdown_table(rows: Sequence[JsonObject]) -> str:
 
 
 def html_text(html: str) -> str:
-    """Return the text that a browser would show of a piece of HTML."""
+    """Return the text that a browser would display for a piece of HTML."""
     text = _BLOCK_END.sub("\n", _UNSEEN.sub("", html))
     text = _COMMENT_OR_TAG.sub("", _CELL_END.sub("\t", text))
     text = unescape(_ENDLESS_NUMBER.sub("\ufffd", text))
@@ -62,7 +62,7 @@ def sources_line(sources: Iterable[JsonObject]) -> str:
 def inert(text: str) -> str:
     """Return the text without anything that a Markdown viewer would load automatically.
 
-    Cells, the text of HTML and names of sources were not written as Markdown.
+    Cells, the text of HTML and names of sources are not Markdown, but may contain its syntax.
     """
     return _TAG_MARK.sub("< ", _IMAGE_MARK.sub("", text))
 

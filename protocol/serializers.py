@@ -51,7 +51,7 @@ def serialize(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
 
     Args:
         event: An event of generation 3.
-        generation: The dialect of the client; it may have nothing to show for the event.
+        generation: The dialect of the client, which may have no equivalent of the event.
     """
     match _without_unsafe_urls(event), generation:
         case FunctionCall() as call, Generation.ONE | Generation.TWO:
@@ -93,7 +93,7 @@ def payload(event: Event) -> dict[str, Json]:
 
 
 def echo_of(call: FunctionCall, generation: Generation) -> CallMessage:
-    """Return the message by which a client repeats a call in its next request."""
+    """Return the message with which a client repeats a call in its next request."""
     data = serialize(call, generation)[0][1]
     arguments = data["input_arguments"]
     return CallMessage(call.function, arguments if isinstance(arguments, Mapping) else {})
@@ -110,7 +110,7 @@ def _chunk(text: str) -> tuple[WireEvent, ...]:
 
 
 def _older_call(call: FunctionCall, generation: Generation) -> dict[str, Json]:
-    """A call for data with `copilot_function_call_arguments`; generation 1 has a single widget."""
+    """Return a data call with `copilot_function_call_arguments`; generation 1 has one widget."""
     sources = _widget_sources(call.function, call.input_arguments)
     if not sources or (generation is Generation.ONE and not sources[0].widget_uuid):
         return payload(call)
@@ -134,7 +134,7 @@ def _widget_sources(function: str, arguments: JsonObject) -> tuple[DataSource, .
 
 
 def _call_arguments(function: str, arguments: JsonObject) -> Json:
-    """Arguments without nulls; source objects contain only keys that every known client accepts."""
+    """Return arguments without nulls; source objects contain only keys that all clients accept."""
     if sources := _widget_sources(function, arguments):
         return {"data_sources": [source.to_json() for source in sources]}
     return _without_nulls(arguments)
@@ -184,7 +184,7 @@ def _citation_two(citation: dict[str, Json]) -> Json:
 
 
 def _to_object(value: object) -> dict[str, Json]:
-    """The fields of a dataclass under their wire names, without nulls and empty defaults."""
+    """Return the fields of a dataclass under their wire names, without nulls and empty defaults."""
     data: dict[str, Json] = {}
     for one in fields(value):  # type: ignore[arg-type]  # only ever called with dataclasses
         member = getattr(value, one.name)

@@ -1,7 +1,7 @@
 """Server-sent events as bytes: the encoder of answers, and the decoder of any stream.
 
-Source: the event stream format of the HTML standard, narrowed to what Workspace reads: one `event`
-line, one `data` line with a JSON object, a blank line.
+Source: the event stream format of the HTML standard, restricted to the subset of Workspace: one
+`event` line, one `data` line with a JSON object, a blank line.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ def encode_data(data: Mapping[str, Json]) -> bytes:
 
 
 def encode_json(value: Json) -> bytes:
-    """Return a JSON document with the same escapes, so that any text has a form in UTF-8."""
+    """Return a JSON document with the same escapes, so that any text can be encoded as UTF-8."""
     return _utf8(_JSON.encode(value))
 
 
@@ -62,7 +62,7 @@ def decode(stream: bytes) -> list[tuple[str, str]]:
 
 
 class Decoder:
-    """Incremental reader of an event stream, whatever its pieces are.
+    """Incremental reader of an event stream with arbitrary piece boundaries.
 
     Comments and unknown fields are skipped; LF, CR and CRLF end a line; several data lines are
     joined with LF. `end` returns an event without its blank line, which the standard drops.
@@ -99,7 +99,7 @@ class Decoder:
         return [event for block in blocks if (event := _read(block))]
 
     def end(self) -> list[ServerEvent]:
-        """Return the event that the end of the stream ends, if any."""
+        """Return the event that is pending at the end of the stream, if any."""
         rest, self._rest = b"".join(self._rest), []
         return [event] if (event := _read(rest)) else []
 
@@ -123,7 +123,7 @@ class Decoder:
 
 
 def _read(block: bytes) -> ServerEvent | None:
-    if block.startswith(b"data: ") and b"\n" not in block:  # as nearly always
+    if block.startswith(b"data: ") and b"\n" not in block:  # nearly always
         return "message", block[6:]
     name, data = "", []
     for line in block.split(b"\n"):

@@ -1,1 +1,1 @@
-"""Answers one query: copilot version and question in, protocol events out; without Django."""
+"""Answers one query: from copilot version and question to protocol events; without Django."""

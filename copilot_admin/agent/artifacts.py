@@ -20,7 +20,7 @@ from protocol.models import AiMessage, Query, ResultMessage
 
 # In `extra_state`: a client returns it with the result of a call.
 CARRIED = "artifact_names"
-# Of an event, which clients and servers read up to a megabyte.
+# Of an event: clients and servers accept events of up to a megabyte.
 _MAX_PICTURE_CHARACTERS = 900_000
 _PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
 

@@ -1,4 +1,4 @@
-"""Citations of an answer: widgets whose data the model saw, what that data cites, web pages."""
+"""Citations of an answer: widgets whose data the model saw, citations in that data, web pages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -29,14 +29,14 @@ from protocol.models import (
 MAX_CITATIONS = 500
 NOT_ALL_CITED = "The answer rests on more sources than are cited here."
 _MAX_DESCRIPTION = 1_000  # characters; each value of a parameter repeats its widget's
-# What sources send when they have nothing: no text, no rows, no value.
+# Empty results of sources: no text, no rows, no value.
 _EMPTY = frozenset({"", '""', "[]", "{}", "[{}]", "null"})
 _MAX_EMPTY = 20  # characters, with blanks between them
 _Boxes: TypeAlias = tuple[tuple[JsonObject, ...], ...]
 
 
 def cite_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator[Citation]:
-    """Yield a citation for each widget and arguments with data in this turn, then what it cites.
+    """Yield a citation for each distinct widget call with data in this turn, then extra citations.
 
     Values of a split parameter are cited one by one. `answer_id` is the namespace for ids. Quotes
     in the text of `answer` are marked on the pages of documents.
@@ -50,7 +50,7 @@ def cite_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator
 
 
 def collect_citations(citations: Iterable[Citation]) -> Iterator[Event]:
-    """Yield the citations as one event, and a warning if there are more than fit."""
+    """Yield the citations as one event, and a warning if they exceed the limit."""
     taken = tuple(islice(citations, MAX_CITATIONS + 1))
     if taken:
         yield CitationCollection(taken[:MAX_CITATIONS])
@@ -59,7 +59,7 @@ def collect_citations(citations: Iterable[Citation]) -> Iterator[Event]:
 
 
 def cite_web_sources(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterator[Citation]:
-    """Yield a citation for each page that the model's provider searched, or source that it named.
+    """Yield a citation for each page found by the provider's web search, or other named source.
 
     Source: a client hides details named url, source or id; hence "Link".
     """
@@ -86,7 +86,7 @@ def _cite_extra(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
     """
     results = (one for message in messages_of_turn(query) for one in _results(message))
     found: dict[str, Citation] = {}
-    named: set[str] = set()  # ids that would have been made for what has one of its own
+    named: set[str] = set()  # ids that would have been generated for citations with their own id
     for raw in (given for one in results for given in one.extra_citations):
         same = json.dumps({key: one for key, one in raw.items() if key != "id"}, sort_keys=True)
         made = uuid5(answer_id, f"extra citation {same}")

@@ -1,4 +1,4 @@
-"""Tools of a model that the client carries out: widget data and the client functions."""
+"""Tools that the client carries out for a model: widget data and the client functions."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -63,14 +63,14 @@ class ClientTools:
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
-        """Schemas that the model is offered."""
+        """Schemas of the offered tools."""
         data = (data_tool(self._query.generation),) if self._data_offered else ()
         listed = (tool.schema for tool in self._tools.values() if not tool.unlisted)
         return (*data, *listed)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names under which the model calls them."""
+        """Names of these tools."""
         return tuple(schema.name for schema in self.schemas)
 
     @property
@@ -102,7 +102,7 @@ class ClientTools:
         return event
 
     def answer_for(self, call: ToolCall) -> str | None:
-        """Return the answer to a call that the client does not carry out, if there is one.
+        """Return the answer to a call that needs no client call, if there is one.
 
         Raises:
             ToolMistake: The arguments of a tool that is answered here are not valid.

@@ -42,7 +42,7 @@ class ImageFilter:
         self._text = MarkdownImages(sources)
 
     def take(self, output: Output) -> Sequence[Output]:
-        """Return what may be sent of an output, and now."""
+        """Return the outputs that may be sent now."""
         if isinstance(output, MessageChunk):
             text = self._text.feed(output.delta)
             if text == output.delta:

@@ -1,6 +1,6 @@
 """The agent loop: answers one query with a model and its tools.
 
-A turn is a question with everything until its answer. A step of it answers one request of the
+A turn is a question and everything until its answer. A step of it answers one request of the
 client: it ends in an answer, or in one function call that the client carries out before it sends
 the next request. Within a step the model is called again after each round of server tools.
 """
@@ -53,7 +53,7 @@ async def answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
     Finish or a FunctionCall.
 
     Raises:
-        RunError: The answer failed; what there was of it has been yielded.
+        RunError: The answer failed; its partial output has been yielded.
     """
     image_filter = ImageFilter(request.spec.html_sources)
     try:

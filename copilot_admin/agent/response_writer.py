@@ -1,4 +1,4 @@
-"""Events of one step: text, reasoning, warnings, and the status updates that a builder wrote."""
+"""Events of one step: text, reasoning, warnings, and the builder's status updates."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ GAP = MessageChunk("\n\n")
 
 
 def warning_events(sentence: str) -> tuple[Event, ...]:
-    """Return the events that show a sentence in every generation.
+    """Return the events that display a sentence in every generation.
 
     The status is dropped for generation 1, which then still has the chunk. ERROR is never sent:
     clients delete the last question and answer on it.
@@ -128,7 +128,7 @@ class ResponseWriter:
 
     Args:
         query: With the state of earlier steps merged in.
-        problems: Sentences about files and data that the answer lacks.
+        problems: Sentences about missing files and data.
         max_bytes: Of the answer's text.
     """
 
@@ -168,7 +168,7 @@ class ResponseWriter:
         return kept
 
     def write(self, text: str) -> Iterator[Event]:
-        """Show text; empty text opens the response."""
+        """Yield events for text; empty text opens the response."""
         yield from self._open()
         if not text:
             return
@@ -186,7 +186,7 @@ class ResponseWriter:
             yield from events
 
     def write_before_call(self, call: FunctionCall) -> Iterator[Event]:
-        """Show status updates before a client call; never text."""
+        """Yield status updates before a client call; never text."""
         if self._begins and not self._is_open:
             yield from _fixed_steps(self._spec, StepPlace.START)
         yield from self._show_reasoning()
@@ -195,7 +195,7 @@ class ResponseWriter:
             yield StatusUpdate(message=sentence, level=StatusLevel.WARNING)
 
     def warn(self, sentence: str) -> Iterator[Event]:
-        """Show a warning in a paragraph of its own."""
+        """Yield a warning as a separate paragraph."""
         yield from self.write(self.text.release())
         yield from self.write("\n\n" if self.text.shown else "")
         yield from warning_events(sentence)
@@ -205,7 +205,7 @@ class ResponseWriter:
         self._deferred += (one for one in sentences if one not in self._deferred)
 
     def flush_reasoning(self) -> Iterator[Event]:
-        """Show reasoning that no text follows: a tool runs, or the step ends."""
+        """Yield reasoning that is not followed by text: a tool runs, or the step ends."""
         if self._reasoning:
             yield from self._open()
             yield from self._show_reasoning()

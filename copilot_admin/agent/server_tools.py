@@ -111,13 +111,13 @@ class ServerTools:
             yield output
         result = result_text(run)
         yield _record_call(run, result)
-        if is_refused and not run.outputs:  # another try may do better, but not for ever
+        if is_refused and not run.outputs:  # another attempt may succeed, but attempts are limited
             raise ToolMistake(result)
         yield ToolResult(result, failed=bool(run.error))
 
 
 def taken_names(spec: CopilotSpec) -> frozenset[str]:
-    """Return tool names that no component of the copilot may have."""
+    """Return the tool names that are reserved."""
     return frozenset({DATA_TOOL.name, *spec.tools})
 
 

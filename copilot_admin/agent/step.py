@@ -58,7 +58,7 @@ PICTURE_LEFT_OUT = "\n\n(The model made a picture that can't be shown here.)\n\n
 
 
 class Step:
-    """Conversation with the model in one step, and what follows from its answers.
+    """Conversation with the model in one step, and the outputs of its answers.
 
     Args:
         query: With the state of earlier steps merged in, and files read.
@@ -127,7 +127,7 @@ class Step:
 
     @property
     def messages(self) -> Sequence[ModelMessage]:
-        """The conversation with the model, its last answer included."""
+        """The conversation with the model, including its last answer."""
         last = ModelMessage(role=ModelRole.ASSISTANT, text=self.text.round_text)
         return (*self._messages, last)
 
@@ -156,7 +156,7 @@ class Step:
         )
 
     def resume(self, calls: Sequence[ToolCall]) -> None:
-        """Begin with calls that the model made together with the one the client carried out."""
+        """Begin with calls that the model made together with the client's call."""
         self._calls = list(calls)
         self._is_resumed = True
         self._finish = Finish("tool_calls")
@@ -195,7 +195,7 @@ class Step:
         return self._artifact_names.carry(call) if call is not None else None
 
     def end_in_call(self, call: FunctionCall) -> Iterator[Output]:
-        """Yield everything that is left of a step that ends in a client call."""
+        """Yield the remaining outputs of a step that ends in a client call."""
         function = function_named(call.function)
         if function is not None and not function.only_reads and self._has_read_data():
             yield CalledAfterData(call.function)

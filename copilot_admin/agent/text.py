@@ -31,7 +31,7 @@ def parse_json_text(text: str, *, what: str) -> Json:
     """Return the value of a JSON text.
 
     Args:
-        text: JSON; NaN and infinities are read too, as many a library writes them.
+        text: JSON; NaN and infinities are accepted, as many libraries write them.
         what: Names it in a sentence, in the plural: "rows".
 
     Raises:
@@ -65,7 +65,7 @@ def quote(name: object) -> str:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return names separated by commas; of very many the first.
+    """Return names separated by commas; long lists are truncated.
 
     Examples:
         >>> join_names(["date", "price"])

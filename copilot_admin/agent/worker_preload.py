@@ -1,4 +1,4 @@
-"""Start of the fork server of `worker_processes`, which imports this module and nothing else."""
+"""Start of the fork server of `worker_processes`, which imports only this module."""
 
 import gc
 from io import BytesIO
@@ -21,7 +21,7 @@ def _drop_environment() -> None:
 def _load_libraries() -> None:
     """Read small files: libraries load more at the first one, 30 ms in each child otherwise."""
     from docx import Document
-    import openpyxl  # noqa: F401  # readers import it and pptx when they need them
+    import openpyxl  # noqa: F401  # readers import it and pptx on demand
     from PIL import Image
     import pptx  # noqa: F401
 
@@ -43,7 +43,7 @@ def _load_libraries() -> None:
 def _prepare() -> None:
     _drop_environment()
     _load_libraries()
-    logging.disable()  # messages of parsers may quote the file
+    logging.disable()  # log messages of parsers may quote the file
     for stream in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     oom_score = Path("/proc/self/oom_score_adj")

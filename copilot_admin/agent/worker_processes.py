@@ -1,7 +1,7 @@
 """Tasks on untrusted input, each in a child process with limits.
 
-Children are forked from a server that has loaded the libraries and knows no keys. They send back
-JSON, which nothing unpickles, and end as soon as their caller stops waiting.
+Children are forked from a server that has loaded the libraries but contains no keys. They return
+JSON, never pickles, and end as soon as their caller stops waiting.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["copilot_admin.agent.worker_preload"])
 _lock = Lock()  # `multiprocessing` isn't safe for starts and joins from several threads
 
-# A task: an order and its bytes become replies. It is a function at the top of a module.
+# A task maps an order and its bytes to replies. It is a function at the top of a module.
 Task: TypeAlias = Callable[[JsonObject, bytes], Iterator[Json]]
 
 
@@ -80,7 +80,7 @@ class Limits:
     cpu_seconds: int
 
     def apply(self) -> None:
-        """Set the limits of this process for good."""
+        """Set the limits of this process permanently."""
         _limit(resource.RLIMIT_AS, self.memory, self.memory)
         # SIGXCPU identifies the reason; a child that ignores it is killed a second later.
         _limit(resource.RLIMIT_CPU, self.cpu_seconds, self.cpu_seconds + 1)
@@ -89,7 +89,7 @@ class Limits:
 
 
 def _limit(kind: int, soft: int, hard: int) -> None:
-    with suppress(ValueError, OSError):  # macOS doesn't know all of them
+    with suppress(ValueError, OSError):  # macOS supports only some of them
         resource.setrlimit(kind, (soft, hard))
 
 

@@ -26,7 +26,7 @@ from copilot_admin.models import Conversation
 from copilot_admin.storage.writer import READER
 from copilot_admin.telemetry.run_log import ThrottledWarnings
 
-SEND_TIMEOUT_SECONDS = 2.0  # a page that misses one change sees the next
+SEND_TIMEOUT_SECONDS = 2.0  # a page that misses one change receives the next
 CHECK_SECONDS = 15.0  # after which an open page notices that its session is over
 # Reconnecting authenticates through the proxy again, which never reports a sign-out.
 MAX_PROXY_SECONDS = 120.0
@@ -41,7 +41,7 @@ _WARNINGS = ThrottledWarnings(logger)
 
 
 class TurnChange(StrEnum):
-    """Change of a turn, as live pages get it."""
+    """Change of a turn, in the form for live pages."""
 
     STARTED = "started"
     PROGRESS = "progress"
@@ -74,9 +74,9 @@ async def broadcast(conversation_id: int, *, turn_id: int, kind: TurnChange) -> 
 
 
 class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """Sends which turn changed; the page fetches the turn with its own rights.
+    """Sends ids of changed turns; the page fetches the turn with the reader's permissions.
 
-    The middleware has rejected other origins. What the client sends is ignored.
+    The middleware has rejected other origins. Messages of the client are ignored.
     """
 
     _watch: asyncio.Task[None] | None = None
@@ -87,7 +87,7 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
             if not await self._may_view(self.scope["session"]):
                 await self.close()
                 return
-            self.groups = [group_of(conversation_id)]  # channels leaves them at the end
+            self.groups = [group_of(conversation_id)]  # channels leaves them on disconnect
             async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
                 await self.channel_layer.group_add(self.groups[0], self.channel_name)
         except FAILURES as error:
@@ -116,10 +116,10 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any
     ) -> None:
-        """Ignore what the client sends."""
+        """Ignore messages of the client."""
 
     async def transcript_changed(self, event: dict[str, Any]) -> None:
-        """Pass a change on, unless the reader signed out or lost the right to read."""
+        """Forward a change, unless the reader signed out or lost the permission to read."""
         if await self._check_session():
             await self.send_json({"turn": event["turn"], "kind": event["kind"]})
 
@@ -136,8 +136,8 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
         return may_view
 
     async def _may_view(self, session: SessionBase) -> bool:
-        # Not with `database_sync_to_async`: it has one thread for all sockets, on which each would
-        # wait for those before while the database is away.
+        # Not with `database_sync_to_async`: all sockets share its one thread, so each would wait
+        # for the previous ones during an outage of the database.
         conversation_id = self.scope["url_route"]["kwargs"]["conversation_id"]
         remote: RemoteUser | None = self.scope.get(REMOTE_USER_KEY)
         return await READER.run(partial(_may_view, session, conversation_id, remote))
@@ -146,7 +146,7 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
 def _may_view(session: SessionBase, conversation_id: int, remote: RemoteUser | None) -> bool:
     sso = session.get(SSO) or {}
     if sso.get("source") == PROXY and (remote is None or remote.mark != sso["mark"]):
-        return False  # the proxy doesn't name this user any more
+        return False  # the proxy no longer reports this user
     request = HttpRequest()
     request.session = session
     user = get_user(request)

@@ -35,8 +35,8 @@ _draining = threading.Event()
 async def open_run(question: AdmittedQuery, deadline: Deadline | None = None) -> ActiveRun:
     """Start answering; when it returns, the run is committed.
 
-    The first write and the call of the model start together, so the commit hides behind the model's
-    first token.
+    The first write runs concurrently with the call of the model, so the first token hides the
+    latency of the commit.
 
     Raises:
         Unavailable: The server is draining, or the database can't store the run.
@@ -81,7 +81,7 @@ def start_draining() -> None:
 
 
 def stop_draining() -> None:
-    """Accept questions again (a server starts in a process that drained before)."""
+    """Accept questions again, for a server that starts in a process that has drained."""
     _draining.clear()
 
 
@@ -90,7 +90,7 @@ def is_draining() -> bool:
 
 
 async def interrupt_all() -> None:
-    """End every run with a sentence to its client, and wait until all are stored."""
+    """End every run with a message to its client, and wait until all are stored."""
     runs = tuple(RUNNING)
     for run in runs:
         run.cancel(CancelReason.SHUTDOWN)
@@ -131,7 +131,7 @@ def _cancel(reason: CancelReason, runs: Iterable[ActiveRun]) -> None:
 
 
 async def send_heartbeats() -> None:
-    """Note that the runs of this process are alive."""
+    """Store heartbeats of the runs of this process."""
     if RUNNING:
         await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
 

@@ -1,4 +1,4 @@
-"""Context of an admitted query: what the store, the agent and telemetry get of it."""
+"""Context of an admitted query: inputs of the store, the agent and telemetry."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -49,7 +49,7 @@ class AdmittedQuery:
 
     @property
     def identity(self) -> RequestIdentity:
-        """The caller, as limits see it."""
+        """The caller's identity for limits."""
         return RequestIdentity(
             copilot_id=self.live.id,
             key_id=self.caller.key_id,
@@ -63,7 +63,7 @@ class AdmittedQuery:
 def run_start_of(
     question: AdmittedQuery, answerer: Answerer | None, *, started_at: datetime
 ) -> RunStart:
-    """Return what is stored of a run that begins; without an answerer the copilot isn't ready."""
+    """Return the stored start of a run; without an answerer the copilot isn't ready."""
     spec = answerer.spec if answerer else None
     query, model = question.query, ""
     if spec:
@@ -113,7 +113,7 @@ def observe_run(
         provider_url=provider.base_url if provider else "",
         model=start.model,
         times=RunTimes(received=question.came),
-        # Redaction doesn't cover what a collector of traces gets.
+        # Redaction doesn't cover traces.
         keeps_content=live.logging is Logging.EVERYTHING and not live.redaction,
         traceparent=ids.traceparent,
     )
@@ -151,7 +151,7 @@ def build_answer_request(
 
 
 def signing_key() -> bytes:
-    """Return the key that signs what travels through the client."""
+    """Return the key that signs values that travel through the client."""
     return _signing_key(settings.SECRET_KEY)
 
 

@@ -25,7 +25,7 @@ class RejectedRuns:
         self._pending[key] = rejection
 
     async def store(self) -> None:
-        """Store what was rejected since the last call.
+        """Store the rejections since the last call.
 
         Raises:
             Unavailable: The database can't store them; the next call tries again.
@@ -41,7 +41,7 @@ class RejectedRuns:
             raise
 
     def clear(self) -> None:
-        """Forget everything that waits to be stored."""
+        """Drop all pending rejections."""
         self._pending.clear()
 
 

@@ -1,4 +1,4 @@
-"""One query being answered: the agent is called, the client gets the answer, the store gets the run."""
+"""One running query: call the agent, stream the answer to the client, store the run."""
 
 import asyncio
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ from copilot_admin.transcripts.store.run_end import Ending, RunEnd, sum_usages
 from copilot_admin.transcripts.store.run_start import AcceptedRun
 from copilot_admin.transcripts.store.transcript_store import STORE
 
-CHECKPOINT_SECONDS = 1.0  # what a killed process may lose of an answer
+CHECKPOINT_SECONDS = 1.0  # the maximum loss of an answer when the process is killed
 NOT_STORED = (
     "The answer could not be recorded, because the server cannot write at the moment. "
     "Do not rely on it, and ask again in a few minutes."
@@ -54,7 +54,7 @@ logger = logging.getLogger(__name__)
 
 
 class ActiveRun:
-    """One query being answered; lives in the event loop that opened it."""
+    """One running query; lives in the event loop that opened it."""
 
     def __init__(self, question: AdmittedQuery, admission: Admission | None = None) -> None:
         self.question = question
@@ -235,7 +235,7 @@ class ActiveRun:
                 at=self._start.started_at,
                 outcome=end.ending.outcome,
             )
-            with suppress(Unavailable):  # then the cost stays unknown
+            with suppress(Unavailable):  # the cost remains unknown
                 cost = (await READER.run(calculate)).cost
         tokens = sum(one.input_tokens + one.output_tokens for one in end.usages)
         if cost is None or cost.amount is None:

@@ -56,18 +56,18 @@ class RunOutput:
             if self._ttft_ms is None:
                 self._ttft_ms = self._elapsed_ms()
             self.writer.write_event(output)
-        # After it was sent: what can't be sent doesn't spoil the record of what was.
+        # After sending: output that can't be sent doesn't spoil the record of the rest.
         self.recorder.add(output, at_ms=self._elapsed_ms())
 
     def add_failure(self, sentence: str) -> None:
-        """Send and record the sentence of a failure; it leaves when the run is stored."""
+        """Send and record the message of a failure; it is sent when the run is stored."""
         self.writer.hold()
         for event in self._failure_events(sentence):
             self.recorder.add(event, at_ms=self._elapsed_ms())
             self.writer.write_event(event)
 
     def append_failure(self, sentence: str) -> None:
-        """Send the sentence of a failure after everything that has left already, unrecorded."""
+        """Send the message of a failure after all sent output, unrecorded."""
         for event in self._failure_events(sentence):
             self.buffer.put(frames_of(event, self._generation))
 
@@ -88,7 +88,7 @@ class RunOutput:
     def ending(
         self, outcome: Outcome, *, error: str = "", code: str = "", notes: tuple[str, ...] = ()
     ) -> Ending:
-        """Return the ending of a run that ends now."""
+        """Return the ending of a run that ends at this moment."""
         return Ending(
             outcome=outcome,
             ms=self._elapsed_ms(),

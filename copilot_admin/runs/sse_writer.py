@@ -17,7 +17,7 @@ PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle
 class SendBuffer:
     """Bounded queue of bytes with one writer and one reader in the same event loop.
 
-    `put` never waits, so a delta costs no switch of tasks. A writer that finds the buffer full awaits
+    `put` never waits, so a delta needs no task switch. A writer that finds the buffer full awaits
     `wait_until_drained`.
     """
 
@@ -45,7 +45,7 @@ class SendBuffer:
             _wake(self._reader)
 
     def close(self) -> None:
-        """End the stream after the frames that were put."""
+        """End the stream after the buffered frames."""
         self._is_closed = True
         _wake(self._reader)
         _wake(self._writer)
@@ -91,7 +91,7 @@ class SSEWriter:
         self._last_sent = self._loop.time()
 
     def write_text(self, delta: str) -> None:
-        """Send a piece of the answer, merged with what follows in this turn of the event loop."""
+        """Send a piece of the answer, merged with others of this iteration of the event loop."""
         self._text.append(delta)
         self._schedule()
 
@@ -124,8 +124,8 @@ class SSEWriter:
     def send_keepalive(self) -> None:
         """Prevent proxies from closing a silent stream.
 
-        The first block is an event, since a helper of the peer's SDK stumbles over a comment there.
-        Every generation understands an empty chunk.
+        The first block is an event, since a helper of the client's SDK fails on a leading comment.
+        Every generation accepts an empty chunk.
         """
         silence = self._loop.time() - self._last_sent
         if self._is_holding:
@@ -158,7 +158,7 @@ class SSEWriter:
 
 
 def frames_of(event: Event, generation: Generation) -> bytes:
-    """Return an event as frames; empty if the generation doesn't know it.
+    """Return an event as frames; empty if the generation doesn't support it.
 
     Models write NaN and infinities, which JSON doesn't have: they become null.
     """

@@ -46,7 +46,7 @@ def _note_end(task: asyncio.Task[Any]) -> None:
 
 
 class CancelReason(Enum):
-    """Reason for which a run ends early."""
+    """Reason for an early end of a run."""
 
     CLIENT_LEFT = auto()
     NOT_ACCEPTED = auto()
@@ -57,7 +57,7 @@ class CancelReason(Enum):
     CRASH = auto()
 
 
-# The client gets nothing: before the run is accepted, no byte of the answer leaves.
+# The client receives nothing: no byte is sent before the run is accepted.
 CLIENT_UNREACHABLE = frozenset({CancelReason.CLIENT_LEFT, CancelReason.NOT_ACCEPTED})
 
 

@@ -1,6 +1,6 @@
-"""Feedback of end users: read from the request, and stored with the turn it is about.
+"""Feedback of end users: parsed from the request, and stored with its turn.
 
-Workspace sends no id of the answer with it. The turn is found by the chat's trace id, else by the
+Workspace sends it without the id of the answer. The chat's trace id identifies the turn, else the
 text of the answer. Source: the feedback endpoint of `agents.json`.
 """
 
@@ -51,7 +51,7 @@ Text = Annotated[str, BeforeValidator(_text)]
 
 
 class GivenFeedback(BaseModel):
-    """Feedback as Workspace sends it; fields of a wrong type count as missing."""
+    """Feedback in the format of Workspace; fields of a wrong type count as missing."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -68,7 +68,7 @@ class JudgedAnswer:
     """The caller of a copilot, and the chat if it is known.
 
     Attributes:
-        user_id: Id of the end user, if named: only their own answers are found.
+        user_id: Id of the end user, if named: only their own answers match.
     """
 
     copilot_id: int
@@ -88,7 +88,7 @@ def store_feedback(feedback: GivenFeedback, *, judged: JudgedAnswer) -> None:
     """Store feedback in place of earlier feedback on the same turn.
 
     Raises:
-        NotFound: No answer is known that it could be about.
+        NotFound: No known answer matches.
     """
     if judged.logging is Logging.NOTHING:
         return

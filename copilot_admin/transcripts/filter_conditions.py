@@ -32,7 +32,7 @@ from copilot_admin.transcripts.search.users import match_users
 Label = str | Promise
 Choices = Iterable[tuple[str, Label]]
 
-MAX_CHOICES = 1000  # of one filter; further values can be typed where typing is possible
+MAX_CHOICES = 1000  # of one filter; further values can be typed if it has a text input
 MAX_USERS = 100  # of one name
 MAX_INTEGER = 2**31 - 1
 MAX_LISTED_RUNS = 5_000  # of a rare value, whose conversations are listed by id
@@ -85,7 +85,7 @@ def match_days(text: str) -> Q | None:
 
 
 def by_number(match: Callable[[int], Q]) -> Callable[[str], Q | None]:
-    """Return a filter of numbers, by which no other text finds anything."""
+    """Return a filter by number, which matches nothing for other text."""
 
     def find(text: str) -> Q | None:
         number = _parse_integer(text)
@@ -106,7 +106,7 @@ def match_runs(run: Q) -> Q:
         return Q(pk__in=set(ids) - {None})
     runs = runs.filter(conversation=OuterRef("pk"))
     if connection.vendor == "postgresql":
-        # It turns a plain EXISTS into a join with all runs of all time; a grouped one stays a lookup.
+        # PostgreSQL turns a plain EXISTS into a join with all runs; a grouped one remains a lookup.
         runs = runs.values("conversation").annotate(number=Count("pk")).filter(number__gt=0)
     return Q(Exists(runs))
 
@@ -147,7 +147,7 @@ def match_queues(number: int) -> Q:
 
 
 def match_assigned(text: str) -> Q | None:
-    """Match what a reviewer still has to review, by their user name."""
+    """Match conversations that a reviewer still has to review, by user name."""
     waiting = Assignment.objects.filter(
         reviewer__username=text, done_at=None, queue__is_closed=False
     )
@@ -174,7 +174,7 @@ def list_copilots() -> Choices:
 
 
 def _name_itself(rows: "QuerySet[Any]", column: str) -> Choices:
-    """Return the values of a column as choices that have no other name."""
+    """Return the values of a column as choices labelled with the value."""
     return [(value, value) for value in rows.values_list(column, flat=True)[:MAX_CHOICES]]
 
 

@@ -1,4 +1,4 @@
-"""Filters of the transcript list, which saved views, exports and the command line share."""
+"""Filters of the transcript list, shared with saved views, exports and the command line."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
@@ -164,7 +164,7 @@ FILTERS: dict[str, Filter] = {
     ),
     "error": TypedFilter(
         label=_("Error type"),
-        # The first condition is that of the index.
+        # The first condition matches the index.
         find=lambda code: conditions.match_runs(~Q(error_code="") & Q(error_code=code)),
         choices=conditions.list_seen(SeenKind.ERROR),
     ),

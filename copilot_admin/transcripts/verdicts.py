@@ -49,9 +49,9 @@ def verdict_of(
 def save_verdict(
     conversation: Conversation, author: Person, judged: GivenVerdict, *, turn: int | None = None
 ) -> Verdict:
-    """Save a verdict in place of the author's earlier one.
+    """Save a verdict, replacing the author's earlier one.
 
-    Marks of archived criteria stay, since the form didn't show them.
+    Marks of archived criteria are unchanged, since the form doesn't contain them.
     """
     given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
     with transaction.atomic():

@@ -1,7 +1,7 @@
 """AppBuilder's component contract: manifests, typed content, merging, the six rules.
 
 Source: the guide to contributing components of baidubce/app-builder (Qianfan AppBuilder SDK),
-translated; where it is silent, what its SDK does.
+translated; where it leaves a question open, the behaviour of its SDK.
 """
 
 from protocol.components.content import (

@@ -45,7 +45,7 @@ class Message(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def mtype(self) -> str:
-        """The type of the content: "str", "list", "dict"."""
+        """Name of the content's type: "str", "list", "dict"."""
         return type(self.content).__name__
 
 
@@ -81,7 +81,7 @@ class ContentType(StrEnum):
 
 
 class VisibleScope(StrEnum):
-    """The reader of a content item."""
+    """The audience of a content item."""
 
     ALL = "all"
     LLM = "llm"
@@ -89,7 +89,7 @@ class VisibleScope(StrEnum):
 
 
 class OutputRole(StrEnum):
-    """The speaker of an output; components that think or answer speak as the assistant."""
+    """The speaker of an output; components that think or answer use the assistant's role."""
 
     TOOL = "tool"
     USER = "user"

@@ -1,6 +1,6 @@
 """The six rules of AppBuilder's component contract, and its reserved inputs.
 
-Start-up applies the five that need no run; tests and the command that checks components apply all.
+Start-up applies the five static rules; tests and the command that checks components apply all.
 Source: AppBuilder's component contract and the checks of its SDK.
 """
 
@@ -16,7 +16,7 @@ from protocol.components.manifests import parameters_of
 from protocol.json import object_of
 from protocol.json_schema import schema_fault
 
-TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what vendors accept as the name of a function
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # the function names that vendors accept
 VERSION = re.compile(r"[a-zA-Z0-9._-]{1,40}")
 _EXAMPLE_PARAMETERS = frozenset({"model", "secret_key", "gateway", "lazy_certification"})
 _PREFIX = "_sys_"
@@ -36,7 +36,7 @@ _CALLER_MAY_SET = frozenset(
         "_sys_uploaded_files",
     }
 )
-# Any class, which may lack anything: the rules find out.
+# Any class, even without the required attributes: the rules report them.
 ComponentClass: TypeAlias = type[Any]
 
 
@@ -60,7 +60,7 @@ class ContractFinding:
 
 
 def is_reserved(name: str) -> bool:
-    """Return whether the system passes an input of this name, so that no manifest may have it."""
+    """Return whether the name is reserved for an input of the system."""
     return name.startswith(_PREFIX) or name in _RESERVED
 
 
@@ -70,7 +70,7 @@ def from_caller(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def static_findings(component: ComponentClass) -> tuple[ContractFinding, ...]:
-    """Return the findings on a component before it ever runs; empty when it may be used."""
+    """Return the findings on a component that hasn't run yet; empty if it is usable."""
     return tuple(
         ContractFinding(rule, detail)
         for rule, check in _STATIC_RULES.items()
@@ -112,7 +112,7 @@ def _manifest_is_valid(component: ComponentClass) -> Iterator[str]:
 
 
 def _manifest_matches_tool_eval(component: ComponentClass) -> Iterator[str]:
-    """The manifest's parameters are those of `tool_eval`, and required where it has no default."""
+    """The manifest has the parameters of `tool_eval`, required unless they have a default."""
     schema = _parameters(component)
     properties = object_of(schema.get("properties"))
     signature = {parameter.name: parameter for parameter in _tool_eval_parameters(component)}

@@ -1,4 +1,4 @@
-"""Manifests of components, made of the signature and the docstring of their `tool_eval`.
+"""Manifests of components, generated from the signature and the docstring of their `tool_eval`.
 
 Source: the component contract, which announces manifests generated from parameters and comments.
 A manifest describes a tool to a model: name, description, parameters.
@@ -42,7 +42,7 @@ def manifest_from(function: Callable[..., object], *, name: str, summary: str = 
     schema = self_contained(model.model_json_schema())
     typed = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
     properties: dict[str, Json] = {
-        # The docstring is nearer to the argument than the description of its type.
+        # The docstring is more specific than the description of the type.
         key: {"description": "", **value} | {"description": described[key]}
         if key in described
         else value

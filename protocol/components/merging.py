@@ -1,7 +1,7 @@
 """The result of a component without streaming, and views of it.
 
 Source: "non-streaming results merge the streamed content by key" of AppBuilder's component
-contract, as this project settles it: elements belong together when type, name and scope agree.
+contract. This project groups elements of the same type, name and scope.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from protocol.components.content import (
 )
 from protocol.json import is_number, whole_number_of
 
-_STREAMED = {  # the key whose pieces make one text
+_STREAMED = {  # the key whose pieces are joined to one text
     ContentType.TEXT: "info",
     ContentType.ORAL_TEXT: "info",
     ContentType.THOUGHT: "info",

@@ -33,7 +33,7 @@ LIFETIME = timedelta(hours=24)
 MAX_TOKEN = 4 * 1024 * 1024
 MAX_WAITING = 64 * 1024
 MAX_CARRIED = 48 * 1024
-MAX_STATE = 32 * 1024  # of JSON; a dashboard with 300 widgets has as much
+MAX_STATE = 32 * 1024  # of JSON; enough for a dashboard with 300 widgets
 MAX_SKILL = 64 * 1024  # of JSON; fits instructions with 10,000 English terms
 MAX_EXTRAS = 96 * 1024  # of JSON: what a provider attached to its calls
 NOT_CARRIED = "(done, but the result was too long to be kept; call it again if you need it)"
@@ -88,13 +88,13 @@ def client_call_event(
     Args:
         function: Name on the wire.
         arguments: Its `input_arguments`.
-        request: Has the signing key.
+        request: Contains the signing key.
         query: Of this step.
-        remembered: The arguments as readers of the call see them, if they differ.
+        remembered: The arguments as stored for readers of the call, if they differ.
         exchanges: Results of server tools in this step.
         waiting: Other calls of the same answer; the next step begins with them.
         extras: Of the model's call.
-        state: What else the client reads in `extra_state`.
+        state: Other members that the client reads in `extra_state`.
     """
     memory = sign_memory(
         build_memory(query, exchanges=exchanges, waiting=waiting, extras=extras),
@@ -120,7 +120,7 @@ def build_memory(
     waiting: Sequence[ToolCall] = (),
     extras: CallExtras | None = None,
 ) -> Memory:
-    """Return what the next step needs of this one, within the limits of size.
+    """Return the state of this step for the next one, within the limits of size.
 
     Texts for the model mention results and calls that are left out.
     """
@@ -167,7 +167,7 @@ def _fit_state(state: JsonObject) -> JsonObject:
 
 
 def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> list[ToolExchange]:
-    """Return the latest exchanges as they are, earlier ones without their results."""
+    """Return the latest exchanges unchanged, earlier ones without their results."""
     left = MAX_CARRIED
     kept: list[ToolExchange] = []
     for exchange in reversed(exchanges):
@@ -265,7 +265,7 @@ def _serializer(
     and the URL-safe one compresses, which is ten times slower.
     """
     return Serializer(
-        [*older_keys, signing_key],  # the last one signs
+        [*older_keys, signing_key],  # the last key signs
         salt=f"extra_state:{json.dumps(astuple(audience))}",
         signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"},
     )

@@ -25,7 +25,7 @@ _NO_RESULT = "the result of what it was asked to do"
 
 @dataclass(frozen=True, slots=True)
 class CallLimitMessages:
-    """What was done so often, and what follows for this answer."""
+    """The action that reached its limit, and the consequence for this answer."""
 
     done: str = "Workspace was already asked for this"
     no_more: str = "it is not asked for it again"
@@ -42,10 +42,10 @@ class CallBudget:
 
     Attributes:
         made: Calls of each function; those for the data of widgets count as one function.
-        in_all: Calls of all functions, unknown ones included.
+        in_all: Calls of all functions, including unknown ones.
         limits: Limits of single functions.
         most: Limit of all functions together.
-        is_retry_loop: The client sent the same again without the result of its call.
+        is_retry_loop: The client repeated its request without the result of the call.
     """
 
     made: Mapping[str, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class CallBudget:
     is_retry_loop: bool = False
 
     def refusal(self, function: str, messages: CallLimitMessages) -> str:
-        """Return why the function isn't called again for this question, or an empty text."""
+        """Return the reason why the function isn't called again for this question, or ""."""
         name = _counted_as(function)
         is_data = name == GET_WIDGET_DATA
         if self.is_retry_loop:
@@ -80,9 +80,9 @@ class CallBudget:
 
 
 def call_budget(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> CallBudget:
-    """Return the budget of a question, by its history or by what the server remembers.
+    """Return the budget of a question, from its history and the server's record.
 
-    The larger number counts: a client may leave calls out of the history that it sends.
+    The larger number counts: a client may omit calls from its history.
     """
     sent, remembered = _by_name(client_calls(query)), _by_name(stored_turn.client_calls)
     return CallBudget(

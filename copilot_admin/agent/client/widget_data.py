@@ -1,4 +1,4 @@
-"""Data of widgets: what is fetched, offered to the model or refused in a step."""
+"""Data of widgets: the decision to fetch, offer or reject it in a step."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ Identity: TypeAlias = tuple[str, str]  # the same widget with the same arguments
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataCall:
-    """A client function that returns data of widgets, and the widgets to name to it."""
+    """A client function that returns data of widgets, and its widgets."""
 
     function: str
     sources: tuple[DataSource, ...]
@@ -61,7 +61,7 @@ class DataPlan:
 
     @property
     def refusal(self) -> str:
-        """Return why no more data is fetched in this turn, or an empty text."""
+        """Return the reason why no more data is fetched in this turn, or an empty text."""
         return self.budget.refusal(GET_WIDGET_DATA, WIDGET_DATA_MESSAGES)
 
 
@@ -173,7 +173,7 @@ def may_be_asked(widget: Widget) -> bool:
 
 
 def identity(source: DataSource, *, widget: Widget | None) -> Identity:
-    """Return what sets the data of a source apart: the widget and its arguments."""
+    """Return the identity of a source's data: the widget and its arguments."""
     where = widget.ref if widget else f"{source.origin}/{source.id}"
     return where, json.dumps(source.input_args, sort_keys=True)
 

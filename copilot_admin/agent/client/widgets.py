@@ -1,4 +1,4 @@
-"""Widgets that the model is offered, and its calls for their data."""
+"""Widgets that are offered to the model, and its calls for their data."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,9 +48,9 @@ def offer_text(widgets: Sequence[Widget], *, query: Query) -> str:
 
 
 def listed_widgets(widgets: Sequence[Widget], *, query: Query) -> tuple[list[Widget], int]:
-    """Return the widgets that are listed, and how many aren't.
+    """Return the listed widgets, and the number of unlisted ones.
 
-    Those that aren't on the dashboard are the ones that fit the question best.
+    Widgets that aren't on the dashboard are listed if they match the question best.
     """
     widgets = distinct_widgets(widgets)
     on_dashboard = {one.ref for one in (*query.widgets.primary, *query.widgets.secondary)}
@@ -63,7 +63,7 @@ def listed_widgets(widgets: Sequence[Widget], *, query: Query) -> tuple[list[Wid
 
 
 def best_widgets(question: str, widgets: Sequence[Widget], *, limit: int) -> list[Widget]:
-    """Return the widgets that fit a question best."""
+    """Return the widgets that match a question best."""
     if len(widgets) <= limit:
         return list(widgets)
     return [widgets[index] for index in ranked(question, list(map(_words, widgets)))[:limit]]
@@ -78,9 +78,9 @@ def _words(widget: Widget) -> str:
 
 
 def row_text(widget: Widget, *, query: Query) -> str:
-    """Return a widget as the model reads it: a JSON object on a line."""
+    """Return the description of a widget for the model: a JSON object on a line."""
     row: dict[str, Json] = {"id": widget.ref, "name": name_of(widget)}
-    if widget.uuid:  # else they are the id
+    if widget.uuid:  # otherwise they are the id
         places = {"origin": widget.origin, "widget_id": widget.widget_id}
         row |= {key: value for key, value in places.items() if value}
     if any(widget.ref == one.ref for one in query.widgets.primary):
@@ -96,7 +96,7 @@ def row_text(widget: Widget, *, query: Query) -> str:
 
 
 def facts_of(widget: Widget) -> dict[str, Json]:
-    """Return what Workspace knows of a widget in addition to its name and parameters."""
+    """Return Workspace's facts about a widget in addition to its name and parameters."""
     metadata = {
         name: truncate(value, _MAX_DESCRIPTION)
         for name, value in widget.metadata.items()
@@ -113,7 +113,7 @@ def facts_of(widget: Widget) -> dict[str, Json]:
 
 
 def facts_of_param(param: WidgetParam) -> dict[str, Json]:
-    """Return what Workspace knows of a parameter in addition to its name, type and value."""
+    """Return Workspace's facts about a parameter in addition to name, type and value."""
     row: dict[str, Json] = {}
     if param.description:
         row["description"] = truncate(param.description, _MAX_DESCRIPTION)
@@ -134,7 +134,7 @@ def _first(name: str, values: Sequence[Json], *, limit: int) -> dict[str, Json]:
 
 
 class WidgetLookup:
-    """The widgets of a request by id, or by a name that only one has."""
+    """The widgets of a request by id, or by a unique name."""
 
     def __init__(self, query: Query) -> None:
         self._by_ref: dict[str, Widget] = {}
@@ -169,7 +169,7 @@ class WidgetLookup:
 
 
 class WantedWidget(BaseModel):
-    """One widget that the model wants the data of."""
+    """One widget whose data the model requests."""
 
     id: str = Field(description="The id of an offered widget, exactly as listed.")
     params: dict[str, JsonValue] = Field(
@@ -227,7 +227,7 @@ _ONE_AT_A_TIME = replace(
 
 
 def data_tool(generation: Generation) -> ToolSchema:
-    """Return the tool that gets data, as a model of this generation is offered it."""
+    """Return the tool that gets data, in its form for this generation."""
     return _ONE_AT_A_TIME if generation is Generation.ONE else DATA_TOOL
 
 
@@ -242,12 +242,12 @@ class DataRequest:
 
     @property
     def identity(self) -> Identity:
-        """Return what sets the data apart."""
+        """The identity of the requested data."""
         return identity(self.source, widget=self.widget)
 
 
 def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> tuple[DataRequest, ...]:
-    """Return what a call of `get_widget_data` wants.
+    """Return the requests in a call of `get_widget_data`.
 
     Raises:
         ToolMistake: The arguments are wrong or name a widget that isn't offered.
@@ -264,13 +264,13 @@ def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> tuple[DataRe
 def plan_data_call(
     requests: Sequence[DataRequest], *, plan: DataPlan, query: Query
 ) -> tuple[DataCall, tuple[ToolCall, ...]]:
-    """Return the client function call for the model's requests, and calls for the remaining ones.
+    """Return the client call for the model's requests, and calls for the remaining ones.
 
     A step makes one call, and a call is for one function. Widgets of the dashboard go first, as far
     as they fit. Generation 1 fetches one widget in each step.
 
     Raises:
-        ToolMistake: All of it is there already.
+        ToolMistake: All of the data is already in this turn.
     """
     distinct = {one.identity: one for one in reversed(requests) if one.identity not in plan.had}
     new = [one for one in requests if distinct.get(one.identity) is one]

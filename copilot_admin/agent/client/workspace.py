@@ -1,4 +1,4 @@
-"""The user's dashboard, other agents and skills, as Workspace describes them."""
+"""The user's dashboard, other agents and skills, as described by Workspace."""
 
 from collections.abc import Iterable, Mapping
 import json
@@ -39,7 +39,7 @@ def agents_of(query: Query) -> tuple[JsonObject, ...]:
 
 
 def workspace_text(query: Query) -> str:
-    """Return what the user sees and has done, for the system prompt."""
+    """Return the dashboard and the user's actions as text for the system prompt."""
     state = query.workspace_state
     texts = []
     row: dict[str, Json] = {}
@@ -109,7 +109,7 @@ def data_block(source: str, lines: Iterable[str]) -> str:
 
 
 def escape_data(text: str) -> str:
-    """Return a text that ends no block."""
+    """Return a text that can't close a data block."""
     return text.replace("</data>", "<\\/data>")
 
 

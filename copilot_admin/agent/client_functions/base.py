@@ -1,8 +1,8 @@
-"""Definition of a client function: something that Workspace does for a copilot.
+"""Definition of a client function: an action that Workspace carries out for a copilot.
 
 A function defines the tools that the model may call in a situation, and turns a call of the model
 into the arguments that Workspace expects. The step ends with the call; the next one begins with its
-result. Widget data has rules of its own, in `copilot_admin/agent/client/widget_data.py`.
+result. Widget data has separate rules, in `copilot_admin/agent/client/widget_data.py`.
 """
 
 from abc import ABC, abstractmethod
@@ -37,17 +37,17 @@ class ToolScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinition:
-    """A tool that the client carries out, or that is answered here.
+    """A tool that is carried out by the client, or answered by the server.
 
     The callables raise `ToolMistake`.
 
     Attributes:
         function: The client function that is called for it.
-        arguments: Makes the `input_arguments` of the function from the model's call.
+        arguments: Builds the `input_arguments` of the function from the model's call.
         answer: Answers the model's call without the client.
-        state: What the client reads in `extra_state`.
-        unlisted: The model isn't offered the tool, but may call it.
-        identity: Sets it apart from other tools of the same function.
+        state: Members that the client reads in `extra_state`.
+        unlisted: The tool isn't offered to the model, but the model may call it.
+        identity: Distinguishes it from other tools of the same function.
     """
 
     schema: ToolSchema
@@ -65,7 +65,7 @@ class ClientFunction(ABC):
     Attributes:
         name: On the wire.
         only_reads: It changes nothing.
-        label: Its name for builders who limit how often it is called.
+        label: Its name for builders who limit its number of calls.
         without_result: Text for the model if the client returned nothing.
         keeps_texts: Workspace receives the texts of the model unchanged; otherwise without images
             from hosts that aren't allowed.
@@ -87,11 +87,11 @@ class ClientFunction(ABC):
         """Yield the tools of a situation; empty if the function can't be called in it."""
 
     def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
-        """Return an earlier call as the model wrote it: name of the tool and arguments."""
+        """Return an earlier call in the model's form: name of the tool and arguments."""
         return self.name, arguments
 
     def identity(self, arguments: JsonObject) -> Identity:
-        """Return which of the function's tools made an earlier call; empty if it has only one."""
+        """Return the function's tool that made an earlier call; empty if it has only one."""
         return ()
 
     def result_text(self, result: SourceResult) -> str | None:

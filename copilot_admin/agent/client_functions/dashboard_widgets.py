@@ -1,4 +1,4 @@
-"""Widgets that are added to the user's dashboard, or changed there."""
+"""Adding widgets to the user's dashboard, and changing them."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial

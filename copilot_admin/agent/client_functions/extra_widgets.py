@@ -46,7 +46,7 @@ class GetExtraWidgetData(ClientFunction):
     limit_messages = WIDGET_DATA_MESSAGES
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield the search, which is answered here."""
+        """Yield the search, which the server answers."""
         _, others = listed_widgets(scope.widgets, query=scope.query)
         if others:
             yield ToolDefinition(

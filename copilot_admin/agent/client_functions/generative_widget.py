@@ -1,4 +1,4 @@
-"""New widgets of what the model writes: a note, a table, a chart or HTML."""
+"""New widgets with content of the model: a note, a table, a chart or HTML."""
 
 from collections.abc import Collection, Iterable
 from functools import partial
@@ -23,7 +23,7 @@ from protocol.json import Json, JsonObject
 
 
 class ChartParams(BaseModel):
-    """Form in which rows are drawn."""
+    """Chart options for rows."""
 
     chartType: Literal["line", "bar", "scatter", "pie", "donut"]
     xKey: str = Field(default="", description="The key of the x axis.")

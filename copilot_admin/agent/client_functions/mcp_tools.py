@@ -45,7 +45,7 @@ class ExecuteAgentTool(ClientFunction):
                 schema=schema, function=self.name, arguments=arguments, identity=identity
             )
         if tools:
-            # Models that know Workspace call its function by its own name.
+            # Models that know Workspace call its function directly.
             schema = ToolSchema(name=self.name, description="", parameters=ANY_OBJECT)
             unwrap = partial(_unwrap, [*tools.values()])
             yield ToolDefinition(schema=schema, function=self.name, arguments=unwrap, unlisted=True)

@@ -1,4 +1,4 @@
-"""Values that a widget's parameter may have, if only an endpoint knows them."""
+"""Valid values of a widget's parameter, if only an endpoint knows them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -38,7 +38,7 @@ class GetParamsOptions(ClientFunction):
             yield self.define_tool(WantedOptions, partial(_make_query, widgets))
 
     def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
-        """Return the first query, the only one that is ever sent."""
+        """Return the first query, because only one is ever sent."""
         match arguments:
             case {"param_options_queries": [Mapping() as sent, *_]}:
                 wanted = (sent.get("origin"), sent.get("id"))

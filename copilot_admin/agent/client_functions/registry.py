@@ -1,4 +1,4 @@
-"""The client functions. A new one is a row of `CLIENT_FUNCTIONS`."""
+"""The client functions. Add new ones to `CLIENT_FUNCTIONS`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -118,7 +118,7 @@ def names_in_history(
 
 
 def _take_name(wanted: str, used: dict[str, int]) -> str:
-    """Return the name, with a number if it is used; the last number stays with the name."""
+    """Return the name, with a number appended if it is used."""
     plain = name = tool_name(wanted)
     while name in used:
         used[plain] += 1

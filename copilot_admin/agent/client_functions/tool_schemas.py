@@ -60,7 +60,7 @@ def _resolve(schema: JsonObject, top: JsonObject) -> JsonObject:
 
 def _repair(node: Json, *, level: int, is_item: bool = False) -> JsonObject:
     if not isinstance(node, Mapping) or level > _MAX_LEVELS:
-        return {}  # `true`, or nothing that could be read
+        return {}  # `true`, or unreadable
     repaired: dict[str, Json] = {}
     for name, value in node.items():
         if name in _META or (name == "enum" and not list_of(value)):
@@ -85,7 +85,7 @@ def _repair(node: Json, *, level: int, is_item: bool = False) -> JsonObject:
 
 
 def _items(items: Json, *, level: int, is_item: bool) -> JsonObject:
-    if isinstance(items, list):  # of older drafts: one schema for each place
+    if isinstance(items, list):  # in older drafts: one schema for each place
         items = items[0] if len(items) == 1 else {"anyOf": items} if items else {}
     repaired = _repair(items, level=level + 1, is_item=True)
     return repaired or ({"type": "string"} if is_item else {})

@@ -52,10 +52,10 @@ class Component:
     passed as `**kwargs`. Invalid arguments raise a `ValueError` that describes valid ones.
 
     Attributes:
-        name: In the URL, and what a model calls it.
+        name: In the URL, and the name of the tool for models.
         version: In the URL: "v1". Another version is another class.
         meta: Arguments beyond the manifest.
-        manifests: One manifest; by default made from signature and docstring of `tool_eval`.
+        manifests: One manifest; by default generated from signature and docstring of `tool_eval`.
         content_types: Types of content that it yields; empty: any.
         samples: Inputs for checking the contract; the first is displayed as an example.
         uses: System inputs of this server that it reads, as `inputs.py` names them.
@@ -150,7 +150,7 @@ class Component:
             self.close()
 
     def close(self) -> None:
-        """End what still works in a thread."""
+        """End work that continues in a thread."""
 
     @classmethod
     def parameters(cls) -> JsonObject:

@@ -1,4 +1,4 @@
-"""The component that works calculations out, so that no model has to guess at digits."""
+"""Component that calculates exactly, since models can't."""
 
 from collections.abc import Iterator
 from typing import Any

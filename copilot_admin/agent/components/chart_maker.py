@@ -11,7 +11,7 @@ from copilot_admin.agent.toolkits.tables import ColumnsArgument, RowsArgument, r
 from copilot_admin.agent.tools.artifacts import MAX_SERIES, ROUND, ChartType, describe_text_on_x
 from protocol.components import ComponentOutput, ContentType
 
-MAX_POINTS = 5_000  # more can't be read
+MAX_POINTS = 5_000  # more aren't legible
 Type = Annotated[str, WithJsonSchema({"type": "string", "enum": [one.value for one in ChartType]})]
 _SALES = [
     {"quarter": "Q1", "sales": 120, "costs": 80},
@@ -68,7 +68,7 @@ class ChartMaker(Component):
 def select_points(
     rows: object, *, kind: ChartType, x: str, y: Sequence[str]
 ) -> tuple[list[Row], int]:
-    """Return the rows with only the columns of the chart, and how many had nothing to draw.
+    """Return the rows with only the columns of the chart, and the number of rows without values.
 
     Raises:
         ValueError: A column is missing or has no numbers, or the chart would show nothing or too

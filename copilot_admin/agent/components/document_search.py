@@ -17,7 +17,7 @@ MAX_QUERY = 10_000  # characters
 MIN_WORDS = 150  # a passage ends with the sentence or row that reaches this
 MAX_WORDS = 200
 MAX_CHARACTERS = 1_600  # of a passage, for text without spaces; longer than 200 average terms
-# Where text may be cut: after a line, a sentence, a row of JSON, or else a space or comma.
+# Text is cut after a line, a sentence, a row of JSON, or else a space or comma.
 _LINE_OR_SENTENCE = re.compile(
     r"[^\n]*?(?:[.!?;][\"')\]]*\s+|[。！？]|[}\]],\s*|\n+|$)"  # noqa: RUF001
 )
@@ -70,8 +70,8 @@ class DocumentSearch(Component):
             **kwargs: What the system passes; `_sys_documents` is where to look.
 
         Yields:
-            A reference for each passage, best first: `title` says the document and the page,
-            `content` is the passage. Where there is none, a text that says so.
+            A reference for each passage, best first: `title` is the document and the page,
+            `content` is the passage. Without passages, a text that reports it.
 
         Raises:
             ValueError: There is no query, or a document is unknown.

@@ -1,6 +1,6 @@
 """Events that display the outputs of a component in a client.
 
-Text for the user alone streams as part of the answer, other text is a step, because the model
+Text for only the user streams as part of the answer, other text is a step, because the model
 repeats it. Tables and charts are artifacts; references and links are cited after the answer.
 """
 
@@ -51,7 +51,7 @@ class ComponentEvents:
     Args:
         title: Name of the component in steps.
         description: Of its artifacts.
-        id: A uuid for what the call makes.
+        id: The namespace for ids of its artifacts and citations.
         stream_all_text: Stream text for model and user as part of the answer.
         show_steps: Send status updates for steps.
     """
@@ -208,7 +208,7 @@ class ComponentEvents:
 
 
 def reference_key(payload: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what makes two references the same one."""
+    """Return the key that repeated references share."""
     return payload["url"] or payload["doc_id"], payload["title"]
 
 
@@ -233,7 +233,7 @@ def _citation(payload: Mapping[str, Any], *, id: UUID) -> Citation:
 
 
 def _axes(table: Sequence[JsonObject], about: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return the columns that a chart names, else the first one and those with numbers."""
+    """Return the columns of a chart, by default the first one and those with numbers."""
     columns = list(table[0])
     named = about.get("y_keys")
     named = [named] if isinstance(named, str) else named

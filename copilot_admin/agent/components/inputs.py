@@ -1,4 +1,4 @@
-"""Inputs of components that this server adds to those of the contract."""
+"""Inputs of components that this server provides in addition to those of the contract."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -77,7 +77,7 @@ class ModelClient:
     async def ask(
         self, prompt: str, *, temperature: float | None = None, top_p: float | None = None
     ) -> AsyncGenerator[str, None]:
-        """Stream the text that the model answers to a prompt, and nothing else.
+        """Stream only the text of the model's answer to a prompt.
 
         Temperature and top_p replace those of the copilot.
 
@@ -118,7 +118,7 @@ class ModelClient:
 
 
 def from_server(name: str, *, at: datetime, uid: str, trace_id: str) -> dict[str, Any]:
-    """Return what only the server knows of a call; no caller can set it.
+    """Return the inputs of a call that only the server knows; callers can't set them.
 
     Args:
         name: Of the component.

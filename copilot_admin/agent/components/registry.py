@@ -1,6 +1,6 @@
 """The components of this server.
 
-A new one is a row of `COMPONENTS`; a new version is a row below those before it.
+Add new components to `COMPONENTS`, and new versions below the earlier ones.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,13 +46,13 @@ class ComponentFault:
 
     @property
     def sentence(self) -> str:
-        """Name the class, the rule and what would be right."""
+        """A sentence with the class, the rule and the valid form."""
         where = f"{self.component.__module__}.{self.component.__qualname__}"
         return f"The component {where} breaks {self.finding.rule}: {self.finding.detail}"
 
 
 class Registry:
-    """Components by name and version. Those that break a rule are only in `faults`."""
+    """Components by name and version. Invalid ones are only in `faults`."""
 
     def __init__(self, classes: Iterable[type[Component]]) -> None:
         self.faults: list[ComponentFault] = []
@@ -106,7 +106,7 @@ def sample_arguments(sample: Mapping[str, Any]) -> JsonObject:
 
 
 async def sample_findings(component: type[Component]) -> tuple[ContractFinding, ...]:
-    """Run the samples of a component and return what breaks the contract."""
+    """Run the samples of a component and return violations of the contract."""
     if not component.samples:
         return (ContractFinding(ContractRule.OUTPUT_JSON, "there is no sample to run it with."),)
     found: list[ContractFinding] = []

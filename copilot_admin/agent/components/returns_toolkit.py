@@ -1,4 +1,4 @@
-"""The component that measures returns and risk of series, so that no model has to compute them."""
+"""Component that measures returns and risk of series exactly, since models can't."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
@@ -11,7 +11,7 @@ from copilot_admin.agent.toolkits.returns.options import ReturnMeasure
 from protocol.components import ComponentOutput, ContentType
 
 MAX_SHOWN_ROWS = 5_000  # to the user
-# One `type` of several names, since servers differ in how they read `anyOf`.
+# One `type` with several names, since servers interpret `anyOf` differently.
 SeriesArgument: TypeAlias = Annotated[
     Sequence[Any] | Mapping[str, Any] | str,
     WithJsonSchema({"type": ["array", "object", "string"], "items": {}}),

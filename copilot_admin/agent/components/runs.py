@@ -33,7 +33,7 @@ from protocol.json_schema import argument_faults
 logger = logging.getLogger(__name__)
 
 MAX_SECONDS = 120.0
-CLOSING_SECONDS = 2.0  # that a component has to clean up when its caller has left
+CLOSING_SECONDS = 2.0  # for a component to clean up after its caller has left
 MAX_OUTPUTS = 10_000
 MAX_CHARACTERS = 8 * 1024 * 1024  # a chart of 100,000 points fits
 _MAX_SENTENCE = 1_000  # characters
@@ -49,8 +49,8 @@ class ComponentRun:
         arguments: Of the caller; checked against the manifest.
         system: System inputs.
         config: Settings of the copilot's builder.
-        as_program: Call `run` instead of `tool_eval`; what it returns is one element.
-        streamed: `run` is to return its pieces, each an element.
+        as_program: Call `run` instead of `tool_eval`; its return value is one element.
+        streamed: Make `run` return its pieces, each an element.
         outputs: Outputs so far.
         merged: The outputs as the result without streaming, when the call has ended.
         seconds: Duration.
@@ -104,12 +104,12 @@ class ComponentRun:
             )
 
     async def _isolate(self) -> AsyncGenerator[ComponentOutput, None]:
-        """Yield the outputs of a task of their own: timeouts and cancellations stay in it."""
+        """Yield the outputs of a separate task, which confines timeouts and cancellations."""
         queue: _Queue = asyncio.Queue()
 
         def end(task: "asyncio.Task[None]") -> None:
             if not task.cancelled():
-                task.exception()  # is retrieved, so that asyncio doesn't report it
+                task.exception()  # retrieved so that asyncio doesn't report it
             queue.put_nowait(None)
 
         task = asyncio.create_task(self._produce(queue), name=f"component {self.component.name}")
@@ -137,7 +137,7 @@ class ComponentRun:
                     if count > MAX_OUTPUTS or characters > MAX_CHARACTERS:
                         raise ComponentFailed(f"{self._name} gave more than is taken in.")
                     queue.put_nowait(output)
-                    await asyncio.sleep(0)  # one that never waits would starve all others
+                    await asyncio.sleep(0)  # a component that never waits would starve all others
         except (Exception, SystemExit) as error:
             if isinstance(error, TimeoutError) and limit.expired():
                 late = f"{self._name} did not end within {MAX_SECONDS:g} seconds."
@@ -176,7 +176,7 @@ def check_arguments(component: type[Component], arguments: JsonObject) -> None:
     """Check arguments against the manifest.
 
     Raises:
-        ManifestMismatch: One is missing, unknown, or of another type; the text names it.
+        ManifestMismatch: One is missing, unknown, or of another type; the text has its name.
     """
     schema = component.parameters()
     known = schema.get("properties")

@@ -50,12 +50,12 @@ class SimilarQuestion(Component):
                 `model_configs`.
 
         Yields:
-            The text as the model writes it; the last piece is empty and says the tokens.
+            The text of the model; the last piece is empty and has the token usage.
 
         Raises:
-            ValueError: There is no question, or no model to ask.
+            ValueError: The question is empty, or no model is available.
             ComponentFailed: The model wrote nothing.
-            RunError: The model can't be asked.
+            RunError: The call of the model failed.
         """
         if not query.strip() or len(query) > MAX_QUERY:
             raise ValueError(f"Say in `query` a question of at most {MAX_QUERY:,} characters.")

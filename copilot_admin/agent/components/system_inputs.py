@@ -94,7 +94,7 @@ def _links(query: Query) -> Iterator[tuple[str, str]]:
 
 
 def _history(query: Query) -> list[JsonObject]:
-    """Return the messages before the question, one for each change of sides."""
+    """Return the messages before the question, joined so that the speakers alternate."""
     turns: list[tuple[str, list[str]]] = []
     for message in query.messages:
         if message is query.question:
@@ -129,5 +129,5 @@ def _documents(data: SourceData, *, name: str, origin: DocumentOrigin) -> Iterat
             filename = str(item.data_format.get("filename") or name)
             yield source_document(item.document, name=filename)
         elif isinstance(item, DataItem) and not isinstance(item, UnreadItem):
-            # What was not read, or is only linked, has no text to search.
+            # Unread or only linked content has no text to search.
             yield SourceDocument(name, origin, (("", item_text(item)),))

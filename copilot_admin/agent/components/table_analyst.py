@@ -1,4 +1,4 @@
-"""The component that filters, groups, aggregates and orders rows."""
+"""Component that filters, groups, aggregates and orders rows."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -16,7 +16,7 @@ _EMAIL = re.compile(rb"\A(?:[A-Za-z-]+: [^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){2}
 _EMAIL_HEADER = re.compile(
     rb"^(From|Received|Return-Path|MIME-Version|Delivered-To): ", re.IGNORECASE | re.MULTILINE
 )
-# The beginnings of files that aren't documents, and what they are.
+# The first bytes of files that aren't documents, and their kinds.
 _OTHERS = (
     (b"\x89PNG", "picture"),
     (b"\xff\xd8\xff", "picture"),
@@ -41,7 +41,7 @@ def detect_content_type(data: bytes, *, text_types: Sequence[str] = ()) -> str:
 
     Args:
         data: The file.
-        text_types: Types of text that it was declared as, the likeliest first.
+        text_types: Declared types of text, the likeliest first.
 
     Raises:
         UnreadableFile: Its kind is not supported; the text describes the remedy.

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from copilot_admin.errors import CopilotError
 
-MAX_NOTES = 10  # of one file that are listed one by one
+MAX_NOTES = 10  # of one file that are listed separately
 
 
 class UnreadableFile(CopilotError):
@@ -33,7 +33,7 @@ class DocumentPage:
         noun: Kind of the page: "page", "slide", "sheet" or "attachment".
         name: Of a sheet or an attachment.
         words: Only if their places are known.
-        note: In brackets: what is missing of its text or may be wrong with it.
+        note: In brackets: missing or possibly wrong parts of its text.
         picture: The page as an image (`data:` URL), where it has no text.
     """
 
@@ -64,7 +64,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A note behind the pages of a file on those that were not read."""
+    """A note after the pages of a file about unread ones."""
 
     note: str
 
@@ -76,22 +76,22 @@ Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
 class PageWord(StrEnum):
     """The name of the pages of a format."""
 
-    NONE = "none"  # such a file has one
+    NONE = "none"  # the file is a single page
     PAGE = "page"
     SHEET = "sheet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A file format: its `data_type`s and what reads it.
+    """A file format: its `data_type`s and its reader.
 
     Attributes:
-        read: Raises `UnreadableFile`, or `ValueError` or `OSError` for whatever else is wrong.
+        read: Raises `UnreadableFile`, or `ValueError` or `OSError` for other errors.
         read_with_pictures: The same, with pages without text as pictures.
         is_text: Any text is a valid file, and may be sent directly instead of in base64.
         too_much: Remedy if a file needs more time or memory than the limit.
         no_text: Remedy if a file contains no text.
-        samples: A small file of a data type, and the text that is read in it.
+        samples: A small file for each data type, and its expected text.
     """
 
     data_types: tuple[str, ...]
@@ -106,7 +106,7 @@ class Format:
 
 
 def build_document(parts: Iterable[Part], *, name: str) -> Document:
-    """Put the parts of a file together."""
+    """Assemble the parts of a file."""
     given = tuple(parts)
     pages = tuple(one for one in given if isinstance(one, DocumentPage))
     notes = [one.note for one in given if isinstance(one, LeftOut)]

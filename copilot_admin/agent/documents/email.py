@@ -13,7 +13,7 @@ from copilot_admin.agent.documents.html import html_to_text
 MAX_ATTACHMENTS = 20
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
-# Reads an attachment: its bytes, name and type.
+# Reader of an attachment: its bytes, name and type.
 AttachmentReader = Callable[[bytes, str, str], Iterator[DocumentPage]]
 
 

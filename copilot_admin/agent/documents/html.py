@@ -61,7 +61,7 @@ def _write_link(node: LexborNode, depth: int) -> str:
 def _write_table(table: LexborNode, depth: int) -> str:
     """Return rows as lines; only the first place of a merged cell has its text."""
     lines: list[str] = []
-    below: dict[int, int] = {}  # for how many rows a cell of an earlier row covers a column
+    below: dict[int, int] = {}  # number of further rows of each column that a cell above covers
     for row in _rows(table):
         if row.tag == "caption":
             lines.append(_flatten(row, depth))

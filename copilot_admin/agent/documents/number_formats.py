@@ -6,7 +6,7 @@ import re
 
 GENERAL_DIGITS = 12  # significant digits without a format; more are noise of binary fractions
 _LOCALE_DATES = frozenset({"mm-dd-yy", "m/d/yy", "m/d/yyyy", "mm/dd/yy"})  # follow the locale
-# Quoted, escaped, a space as wide as a sign, a sign that fills the cell, a currency, a colour.
+# Quoted, escaped, a space of a sign's width, a fill sign, a currency, a colour.
 _LITERAL = re.compile(
     r'"([^"]*)"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[(?![hms])[^\]]*\]', re.IGNORECASE
 )
@@ -100,7 +100,7 @@ def _write_date(value: date | datetime | time, code: str) -> str:
 
 
 def _take_literals(section: str) -> tuple[str, list[str]]:
-    """Replace quoted and escaped text by signs that no format has."""
+    """Replace quoted and escaped text by signs that formats don't use."""
     literals: list[str] = []
 
     def take(found: re.Match[str]) -> str:

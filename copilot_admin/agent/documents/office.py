@@ -1,4 +1,4 @@
-"""Archives, old containers and password checks that Office readers share."""
+"""Shared by readers of Office files: archives, old containers and password checks."""
 
 from io import BytesIO
 from typing import Any
@@ -35,7 +35,7 @@ def open_archive(data: bytes) -> zipfile.ZipFile:
 
 
 def check_unlocked(data: bytes) -> None:
-    """Refuse an Office file that is locked with a password.
+    """Reject an Office file with a password.
 
     Raises:
         UnreadableFile: It is locked.

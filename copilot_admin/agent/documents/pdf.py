@@ -114,7 +114,7 @@ class _Page:
         x, y = ctypes.c_double(), ctypes.c_double()
         for index in range(min(count, MAX_CHARACTERS)):
             if raw.FPDFText_IsGenerated(handle, index) == 1:
-                continue  # a blank or line end that PDFium adds
+                continue  # a blank or line end that PDFium inserts
             text = _clean(raw.FPDFText_GetUnicode(handle, index))
             if raw.FPDFText_HasUnicodeMapError(handle, index) == 1:
                 unmapped += 1
@@ -183,7 +183,7 @@ class _Page:
         return _decode(buffer, size)
 
     def _write(self, annotation: object, text: str) -> Iterator[Character]:
-        """Yield the characters of a text that fills the box of an annotation, line by line."""
+        """Yield the characters of a text as laid out in the box of an annotation, line by line."""
         rect = raw.FS_RECTF()
         lines = text.strip().splitlines()
         if not lines or not raw.FPDFAnnot_GetRect(annotation, rect):
@@ -237,7 +237,7 @@ def _quadrant(degrees: float) -> int:
 
 def _clean(code: int) -> str:
     if code == 2:
-        return "-"  # PDFium's sign for a hyphen at the end of a line
+        return "-"  # PDFium's code for a hyphen at the end of a line
     if code < 32 or code in (0xFFFE, 0xFFFF) or 0xD800 <= code < 0xE000:
         return ""
     return chr(code)

@@ -14,7 +14,7 @@ from copilot_admin.agent.documents.document import Word
 
 WORD_GAP = 0.15  # in character sizes; adjacent letters touch, a blank is 0.2 to 0.3 wide
 CELL_GAP = 0.8  # a wider gap separates cells or columns; justified text stays below it
-SAME_PLACE = 0.12  # bold text is often drawn twice, a little apart
+SAME_PLACE = 0.12  # bold text is often drawn twice with a small offset
 MIN_COLUMN_LINES = 4
 MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
 MAX_ROW_GAP = 2.0  # heights of a line between rows of one table
@@ -122,7 +122,7 @@ def _turn_box(
 
 
 def _split_lines(characters: Sequence[Character]) -> Iterator[list[Character]]:
-    """Group characters whose heights overlap by half; raised and lowered ones stay in their line."""
+    """Group characters whose heights overlap by half; super- and subscripts are in their line."""
     lines: list[_Line] = []
     for one in sorted(characters, key=lambda each: each.top + each.bottom):
         height = one.bottom - one.top
@@ -239,9 +239,9 @@ def _is_apart(above: _Segment, below: _Segment) -> bool:
 
 
 def _find_table_rows(rows: Sequence[Sequence[_Segment]]) -> list[bool]:
-    """Return which rows belong to a table over both columns, where two of them follow each other.
+    """Return the rows of tables that span both columns, if there are two in succession.
 
-    Behind its label such a row has short cells alone; a column of prose has a longer text.
+    After its label such a row has only short cells; a column of prose has a longer text.
     """
     found = [
         len(row) > 1

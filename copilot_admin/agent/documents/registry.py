@@ -1,4 +1,4 @@
-"""The formats of documents, and reading one within limits; it runs in a worker process.
+"""The formats of documents, and a reader with limits; it runs in a worker process.
 
 A format turns bytes into pages of text. The size that a file declares is checked first, if it
 declares one. The text read from it has the limits below, and the process has limits of its own.
@@ -88,7 +88,7 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
     """Read a file in this process; the server reads files in worker processes.
 
     Raises:
-        UnreadableFile: It is of another kind, or it is locked, empty or too much.
+        UnreadableFile: Its kind is not supported, or it is locked, empty or too large.
     """
     return build_document(list(parts_of(data, data_type=data_type, name=name)), name=name)
 
@@ -96,10 +96,10 @@ def read_document(data: bytes, *, data_type: str, name: str) -> Document:
 def parts_of(
     data: bytes, *, data_type: str, name: str = "", pictures: bool = False
 ) -> Iterator[Part]:
-    """Read a file page by page, by its content; one that breaks behind some text has that text.
+    """Yield a file's pages, recognised by content; an error after some text truncates the file.
 
     Raises:
-        UnreadableFile: As with `read_document`.
+        UnreadableFile: See `read_document`.
     """
     form = _get_format(detect_data_type(data, declared=data_type, name=name))
     read = (form.read_with_pictures if pictures else None) or form.read

@@ -8,7 +8,7 @@ import zipfile
 from copilot_admin.agent.documents.document import DocumentPage, Format, PageWord
 from copilot_admin.agent.documents.office import check_unlocked, open_archive
 
-MAX_DEPTH = 10  # of groups in groups
+MAX_DEPTH = 10  # of nested groups
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:

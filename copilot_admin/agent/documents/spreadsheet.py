@@ -87,7 +87,7 @@ def _open(data: bytes) -> Iterator[_Sheet]:
 
 
 def _write(sheet: _Sheet, left: int) -> tuple[str, int]:
-    """Return the rows that fit as text, and how many cells they have."""
+    """Return the rows that fit as text, and the number of their cells."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     cells = index = columns = 0

@@ -1,4 +1,4 @@
-"""Text files, in any common encoding: a byte order mark and UTF-8 are certain, others a guess."""
+"""Text files in any common encoding: a byte order mark or UTF-8 is certain, others are guessed."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _BYTE_ORDER_MARKS = (
 _WINDOWS = ("cp1252", "cp1250", "cp1254")  # of text in Latin letters
 MIN_HIGH_BYTES = 4  # fewer don't distinguish encodings
 SAMPLE_BYTES = 64 * 1024  # guessing from them needs up to 40 ms
-MAX_DAMAGED_SHARE = 0.02  # of the characters; of bytes that are no text a tenth are
+MAX_DAMAGED_SHARE = 0.02  # of the characters; binary data has about a tenth
 _DECLARATION_BYTES = 2048  # in which HTML declares its encoding
 _DECLARED = re.compile(rb"charset=[\"']?([A-Za-z0-9_.:-]{2,30})", re.IGNORECASE)
 _HIGH_LINES = re.compile(rb"[^\n]{0,200}[\x80-\xff][^\n]{0,200}")
@@ -44,9 +44,9 @@ def decode_text(data: bytes) -> DecodedText:
 
     Raises:
         UnreadableFile: They are in an unknown encoding.
-        ValueError: They are no text.
+        ValueError: They are not text.
     """
-    data = data.removeprefix(BOM_UTF8)  # some programs write it before other encodings
+    data = data.removeprefix(BOM_UTF8)  # some programs prepend it to other encodings
     if encoding := _find_wide_encoding(data):
         return _decode(data, encoding)
     if b"\0" in data:
@@ -79,7 +79,7 @@ def looks_like_text(data: bytes) -> bool:
 
 
 def _find_wide_encoding(data: bytes) -> str:
-    """Return UTF-16 or UTF-32 by a mark, or UTF-16 of mostly plain letters by its zeros; else ""."""
+    """Return UTF-16 or UTF-32 by its mark, UTF-16 by the zeros of plain letters, or ""."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return encoding

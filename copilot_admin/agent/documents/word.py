@@ -12,7 +12,7 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-# Elements without text of the document: formats, what was deleted, codes of fields, fallbacks.
+# Elements without text of the document: formats, deletions, field codes, fallbacks.
 _SKIPPED = frozenset(
     {f"{_W}{name}" for name in ("pPr", "rPr", "del", "moveFrom", "instrText", "delText", "rt")}
     | {f"{_MC}Fallback"}
@@ -214,7 +214,7 @@ _WRITERS: Mapping[str, Callable[[Any], str]] = {
 
 
 def _find_main_part(archive: zipfile.ZipFile) -> str:
-    """Return the name of the document part, which packages may call as they like.
+    """Return the name of the document part, which is not fixed.
 
     Raises:
         ValueError: The part is missing.

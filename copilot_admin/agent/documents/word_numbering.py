@@ -21,7 +21,7 @@ class _Level:
 
 
 class Numbering:
-    """The lists of a document, with the numbers that they have reached."""
+    """The lists of a document, with their current numbers."""
 
     def __init__(self, numbering: Any, styles: Any) -> None:
         self._levels = _read_levels(numbering) if numbering is not None else {}

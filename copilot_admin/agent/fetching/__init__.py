@@ -1,1 +1,1 @@
-"""Outgoing requests: which addresses may be reached, proxies, and the client that checks both."""
+"""Outgoing requests: permitted addresses, proxies, and the client that checks both."""

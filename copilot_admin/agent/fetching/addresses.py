@@ -1,4 +1,4 @@
-"""Addresses that providers may have, and private ones, in every form of an address.
+"""Permitted addresses of providers, and private ones, in every notation.
 
 A provider may be in a private network, but never at a link-local or metadata address.
 """
@@ -34,7 +34,7 @@ MAX_URL_LENGTH = 16 * 1024  # characters; most servers reject longer request lin
 
 
 class ForbiddenAddress(OSError):
-    """A host name led to an address that no provider may have."""
+    """A host name resolves to a forbidden address."""
 
 
 def parts_of(url: str) -> SplitResult:
@@ -75,12 +75,12 @@ def check_base_url(url: str) -> str:
     return url.rstrip("/")
 
 
-# Ends of the paths of single requests, which people paste.
+# Paths of single requests, which users paste with the URL.
 _REQUEST_PATH = re.compile(r"/(?:chat/completions|completions|responses|models|embeddings)/*$")
 
 
 def correct_base_url(url: str) -> str:
-    """Return a base URL without the path of a single request; its query stays."""
+    """Return a base URL without the path of a single request; its query is unchanged."""
     before, mark, query = url.strip().partition("?")
     return f"{_REQUEST_PATH.sub('', before).rstrip('/')}{mark}{query}"
 
@@ -126,7 +126,7 @@ def address_of(host: str) -> Address | None:
 
 
 def _in_plain_letters(host: str) -> str:
-    """A host as it is connected to: clients read other digits and full stops as these (UTS 46)."""
+    """Return a host as clients connect to it: they map other digits and full stops (UTS 46)."""
     return normalize("NFKC", host).replace("\u3002", ".")
 
 

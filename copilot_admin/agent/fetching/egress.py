@@ -48,7 +48,7 @@ _BROKE = "The file did not arrive whole."
 _MOVED = (301, 302, 303, 307, 308)
 _EXPIRED = (401, 403, 404, 410)
 _Network: TypeAlias = IPv4Network | IPv6Network
-# Gets the bytes behind a URL; they are counted until the end of the block.
+# Opens the bytes behind a URL; they count towards the limit until the end of the block.
 Fetch: TypeAlias = Callable[[str], AbstractAsyncContextManager[bytes]]
 _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
@@ -57,7 +57,7 @@ class FetchFailed(CopilotError):
     """A file could not be fetched; the text has the reason.
 
     Attributes:
-        detail: Why, for builders and operators; mostly the same text.
+        detail: The reason for builders and operators; mostly the same text.
     """
 
     def __init__(self, public: str, *, detail: str = "") -> None:
@@ -66,11 +66,11 @@ class FetchFailed(CopilotError):
 
 
 class PrivateAddress(OSError):
-    """An address belongs to a network that is not reached."""
+    """An address belongs to a forbidden network."""
 
 
 class Egress:
-    """Sends requests to URLs that others named, and fetches files."""
+    """Sends requests to URLs from untrusted sources, and fetches files."""
 
     def __init__(
         self,
@@ -101,10 +101,10 @@ class Egress:
 
     @asynccontextmanager
     async def fetch(self, url: str) -> AsyncGenerator[bytes, None]:
-        """Get the bytes behind a URL; others may wait until the block ends.
+        """Open the bytes behind a URL; the block occupies one of the concurrent fetches.
 
         Raises:
-            FetchFailed: They can't be had.
+            FetchFailed: The request failed.
         """
         loop = asyncio.get_running_loop()
         slots = _slots.setdefault(loop, asyncio.Semaphore(MAX_CONCURRENT))
@@ -125,9 +125,9 @@ class Egress:
         """Send one request, through the environment's proxy if there is one; follow no redirect.
 
         Raises:
-            PrivateAddress: The URL leads into a network that is not reached.
+            PrivateAddress: The URL leads into a forbidden network.
             ClientError: It failed.
-            ValueError: It is no URL.
+            ValueError: It is not a URL.
         """
         host = _host_of(url)
         if host is None:
@@ -179,7 +179,7 @@ class Egress:
         return to
 
     async def _hop(self, url: str) -> bytes | str:
-        """Return the body, or where the URL leads to."""
+        """Return the body, or the target of a redirect."""
         if _host_of(url) is None:
             raise FetchFailed("The link is no http or https address, or too long.")
         async with self.request("GET", url, seconds=self._seconds) as response:
@@ -198,7 +198,7 @@ class Egress:
             raise FetchFailed(f"It is larger than {self._most_bytes // 2**20} MB.")
 
     async def _check_target(self, url: str, host: str) -> None:
-        """Check the target of a proxied request; a name that only the proxy knows is left to it."""
+        """Check a proxied request's target; the proxy checks names that only it can resolve."""
         if self.refuses(url):
             raise PrivateAddress(host)
         with suppress(socket.gaierror):
@@ -207,7 +207,7 @@ class Egress:
                     raise PrivateAddress(found["host"])
 
     def _sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
-        """Make the sockets of a request, checking the very addresses that are connected to."""
+        """Create the sockets of a request, checking the addresses that they connect to."""
         trusted = host.lower() in self._hosts
 
         def permitted(address: AddrInfoType) -> socket.socket:

@@ -33,7 +33,7 @@ class PostFailed(CopilotError):
     """No answer was received; the text has the reason.
 
     Attributes:
-        is_final: Trying again would change nothing.
+        is_final: A retry would fail again.
     """
 
     def __init__(self, public: str, *, is_final: bool = False) -> None:
@@ -52,7 +52,7 @@ async def post(
     """Post a body and read the beginning of the answer.
 
     Raises:
-        PostFailed: There is no answer, or the address may not be reached.
+        PostFailed: The request failed, or the address is forbidden.
     """
     try:
         async with egress.request(
@@ -63,7 +63,7 @@ async def post(
                 head += part
                 if len(head) >= HEAD_BYTES:
                     break
-            response.close()  # whatever else it would send
+            response.close()  # the rest of the body
             return Posted(response.status, head[:HEAD_BYTES].decode("utf-8", "replace"))
     except TimeoutError:
         raise PostFailed(f"No answer came within {seconds:g} seconds.") from None

@@ -1,4 +1,4 @@
-"""Errors of TLS: what is wrong with a certificate, and what to do."""
+"""Errors of TLS: the problem with a certificate, and its remedy."""
 
 from enum import Enum
 from ssl import SSLCertVerificationError
@@ -42,7 +42,7 @@ class TlsFault(Enum):
 
     @property
     def advice(self) -> str:
-        """What the operator of either machine should do."""
+        """Advice for the operator of either machine."""
         return self.value[1]
 
 

@@ -11,7 +11,7 @@ from copilot_admin.agent.fetching.egress import MAX_BYTES
 
 _MIN_LENGTH = 24  # characters; shorter text may look like base64 by chance
 _MIN_LONG = 200  # characters; longer than any natural term
-_HEAD = 4096  # characters that show whether all is base64
+_HEAD = 4096  # characters that are checked
 _BLANKS = b" \t\r\n\v\f"
 _DATA_URL = re.compile(r"data:[^,\s]*,")
 # One block, or lines of 60 characters and more: 64 or 76 are usual.
@@ -45,7 +45,7 @@ def decode_base64(content: bytes) -> bytes:
 
 
 def decoded_size(content: str) -> int:
-    """Return how many bytes a file in base64 has, without decoding it."""
+    """Return the number of bytes of a file in base64, without decoding it."""
     url = _DATA_URL.match(content)
     length = len(content) - (url.end() if url else 0)
     return length * 3 // 4 - content[-2:].count("=")
@@ -62,7 +62,7 @@ def is_plain_text(content: str) -> bool:
     """Return true if the start of a text file is plain text and not base64."""
     url = _DATA_URL.match(content)
     start = url.end() if url else 0
-    is_short = len(content) < _MIN_LENGTH and not content.endswith("=")  # as hardly a text does
+    is_short = len(content) < _MIN_LENGTH and not content.endswith("=")  # rare in text
     if is_short or not _BLOCK.fullmatch(content, start, start + _HEAD):
         return True
     head = content[start : start + _HEAD].encode().translate(None, _BLANKS)

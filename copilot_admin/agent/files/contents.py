@@ -1,4 +1,4 @@
-"""Content of one file: text, a picture, or a sentence in its place."""
+"""Content of one file: text, a picture, or a sentence that replaces it."""
 
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -67,17 +67,17 @@ async def outcome_of(
 
 
 def unreadable(file: FileRead, why: str) -> FileOutcome:
-    """Return the sentence in place of a file that couldn't be read."""
+    """Return the sentence that replaces an unreadable file."""
     return _sentence(file, f"The {_noun(file)} {file.name!r} could not be read. {why}")
 
 
 def unwanted(file: FileRead, origin: Origin) -> FileOutcome:
-    """Return the sentence in place of a file whose feature is off."""
+    """Return the sentence that replaces a file whose feature is off."""
     return _sentence(file, f"The {_noun(file)} {file.name!r} was not read. {origin.value}")
 
 
 def item_of(item: DataItem | FileReference, content: FileContent) -> DataItem:
-    """Return the item in place of a file."""
+    """Return the item that replaces a file."""
     form = _as_text(item.data_format)
     match content:
         case str():

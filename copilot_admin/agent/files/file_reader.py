@@ -1,4 +1,4 @@
-"""Files read in child processes, and sentences about those that can't be read.
+"""Files that child processes read, and messages about unreadable ones.
 
 Cancelling the caller kills the child immediately. A caller without an event loop uses
 `asyncio.run(read_file(...))`.
@@ -42,7 +42,7 @@ _TOO_MUCH = {  # advice for the kind of file follows
     FailureReason.TIME: "It takes longer to read than one file may. ",
     FailureReason.MEMORY: "It takes more memory to read than one file may. ",
 }
-_WHY_CUT = {  # why no more pages were read
+_WHY_CUT = {  # reasons for unread pages
     FailureReason.TIME: "takes longer to read than one file may",
     FailureReason.MEMORY: "takes more memory to read than one file may",
     FailureReason.DAMAGE: "is damaged",

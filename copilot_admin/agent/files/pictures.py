@@ -20,9 +20,9 @@ MAX_ICON_SIDE = 512  # pixels; Workspace displays a copilot's image at 40 to 128
 ICON_FORMATS = ("PNG", "JPEG", "WEBP")
 MAX_SIDE = 2048  # pixels; vendors scale down to this or less
 MAX_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
-_PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, with more pictures behind it
+_PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, followed by more pictures
 _START_OF_SCAN = b"\xff\xda"  # appears nowhere else in a JPEG's data
-_DEEP_GREYS = ("I;16", "I;16B", "I")  # as Pillow calls 16 bits of grey; it reads colours as 8 bits
+_DEEP_GREYS = ("I;16", "I;16B", "I")  # Pillow's modes for 16-bit grey; it reads colours as 8 bits
 Image.MAX_IMAGE_PIXELS = None  # `picture_in` checks the size and reports it
 _BEGINNINGS = ((b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
 
@@ -47,7 +47,7 @@ class Picture:
 
 
 def picture_type(data: bytes) -> str:
-    """Return the `data_type` of a picture by its content; "" if it is no picture."""
+    """Return the `data_type` of a picture by its content; "" if it is not a picture."""
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return "webp"
     return next((kind for start, kind in _BEGINNINGS if data.startswith(start)), "")
@@ -58,7 +58,7 @@ def picture_in(data: bytes, *, formats: tuple[str, ...], max_pixels: int) -> Ite
     """Open the picture in some bytes, checking its size before a pixel is decoded.
 
     Raises:
-        TooManyPixels: It is a bomb, or just too large.
+        TooManyPixels: It is a decompression bomb, or just too large.
         ValueError: It is not a picture of these formats; also if decoding in the block fails.
     """
     try:
@@ -108,8 +108,8 @@ def harmless_png(data: bytes) -> bytes:
     """Return a small PNG with nothing but the pixels of a picture.
 
     Raises:
-        TooManyPixels: It is a bomb, or just too large.
-        UnreadableFile: It is no PNG, JPEG or WebP that can be read to its end.
+        TooManyPixels: It is a decompression bomb, or just too large.
+        UnreadableFile: It is not a complete PNG, JPEG or WebP.
     """
     try:
         with picture_in(data, formats=ICON_FORMATS, max_pixels=MAX_ICON_PIXELS) as picture:
@@ -126,7 +126,7 @@ def harmless_png(data: bytes) -> bytes:
 
 def _encode(picture: Image.Image) -> tuple[str, bytes]:
     is_photograph = picture.format in _PHOTOGRAPHS
-    # A profile of a printer's colours would be wrong behind the conversion.
+    # A profile of a printer's colours would be wrong after the conversion.
     profile = None if picture.mode == "CMYK" else picture.info.get("icc_profile")
     shown = _to_eight_bits(picture)
     mode = "RGBA" if shown.has_transparency_data else "RGB"
@@ -141,7 +141,7 @@ def _encode(picture: Image.Image) -> tuple[str, bytes]:
 
 
 def _to_eight_bits(picture: Image.Image) -> Image.Image:
-    """Return the picture; 16 bits of grey are scaled, as `convert` makes each of 255 and more white."""
+    """Return the picture with 16-bit grey scaled: `convert` would turn 255 and above into white."""
     if picture.mode not in _DEEP_GREYS:
         return picture
     # Mode I is the only one in which `point` accepts a table of all shades.

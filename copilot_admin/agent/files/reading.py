@@ -1,4 +1,4 @@
-"""Reading of the files of a query, which become text and pictures."""
+"""Conversion of the files of a query to text and pictures."""
 
 import asyncio
 from collections import deque

@@ -31,7 +31,7 @@ from protocol.models import (
 )
 from protocol.redaction import redact_url
 
-LINK = "link"  # the `data_type` of an address in a question; no client has such a one
+LINK = "link"  # the `data_type` of a URL in a question; clients don't use it
 _EXECUTE_TOOL = "execute_agent_tool"
 
 
@@ -64,7 +64,7 @@ EVERYTHING = FileRules()
 
 
 def file_rules(spec: CopilotSpec) -> FileRules:
-    """Return the rules that a copilot's features set."""
+    """Return the rules according to a copilot's features."""
     uploads, widgets = spec.has(UPLOAD_FEATURE), spec.widget_data is not WidgetDataMode.OFF
     read = (
         (Origin.UPLOAD, uploads),
@@ -81,7 +81,7 @@ def file_rules(spec: CopilotSpec) -> FileRules:
 
 
 def origin_of(item: ContextItem, *, query: Query) -> Origin:
-    """Return the origin of a context item; generation 1 sends the data of widgets there."""
+    """Return the origin of a context item; in generation 1 it may be the data of a widget."""
     if any(one.data_format.get("data_type") == LINK for one in item.data.items):
         return Origin.LINK
     is_widget = query.generation is Generation.ONE and bool(item.uuid)

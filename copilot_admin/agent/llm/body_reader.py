@@ -45,14 +45,14 @@ class BodyReader:
             raise ProviderBroke(_TOO_LARGE) from None
 
     def end(self) -> list[ServerEvent]:
-        """Return what the end of the body ends: the document, or an event without a blank line."""
+        """Return what is pending at the end of the body: the document, or an unterminated event."""
         if self._is_document:
             return [("message", bytes(self._document))]
         return _split(self._events.end())
 
 
 def _split(events: list[ServerEvent]) -> list[ServerEvent]:
-    """Split what some servers write without blank lines between."""
+    """Split documents that some servers send without blank lines between them."""
     if not any(b"\n" in data for _, data in events):
         return events
     split: list[ServerEvent] = []

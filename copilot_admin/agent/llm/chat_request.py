@@ -18,11 +18,11 @@ from copilot_admin.agent.values.model_call import (
 )
 from protocol.json import Json, JsonObject, object_of
 
-# Models of OpenAI that think; the others of their line, such as "gpt-5-chat", do not.
+# Reasoning models of OpenAI; others of their line, such as "gpt-5-chat", don't reason.
 _THINKING_MODEL = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-5(?!\.\d|\d|.*chat))")
 _RENAMES_LIMIT = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-[5-9](?!\d))")
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
-# For calls that the model didn't make or whose signature is lost; documented by Google.
+# For calls of other models, or whose signature is lost; documented by Google.
 _UNSIGNED: JsonObject = {
     "extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}
 }
@@ -59,7 +59,7 @@ _KEPT = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRules:
-    """Rules of a server for requests, set by its operator or learned from its refusals."""
+    """Rules of a server for requests, set by its operator or learned from its errors."""
 
     streams: bool = True  # otherwise the answer is one JSON document
     with_usage: bool = True  # request the token usage at the end of the stream
@@ -208,7 +208,7 @@ def _without_system(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
 
 
 def _merged(messages: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
-    """Join adjacent messages of one role; results and messages with calls stay alone."""
+    """Join adjacent messages of one role; results and messages with calls stay separate."""
     merged: list[dict[str, Json]] = []
     alone = None
     for message in messages:

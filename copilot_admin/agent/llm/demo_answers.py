@@ -38,7 +38,7 @@ class DemoAnswer:
 
     Attributes:
         topics: Terms of matching questions; repetitions in a question don't count.
-        widgets: What it cites; the first one is drawn and listed.
+        widgets: Its citations; the first one is drawn and listed.
         chart: Type, x and y of the chart.
         has_table: Display the rows as a table.
         opening: Text before the chart and the table.
@@ -78,7 +78,7 @@ class DemoAnswer:
 
 
 def find_demo_answer(question: str, *, role: str) -> DemoAnswer | None:
-    """Return the answer that fits a question: two of its topics, or one that the role shares."""
+    """Return the answer that matches a question: two of its topics, or one that the role shares."""
     words, role_words = _find_words(question), _find_words(role)
 
     def rate(answer: DemoAnswer) -> int:
@@ -89,7 +89,7 @@ def find_demo_answer(question: str, *, role: str) -> DemoAnswer | None:
 
 
 def suggest_questions(role: str) -> Sequence[str]:
-    """Return questions that have a prepared answer and fit the role of a copilot."""
+    """Return questions that have a prepared answer and match the role of a copilot."""
     words = _find_words(role)
     return max(DEMO_ANSWERS, key=lambda answer: len(words & answer.topics)).follow_ups
 

@@ -1,4 +1,4 @@
-"""Input of the demo model: the question, the data with it, and the tools on offer."""
+"""Input of the demo model: the question, its data, and the offered tools."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Given:
 
     @property
     def rows(self) -> Sequence[Row]:
-        """The rows of the block, if it is a table; what is nested in them becomes text."""
+        """The rows of the block, if it is a table; nested values become text."""
         value = json_of(self.body)
         if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
             return ()

@@ -28,7 +28,7 @@ DATA_LABEL = "*Demo answer, computed from your data. No language model was used.
 NO_ANSWER = "*Demo model: no language model was used.*"
 _EXPLANATION = """The built-in demo model has prepared answers only, and describes the data that you \
 attach. Connect a model to get real answers. Questions with a prepared answer:"""
-SUGGESTIONS = "Suggest "  # how the request for suggestions opens
+SUGGESTIONS = "Suggest "  # start of the request for suggestions
 _CHART_TYPES = ("line", "scatter", "pie", "donut", "bar")
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 _EXCERPT = 300  # characters

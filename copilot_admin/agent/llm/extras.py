@@ -1,11 +1,11 @@
-"""Reasoning and signatures that a provider wants back with its tool calls."""
+"""Reasoning and signatures that a provider requires to be returned with its tool calls."""
 
 from collections.abc import Sequence
 
 from protocol.json import Json, JsonObject, objects_of, text_of
 
 # Of Kimi and DeepSeek, of OpenRouter and MiniMax, of Gemini, of LiteLLM in front of Claude, of Copilot.
-# Others that a server may send, such as `reasoning`, some servers refuse in a request.
+# Other members, such as `reasoning`, are rejected by some servers in requests.
 REASONING_CONTENT = "reasoning_content"
 REASONING_DETAILS = "reasoning_details"
 _WHOLE = (

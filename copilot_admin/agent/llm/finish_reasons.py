@@ -2,7 +2,7 @@
 
 from copilot_admin.agent.values.model_call import Finish
 
-OWN_LIMIT = Finish("length")  # our own byte limit ends an answer as the model's token limit does
+OWN_LIMIT = Finish("length")  # our own byte limit ends an answer like the model's token limit
 EMPTY_ANSWER = "The model returned an empty answer. Ask again, or rephrase the question."
 ONLY_THOUGHTS = (
     "The model reached the longest length allowed while it was still thinking, so there is no "
@@ -45,7 +45,7 @@ _REASONS = {
 _SENTENCES: dict[str | None, str] = {
     reason: sentence for sentence, reasons in _REASONS.items() for reason in reasons
 }
-# What some servers write for "not yet".
+# Placeholders of some servers for "not yet".
 _NO_REASONS = frozenset({"", "null", "none", "unknown", "unspecified", "finish_reason_unspecified"})
 _MAX_CHARACTERS = 50  # the stored length
 

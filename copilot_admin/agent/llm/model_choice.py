@@ -66,9 +66,9 @@ def switched_provider(spec: CopilotSpec, query: Query) -> str:
 def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
     """Return the id of the model to call, and a note for the run (empty if not needed).
 
-    A client may pick only from what the copilot offers: a request never decides freely what is
-    called with the provider's key. A control that the user has switched on and that has a model of
-    its own, such as one that searches the web, decides before the client's pick.
+    A client may pick only an offered model: a request never decides freely which model uses the
+    provider's key. An active control with its own model, such as web search, has precedence over
+    the client's pick.
     """
     for feature in spec.custom_features:
         if feature.model and option(feature, query=query) is True:
@@ -79,7 +79,7 @@ def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
     return spec.model, f"The client asked for the unknown model {wanted!r}; {spec.model!r} answers."
 
 
-# A builder's parameters tune the model; what makes the request what it is stays ours.
+# A builder's parameters tune the model, but can't replace members that define the request.
 RESERVED_PARAMETERS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
 
 FEATURE = "prompt-suggestions"
@@ -87,7 +87,7 @@ MAX_SUGGESTIONS = 3
 MAX_SUGGESTION_CHARACTERS = 200
 # The user reads the answer during this time; later suggestions come too late.
 _TIMEOUTS = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
-_MAX_CHARACTERS = 16 * 1024  # a few questions; what is longer is something else
+_MAX_CHARACTERS = 16 * 1024  # a few questions; a longer text is something else
 _REQUEST = (
     f"Suggest {MAX_SUGGESTIONS} short questions that I might ask you next. Answer with nothing but "
     "a JSON list of texts, in the language of this conversation."

@@ -29,7 +29,7 @@ async def stream_model(
 
     Raises:
         ProviderTimeout: The provider was silent for longer than `timeouts` allow.
-        RunError: What the provider raised, if a retry was of no use.
+        RunError: The provider's error, if retries didn't help.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + timeouts.total

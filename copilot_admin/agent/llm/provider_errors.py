@@ -198,7 +198,7 @@ def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
 
 
 def own_words(body: str) -> str:
-    """Return the message in the body of an error, as its provider wrote it."""
+    """Return the original message in the body of a provider's error."""
     return _message_in(json_of(body)) or body
 
 
@@ -236,7 +236,7 @@ class ProviderFaults:
         self._secrets = [one for one in (spec.api_key.strip(), *values) if one]
 
     def before_head(self, error: Exception) -> RunError:
-        """Return what went wrong before the head, or the refusal in it."""
+        """Return the error before the head, or the refusal in it."""
         if isinstance(error, openai.APIStatusError):
             return self.refused(error)
         for cause in iter_causes(error):
@@ -265,7 +265,7 @@ class ProviderFaults:
         )
 
     def refused(self, error: openai.APIStatusError) -> RunError:
-        """Return what a status other than success means."""
+        """Return the error for a status other than success."""
         status, said = error.response.status_code, error.response.text
         wait = error.response.headers.get("Retry-After")
         return refusal(

@@ -64,7 +64,7 @@ class ReasoningReader:
             self._read = self._read_unopened
 
     def feed(self, text: str) -> list[Delta]:
-        """Return what is certain after the next piece of text."""
+        """Return the deltas that are certain after the next piece of text."""
         if not self._held and self._read == self._read_plain:
             return [TextDelta(text)] if text else []
         self._held += text
@@ -230,7 +230,7 @@ class ReasoningReader:
 
 
 def partial_mark(text: str, marks: Collection[str]) -> int:
-    """Return how many characters at the end of a text may begin one of the marks."""
+    """Return the number of characters at the end of a text that may begin one of the marks."""
     firsts = {mark[0] for mark in marks}
     tail = text[1 - max(map(len, marks)) :]
     for start, character in enumerate(tail):

@@ -1,6 +1,6 @@
 """Parse the bytes of a chat completion, streamed or not, into deltas.
 
-Source: the chat completions API of OpenAI, with what other servers make of it.
+Source: the chat completions API of OpenAI, with the deviations of other servers.
 """
 
 from collections.abc import Iterable
@@ -67,7 +67,7 @@ class AnswerParser:
     """Folds the bytes of one answer into deltas.
 
     Args:
-        call: That is answered.
+        call: The call that is answered.
         thinks_first: The model writes its reasoning as text and only closes it, see `was_unopened`.
         text_tools: Tools were offered by the convention in plain text.
 
@@ -102,7 +102,7 @@ class AnswerParser:
         self._pictures = 0
         self._text: list[str] = []
         self._deltas: list[Delta] = []
-        self._half = ""  # a surrogate whose other half is in the next chunk
+        self._half = ""  # of a surrogate pair whose second half is in the next chunk
 
     @property
     def has_reason(self) -> bool:
@@ -115,20 +115,20 @@ class AnswerParser:
 
     @property
     def was_unopened(self) -> bool:
-        """True if text turned out to be reasoning that only a closing tag showed."""
+        """True if a lone closing tag revealed that text was reasoning."""
         return self._reasoning.was_unopened
 
     def feed(self, block: bytes) -> list[Delta]:
-        """Return the deltas of a block of bytes; text that arrived together is one delta.
+        """Return the deltas of a block of bytes; text of one block is one delta.
 
         Raises:
             StreamError: The provider reports an error.
-            RunError: It sends no chat completion, or too much.
+            RunError: It sends something else than a chat completion, or too much.
         """
         return self._read(self._body.feed(block))
 
     def rest(self) -> list[Delta]:
-        """Return what was read before an error."""
+        """Return the deltas that were read before an error."""
         self._flush_text()
         self._add(self._reasoning.end())
         found = [*self._deltas, *(self._text_tools.words() if self._text_tools else ())]
@@ -136,14 +136,14 @@ class AnswerParser:
         return [delta for delta in found if not isinstance(delta, ToolCall)]
 
     def end(self) -> list[Delta]:
-        """Return what is known only at the end of the body: tool calls, usage, the finish.
+        """Return the deltas that need the end of the body: tool calls, usage, the finish.
 
         A stream without an end mark may have been truncated anywhere, so its tool calls can't be
         trusted.
 
         Raises:
             StreamError: The provider reports an error.
-            RunError: It sent nothing, or no chat completion.
+            RunError: It sent nothing, or something else than a chat completion.
         """
         try:
             self._deltas = self._read(self._body.end(), is_last=True)
@@ -249,7 +249,7 @@ class AnswerParser:
             self.began = self._has_calls = True
             for fragment in fragments:
                 self._tools.add(fragment)
-        function = delta.get("function_call")  # before tool calls there was one function
+        function = delta.get("function_call")  # predecessor of tool calls
         if isinstance(function, dict) and not self._has_calls:  # some servers send both
             self._tools.add({"index": 0, "function": function})
         for picture in objects_of(delta.get("images")):
@@ -362,7 +362,7 @@ def _parsed(payload: bytes, *, is_last: bool) -> JsonObject:
     chunk = json_of(payload)
     if chunk is None:
         if payload.lstrip()[:1] in (b"", b":"):
-            return {}  # the sign of life of some servers, or a comment that a gateway packed
+            return {}  # a keep-alive of some servers, or a comment that a gateway wrapped
         if is_last and payload.lstrip().startswith(b"{"):
             raise ProviderUnavailable(BROKE_OFF)
     if isinstance(chunk, list) and len(chunk) == 1:

@@ -1,4 +1,4 @@
-"""Tool calls that models write into their text, in the forms of their training or of our convention.
+"""Tool calls that models write into their text, in the forms of their training or our convention.
 
 The system prompt instructs a model without tool calling to write
 
@@ -6,7 +6,7 @@ The system prompt instructs a model without tool calling to write
     {"name": "table", "arguments": {"rows": []}}
     ```
 
-Other models write theirs where their server has no parser for them: `<tool_call>` and the like.
+Other models use `<tool_call>` and the like if their server has no parser for them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ from copilot_admin.agent.values.model_call import (
 from protocol.json import json_of, object_of
 
 FENCE = "```tool"
-UNREADABLE = "unreadable-tool-block"  # the name of a call that can't be read
+UNREADABLE = "unreadable-tool-block"  # the name of a call that isn't valid
 _RULES = (
     "You have tools. To use one, write a block that begins with a line ```tool and ends with a line "
     '```, with nothing in it but {"name": the tool, "arguments": an object}. Write nothing after the '
@@ -59,7 +59,7 @@ _MARKS = {  # opening: closing; "" is the end of the answer
     "<|python_tag|>": "",  # Llama
 }
 _OPENING = re.compile("|".join(map(re.escape, _MARKS)))
-# The beginning of an answer that may be nothing but a call.
+# The beginning of an answer that may consist of a call.
 _BARE = re.compile(
     r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"(?:name|type|id|function|tool|tool_name|arguments|parameters)"'
 )
@@ -116,7 +116,7 @@ class TextToolReader:
         return self._is_bare is False and not (self._held or self._opening)
 
     def feed(self, text: str) -> Iterator[Delta]:
-        """Yield what is certain after the next piece."""
+        """Yield the deltas that are certain after the next piece."""
         self._held += text
         if self._is_bare is None:
             is_bare = bool(_BARE.match(self._held))
@@ -148,7 +148,7 @@ class TextToolReader:
             yield TextDelta(self._held)
 
     def _may_be_bare(self) -> bool:
-        """Return whether all of the answer so far may still be nothing but a call."""
+        """Return whether the complete answer so far may be a call."""
         if len(self._held) > _MAX_BARE or _WORDS_BEHIND.match(self._held):
             return False
         name = _BARE_NAME.match(self._held)
@@ -259,7 +259,7 @@ class TextToolReader:
 
 
 def _is_torn_mark(text: str) -> bool:
-    """Return whether a server took a call out of the text and left the beginning of its mark."""
+    """Return whether a server extracted a call and left the beginning of its mark."""
     return len(text) >= _MIN_TORN_MARK and any(mark.startswith(text) for mark in _MARKS)
 
 

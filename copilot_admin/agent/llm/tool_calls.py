@@ -87,7 +87,7 @@ class ToolCallAccumulator:
         call.extras |= _extras_in(fragment, function)
 
     def calls(self, *, offered: Collection[str], model: str, message: JsonObject) -> list[ToolCall]:
-        """Return the calls so far; one without an id of its own gets one: its result must name it.
+        """Return the calls so far; missing ids are generated, since results refer to them.
 
         `message` is sent back to the `model` with the message of the calls.
         """
@@ -131,7 +131,7 @@ def call_extras(model: str, *, call: JsonObject, message: JsonObject) -> CallExt
 
 
 def read_name(name: str, offered: Collection[str]) -> str:
-    """Return the offered tool that a name can only mean, else the name as it is.
+    """Return the offered tool if a name is unambiguous, else the name unchanged.
 
     Models write "functions.table", "default_api:table", "table<|channel|>commentary", "functions.table:0".
     """
@@ -148,12 +148,12 @@ def _folded(name: str) -> str:
 
 
 def read_arguments_text(text: str) -> str:
-    """Return arguments as the JSON text of an object where they can only mean one, else as they are."""
+    """Return arguments as the JSON text of an object if they are unambiguous, else unchanged."""
     text = _FENCE.sub("", text.strip())
     if text in ("", "null"):
         return ""
     candidates = [text]
-    if text.startswith("{}"):  # written before the real ones
+    if text.startswith("{}"):  # written before the real arguments
         candidates.append(text[2:])
     half = text[: len(text) // 2]
     if text == half * 2:  # the text is repeated at the end

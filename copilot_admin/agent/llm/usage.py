@@ -1,4 +1,4 @@
-"""Token usage and cost of a model's answer, wherever a server puts them."""
+"""Token usage and cost of a model's answer, in the formats of several servers."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -63,7 +63,7 @@ def _count(value: Json) -> int | None:
 def _cost(usage: JsonObject) -> Decimal | None:
     """Return the cost: a number of OpenRouter, the total in an object of Perplexity, ticks of xAI.
 
-    With a key of the caller's own at the vendor, OpenRouter's cost is its fee alone.
+    If the caller uses their own key of the vendor, OpenRouter's cost is only its fee.
     """
     cost, details = usage.get("cost"), usage.get("cost_details")
     if isinstance(cost, Mapping):

@@ -1,4 +1,4 @@
-"""Items of a client's data as text: what they are, and their readable content."""
+"""Items of a client's data as text: a description, and their readable content."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from protocol.json import Json
 from protocol.models import DataItem, FileReference
 
-# 200 characters without a blank or a comma are no text of any language but encoded bytes.
+# 200 characters without a blank or a comma aren't natural language but encoded bytes.
 _ENCODED = re.compile(r"(data:[\w/+.-]+;base64,)?[A-Za-z0-9+/=_-]{200,}\s*")
 _TEXTS = ("text", "html", "snowflake_query", "snowflake_python")
 
@@ -43,7 +43,7 @@ def describe_artifact(item: DataItem) -> str:
 
 
 def plain_content(item: DataItem) -> str:
-    """Return the content; of an artifact that is a text, which Workspace sends as JSON, the text."""
+    """Return the content; Workspace sends textual artifacts as JSON, which is decoded."""
     is_text = item.data_format.get("parse_as") in _TEXTS  # a client may send a list, too
     if not is_text or not item.content.startswith('"'):
         return item.content

@@ -31,8 +31,8 @@ class DataBlocks:
     """Texts of Data messages, from the copilot's notes and from the client.
 
     Attributes:
-        several: Widgets that the conversation has data of for different arguments.
-        cuts: A sentence for the user about each that did not fit.
+        several: Widgets with data for different arguments in the conversation.
+        cuts: A sentence for the user about each message that did not fit.
     """
 
     frozen: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
 def instance_of(fetched: Fetched, *, several: frozenset[str]) -> str:
     """Return the instance of a widget's data: the widget, and its arguments if they differ.
 
-    `several` are the widgets that the conversation has data of for different arguments.
+    `several` are the widgets with data for different arguments in the conversation.
     """
     ref = fetched.ref
     return f"{ref} {_arguments(fetched)}" if ref in several else ref
@@ -175,7 +175,7 @@ def _context(item: ContextItem) -> DataMessage:
 def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
     for one in fetched_in(query.messages, widgets=query.widgets):
         if not isinstance(one.result, SourceData):
-            continue  # an error stays where the call is
+            continue  # an error remains at the place of the call
         name = name_of(one.widget) if one.widget else one.ref
         asked = f" asked with {_arguments(one)}" if one.source.input_args else ""
         yield DataMessage(

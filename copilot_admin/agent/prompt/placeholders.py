@@ -47,7 +47,7 @@ def used_placeholders(prompt: str) -> frozenset[str]:
 
 
 def find_unclosed(prompt: str) -> str | None:
-    """Return the text behind the first `{{` without an end, if there is one."""
+    """Return the text after the first `{{` without an end, if there is one."""
     for match in _BRACES.finditer(prompt):
         if match[0] == _OPENING:
             return prompt[match.end() :]

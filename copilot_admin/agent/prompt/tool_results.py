@@ -22,7 +22,7 @@ Names: TypeAlias = Mapping[tuple[str, Identity], str]
 
 
 def data_block(result: SourceResult, *, budget: ContextBudget, source: str, **about: Json) -> str:
-    """Return a result as far as it fits, between marks that it can't fake, with its source."""
+    """Return the part of a result that fits, with its source, between unforgeable marks."""
     text = budget.spend(budget.truncate_result(result, source=source))
     notes = {"source": source, **{key: value for key, value in about.items() if value}}
     marks = " ".join(f"{key}={json.dumps(note, ensure_ascii=False)}" for key, note in notes.items())
@@ -39,7 +39,7 @@ def client_call_messages(
     names: Names,
     memory: Memory | None = None,
 ) -> tuple[ModelMessage, ...]:
-    """Return a client call and its result, in the shape in which the model makes such calls.
+    """Return a client call and its result in the model's own format.
 
     If widget data is in Data messages (`noted`), the result only refers to it.
     """
@@ -69,7 +69,7 @@ def client_call_messages(
 def server_tool_messages(
     memory: Memory | None, *, number: int, budget: ContextBudget
 ) -> Iterator[ModelMessage]:
-    """Yield the server tools that ran before the client was called; the client carried them."""
+    """Yield the server tools that ran before the client call and were carried with it."""
     for index, done in enumerate(memory.exchanges if memory else ()):
         id = f"k{number:04}{index:04}"  # nine letters and digits, as above
         call = ToolCall(id=id, name=done.name, arguments=done.arguments, extras=done.extras)

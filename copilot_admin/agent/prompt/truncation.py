@@ -32,7 +32,7 @@ class TruncatedText:
     Attributes:
         rows: Elements of a JSON list, or lines, of the texts that were cut.
         left_out: Number of them that are missing or incomplete.
-        begun: How many are there in part.
+        begun: Number of partial ones.
     """
 
     text: str
@@ -58,14 +58,14 @@ class ContextBudget:
     is_this_turn: bool = True
 
     def spend(self, text: str) -> str:
-        """Return a text after taking it from the budget; older data if nothing is left."""
+        """Return a text after deducting it from the budget; older data if nothing is left."""
         if not self.left:
             return OLD_DATA
         self.left = max(self.left - len(text), 0)
         return text
 
     def truncate_result(self, result: SourceResult, *, source: str) -> str:
-        """Return a result as far as it fits, without spending, and note a cut of this turn."""
+        """Return the part of a result that fits, without spending, and note a cut of this turn."""
         truncated = truncate_result(result, limit=self.left)
         if truncated.left_out and self.is_this_turn:
             self.cuts.append(_describe_cut(truncated, source=source))
@@ -87,7 +87,7 @@ def truncate_result(result: SourceResult, *, limit: int) -> TruncatedText:
 
 
 def truncate_rows(text: str, *, limit: int) -> TruncatedText:
-    """Return the text, or as many of its first rows as fit, with a notice of what was left out.
+    """Return the text, or as many of its first rows as fit, with a notice of omissions.
 
     A JSON list is cut between its elements, other text between its lines. If one row would use most
     of the limit, such as a file of one line, its beginning remains.
@@ -166,7 +166,7 @@ def _list_elements(text: str) -> list[object] | None:
 
 
 def _truncate_message(message: DataMessage, limit: int) -> TruncatedMessage:
-    """Leave out the last rows of the longest list of a message: its data, or a member of it."""
+    """Omit the last rows of the longest list of a message: its data, or a member of it."""
     text = render(message)
     if len(text) <= limit:
         return TruncatedMessage(text)

@@ -54,7 +54,7 @@ class AzureOpenAI(OpenAICompatible):
             client = openai.AsyncOpenAI(
                 base_url=f"{endpoint}/openai/v1", api_key=token or key, **arguments
             )
-        client.organization = client.project = None  # of the environment
+        client.organization = client.project = None  # otherwise they are read from the environment
         return client
 
     @property
@@ -93,7 +93,7 @@ def _make_token_provider(spec: ProviderSpec, secret: str) -> Callable[[], Awaita
     async def get_token() -> str:
         try:
             return str(await asyncio.to_thread(provider))
-        except Exception as error:  # its own tree of errors, which may not be installed
+        except Exception as error:  # azure has its own errors, which may not be installed
             raise openai.OpenAIError(f"Entra ID issued no token: {error}") from error
 
     return get_token

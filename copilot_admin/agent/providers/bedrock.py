@@ -15,7 +15,7 @@ _ACCESS_KEYS = ("AKIA", "ASIA")  # permanent and temporary ones
 
 
 class Bedrock(OpenAICompatible):
-    """Models of a region; without a key AWS's usual chain of credentials is used."""
+    """Models of a region; without a key, AWS's usual chain of credentials is used."""
 
     kind: ClassVar[str] = "bedrock"
     label: ClassVar[str] = "Amazon Bedrock"

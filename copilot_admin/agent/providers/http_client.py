@@ -1,4 +1,4 @@
-"""Clients of the providers: one for each event loop and provider, and what all of them share."""
+"""Clients of the providers, one for each event loop and provider, and their shared parts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -74,7 +74,7 @@ def common_arguments(spec: ProviderSpec) -> dict[str, Any]:
     headers = {"Accept-Encoding": "identity", "User-Agent": "copilot-admin"}
     return {
         "default_headers": headers | dict(spec.options.headers),
-        "max_retries": 0,  # `stream_model` retries, and counts what failed
+        "max_retries": 0,  # `stream_model` retries, and counts failures
         "timeout": httpx2.Timeout(None, connect=spec.timeouts.connect),
     }
 
@@ -163,9 +163,9 @@ def _tls_context(spec: ProviderSpec) -> ssl.SSLContext | bool:
 
 
 def _permitted_socket(address: AddrInfoType) -> socket.socket:
-    """Make the socket of a connection, unless its address is a link-local or metadata one.
+    """Create the socket of a connection, unless the address is a link-local or metadata one.
 
-    Checking the host name earlier would be fooled by a name server that changes its answer.
+    A check of the host name beforehand could be circumvented by a changing DNS answer.
     """
     family, kind, protocol, _, where = address
     host = str(where[0])
@@ -215,14 +215,14 @@ class _Body(httpx2.AsyncByteStream):
         transport = connection.transport if connection else None
         try:
             while block := await content.readany():
-                if transport is None or content.is_eof():  # the connection may serve others now
+                if transport is None or content.is_eof():  # the connection may have other users now
                     yield block
                 else:
                     transport.pause_reading()
                     yield block
                     transport.resume_reading()
-        except (ClientError, OSError, RuntimeError) as error:  # the last where framing breaks
+        except (ClientError, OSError, RuntimeError) as error:  # the last if framing is invalid
             raise httpx2.ReadError(str(error)) from error
 
     async def aclose(self) -> None:
-        self._response.close()  # a connection that was read to its end is used again
+        self._response.close()  # a connection that was read to its end is reused

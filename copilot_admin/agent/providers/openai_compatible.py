@@ -1,6 +1,6 @@
 """Any server that speaks the chat completions API of OpenAI.
 
-The body is read raw: an object for each chunk costs more than everything else that is done with it.
+The body is parsed directly: an object for each chunk would cost more than all other processing.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ _DRAIN_SECONDS = 0.05
 # Seconds of silence after a finish reason, which the usage follows immediately. Some servers never
 # close, and some send a reason with every chunk.
 _LAST_WORDS_SECONDS = 5.0
-_MAX_ADAPTATIONS = 5  # of a request to what a server refuses
+_MAX_ADAPTATIONS = 5  # of a request to restrictions of a server
 _ADAPTABLE_STATUSES = frozenset({400, 404, 422, 500, 501})
 # A model emits a token every 10 to 20 ms. Text that grows 12 times a second looks smooth. Reading
 # the output of a tick for all streams in one turn of the loop halves the cost of a token.
@@ -97,7 +97,7 @@ class OpenAICompatible:
             default_query=dict(parse_qsl(query)),
             **common_arguments(spec),
         )
-        # Not as arguments: an empty one is read from the environment.
+        # Not as arguments: empty ones would be read from the environment.
         client.organization = spec.options.organization or None
         client.project = spec.options.project or None
         return client
@@ -156,7 +156,7 @@ class OpenAICompatible:
             self._unopened_reasoning.discard(key)
 
     async def _open(self, call: ModelCall, stack: AsyncExitStack) -> tuple[Any, RequestRules, str]:
-        """Return the response, whose body is left to read, the rules of the request, and a note.
+        """Return the open response, the rules of the request, and a note.
 
         A rejected request is adapted to the error message and sent again.
         """
@@ -187,7 +187,7 @@ class OpenAICompatible:
         self, client: openai.AsyncOpenAI, body: dict[str, Json], stack: AsyncExitStack
     ) -> Any:
         create = client.chat.completions.with_streaming_response.create
-        # `extra_body` skips the SDK's walk through the types of all messages, 10 ms a request.
+        # `extra_body` bypasses the SDK's type conversion of all messages, 10 ms a request.
         arguments = {"messages": (), "extra_headers": self._headers, "stream": True}
         model = body["model"]
         try:

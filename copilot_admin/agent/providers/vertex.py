@@ -15,7 +15,7 @@ from copilot_admin.errors import NotReady
 
 
 class Vertex(OpenAICompatible):
-    """Models of a project and location; without a key the application's default credentials count."""
+    """Models of a project and location; without a key, application default credentials are used."""
 
     kind: ClassVar[str] = "vertex"
     label: ClassVar[str] = "Google Vertex AI"

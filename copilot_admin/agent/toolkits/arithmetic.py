@@ -1,4 +1,4 @@
-"""Calculations as analysts write them: exact decimals, percent, currencies, functions of finance."""
+"""Calculations in analysts' notation: exact decimals, percent, currencies, finance functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from copilot_admin.agent.toolkits.arithmetic_functions import FUNCTIONS, VARIADIC, ResultUnit
 
-PRECISION = 50  # digits that a calculation carries
+PRECISION = 50  # significant digits
 SHOWN_DIGITS = 12  # after the point, or after the first digit that is not zero
 MAX_LENGTH = 1000  # characters of one calculation
 MAX_DEPTH = 50  # parentheses, signs and powers inside each other
@@ -53,13 +53,13 @@ _OTHER_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷"
 
 
 def calculate(expression: str) -> str:
-    """Work an expression out and write the result as people do.
+    """Evaluate an expression and format the result as people write it.
 
     Args:
         expression: Numbers, currencies, + - * / ^ %, mod, `of`, parentheses and functions.
 
     Returns:
-        The result without the digits that only rounding left behind.
+        The result without digits that are rounding noise.
 
     Raises:
         ValueError: It is not arithmetic, or has no result; the text describes a valid expression.
@@ -91,7 +91,7 @@ def calculate(expression: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Quantity:
-    """A number, an amount of a currency, or a share, whose amount is the fraction: 5% is 0.05."""
+    """A number, an amount of a currency, or a share, whose amount is a fraction: 5% is 0.05."""
 
     amount: Decimal
     unit: str = ""
@@ -102,7 +102,7 @@ class _Quantity:
 
     @property
     def shown(self) -> Decimal:
-        """The number that is written before the unit."""
+        """The number before the unit."""
         return self.amount * _SHARES.get(self.unit, 1)
 
     def __str__(self) -> str:
@@ -169,7 +169,7 @@ def _tokenize(text: str) -> list[_Token]:
     if len(text) > MAX_LENGTH:
         raise ValueError(f"The expression is longer than {MAX_LENGTH} characters. Split it.")
     tokens: list[_Token] = []
-    calls: list[str] = []  # for each open parenthesis: the name before it, if there is one
+    calls: list[str] = []  # for each open parenthesis: the function before it, or ""
     place = 0
     while place < len(text):
         match = _TOKEN.match(text, place)
@@ -306,7 +306,7 @@ class _Parser:
         unit = values[0].unit if values else ""
         shares = _SHARES.get(unit, 1)
         shown = (one.amount * shares if one.is_share else one.amount for one in values)
-        result = function(*shown)  # of 12.3% the 12.3 is rounded
+        result = function(*shown)  # round the 12.3 of 12.3%
         return _Quantity(result / shares, unit if shares > 1 else _common_currency(values))
 
     def _with_suffixes(self, value: _Quantity) -> _Quantity:

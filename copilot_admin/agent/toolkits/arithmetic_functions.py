@@ -1,7 +1,7 @@
-"""Functions of calculations; those of finance are as in spreadsheets.
+"""Functions of calculations; financial ones follow spreadsheets.
 
-Source: OpenFormula (OASIS, 2021), part 4, for pmt, pv, fv and npv, and for the sign of money: what
-is paid is negative, what is received is positive.
+Source: OpenFormula (OASIS, 2021), part 4, for pmt, pv, fv and npv, and for the sign of money:
+payments are negative, receipts are positive.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,8 +22,8 @@ class ResultUnit(Enum):
 
     NONE = "none"
     SHARE = "share"
-    FIRST = "first"  # that of the first argument
-    CURRENCY = "currency"  # the currency of the arguments, if they have one
+    FIRST = "first"  # the unit of the first argument
+    CURRENCY = "currency"  # the currency of the arguments, if any
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ POOL = WorkerPool(perform, limits=LIMITS)
 
 
 async def measure(series: object, name: str, *, settings: Mapping[str, Any]) -> MeasuredSeries:
-    """Measure series of values as `returns.measures.measure_series` does.
+    """Measure series of values; see `returns.measures.measure_series`.
 
     Raises:
         ValueError: The series can't be read or measured; the text describes valid input.

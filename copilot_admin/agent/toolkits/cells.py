@@ -1,4 +1,4 @@
-"""Cells of tables: numbers, also written as text, and empty cells."""
+"""Cells of tables: numbers, including textual ones, and empty cells."""
 
 from collections.abc import Mapping, Sequence
 import json
@@ -10,7 +10,7 @@ Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = Mapping[str, Cell]
 Number: TypeAlias = int | float
 
-MAX_NUMBER = 1e150  # sums and squares of what is below stay finite
+MAX_NUMBER = 1e150  # sums and squares of smaller numbers are finite
 _EMPTY = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "null", "none"})  # noqa: RUF001  # dashes
 _MAX_LENGTH = 60
 _NUMBER = re.compile(
@@ -45,7 +45,7 @@ def number_of(cell: Cell) -> Number | None:
 
 
 def decimal_comma(cell: Cell) -> str:
-    """Return advice on a number with a decimal comma; empty for anything else.
+    """Return advice on a number with a decimal comma; empty for other text.
 
     Examples:
         >>> decimal_comma("1.234,56"), decimal_comma("1,200")
@@ -63,7 +63,7 @@ def decimal_comma(cell: Cell) -> str:
 
 
 def parsed(text: str) -> Cell:
-    """Return a text as a number if nothing of it is lost, else the text."""
+    """Return a text as a number if this loses nothing, else the text."""
     if not _PLAIN.fullmatch(text):
         return text
     number = float(text) if "." in text else int(text)
@@ -87,7 +87,7 @@ def flat(value: object) -> Cell:
 
 
 def tidy(number: Number) -> Number:
-    """Return a number without the digits that binary fractions leave behind."""
+    """Return a number without the rounding noise of binary fractions."""
     return float(f"{number:.15g}") if isinstance(number, float) else number
 
 
@@ -95,7 +95,7 @@ def numbers(cells: Sequence[Cell], *, column: str) -> list[Number]:
     """Return the numbers in the cells that aren't empty.
 
     Raises:
-        ValueError: A cell has other text in it.
+        ValueError: A cell contains other text.
     """
     found = [(cell, number_of(cell)) for cell in cells if not is_empty(cell)]
     for cell, number in found:

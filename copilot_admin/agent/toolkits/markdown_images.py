@@ -9,10 +9,10 @@ that load, or have attributes, become text. Comparisons such as `a<b` and types 
 from collections.abc import Collection
 import re
 
-MAX_HELD = 2_000  # characters of an image that may be allowed, until its end is there
+MAX_HELD = 2_000  # characters of an image that may be allowed, until it is complete
 _MAX_TAG = 300  # of a tag; a longer candidate is treated as a tag
-_MAX_CODE = 300  # from an image or tag to the backticks behind it
-_MAX_LINE = 1_000  # of which a fence has fewer
+_MAX_CODE = 300  # from an image or tag to the following backticks
+_MAX_LINE = 1_000  # fences in longer lines are ignored
 _MARK = re.compile(r"(?<![\\!])(?P<escapes>\\*+)(?P<bangs>!++)\[|<(?=[a-z])", re.IGNORECASE)
 _UNFINISHED = re.compile(r"(?<![\\!])(?:\\++!*+|!++)\Z|<\Z|(?<!`)`++\Z")
 _LOADING_TAG = re.compile(
@@ -45,7 +45,7 @@ class MarkdownImages:
 
         Args:
             sources: Origins from which images may be loaded, such as "https://charts.example.com".
-            less_than: Replaces the first sign of a tag that loads.
+            less_than: Replaces the "<" of a tag that loads.
         """
         self._less_than = less_than
         self._allowed = ("data:image/", *(f"{source}/" for source in sources))
@@ -58,7 +58,7 @@ class MarkdownImages:
         return self._filter(is_end=False)
 
     def end(self) -> str:
-        """Return the rest of the text."""
+        """Return the remaining text."""
         return self._filter(is_end=True)
 
     def _filter(self, *, is_end: bool) -> str:
@@ -102,7 +102,7 @@ class MarkdownImages:
                 return None
         if image and image["address"].lower().startswith(self._allowed):
             return image.end(), f"{escapes}{bangs[:-1]}{image[0]}"
-        left = f"{bangs[:-1]}\\!" if bangs[1:] else ""  # else the one before would make the image
+        left = f"{bangs[:-1]}\\!" if bangs[1:] else ""  # else the previous mark starts the image
         return mark.end(), f"{escapes}{left}["
 
     def _replace_tag(self, text: str, start: int, *, is_end: bool) -> tuple[int, str] | None:
@@ -136,14 +136,14 @@ class _CodeReader:
 
     @property
     def may_be_html(self) -> bool:
-        """Return whether a tag here may be part of an HTML block, of which every attribute counts."""
+        """Return whether a tag here may be part of an HTML block, whose attributes all count."""
         line = self._line
         is_start = _LINE_START.fullmatch(line) or _ODD_LINE.match(line) or len(line) == _MAX_LINE
         return self._has_doubt or bool(is_start)
 
     def _begin_line(self) -> None:
         self._line = ""
-        self._ticks = ""  # that begin code in this line
+        self._ticks = ""  # at the start of code in this line
         self._has_line_doubt = False
 
     def read(self, text: str) -> None:
@@ -174,7 +174,7 @@ class _CodeReader:
 
     def _read_part(self, part: str) -> None:
         if part and (self._line.endswith("\r") or "\r" in part[:-1]):
-            self._has_doubt = True  # some readers end a line there
+            self._has_doubt = True  # some viewers end a line there
         self._line += part[: _MAX_LINE - len(self._line)]
         self._has_line_doubt = self._has_line_doubt or _DOUBTFUL.search(part) is not None
         for ticks in _TICKS.findall(part):
@@ -187,7 +187,7 @@ class _CodeReader:
         if self._fence:
             plain = line.strip().strip("\ufeff")
             if len(plain) >= len(self._fence) and set(plain) == {self._fence[0]}:
-                self._has_doubt = plain != line  # whether it ends there depends on the reader
+                self._has_doubt = plain != line  # its end depends on the viewer
                 self._fence = ""
         elif found := _FENCE.fullmatch(line):
             self._fence = found[1]

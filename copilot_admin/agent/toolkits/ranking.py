@@ -67,7 +67,7 @@ def _places(counted: Sequence[Counter[str]]) -> Mapping[str, Sequence[int]]:
 
 
 def ranked(question: str, texts: Sequence[str]) -> list[int]:
-    """The places of the texts, best first; equals stay in their order."""
+    """Return the indexes of the texts, best first; ties are in their original order."""
     found = scores(question, texts)
     return sorted(range(len(texts)), key=lambda index: -found[index])
 

@@ -63,7 +63,7 @@ class Step(BaseModel):
 
 
 class Filter(Step):
-    """Keep the rows whose cell compares so with a value, regardless of letter case."""
+    """Select the rows whose cell satisfies a comparison with a value, regardless of case."""
 
     op: Literal["filter"]
     column: str
@@ -72,14 +72,14 @@ class Filter(Step):
 
 
 class Select(Step):
-    """Keep some columns, in the given order."""
+    """Select some columns, in the requested order."""
 
     op: Literal["select"]
     columns: Annotated[Names, Field(min_length=1)]
 
 
 class Sort(Step):
-    """Order the rows: numbers by size, then texts by their letters, empty cells last."""
+    """Sort the rows: numbers by size, then texts alphabetically, empty cells last."""
 
     op: Literal["sort"]
     by: Names
@@ -87,7 +87,7 @@ class Sort(Step):
 
 
 class Top(Step):
-    """Keep the rows with the largest or smallest numbers of a column, in order."""
+    """Select the rows with the largest or smallest numbers of a column, in order."""
 
     op: Literal["top", "bottom"]
     n: RowCount
@@ -95,14 +95,14 @@ class Top(Step):
 
 
 class Limit(Step):
-    """Keep the first rows."""
+    """Select the first rows."""
 
     op: Literal["limit"]
     n: RowCount
 
 
 class Group(Step):
-    """Make one row of all rows that agree in some columns; of all rows, if none is named."""
+    """Aggregate the rows with equal values in some columns; without columns, all rows."""
 
     op: Literal["group"]
     by: Names = ()
@@ -110,7 +110,7 @@ class Group(Step):
 
 
 class Derive(Step):
-    """Add a column that is calculated from two others, or from one and a number."""
+    """Add a column that is calculated from two columns, or from a column and a number."""
 
     op: Literal["derive"]
     column: str = Field(min_length=1)
@@ -126,7 +126,7 @@ _OPERATIONS: TypeAdapter[tuple[Operation, ...]] = TypeAdapter(
 
 
 def analyse(rows: object, operations: object) -> Table:
-    """Apply operations to rows, one after the other.
+    """Apply operations to rows, in order.
 
     Args:
         rows: A list of objects, JSON text of one, or CSV text with a header.
@@ -229,7 +229,7 @@ def _predicate(step: Filter) -> Callable[[Cell], bool]:
         return lambda cell: cell is not None and text in fold(cell)
     key, compare = _comparable(values[0]), _ORDERS[step.is_]
 
-    def is_ordered(cell: Cell) -> bool:  # numbers compare with numbers only, and texts with texts
+    def is_ordered(cell: Cell) -> bool:  # numbers compare only with numbers, and texts with texts
         found = _comparable(cell)
         return bool(found and key and found[0] == key[0] and compare(found, key))
 
@@ -273,7 +273,7 @@ def _aggregated(kind: Aggregate, rows: Sequence[Row], column: str) -> Cell:
         return filled[0 if kind is Aggregate.FIRST else -1] if filled else None
     if kind in (Aggregate.MIN, Aggregate.MAX):
         extreme = min if kind is Aggregate.MIN else max
-        if all(number_of(cell) is None for cell in filled):  # dates, for one
+        if all(number_of(cell) is None for cell in filled):  # for example dates
             return extreme(map(str, filled), default=None)
         return extreme(numbers(filled, column=column))
     values = numbers(filled, column=column)

@@ -18,7 +18,7 @@ MAX_COLUMNS = 200
 MAX_CELLS = 300_000
 MAX_TEXT = 5_000_000  # characters
 _DELIMITERS = ",;\t|"
-_HOLDERS = ("rows", "data", "results", "items")  # where APIs put their rows
+_HOLDERS = ("rows", "data", "results", "items")  # keys under which APIs return rows
 _WANTED = "Give a list of objects, or the same as JSON text, or CSV text with a header."
 
 MAX_DESCRIBED_ROWS = 100
@@ -26,7 +26,7 @@ MAX_DESCRIBED_CHARACTERS = 12_000
 MAX_CELL_CHARACTERS = 300
 MAX_SHOWN_ROWS = 1000  # to the user
 
-# One `type` of several names, since servers differ in how they read `anyOf`.
+# One `type` with several names, since servers interpret `anyOf` differently.
 RowsArgument: TypeAlias = Annotated[
     Sequence[Mapping[str, Any]] | str,
     WithJsonSchema({"type": ["array", "string"], "items": {"type": "object"}}),
@@ -46,7 +46,7 @@ class Table:
     """Rows that all have the same columns.
 
     Attributes:
-        columns: In order; they are known even if no row is left.
+        columns: In order; known even without rows.
         rows: Each has every column.
     """
 
@@ -58,10 +58,10 @@ class Table:
         return Table(self.columns, tuple(rows))
 
     def check(self, *columns: str) -> None:
-        """Check that it has the columns.
+        """Check that the table has the columns.
 
         Raises:
-            ValueError: One is missing; the text names those there are.
+            ValueError: A column is missing; the text lists the existing ones.
         """
         for column in columns:
             if column not in self.columns:
@@ -76,7 +76,7 @@ def read_table(rows: object) -> Table:
         rows: A list of objects, JSON text of one, or CSV text with a header.
 
     Returns:
-        The rows; what one lacks of the columns of the others is empty, and what is nested is text.
+        The rows; missing columns are empty, and nested values are text.
 
     Raises:
         ValueError: It has another form, there are no rows, or there are too many.
@@ -153,7 +153,7 @@ def _read_csv(text: str) -> Iterator[Row]:
 
 
 def describe_table(table: Table) -> str:
-    r"""Return the rows as JSON lines under a sentence that counts them.
+    r"""Return the rows as JSON lines after a sentence with their number.
 
     Examples:
         >>> describe_table(Table(("n",), ({"n": 1},)))

@@ -1,1 +1,1 @@
-"""Tools that run on the server, and what they share with components and client functions."""
+"""Tools that run on the server, and code shared with components and client functions."""

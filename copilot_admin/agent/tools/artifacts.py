@@ -1,4 +1,4 @@
-"""Tools that show rows as a table or a chart."""
+"""Tools that display rows as a table or a chart."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -101,10 +101,10 @@ def chart_params(type: ChartType, *, x: str, y: list[str]) -> JsonObject:
 
 
 def check_columns(keys: Iterable[str], *, rows: Iterable[Mapping[str, object]]) -> None:
-    """Check that each column is in some row.
+    """Check that each column occurs in some row.
 
     Raises:
-        ToolMistake: A column isn't; the text lists the columns.
+        ToolMistake: A column doesn't; the text lists the columns.
     """
     columns = dict.fromkeys(column for row in rows for column in row)
     for key in keys:

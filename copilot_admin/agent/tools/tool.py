@@ -63,7 +63,7 @@ class Tool:
     samples: Sequence[JsonObject]
 
     async def run(self, call: ToolCall, *, context: ToolContext) -> ToolResult:
-        """Run the tool with the arguments that the model wrote.
+        """Run the tool with the arguments from the model.
 
         Raises:
             ToolMistake: The arguments are wrong.
@@ -75,7 +75,7 @@ class Tool:
 def tool(
     *, samples: Sequence[JsonObject]
 ) -> Callable[[Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]]], Tool]:
-    """Make a tool of a typed async function: name, docstring and annotations are its schema."""
+    """Build a tool from a typed async function: name, docstring and annotations are its schema."""
 
     def make(function: Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]]) -> Tool:
         hints = get_type_hints(function, include_extras=True)

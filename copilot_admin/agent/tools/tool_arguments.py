@@ -1,4 +1,4 @@
-"""Arguments of tools: their JSON Schema, reading what the model wrote, and its mistakes."""
+"""Arguments of tools: their JSON Schema, the parser of the model's JSON, and its mistakes."""
 
 from dataclasses import replace
 import json
@@ -62,7 +62,7 @@ def schema_of(model: type[BaseModel]) -> JsonObject:
 
 
 def read_arguments(model: type[_Model], call: ToolCall) -> _Model:
-    """Read the JSON that the model wrote as the arguments of a tool.
+    """Parse the JSON of the model as the arguments of a tool.
 
     Raises:
         ToolMistake: The text isn't JSON or doesn't fit the schema.
@@ -108,7 +108,7 @@ def _unreadable(call: ToolCall, problem: str) -> ToolMistake:
 
 
 def repeatable(call: ToolCall) -> ToolCall:
-    """Return the call as servers accept it in a conversation: no odd names, no broken JSON."""
+    """Return the call in a form that servers accept in a conversation: valid name, valid JSON."""
     try:
         is_object = isinstance(json.loads(call.arguments), dict)
     except (ValueError, RecursionError):

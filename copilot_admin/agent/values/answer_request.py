@@ -25,7 +25,7 @@ from protocol.models import Query
 
 @dataclass(frozen=True, slots=True)
 class ToolExchange:
-    """A server tool's call (arguments as JSON text) and result, before the client was called."""
+    """Call (arguments as JSON text) and result of a server tool that ran before a client call."""
 
     name: str
     arguments: str
@@ -99,10 +99,10 @@ class AnswerRequest:
         fetch: Opens the bytes behind a link.
         signing_key: Signs `extra_state`, which travels through the client.
         older_keys: Keys whose signatures are accepted too.
-        user_id: The end user; "": unknown.
+        user_id: The end user; "" if unknown.
         upstream_user: The end user as reported to the provider; "" if not reported.
         principal: The caller, by the name of their key in transcripts.
-        trace_id: Names the conversation; ids of artifacts are derived from it.
+        trace_id: Id of the conversation; ids of artifacts are derived from it.
         chat_id: The trace id if the client sent it; None if the server made it.
         max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
     """
@@ -158,7 +158,7 @@ class ComponentCalled:
     """Fact for the transcript: a component ran.
 
     Attributes:
-        arguments: As the model filled them in.
+        arguments: From the model.
         result: The text for the model.
         outputs: Number of outputs.
         usage: Tokens of the models that it called, one sum for each model.

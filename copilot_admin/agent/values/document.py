@@ -1,4 +1,4 @@
-"""Reads the document of a copilot version: the versioned part of its entry in a copilot file."""
+"""Parse the document of a copilot version: the versioned part of its entry in a copilot file."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields

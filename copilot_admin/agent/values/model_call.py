@@ -21,10 +21,10 @@ class ModelRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallExtras:
-    """Members that a provider attached to a tool call and wants back unchanged.
+    """Members that a provider attached to a tool call and requires back unchanged.
 
     Attributes:
-        model: The model that called; no other one gets them.
+        model: The model of the call; other models don't receive them.
         call: Members of the call, such as a signature of the thought behind it.
         message: Members of the call's message, such as its reasoning.
     """
@@ -36,7 +36,7 @@ class CallExtras:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A tool that the model wants to use; `arguments` is the JSON text it wrote."""
+    """A tool call of the model; `arguments` is its unparsed JSON text."""
 
     id: str
     name: str
@@ -107,7 +107,7 @@ class PictureDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSource:
-    """A page that the model's provider searched, or a source without a URL that it named."""
+    """A page of the provider's web search, or a source that it named without a URL."""
 
     url: str
     title: str = ""
@@ -138,11 +138,11 @@ class Usage:
     """Tokens of one model call.
 
     Attributes:
-        input_tokens: All that the model read.
+        input_tokens: All tokens of the input.
         cached_tokens: Those of them that its server had cached from an earlier call.
-        output_tokens: All that it wrote.
-        reasoning_tokens: Those of them that it thought.
-        model: Model that a component called; empty: the model that answers.
+        output_tokens: All tokens of the output.
+        reasoning_tokens: Those of them that are reasoning.
+        model: Model that a component called; empty for the model that answers.
         cost: US dollars that the provider reports as its charge; None if it reports nothing.
     """
 
@@ -191,7 +191,7 @@ Delta: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerReply:
-    """Response of a provider's server, which the contract tests play."""
+    """Response of a provider's server, which the contract tests replay."""
 
     body: str
     content_type: str = "application/json"
@@ -205,7 +205,7 @@ class ModelProvider(Protocol):
     for everything that arrives without completing a delta: silence ends in a timeout.
 
     Attributes:
-        samples: Responses of its server, by path below the base URL; empty: it has no server.
+        samples: Responses of its server, by path below the base URL; empty without a server.
     """
 
     kind: ClassVar[str]

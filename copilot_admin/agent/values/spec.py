@@ -1,4 +1,4 @@
-"""One version of a copilot, as the agent needs it."""
+"""One version of a copilot, in the form for the agent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,11 +26,11 @@ class CitationMode(StrEnum):
 
     OFF = "off"
     WIDGETS = "widgets"
-    DOCUMENTS = "documents"  # widgets, and the boxes of what was quoted of a document
+    DOCUMENTS = "documents"  # widgets, and the boxes of quotes in documents
 
 
 class ToolCalling(StrEnum):
-    """Form in which a provider's models get tools."""
+    """Form in which tools are offered to a provider's models."""
 
     NATIVE = "native"
     TEXT = "text"  # by a convention in plain text, for models without tool calling
@@ -47,7 +47,7 @@ class StepPlace(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedStep:
-    """A status update that the builder wrote, sent as it is."""
+    """A status update that the builder wrote, sent unchanged."""
 
     at: StepPlace
     message: str
@@ -71,18 +71,18 @@ class ProviderOptions:
 
     Attributes:
         api_version: Azure: the version of its API.
-        deployment: Azure: the deployment; empty: it is named like the model.
+        deployment: Azure: the deployment; empty if it is named like the model.
         uses_entra_id: Azure: sign in with Entra ID instead of a key.
         tenant_id: Azure: the tenant of the client credentials.
         client_id: Azure: the client whose secret is the key, or a managed identity.
-        organization: OpenAI: who is billed.
+        organization: OpenAI: the organization to bill.
         project: OpenAI: the project; Vertex: the Google Cloud project.
         region: Bedrock: the AWS region; Vertex: the location.
         headers: Names and values of further request headers; values are secrets.
-        proxy: URL of the proxy; empty: that of the environment.
+        proxy: URL of the proxy; empty for that of the environment.
         ca_bundle: Path of certificates to trust instead of the system's.
         client_certificate: Path of a certificate for mutual TLS.
-        client_key: Path of its key; empty: the key is in the same file.
+        client_key: Path of its key; empty if the key is in the same file.
         streams: Answers are streamed; otherwise the response is one JSON document.
         merges_messages: Adjacent messages of one role become one.
         has_system_role: Otherwise the system text opens the first user message.
@@ -147,7 +147,7 @@ class ComponentUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimit:
-    """Maximum of calls of one client function in a turn."""
+    """Maximum number of calls of one client function in a turn."""
 
     function: str
     most: int
@@ -161,7 +161,7 @@ MAX_CALL_LIMIT = 100  # a question with more is a loop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fallback:
-    """A model to try when those before it failed; `provider` "" is the copilot's own."""
+    """A model to try after those before it failed; `provider` "" is the copilot's own."""
 
     model: str
     provider: str = ""

@@ -70,7 +70,7 @@ class ToolTrace:
 
     Attributes:
         result: The text for the model.
-        failed: It gave no result, or one that reports a failure.
+        failed: The result is missing, or reports a failure.
     """
 
     call: ToolCall
@@ -101,7 +101,7 @@ NULL_TRACER = Tracer(lambda trace: None)
 
 @contextmanager
 def trace_model_call(call: ModelCall, tracer: Tracer) -> Iterator[ModelCallTrace]:
-    """Record one model call when the block is left."""
+    """Record one model call on exit of the block."""
     trace = ModelCallTrace(call=call, keeps_texts=tracer.wants_content)
     try:
         yield trace

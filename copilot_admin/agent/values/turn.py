@@ -25,7 +25,7 @@ UPLOAD_FEATURE = "file-upload"
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Result of a client for one source, and the widget that the source is."""
+    """Result of a client for one source, and its widget."""
 
     source: DataSource
     result: SourceResult
@@ -64,11 +64,11 @@ def may_call_client(query: Query) -> bool:
 def client_calls(query: Query) -> Counter[str]:
     """Count the calls of each client function in this turn."""
     turn = messages_of_turn(query)
-    if not turn:  # as with every new question
+    if not turn:  # with every new question
         return Counter()
     calls = Counter(one.function for one in turn if isinstance(one, CallMessage))
     results = Counter(one.function for one in turn if isinstance(one, ResultMessage))
-    return calls | results  # of each the larger number: a client may drop either half of a pair
+    return calls | results  # the larger number of each: a client may drop either half of a pair
 
 
 def data_results(query: Query, *, before_last: bool = False) -> int:
@@ -124,7 +124,7 @@ class _Offered:
     """Index of the offered widgets."""
 
     def __init__(self, widgets: Sequence[Widget]) -> None:
-        first = tuple(reversed(widgets))  # of widgets with the same name the first one counts
+        first = tuple(reversed(widgets))  # the first of widgets with the same name counts
         self._by_uuid = {widget.uuid: widget for widget in first}
         self._by_id = {(widget.origin, widget.widget_id): widget for widget in first}
 

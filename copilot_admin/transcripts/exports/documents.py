@@ -1,4 +1,4 @@
-"""Markdown and HTML documents: texts stay as they were written, and nothing is loaded."""
+"""Markdown and HTML documents with escaped texts, which load nothing."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -83,7 +83,7 @@ def write_html(conversation: ExportedConversation) -> Iterator[str]:
     for turn in conversation.turns():
         yield f'<article>\n<h3 class="facts">{escape(_turn_facts(turn))}</h3>\n'
         for part in _parts(turn, with_data=conversation.options.with_data):
-            # Browsers drop a line break right after the tag, so there is one more.
+            # Browsers drop a line break right after the tag, so a second one is written.
             yield f'<h4>{escape(part.title)}</h4>\n<pre dir="auto">\n{escape(part.text)}</pre>\n'
         yield "</article>\n"
     yield "</section>\n"

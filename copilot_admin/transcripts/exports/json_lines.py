@@ -124,6 +124,6 @@ def _describe_turn(conversation: ExportedConversation, turn: ExportedTurn) -> Me
 
 
 def _dump(value: object) -> str:
-    # Line separators of Unicode end a line for some readers.
+    # Some readers treat Unicode line separators as line ends.
     text = json.dumps(value, ensure_ascii=False, default=dict)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,4 +1,4 @@
-"""Conversations as an export reads them: one after the other, some turns at a time."""
+"""Conversations for exports: read one after the other, some turns at a time."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -83,7 +83,7 @@ class ExportedTurn:
         return [one.comment for one in self.view.feedback if one.comment]
 
     def describe(self) -> dict[str, Any]:
-        """Return its metadata, by the names that all formats have."""
+        """Return its metadata with the names that all formats use."""
         row, place = self.view.row, self.view.place
         last = self.last[-1].row if self.last else None
         versions = [run.version for run in self.last if run.version is not None]
@@ -146,7 +146,7 @@ class ExportedConversation:
         return self._verdicts.get(None, ())
 
     def describe(self) -> dict[str, Any]:
-        """Return its metadata, by the names that all formats have."""
+        """Return its metadata with the names that all formats use."""
         row, user = self.row, self.row.user
         return {
             "conversation": row.pk,
@@ -209,7 +209,7 @@ class ExportedConversation:
             if stays.exists():
                 raise
             views = {}
-        # Its rows are deleted in several batches, so what was read of it may be incomplete.
+        # Its rows are deleted in several batches, so a partial read may be incomplete.
         self.is_gone = not stays.exists()
         return {} if self.is_gone else views
 

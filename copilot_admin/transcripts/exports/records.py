@@ -33,16 +33,16 @@ MAX_QUERY_LENGTH = 8_000
 def begin_export(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
 ) -> TranscriptExport:
-    """Store an export that is to be written.
+    """Store a new export for the worker.
 
     Args:
-        owner_id: The person who may have the file.
+        owner_id: The person who may download the file.
         given: The parameters of the list's URL.
         name: Of the format.
         options: Optional parts.
 
     Raises:
-        ConfigurationError: The person has too many that are being written, or the filters are too long.
+        ConfigurationError: The person has too many running exports, or the filters are too long.
     """
     running = TranscriptExport.objects.kept().filter(owner=owner_id, state=ExportState.RUNNING)
     if running.count() >= MAX_RUNNING:
@@ -148,13 +148,13 @@ def sweep_exports() -> int:
 
 
 def file_name(export: TranscriptExport) -> str:
-    """Return the name of the file; nothing in it is user input."""
+    """Return the name of the file, without user input."""
     day = export.made_at.astimezone(UTC).date().isoformat()
     return f"transcripts-{day}-{export.pk}.{export.format}"
 
 
 def media_type(export: TranscriptExport) -> str:
-    """Return the media type of the file; of a format that this release doesn't know, bytes."""
+    """Return the media type of the file; for unknown formats that of binary data."""
     form = FORMATS.get(export.format)
     return form.media_type if form else "application/octet-stream"
 

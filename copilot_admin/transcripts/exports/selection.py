@@ -42,7 +42,7 @@ class Selection:
 
     Attributes:
         phrases: Search terms that one turn has to contain, normalized.
-        named: Conversations that an id names, whatever the filters.
+        named: Conversations found by id, regardless of the filters.
         is_only_named: There are no others.
     """
 
@@ -120,7 +120,7 @@ def count_conversations(selection: Selection) -> int | None:
 
 
 def is_staying() -> Q:
-    """Return the condition that neither a conversation nor its copilot is being deleted."""
+    """Return the condition that excludes conversations and copilots being deleted."""
     return Q(copilot__deletion_requested_at=None) & ~Q(principal__startswith=ERASED)
 
 

@@ -29,7 +29,7 @@ from copilot_admin.transcripts.exports.records import (
 )
 from copilot_admin.transcripts.exports.selection import Selection, next_window, read_selection
 
-BATCH_SECONDS = 0.2  # then the progress is stored, and the process rests as long
+BATCH_SECONDS = 0.2  # then the progress is stored, and the process sleeps equally long
 PART_BYTES = 512 * 1024  # of text, in one row
 MAX_BYTES = 8 * 1024**3  # of one file
 COMPRESSION_LEVEL = 3
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Everything down to this id is written.
+    """Position of an export: everything down to this id is written.
 
     Attributes:
         n_turns: Of the conversation that ended here; None if no conversation did.
@@ -75,7 +75,7 @@ class BatchOutcome(StrEnum):
 
 
 class ExportError(Exception):
-    """An export has to end; the text is a sentence for its owner."""
+    """An export can't continue; the text is a sentence for its owner."""
 
 
 class ExportWriter:
@@ -89,10 +89,10 @@ class ExportWriter:
         self._buffered = 0  # bytes
 
     def write_batch(self) -> BatchOutcome:
-        """Write for a moment.
+        """Write for `BATCH_SECONDS`.
 
         Raises:
-            db.Error: The database is away; a later batch continues at the last stored position.
+            db.Error: The database is unavailable; a later batch continues at the stored position.
             Unavailable: The process is shutting down.
         """
         try:

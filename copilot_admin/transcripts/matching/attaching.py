@@ -1,4 +1,4 @@
-"""Store what is new in a request under what it continues: messages, conversation and turn.
+"""Store new messages of a request in the conversation and turn that it continues.
 
 Source: docs/transcripts.md, rules 4, 5, 6 and 9.
 """
@@ -33,7 +33,7 @@ from protocol.models import HumanMessage
 MAX_TITLE_CHARACTERS = 300
 MAX_TITLE_SOURCE_CHARACTERS = 20 * MAX_TITLE_CHARACTERS  # a question may have megabytes
 
-# If another process was faster, nothing is inserted, and its row is found.
+# If another process was faster, nothing is inserted, and the existing row is returned.
 _INSERT_CONVERSATION = """
 INSERT INTO copilot_admin_conversation (
     copilot_id, principal, user_id, origin, trace_id, title, first_at, last_at, n_turns, n_runs,
@@ -77,7 +77,7 @@ class PreparedMessages:
         )
 
     def content(self, index: int) -> StoredContent:
-        """Return what is stored of a message."""
+        """Return the stored content of a message."""
         if not self.keep_content:
             return NO_CONTENT
         if index == len(self.messages) - 1:
@@ -116,7 +116,7 @@ class AttachedRequest:
 
 
 def attach_request(request: PreparedMessages) -> AttachedRequest:
-    """Store what is new in a request under what it continues."""
+    """Store the new messages of a request in the conversation that it continues."""
     match, conversation_id, is_new = _open_conversation(request)
     new = _insert_messages(conversation_id, match, request)
     if match.leaf is not None and match.altered:

@@ -1,4 +1,4 @@
-"""Keyed hash chains of messages, by which a conversation is recognised when a client repeats it.
+"""Keyed hash chains of messages, which identify a conversation when a client repeats it.
 
 The chain of all messages finds the exact place. The chain of the client's own messages (questions and
 results) finds it if an answer was returned altered. Stored hashes rely on every byte hashed here.
@@ -26,7 +26,7 @@ from protocol.models import (
 )
 
 HASH_BYTES = 16
-PUBLIC_KEY = b"copilot-admin chain 1"  # where the content is stored next to the hashes anyway
+PUBLIC_KEY = b"copilot-admin chain 1"  # for conversations stored with their content
 MAX_PLAIN_CHARACTERS = 2048  # of an item of a result; a longer one is hashed separately
 BUBBLE_SEPARATOR = "\n\n"
 
@@ -46,7 +46,7 @@ def _secret_key(secret: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class HashedMessage:
-    """A message of a request, and the hashes of the history up to and with it."""
+    """A message of a request, and the hashes of the history including it."""
 
     message: Message
     digest: bytes

@@ -38,7 +38,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-Messages = Mapping[int, Node]  # of one conversation by id, as far as they were loaded
+Messages = Mapping[int, Node]  # loaded messages of one conversation by id
 
 
 def is_question(message: Node) -> bool:
@@ -68,7 +68,7 @@ class Match:
         conversation_id: None if the request begins one.
         trace_id: Of the conversation; "" if its client sent no trace id.
         leaf: The stored message that the new ones follow; None if they begin the conversation.
-        used: Number of messages of the request that are stored already, or need not be.
+        used: Number of messages of the request that are already stored or irrelevant.
         nearby: Stored messages around the place.
         altered: The client returned the answer or call of the leaf altered.
     """
@@ -84,7 +84,7 @@ class Match:
 def match_request(
     chain: HashChain, messages: Sequence[HashedMessage], *, trace_id: str, user_id: int | None
 ) -> Match:
-    """Find where a request continues what is stored.
+    """Find the place at which a request continues a stored conversation.
 
     Args:
         chain: Of the caller and the copilot.

@@ -64,7 +64,7 @@ def insert_message(**values: Any) -> tuple[int, str]:
 
 
 def serialize_message(message: Message) -> StoredContent:
-    """Return the content of a message without secrets, and without what a database refuses."""
+    """Return the content of a message without secrets and characters that databases reject."""
     match message:
         case HumanMessage(text, agent) | AiMessage(text, agent):
             agent = clean_text(agent or "")[:MAX_AGENT_CHARACTERS]

@@ -1,4 +1,4 @@
-"""Transcripts as a reviewer reads them, in a constant number of queries."""
+"""Transcripts in the form for reviewers, read with a constant number of queries."""
 
 from copilot_admin.transcripts.queries.reading import make_event, read_request, read_turns
 from copilot_admin.transcripts.queries.rows import WHOLE, Extent

@@ -24,7 +24,7 @@ def read_turns(
     *,
     extent: Extent = WHOLE,
 ) -> Mapping[int, TurnView]:
-    """Read turns of a conversation by id, in the order of the tree; the others cost nothing.
+    """Read turns of a conversation by id, in the order of the tree; other turns have no cost.
 
     The number of queries doesn't grow with the conversation. Without `turns` all are read.
 
@@ -130,7 +130,7 @@ def _events(run: Run, rows: StoredRows) -> tuple[Event, ...]:
 
 
 def make_event(event: RunEvent, order: int) -> Event:
-    """Return an event of an answer that isn't stored yet as its row will be."""
+    """Return an event of an answer that isn't stored yet, in the form of its future row."""
     return Event(
         ord=order,
         type=str(event.type),

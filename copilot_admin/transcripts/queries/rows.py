@@ -30,7 +30,7 @@ from copilot_admin.transcripts.store.recorder import Piece, join_pieces
 from copilot_admin.transcripts.store.run_end import Recording, redact_recording
 from protocol.json import Json, JsonObject
 
-MAX_IDS = 5_000  # of one query; of more messages all are read
+MAX_IDS = 5_000  # of one query; for more messages, the full conversation is read
 # Events that follow all other output.
 _AT_THE_END = (EventType.CITATION, EventType.SUGGESTIONS, EventType.FUNCTION_CALL, OTHER_EVENT)
 
@@ -85,7 +85,7 @@ def read_rows(
     turns: Collection[int] | None = None,
     extent: Extent = WHOLE,
 ) -> StoredRows:
-    """Read a conversation with about ten queries, however long it is.
+    """Read a conversation with about ten queries, regardless of its length.
 
     Args:
         conversation: Its row.

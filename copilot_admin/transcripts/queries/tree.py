@@ -98,7 +98,7 @@ class _Link(NamedTuple):
 
 
 def read_tree(conversation: Conversation) -> Tree:
-    """Read how a conversation hangs together, with two queries."""
+    """Read the structure of a conversation with two queries."""
     head = Left(Coalesce("human_node__text", Value("")), HEAD_LENGTH)
     turns = Turn.objects.filter(conversation=conversation).defer("search_text").order_by("id")
     links = Node.objects.filter(conversation=conversation).order_by("id")

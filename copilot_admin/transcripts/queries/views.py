@@ -1,4 +1,4 @@
-"""Parts of a conversation as a reviewer reads them."""
+"""Parts of a conversation in the form for reviewers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class MessageView:
     Attributes:
         role: A `NodeRole` value: human, ai, tool.
         kind: A `NodeKind` value: text, call, result.
-        text: "" for calls and results, and where no content is stored.
+        text: "" for calls and results, and if no content is stored.
         data: Of a call `{function, input_arguments}`; of a result `{function, input_arguments,
             data: [...]}`; None for texts, and if no content is stored.
         from_history: The message was in a request, but this server neither answered nor wrote it.
@@ -105,7 +105,7 @@ Attempt: TypeAlias = tuple[RunView, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnView:
-    """A question and everything that was done to answer it.
+    """A question and all runs that answered it.
 
     Attributes:
         history: Messages before the question that were new to this server with this turn.

@@ -18,7 +18,7 @@ from copilot_admin.transcripts.search.text_index import (
     texts_of,
 )
 
-# Conversations that are read one step after the other: before the index is used, and where it can't be.
+# Conversations that are scanned step by step: before the index is used, or if it can't be used.
 FIRST_STEPS, MORE_STEPS = (100, 400, 1_000), (1_000, 7_500)
 
 
@@ -56,7 +56,7 @@ def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
 
 
 def find_by_id(query: SearchQuery, visible: QuerySet[Conversation]) -> dict[int, int | None]:
-    """Return the visible conversations that an id names; of a run with its turn."""
+    """Return the visible conversations with this id; for the id of a run, with its turn."""
     named: dict[int, int | None] = {}
     if query.trace_id:
         traced = visible.filter(~Q(trace_id=""), trace_id=query.trace_id)
@@ -82,7 +82,7 @@ def find_hits(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[i
 
 
 class _Walk:
-    """A walk along the list from its beginning until more than a page is found."""
+    """Scan of the list from its beginning until more than a page is found."""
 
     def __init__(
         self, ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int

@@ -57,7 +57,7 @@ class ListPage:
     """Rows of a page.
 
     Attributes:
-        named: Conversations that an id names, with the turn of a run's id.
+        named: Conversations found by id, with the turn of a run's id.
         is_limited: Older conversations were not searched.
     """
 
@@ -89,7 +89,7 @@ class ConversationList:
         """Read the rows after or before a position, or the first ones.
 
         Raises:
-            TooSlowError: The filters would need to read too much.
+            TooSlowError: The filters would read too many rows.
         """
         is_first = after is None and before is None
         named = find_by_id(self.query, self._visible) if self.query and is_first else {}
@@ -116,7 +116,7 @@ class ConversationList:
         """Return the conversation next to a position, or None at the end of the list.
 
         Raises:
-            TooSlowError: The filters would need to read too much.
+            TooSlowError: The filters would read too many rows.
         """
         named = find_by_id(self.query, self._visible) if self.query else {}
         ordered = self._order(after=key if is_next else None, before=None if is_next else key)

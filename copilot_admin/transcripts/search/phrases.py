@@ -7,7 +7,7 @@ from uuid import UUID
 
 from copilot_admin.storage.search_text import normalize
 
-MAX_TYPED = 500  # characters; further ones are cut
+MAX_TYPED = 500  # characters; the rest is cut
 MAX_PHRASES = 20
 MAX_ID = 2**63 - 1
 # Text in quotation marks of any kind, or without blanks.
@@ -23,7 +23,7 @@ class SearchQuery:
         trace_id: The complete text, which may be a trace id.
         run_id: The complete text, if it has the form of a run's id.
         number: The complete text as the number of a conversation, with or without #.
-        is_cut: More was typed than is searched for.
+        is_cut: The typed text exceeds the limits of a search.
     """
 
     phrases: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class SearchQuery:
 
 
 def clean_search(text: str) -> str:
-    """Return the part of a typed text that is searched for."""
+    """Return the searched part of a typed text."""
     return text.replace("\0", "").strip()[:MAX_TYPED]
 
 

@@ -32,7 +32,7 @@ class ListedView:
 
 
 def read_query(query: str) -> dict[str, str]:
-    """Return the parameters of a URL as the list reads them; of repeated ones the last."""
+    """Return the parameters of a URL that the list reads; the last of repeated ones."""
     return QueryDict(query).dict()
 
 
@@ -63,7 +63,7 @@ def list_views(user: AbstractUser | AnonymousUser, *, current: str) -> Sequence[
 
 
 def save_view(user: AbstractUser | AnonymousUser, *, name: str, query: str, is_shared: bool) -> str:
-    """Save a view in place of an own one with this name; return the kind of an error, or ""."""
+    """Save a view, replacing an own one with this name; return the kind of an error, or ""."""
     title = _clean_title(name)
     kept = normalize_query(read_query(query))
     if error := _check_title(title):

@@ -13,8 +13,8 @@ from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts.search.phrases import has_trigram
 
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
-MAX_TRIGRAMS = 40  # of a phrase; more find hardly less
-# A phrase's trigrams may be in every text: so many texts are read for it, or for so long.
+MAX_TRIGRAMS = 40  # of a phrase; more hardly narrow the result
+# A phrase's trigrams may be in every text: limits of the texts that are read, and of the time.
 MAX_READ = 20_000
 MAX_SECONDS = 0.075
 MAX_FOUND = 10_000  # turns
@@ -82,7 +82,7 @@ def _texts_on_postgresql(
 
 
 def _texts_on_sqlite(phrases: Sequence[str], indexed: Sequence[str]) -> "QuerySet[TurnText, int]":
-    trigrams = RawSQL(  # noqa: S611  # a name of ours; what was typed is a parameter
+    trigrams = RawSQL(  # noqa: S611  # the name is ours; the typed text is a parameter
         f"SELECT rowid FROM {SQLITE_INDEX} WHERE {SQLITE_INDEX} MATCH %s "  # noqa: S608
         "ORDER BY rowid DESC LIMIT %s",
         [_match_expression(indexed), MAX_READ],

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from copilot_admin.models import EndUser
 
-ID_PREFIX = "id:"  # what follows is an id, whatever else has this name
+ID_PREFIX = "id:"  # the rest is an id, even if it is also a name
 MAX_NAMED = 5  # users of one name in an error
 
 
@@ -29,7 +29,7 @@ def find_user(text: str) -> EndUser:
 
 
 def match_users(text: str) -> Q:
-    """Return the condition on users that a text may mean; see `find_user`."""
+    """Return the condition on users that match a text; see `find_user`."""
     if text.startswith(ID_PREFIX):
         return Q(identifier=text.removeprefix(ID_PREFIX))
     # A keyboard may compose accents differently from the identity provider, and an erasure must not

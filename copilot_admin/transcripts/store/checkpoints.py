@@ -31,7 +31,7 @@ MAX_RUN_SILENCE = SILENCE  # and a run
 MAX_CLOCK_SKEW = timedelta(minutes=30)  # of machines
 ABANDONED_AFTER = timedelta(minutes=30)
 INTERRUPTED = "The server stopped while it answered."
-MAX_INTERRUPTED = 20  # runs of one transaction, behind which questions wait
+MAX_INTERRUPTED = 20  # runs of one transaction, which delays questions
 MAX_ABANDONED = 1000  # turns of one transaction, some 25 ms
 COMPRESSION_LEVEL = 1  # of zlib: a checkpoint lives for as long as its run
 # Personal data is only found in complete answers, so pieces are encrypted until the end.
@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 
 
 def is_missed(column: str, now: datetime) -> Q:
-    """Return the condition that a batch job sends no heartbeats any more.
+    """Return the condition that a batch job has missed its heartbeats.
 
     Args:
         column: Time of the last heartbeat. A future time means that the clock was set back.
@@ -60,7 +60,7 @@ def is_missed(column: str, now: datetime) -> Q:
 def beat(run_ids: Iterable[UUID]) -> list[UUID]:
     """Send a heartbeat for runs; return those that are still running."""
     now = timezone.now()
-    # In one order, so that no two processes deadlock.
+    # All processes use the same order to avoid deadlocks.
     return [run_id for run_id in sorted(set(run_ids)) if execute(_BEAT, id=run_id, now=now)]
 
 
@@ -102,10 +102,10 @@ def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
     """End some dead runs as interrupted with their checkpoints, and abandon old turns.
 
     Args:
-        every_other_boot: Every running run of another process is dead: at the start of the one
-            server of a SQLite database. Otherwise a run is dead when it was silent for 30 s.
-        alive: Runs that this process answers. The database may have others of it: the connection
-            broke before it could confirm them, and their clients were rejected.
+        every_other_boot: Treat every run of another process as dead, when the only server of a
+            SQLite database starts. Otherwise a run is dead after 30 s of silence.
+        alive: Runs that this process answers. The database may have others of it, whose clients
+            were rejected because the connection broke before the commit was confirmed.
 
     Returns:
         Runs that were ended.

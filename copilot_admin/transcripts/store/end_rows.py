@@ -83,7 +83,7 @@ WHERE id = %(id)s
 
 
 def finish(end: RunEnd) -> Cost | None:
-    """Store the end of a run in one transaction; a second time changes nothing.
+    """Store the end of a run in one transaction; idempotent.
 
     The real end replaces one that the reaper assumed (interrupted, as the process was silent).
 
@@ -110,8 +110,8 @@ def finish(end: RunEnd) -> Cost | None:
     added = _added(end, bill.cost, was_unpriced=was_unpriced)
     node_id, answer_text = None, ""
     if run["conversation_id"] is not None:
-        # Blobs, conversation, messages, turn: the order in which a question locks them. In another
-        # order two workers with one conversation could deadlock.
+        # Lock order of questions as well: blobs, conversation, messages, turn. Another order could
+        # deadlock two workers with one conversation.
         node_id, answer_text = _write_content(run, end, added)
     _update_run(run, end, bill, node_id=node_id, answer_text=answer_text)
     if end.was_checkpointed or was_guessed:
@@ -188,14 +188,14 @@ def _insert_replies(
 
 
 def _name_tool(event: RunEvent) -> JsonObject | None:
-    """Return what rollups need to count a tool whose content is in a blob."""
+    """Return the facts about a tool for rollups if its content is in a blob."""
     if event.type != EventType.TOOL or event.payload is None:
         return None
     return {"name": event.payload.get("name")}
 
 
 def _insert_events(end: RunEnd, payloads: Sequence[BlobValue | None]) -> None:
-    if not end.events:  # as in most answers; to insert nothing costs as much as a row
+    if not end.events:  # in most answers; inserting nothing costs as much as inserting a row
         return
     Event.objects.bulk_create(
         Event(

@@ -1,4 +1,4 @@
-"""Rows of the end users that requests name."""
+"""Rows of end users, created from requests."""
 
 from datetime import datetime
 
@@ -25,7 +25,7 @@ def save_end_user(user: AskingUser, *, at: datetime) -> int:
             defaults={**facts, "first_at": at, "last_at": hour},
         )
         return new.pk
-    # What isn't named today was named before: nothing becomes empty.
+    # Facts that this request lacks are known from earlier ones: no column is cleared.
     changed: dict[str, object] = {
         name: value for name, value in facts.items() if value and value != known[name]
     }

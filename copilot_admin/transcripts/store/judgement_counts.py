@@ -1,4 +1,4 @@
-"""Thumbs and verdicts in the rollups, counted at the hour of the question they are about."""
+"""Feedback and verdicts in the rollups, counted at the hour of their question."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from copilot_admin.transcripts.store.rollups import (
 
 
 def count_feedback(feedback: Feedback) -> None:
-    """Count what a user thinks now in place of what was counted; call it with the row locked."""
+    """Count a user's current feedback instead of the previous one; call it with the row locked."""
     slot = _slots_by("turn_id", [feedback.turn_id]).get(feedback.turn_id)
     if slot is not None and feedback.source == FeedbackSource.END_USER:
         votes = Counter({"up": 0, "down": 0})
@@ -38,7 +38,7 @@ def uncount_verdicts(verdicts: "QuerySet[Verdict]") -> None:
 
 
 def count_verdicts(verdicts: "QuerySet[Verdict]") -> None:
-    """Count those of some verdicts that aren't counted yet."""
+    """Count those verdicts that aren't counted yet."""
     _add_verdicts(verdicts.filter(is_counted=False), sign=1)
 
 

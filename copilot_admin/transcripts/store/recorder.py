@@ -82,7 +82,7 @@ class _Item:
 
 
 class Recorder:
-    """Collects the output of a run; costs next to nothing per delta.
+    """Collects the output of a run at negligible cost per delta.
 
     Args:
         keep_content: False if no content may reach the database.
@@ -171,9 +171,9 @@ class Recorder:
         """Return the end of the run as it is stored.
 
         Args:
-            ending: How it ended.
+            ending: The ending of the run.
             run_id: Key of the run.
-            at: When it ended.
+            at: Time of its end.
             is_broken: True to leave out the output, since it couldn't be stored.
         """
         ending = replace(ending, notes=(*self._notes, *ending.notes))
@@ -192,7 +192,7 @@ class Recorder:
         start = 0
         for item in self._items:
             if not isinstance(item.output, Event):
-                continue  # a fact for the transcript, which clients don't get
+                continue  # a fact for the transcript, which isn't sent to clients
             added = _text_in(item.output, self._generation)
             if added:
                 parts += text[start : item.text_offset], added
@@ -201,7 +201,7 @@ class Recorder:
 
 
 def join_pieces(pieces: Iterable[Piece]) -> Recording:
-    """Return what is known of a run from its checkpoints, in their order."""
+    """Return the known part of a run from its checkpoints, in their order."""
     found = list(pieces)
     text = "".join(piece.text for piece in found)
     events = _merge_thoughts(event for piece in found for event in piece.events)
@@ -259,7 +259,7 @@ def _to_json(value: object) -> Json:
         case list() | tuple() | set() | frozenset():
             return [_to_json(element) for element in value]
     if is_dataclass(value) and not isinstance(value, type):
-        # A field without a repr is one that its class does not want written down.
+        # A class excludes confidential fields from its repr.
         return {one.name: _to_json(getattr(value, one.name)) for one in fields(value) if one.repr}
     return f"{len(value)} bytes" if isinstance(value, bytes | bytearray) else str(value)
 

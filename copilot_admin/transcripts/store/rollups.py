@@ -1,7 +1,7 @@
-"""Count what happened into the rollups of its hour and its day, from which analytics are read.
+"""Count runs in the rollups of their hour and day, the source of analytics.
 
 A periodic task counts runs that have ended. A run is marked as counted in the transaction that adds
-it to the rollups, so that nothing is lost or counted twice, whatever process is killed.
+it to the rollups, so that a killed process neither loses runs nor counts them twice.
 """
 
 from bisect import bisect_left
@@ -37,9 +37,9 @@ from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import JsonObject, text_of
 
-MAX_RUNS = 200  # of one transaction, some 20 ms: questions wait behind it
+MAX_RUNS = 200  # of one transaction, some 20 ms, which delays questions
 MAX_SEEN_CHARACTERS = 200
-MAX_SEEN_REASONS = 1000  # callers type them; more than a filter offers aren't noted
+MAX_SEEN_REASONS = 1000  # callers type them; more than a filter offers aren't stored
 ERRORS = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED})
 _OUTCOMES = tuple(one.value for one in Outcome if one is not Outcome.RUNNING)
 COUNTED = (
@@ -119,14 +119,14 @@ def _update(table: type[Model], key: dict[str, Any], numbers: Numbers) -> None:
         if number
     }
     if not changes or rows.update(**changes) or table is CallerDay:
-        return  # rows of callers are made with their first hour, and stay away once erased
+        return  # rows of callers are created with their first hour, and not again after an erasure
     if max(numbers.values()) > 0:
         table._default_manager.get_or_create(**key)
         rows.update(**changes)
 
 
 def count_finished_runs() -> int:
-    """Add some runs that have ended to the rollups; return how many, 0 when all are counted.
+    """Add some runs that have ended to the rollups; return their number, 0 when all are counted.
 
     Several processes may call it at the same time: each locks runs that no other one is counting.
     """
@@ -137,7 +137,7 @@ def count_finished_runs() -> int:
 
 
 def count_runs(run_ids: Collection[UUID]) -> None:
-    """Add those of some runs that aren't counted yet, which are about to be deleted."""
+    """Count the uncounted ones of some runs, which are about to be deleted."""
     uncounted = Run.objects.filter(pk__in=run_ids, is_counted=False)
     with transaction.atomic():
         _count(
@@ -283,7 +283,7 @@ def person_of(user_id: int) -> str:
 
 
 def note_seen(kind: SeenKind, values: Iterable[str]) -> None:
-    """Note models, errors or reasons that filters can offer, unless they were noted before."""
+    """Store new models, errors or reasons for the choices of filters."""
     found = sorted({value[:MAX_SEEN_CHARACTERS] for value in values if value})
     if not found:
         return

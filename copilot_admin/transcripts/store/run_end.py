@@ -61,8 +61,9 @@ class Recording:
 
     Attributes:
         text: The answer as it was streamed.
-        client_text: The answer as the client will repeat it: older clients get tables as text.
-        call: The function call that the run ended in, as the client will repeat it.
+        client_text: The answer in the form of its repetition by the client: older ones receive
+            tables as text.
+        call: The function call that the run ended in, in the form of its repetition by the client.
         usages: Sums of tokens by model; empty if the provider reported no usage.
         provider: Name of the provider that answered instead of the chosen one, with its `model`.
     """
@@ -79,7 +80,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A message that the run wrote; `digest` recognises it when the client sends it back."""
+    """A message that the run wrote; `digest` identifies it when the client sends it back."""
 
     kind: Kind
     digest: str
@@ -97,7 +98,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """Everything that is stored when a run ends.
+    """All stored facts about the end of a run.
 
     Attributes:
         provider: Answered instead of the chosen one, with its `model`; empty if it did not.
@@ -145,13 +146,13 @@ def finalize(
     rules: Rules = NO_RULES,
     was_checkpointed: bool = True,
 ) -> RunEnd:
-    """Make the end of a run fit for storing.
+    """Prepare the end of a run for storage.
 
     Args:
         recording: Output of the run.
-        ending: How it ended.
+        ending: The ending of the run.
         run_id: Key of the run.
-        at: When it ended.
+        at: Time of its end.
         keep_content: False to store only outcome, times, counts, keyed hashes and kinds of events.
         rules: Personal data to remove; custom expressions may need seconds.
         was_checkpointed: There may be checkpoints of it.
@@ -204,7 +205,7 @@ def redact_recording(recording: Recording, rules: Rules) -> Recording:
 
 
 def clean_event(event: RunEvent) -> RunEvent:
-    """Replace what a database refuses in a payload."""
+    """Replace characters in a payload that databases reject."""
     return replace(event, payload=cast("JsonObject | None", clean_json(event.payload)))
 
 

@@ -62,10 +62,10 @@ UPDATE copilot_admin_turn SET state = 'open', waiting_since = NULL WHERE id = %(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStart:
-    """Everything that is stored of a run before its first byte.
+    """All facts about a run that are stored before its first byte.
 
     Attributes:
-        trace_id: The chat's id if the client gave one; never one that the server made.
+        trace_id: The chat's id if the client sent one; never one that the server made.
         version_id: None if a draft answers.
         redaction: Personal data to remove from all that is stored of the run.
         size: Bytes of the request's body, or of one with the same duration.
@@ -97,7 +97,7 @@ class Rejection:
     """A request that a limit, a budget or a restart rejected.
 
     Attributes:
-        error: Sentence that the client got; not stored if no content is.
+        error: Sentence for the client; not stored if no content is.
         times: Number of such requests.
     """
 
@@ -125,10 +125,10 @@ class AcceptedRun:
 
 @dataclass(slots=True)
 class PreparedRun:
-    """A start with everything done that needs no database.
+    """A start whose steps without a database are done.
 
     Attributes:
-        attempts: Number of times it was written; the outcome of an attempt may be unknown.
+        attempts: Number of write attempts; the outcome of an attempt may be unknown.
         attached: Result of the last attempt that stored the messages.
     """
 
@@ -187,7 +187,7 @@ def accept(prepared: PreparedRun) -> AcceptedRun:
         return stored
     messages = prepared.messages
     newest = messages.newest.blob if messages else None
-    # Together, and before any other row is locked.
+    # In one statement, and before any other row is locked.
     blobs.save([*prepared.request.values(), *([newest] if newest else [])])
     user_id = _save_user(start)
     if messages is None or not messages.messages:
@@ -239,7 +239,7 @@ def _find_user(rejection: Rejection) -> int | None:
 
 
 def _find_stored(prepared: PreparedRun) -> AcceptedRun | None:
-    """Return what an earlier attempt committed without an answer from the database."""
+    """Return the run that an earlier attempt committed without a confirmation."""
     start, attached = prepared.start, prepared.attached
     columns = ("conversation_id", "turn_id", "input_leaf_id")
     row = Run.objects.filter(pk=start.run_id).values_list(*columns).first()

@@ -43,12 +43,12 @@ def index_answer(turn_id: int, conversation_id: int, answer: str, *, is_first: b
     text = joined(row["text"] if row else "", answer)
     if not text or execute(_INSERT, turn_id=turn_id, conversation_id=conversation_id, text=text):
         return
-    if added:  # it was there, or another process was faster
+    if added:  # otherwise the row existed, or another process was faster
         execute(_APPEND, turn_id=turn_id, text=f"\n{added}")
 
 
 def joined(*texts: str) -> str:
-    """Join the texts of a turn for the search; no phrase is found across the end of one."""
+    """Join the texts of a turn for the search; phrases don't match across their ends."""
     folded = map(_fold, texts)
     return "\n".join(filter(None, folded))[:MAX_CHARACTERS]
 

@@ -14,7 +14,7 @@ from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.run_end import RunEnd
 from protocol.json import JsonObject
 
-MAX_RUNS = 50  # stored in one job, behind which requests wait
+MAX_RUNS = 50  # of one job, which delays requests
 _RUN_END = TypeAdapter(RunEnd)
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def end_from_json(data: JsonObject) -> RunEnd:
     """Parse what `end_to_json` returned.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: It has another format.
     """
     return _RUN_END.validate_python(data)
 

@@ -1,4 +1,4 @@
-"""Transcript store as a run sees it: committed before the first byte, finished before the last."""
+"""Transcript store for runs: committed before the first byte, finished before the last."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ from copilot_admin.transcripts.store.spooled_runs import spool_end
 # Hashing and packing 32 kB needs about 0.5 ms; bigger requests are prepared in a thread.
 MAX_INLINE_BYTES = 32 * 1024
 PROBE_BYTES = 64 * 1024  # the size of a long answer
-_PROBE_KEY = "probe"  # no hash: no blob has it
+_PROBE_KEY = "probe"  # not a hash, so no blob has this key
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)

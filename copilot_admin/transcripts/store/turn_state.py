@@ -25,7 +25,7 @@ LOOP_WINDOW = timedelta(seconds=60)
 def load_turn_state(
     attached: AttachedRequest, query: Query, *, run_id: UUID, now: datetime
 ) -> StoredTurn:
-    """Return what earlier runs of a turn left, for a run that was just attached."""
+    """Return the state that earlier runs of a turn left, for a run that was just attached."""
     earlier = [] if attached.is_new_turn else _load_earlier_runs(attached, run_id)
     if not earlier:
         return StoredTurn(memory=_memory_of_query(query))
@@ -124,7 +124,7 @@ def request_fingerprint(env: JsonObject) -> frozenset[str]:
     Args:
         env: The request without its messages.
     """
-    notes = Notes()  # of a request that was read before
+    notes = Notes()  # discarded: the request was parsed before
     widgets = parse_widgets(env.get("widgets"), notes=notes)
     offered = [
         (place, widget.ref, widget.input_args())

@@ -20,7 +20,7 @@ Cell: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Cell]
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
-MAX_DESCRIBED = 200  # of longer series a model gets the latest values and an outline
+MAX_DESCRIBED = 200  # for longer series the model receives the latest values and an outline
 DESCRIBED_LATEST = 20
 ROUNDING = 1e-14
 _PLAIN_NUMBERS = frozenset({"sharpe", "beta", "sortino", "calmar", "deviation_of_values"})
@@ -29,12 +29,12 @@ _SAY_PERIODS = 'Say {"values": ..., "periods_per_year": ...}.'
 
 @dataclass(slots=True)
 class Growth:
-    """A series as it grows, with the options and notes of the call.
+    """The growth of a series, with the options and notes of the call.
 
     Attributes:
         returns: Simple returns by the end of their period; at least one.
         levels: One more than returns; above zero, or zero after a total loss.
-        begin: When the first period began, if known.
+        begin: Start of the first period, if known.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Growth:
 
         Raises:
             ValueError: There are too few values, or some can't be prices or returns.
-            OverflowError: It grows beyond the range of numbers.
+            OverflowError: Its growth exceeds the range of numbers.
         """
         name, values = str(series.name), series.dropna()
         is_prices = options.kind is SeriesKind.PRICES
@@ -72,11 +72,11 @@ class Growth:
 
     @property
     def drawdowns(self) -> Array:
-        """Each level compared with the highest before it."""
+        """Each level relative to the highest one before it."""
         return self.levels / np.maximum.accumulate(self.levels) - 1
 
     def key_of(self, place: int) -> str:
-        """Return when the level of a place was reached."""
+        """Return the date or place of a level."""
         key = self.returns.index[place - 1] if place else self.begin
         return "start" if key is None else label(key)
 
@@ -139,7 +139,7 @@ def _check_values(series: pd.Series, *, is_prices: bool) -> None:
 
 
 def align(series: Sequence[pd.Series], notes: list[str]) -> list[pd.Series]:
-    """Return the series at the points that all of them have.
+    """Return the series at their common points.
 
     Raises:
         ValueError: There are fewer than two series, or no common points.
@@ -175,7 +175,7 @@ def standard_deviation(values: pd.Series) -> float | None:
 
 
 def format_percent(value: float) -> str:
-    """Return a fraction in percent, with as many digits as people read.
+    """Return a fraction in percent, with a readable number of digits.
 
     Examples:
         >>> format_percent(0.12345), format_percent(0.0000123)
@@ -234,17 +234,17 @@ def describe_points(columns: Sequence[pd.Series]) -> list[str]:
 
 
 def free_name(name: str, taken: Sequence[str]) -> str:
-    """Return a name for a column that no series has."""
+    """Return a name for a column that isn't the name of a series."""
     while name in taken:
         name += "_"
     return name
 
 
 def round_row(row: Row) -> Row:
-    """Return a row without the digits that binary fractions leave behind.
+    """Return a row without the rounding noise of binary fractions.
 
     Raises:
-        OverflowError: A result is no number.
+        OverflowError: A result is not a number.
     """
     return {name: _round(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
 

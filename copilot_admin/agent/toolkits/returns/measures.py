@@ -48,7 +48,7 @@ def measure_series(
             named series; or JSON or CSV text of one of them. `{"values": <any of these>, ...}`
             adds options, see `Options`.
         measure: One of `ReturnMeasure`.
-        settings: Options for what `series` leaves out.
+        settings: Options that `series` may override.
 
     Raises:
         ValueError: The series can't be read or measured; the text describes valid input.
@@ -331,7 +331,7 @@ def _find_benchmark(several: Sequence[Growth]) -> Growth:
     return benchmark
 
 
-_REASONS = {  # for results that don't exist
+_REASONS = {  # for undefined results
     "volatility": "volatility needs two returns",
     "standard_deviation": "a standard deviation needs two returns",
     "deviation_of_values": "a standard deviation needs two values",

@@ -62,7 +62,7 @@ class MeasuredSeries:
 
     Attributes:
         title: Title of the table.
-        rows: For people: numbers to twelve digits, fractions as such.
+        rows: For people: numbers with twelve digits, unrounded fractions.
         lines: For a model: rounded, fractions in percent.
         notes: Assumptions and warnings.
     """
@@ -78,7 +78,7 @@ class SeriesKind(StrEnum):
 
     PRICES = "prices"
     RETURNS = "returns"
-    VALUES = "values"  # any numbers, of which only the standard deviation means something
+    VALUES = "values"  # any numbers, for which only the standard deviation is meaningful
 
 
 class ReturnUnit(StrEnum):
@@ -106,7 +106,7 @@ class Options(BaseModel):
         risk_free_rate: A year's, such as 0.04.
         target: A year's target return of the Sortino ratio; None for the risk-free rate.
         confidence: Of value at risk, such as 0.95.
-        benchmark: The series to which others are compared; empty: the last one.
+        benchmark: The series to which others are compared; the last one if empty.
         window: Number of returns in a rolling measure.
         guess: Of several internal rates of return, the nearest to this is listed first.
         day_first: Read 03/04/2024 as a day in April; None to decide by the other dates.
@@ -140,7 +140,7 @@ def split_options(series: object, settings: Mapping[str, Any]) -> tuple[object, 
 
     Args:
         series: Argument of the caller.
-        settings: Options for what the caller leaves out; unknown names are ignored.
+        settings: Options that the caller may override; unknown names are ignored.
 
     Raises:
         ValueError: An option is not valid.

@@ -23,7 +23,7 @@ _RATES = np.expm1(np.linspace(np.log(0.01), np.log(100), 500))  # -99 % to 9,900
 def payments_row(
     measure: ReturnMeasure, series: pd.Series, options: Options, notes: list[str]
 ) -> Row:
-    """Return the rate at which payments (paid below zero, received above) are worth nothing."""
+    """Return the rate at which the present value of payments (negative) and receipts is zero."""
     name, paid = str(series.name), series.fillna(0)
     if len(paid) > MAX_PAYMENTS:
         raise ValueError(f"{name!r} has more than {MAX_PAYMENTS:,} payments. Send fewer.")

@@ -36,7 +36,7 @@ _MIN_EPOCH = 1e8  # seconds, March 1973; every date written as 20240131 is a sma
 _EPOCH_UNITS = ((1e11, "s"), (1e14, "ms"), (1e17, "us"), (9e18, "ns"))
 _NUMERIC_DATE = r"^(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d{2})\b"
 _QUARTER = re.compile(r"(\d{4})?[ -]?Q([1-4])[ /-]?(\d{4})?", re.IGNORECASE)
-_USUAL_GAPS = (  # days between two points, and how many such periods a year has
+_USUAL_GAPS = (  # days between two points, and the number of such periods in a year
     (5.5, 8.5, 52),
     (13, 16, 26),
     (26.5, 35.5, 12),  # the last trading days of two months are up to five weeks apart
@@ -172,7 +172,7 @@ def _rows_of_columns(given: Mapping[object, object]) -> list[dict[object, object
 
 
 def _date_column(columns: Sequence[object]) -> str | None:
-    """Return the column that has dates according to its name."""
+    """Return the column whose name indicates dates."""
     names = [str(one) for one in columns]
     exact = (one for one in names if one.strip().lower() in _DATE_NAMES)
     ending = (one for one in names if re.split(r"[ _-]", one.strip().lower())[-1] in _DATE_ENDINGS)
@@ -258,7 +258,7 @@ def _in_order(series: pd.Series, notes: list[str], *, adds_up: bool) -> pd.Serie
 
 
 def parse_dates(values: pd.Series, notes: list[str], *, day_first: bool | None = None) -> pd.Series:
-    """Return the time of each value of a column, without a zone (UTC); NaT: it is no date.
+    """Return the time of each value of a column, without a zone (UTC), or NaT if it is not a date.
 
     Numbers of nine digits and more are seconds, milliseconds or smaller units since 1970. Dates
     such as 03/04/2024 are read in the same order for the full column: day first if any starts with
@@ -270,7 +270,7 @@ def parse_dates(values: pd.Series, notes: list[str], *, day_first: bool | None =
         day_first: The caller's answer for dates such as 03/04/2024.
 
     Raises:
-        ValueError: Some dates can only have the day first, others only the month.
+        ValueError: Some dates are valid only with the day first, others only with the month first.
     """
     numbers = pd.to_numeric(values, errors="coerce")
     largest = numbers.abs().max() if numbers.notna().all() else 0
@@ -280,7 +280,7 @@ def parse_dates(values: pd.Series, notes: list[str], *, day_first: bool | None =
         return pd.to_datetime(numbers.round().astype("int64"), unit=unit, errors="coerce")
     texts = values.map(_normalise_date)
     is_day_first = _is_day_first(texts, notes, day_first)
-    is_iso = texts.str[:4].str.isdecimal()  # `dayfirst` would turn their numbers round too
+    is_iso = texts.str[:4].str.isdecimal()  # `dayfirst` would swap their numbers
     iso, other = (
         pd.to_datetime(
             texts.where(chosen), format="mixed", dayfirst=first, errors="coerce", utc=True
