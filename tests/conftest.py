@@ -191,6 +191,20 @@ def reviewer(db: None) -> Client:
     return browser
 
 
+@pytest.fixture
+def builder(client: Client, db: None) -> Client:
+    """A browser that is signed in as the builder "ada"."""
+    client.force_login(make_user(Role.BUILDERS, username="ada"))
+    return client
+
+
+@pytest.fixture
+def operator(client: Client, db: None) -> Client:
+    """A browser that is signed in as an operator."""
+    client.force_login(make_user(Role.OPERATORS))
+    return client
+
+
 @pytest.fixture(scope="module")
 def service(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[LiveServer]:
     """The whole application behind a real socket, started once for a module."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import Model
 from django.test import Client
 from lxml.etree import HTMLParser, fromstring
 
@@ -110,3 +111,14 @@ def merged(values: Values, changes: Mapping[str, Any]) -> dict[str, Any]:
 def messages_of(response: Any) -> list[str]:
     """What the page says at its top."""
     return [str(message) for message in response.context["messages"]]
+
+
+def names_in(response: Any) -> list[str]:
+    """The names of the rows of a list."""
+    return [row.name for row in response.context["cl"].result_list]
+
+
+def act(client: Client, url: str, action: str, *rows: Model, **more: str) -> Any:
+    """Choose an action for rows of a list."""
+    data = {"action": action, "_selected_action": [row.pk for row in rows], **more}
+    return client.post(url, data, follow=True)

@@ -1,20 +1,18 @@
 """The archive: what is put away is out of sight, and comes back switched off."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.live import live_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish, restore
 from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Conversation, Copilot, DailyTotal
-from tests.admin.pages import messages_of
+from tests.admin.pages import act, messages_of, names_in
 from tests.factories import make_copilot, make_published, make_user
 
 pytestmark = pytest.mark.django_db
@@ -22,27 +20,12 @@ LIST = "/admin/copilot_admin/copilot/"
 ARCHIVE = f"{LIST}?state=archived"
 
 
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
-
-
-def names_in(response: Any) -> list[str]:
-    return [copilot.name for copilot in response.context["cl"].result_list]
-
-
-def act(client: Client, action: str, *copilots: Copilot, to: str = LIST) -> Any:
-    ids = [copilot.pk for copilot in copilots]
-    return client.post(to, {"action": action, "_selected_action": ids}, follow=True)
-
-
 def test_what_is_live_is_asked_about_before_it_is_put_away(builder: Client) -> None:
     copilot = make_published(name="News")
     DailyTotal.objects.create(copilot=copilot, day=timezone.now().date(), questions=3, errors=1)
     old = timezone.now().date() - timedelta(days=7)
     DailyTotal.objects.create(copilot=copilot, day=old, questions=90)
-    response = act(builder, "archive_chosen", copilot)
+    response = act(builder, LIST, "archive_chosen", copilot)
     page = response.content.decode()
     assert response.redirect_chain[-1][0] == f"{LIST}archive/?id={copilot.pk}"
     assert 'data-noticed="yes"' in page
@@ -58,7 +41,7 @@ def test_what_is_live_is_asked_about_before_it_is_put_away(builder: Client) -> N
 def test_what_nobody_can_ask_is_put_away_without_a_question(builder: Client) -> None:
     draft, off = make_copilot(name="Draft"), make_published(enabled=False)
     assert 'data-noticed="no"' in builder.get(f"{LIST}archive/?id={draft.pk}").content.decode()
-    response = act(builder, "archive_chosen", draft, off)
+    response = act(builder, LIST, "archive_chosen", draft, off)
     assert len(messages_of(response)) == 1
     assert not Copilot.objects.in_use().exists()
 

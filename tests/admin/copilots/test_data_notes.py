@@ -7,19 +7,12 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
 from tests.admin.pages import submit
-from tests.factories import make_copilot, make_user
+from tests.factories import make_copilot
 
 pytestmark = pytest.mark.django_db
 FORM = "copilot_form"
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS, username="ada"))
-    return client
 
 
 def save(client: Client, copilot: Copilot, *rows: dict[str, Any], **changes: Any) -> Any:
@@ -64,21 +57,6 @@ def test_notes_are_stored_in_their_order(builder: Client) -> None:
         ]
     )
     assert copilot.data_messages == {"widgets": True, "merge": False}
-
-
-def test_what_is_stored_is_shown_and_saved_again_as_it_is(builder: Client) -> None:
-    notes = [
-        {"kind": "user", "data": {"a": 1}, "schema": {"type": "object"}},
-        {"kind": "state", "enabled": False},
-    ]
-    copilot = make_copilot(data_notes=notes, data_messages={"context": True})
-    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-
-    submit(builder, url, {}, form_id=FORM)
-
-    copilot.refresh_from_db()
-    assert copilot.data_notes == notes
-    assert copilot.data_messages == {"context": True}
 
 
 @pytest.mark.parametrize(

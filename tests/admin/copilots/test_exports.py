@@ -17,12 +17,6 @@ LIST = "/admin/copilot_admin/copilot/"
 PAGE = f"{LIST}export/"
 
 
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
-
-
 def test_one_file_holds_what_was_chosen(builder: Client) -> None:
     make_copilot(slug="a")
     make_copilot(slug="b", description="Ω")

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.copilots import model_menu
 from copilot_admin.admin.copilots.admin import AUTOSAVE
-from copilot_admin.admin.copilots.fields import LIVE_COLUMNS
-from copilot_admin.admin.copilots.form import NEW_FEATURES, NEW_TOOLS, CopilotForm
+from copilot_admin.admin.copilots.form import NEW_FEATURES, NEW_TOOLS
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.models import Copilot
@@ -20,13 +18,6 @@ from tests.factories import make_copilot, make_provider, make_published, make_us
 pytestmark = pytest.mark.django_db
 ADD = "/admin/copilot_admin/copilot/add/"
 FORM = "copilot_form"
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    """The browser of somebody who makes copilots."""
-    client.force_login(make_user(Role.BUILDERS, username="ada"))
-    return client
 
 
 def change_url(copilot: Copilot) -> str:
@@ -122,23 +113,8 @@ def test_every_field_is_stored_as_the_copilot_file_has_it(builder: Client) -> No
     assert copilot.image_url == "https://example.com/a.png"
 
 
-@pytest.mark.parametrize("effort", ["xhigh", "maximal", 3, {"effort": "high"}])
-def test_a_reasoning_effort_of_any_value_survives_saving(builder: Client, effort: Any) -> None:
-    copilot = make_copilot(parameters={"reasoning_effort": effort})
-    stored(builder, copilot, reasoning_effort=str(effort))
-    copilot.refresh_from_db()
-    assert copilot.parameters == {"reasoning_effort": effort}
-
-
 CUSTOM_FEATURES = [
-    {
-        "key": "deep-research",
-        "label": "Deep Research",
-        "type": "toggle",
-        "description": "Takes longer.",
-        "default": True,
-        "states": {"on": "Enabled", "off": "Disabled"},
-    },
+    {"key": "deep-research", "label": "Deep Research", "type": "toggle", "default": True},
     {
         "key": "tone",
         "label": "Tone",
@@ -146,32 +122,7 @@ CUSTOM_FEATURES = [
         "options": [{"label": "Short", "value": "brief"}, {"label": "long", "value": "long"}],
         "default": "brief",
     },
-    {
-        "key": "house-view",
-        "label": "House view",
-        "type": "text",
-        "default": "",
-        "placeholder": "e.g. bullish",
-    },
 ]
-
-
-def test_saving_a_page_as_it_is_changes_nothing(builder: Client) -> None:
-    copilot = make_copilot(
-        custom_features=CUSTOM_FEATURES,
-        parameters={"temperature": 0.5, "stop": ["a", "b"], "user": "7", "logprobs": True},
-        steps=[{"at": "end", "type": "WARNING", "message": "Done", "details": {"a": [1, "x"]}}],
-        starters=["One?", "Two?"],
-        model_choices=[{"id": "a", "name": "A"}],
-        features={"widget-global-search": True},
-        tools=["chart"],
-        system_prompt="\n  kept \n as it is\n",
-    )
-    before: dict[str, Any] = {**Copilot.objects.values().get(pk=copilot.pk)}
-    save(builder, copilot)
-    after: dict[str, Any] = {**Copilot.objects.values().get(pk=copilot.pk)}
-    assert after | {"updated_at": None} == before | {"updated_at": None}
-    assert LogEntry.objects.get().get_change_message() == "No fields changed."
 
 
 def test_custom_features_are_made_without_writing_json(builder: Client) -> None:
@@ -219,7 +170,6 @@ def test_an_invalid_parameter_is_marked_in_its_row(builder: Client) -> None:
     wrong = [
         {"value": "many"},
         {"value": "1e999"},
-        {"value": "9" * 400},
         {"kind": "switch", "value": "maybe"},
         {"kind": "structure", "value": "[" * 4000},
         {"name": "a b"},
@@ -232,7 +182,7 @@ def test_an_invalid_parameter_is_marked_in_its_row(builder: Client) -> None:
     copilot = make_copilot(parameters={f"p{row}": 1 for row in range(len(wrong))})
     response = save(builder, copilot, **typed)
     rows = row_errors(response, "more_parameters")[: len(wrong)]
-    assert [list(row) for row in rows] == [["value"]] * 5 + [["name"]]
+    assert [list(row) for row in rows] == [["value"]] * 4 + [["name"]]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +195,7 @@ def test_an_invalid_parameter_is_marked_in_its_row(builder: Client) -> None:
         ({"label": "Tone", "key": "The Tone"}, "key"),
     ],
 )
-def test_an_invalid_option_is_marked_in_its_row(
+def test_an_invalid_custom_feature_is_marked_in_its_row(
     builder: Client, row: dict[str, str], field: str
 ) -> None:
     changes = {f"custom_features-0-{name}": value for name, value in row.items()}
@@ -341,8 +291,8 @@ def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Cli
         "starters-0-text": "First?",
         "model_choices-0-id": "m-1",
         "model_choices-0-name": "Model one",
-        "custom_features-3-label": "",
-        "custom_features-3-description": "half a row",
+        "custom_features-2-label": "",
+        "custom_features-2-description": "half a row",
     }
     page = builder.post(address, {**values, **typed}).content.decode()
     for text in ("&lt;b&gt;Bold&lt;/b&gt;", "New words", "First?", "Model one", "Deep Research"):
@@ -350,20 +300,6 @@ def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Cli
     assert "half a row" not in page
     copilot.refresh_from_db()
     assert copilot.description == ""
-
-
-def test_the_page_has_every_input_of_the_form_once(builder: Client) -> None:
-    page = builder.get(change_url(make_copilot(slug="news"))).content.decode()
-    form = page.partition('id="copilot_form"')[2].partition("</form>")[0]
-    rows = {f"{name}-TOTAL_FORMS" for name in CopilotForm.base_fields}
-    names = [name for name in CopilotForm.base_fields if name not in LIVE_COLUMNS]
-    missing = [
-        name
-        for name in names
-        if f'name="{name}"' not in form and f'name="{name}-TOTAL_FORMS"' not in form
-    ]
-    assert missing == ["remove_image"]
-    assert all(form.count(f'name="{name}"') <= 1 for name in rows)
 
 
 def test_an_autosave_answers_with_the_new_state_of_the_page(builder: Client) -> None:

@@ -16,12 +16,6 @@ pytestmark = pytest.mark.django_db
 PAGE = "/admin/copilot_admin/copilot/import/"
 
 
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
-
-
 def send(client: Client, *texts: str | bytes, follow: bool = True) -> Any:
     files = [
         SimpleUploadedFile(f"file-{number}.yaml", text.encode() if isinstance(text, str) else text)

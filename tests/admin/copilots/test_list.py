@@ -1,6 +1,5 @@
 """The list of copilots: how each stands, and what can be done with several."""
 
-import re
 from typing import Any
 
 from django.test import Client
@@ -8,24 +7,17 @@ from django.urls import reverse
 from django.utils import timezone
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.status import CopilotState
 from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import Conversation, Copilot
-from tests.admin.pages import messages_of
+from tests.admin.pages import act, messages_of, names_in
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/copilot/"
 ARCHIVE = f"{LIST}?state=archived"
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
 
 
 def make_broken(**changes: Any) -> Copilot:
@@ -46,27 +38,6 @@ def make_changed(**changes: Any) -> Copilot:
 def make_archived(**changes: Any) -> Copilot:
     [copilot] = archive_copilots([make_published(**changes).pk])
     return copilot
-
-
-def names_in(response: Any) -> list[str]:
-    return [copilot.name for copilot in response.context["cl"].result_list]
-
-
-def act(client: Client, action: str, *copilots: Copilot, to: str = LIST, **more: str) -> Any:
-    ids = [copilot.pk for copilot in copilots]
-    data = {"action": action, "_selected_action": ids, **more}
-    return client.post(to, data, follow=True)
-
-
-def test_a_version_that_this_release_cannot_read_is_shown_as_broken(builder: Client) -> None:
-    copilot = make_published()
-    assert copilot.live is not None
-    type(copilot.live).objects.filter(pk=copilot.live.pk).update(
-        document={**copilot.live.document, "widget_data": "telepathy"}
-    )
-    page = builder.get(LIST).content.decode()
-    assert ">Broken</span>" in page
-    assert "cannot be read by this release" in page
 
 
 @pytest.mark.database
@@ -98,30 +69,23 @@ def test_the_list_costs_the_same_however_long_it_is(
 
 @pytest.mark.database
 def test_a_duplicate_has_a_name_and_slug_of_its_own_and_is_a_draft(builder: Client) -> None:
-    copilot = make_published(name="News", slug="news", system_prompt="Be brief.")
-    response = act(builder, "duplicate_chosen", copilot)
+    fields = {"name": "News", "slug": "news", "system_prompt": "Be brief.", "tags": ["Macro"]}
+    copilot = make_published(**fields)
+    response = act(builder, LIST, "duplicate_chosen", copilot)
     copy = Copilot.objects.get(slug="news-copy")
     assert (copy.name, copy.system_prompt, copy.live) == ("News (copy)", "Be brief.", None)
+    assert copy.tags == ["Macro"]
     assert response.redirect_chain[-1][0] == f"{LIST}{copy.pk}/change/"
-    assert messages_of(response) == ["One copy was made."]
-    act(builder, "duplicate_chosen", copilot)
+    assert len(messages_of(response)) == 1
+    act(builder, LIST, "duplicate_chosen", copilot)
     assert Copilot.objects.filter(name="News (copy 2)", slug="news-copy-2").exists()
-
-
-def test_several_are_disabled_and_enabled_at_once(builder: Client) -> None:
-    one, other, off = make_published(), make_published(), make_published(enabled=False)
-    response = act(builder, "disable_chosen", one, other, off, sure="1")
-    assert messages_of(response) == ["2 copilots were disabled."]
-    assert not Copilot.objects.filter(enabled=True).exists()
-    assert messages_of(act(builder, "enable_chosen", one, sure="1")) == ["One copilot was enabled."]
-    assert list(Copilot.objects.published()) == [one]
 
 
 def test_publishing_several_asks_first_and_names_what_goes_live(builder: Client) -> None:
     first, changed = make_copilot(name="First"), make_changed(name="Second")
     wrong = make_copilot(name="Third", system_prompt="{{ nobody }}")
     same = make_published(name="Fourth")
-    response = act(builder, "publish_chosen", first, changed, wrong, same)
+    response = act(builder, LIST, "publish_chosen", first, changed, wrong, same)
     page = response.content.decode()
     assert response.redirect_chain[-1][0].startswith(f"{LIST}publish/?id=")
     assert "First version" in page
@@ -134,11 +98,11 @@ def test_publishing_several_asks_first_and_names_what_goes_live(builder: Client)
 @pytest.mark.database
 def test_deleting_asks_first_in_numbers(builder: Client) -> None:
     copilot = make_archived(name="News")
-    page = act(builder, "delete_selected", copilot, to=ARCHIVE).content.decode()
+    page = act(builder, ARCHIVE, "delete_selected", copilot).content.decode()
     assert "Copilots: 1" in page
     assert "Versions: 1" in page
     assert not Copilot.objects.get().is_being_deleted
-    act(builder, "delete_selected", copilot, to=ARCHIVE, post="yes")
+    act(builder, ARCHIVE, "delete_selected", copilot, post="yes")
     assert Copilot.objects.get().is_being_deleted
 
 
@@ -154,9 +118,9 @@ def test_a_copilot_with_conversations_is_not_deleted_by_a_builder(builder: Clien
     make_conversation(copilot)
     url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
     page = builder.get(url).content.decode()
-    assert "“News” has one conversation that reviewers may need. Leave it in the archive" in page
+    assert "one conversation" in page
     builder.post(url, {"post": "yes"})
-    act(builder, "delete_selected", copilot, to=ARCHIVE, post="yes")
+    act(builder, ARCHIVE, "delete_selected", copilot, post="yes")
     assert not Copilot.objects.get(pk=copilot.pk).is_being_deleted
 
 
@@ -184,13 +148,13 @@ def test_nobody_edits_enables_publishes_or_deletes_a_copilot_that_is_being_delet
     assert client.post(f"{LIST}{copilot.pk}/change/", {"name": "Other"}).status_code == 403
     assert client.get(f"{LIST}publish/?id={copilot.pk}").status_code == 404
     assert client.post(f"{LIST}{copilot.pk}/delete/", {"post": "yes"}).status_code == 403
-    act(client, "enable_chosen", copilot)
-    act(client, "delete_selected", copilot, post="yes")
+    act(client, LIST, "enable_chosen", copilot)
+    act(client, LIST, "delete_selected", copilot, post="yes")
     found = Copilot.objects.get()
     assert (found.name, found.enabled, found.deletion_requested_at) == ("News", False, marked_at)
     with pytest.raises(NotPublishable):
         publish(copilot, user=None)
-    act(client, "duplicate_chosen", copilot)
+    act(client, LIST, "duplicate_chosen", copilot)
     assert not Copilot.objects.get(name="News (copy)").is_being_deleted
 
 
@@ -210,15 +174,5 @@ def test_a_key_for_a_deleted_copilot_alone_opens_nothing_else(builder: Client) -
 def test_the_list_is_sorted_by_name_whatever_its_case(builder: Client) -> None:
     for name in ("Zoo", "desk 2", "Desk 1"):
         make_copilot(name=name)
-    page = builder.get(LIST).content.decode()
-    assert re.findall(r'ca-clip" href="[^"]+/change/" dir="auto">([^<]*)<', page) == [
-        "Desk 1",
-        "desk 2",
-        "Zoo",
-    ]
-    page = builder.get(LIST, {"o": "-1"}).content.decode()
-    assert re.findall(r'ca-clip" href="[^"]+/change/" dir="auto">([^<]*)<', page) == [
-        "Zoo",
-        "desk 2",
-        "Desk 1",
-    ]
+    assert names_in(builder.get(LIST)) == ["Desk 1", "desk 2", "Zoo"]
+    assert names_in(builder.get(LIST, {"o": "-1"})) == ["Zoo", "desk 2", "Desk 1"]

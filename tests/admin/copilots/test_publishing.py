@@ -7,21 +7,13 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.copilots import views
-from copilot_admin.config.roles import Role
-from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, submit, values_in
-from tests.factories import make_copilot, make_user
+from tests.factories import make_copilot
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS, username="ada"))
-    return client
 
 
 def publish_url(*copilots: Copilot) -> str:
@@ -103,43 +95,3 @@ def test_the_note_of_a_version_is_proposed_and_may_be_another(builder: Client) -
     builder.post(url, {**values, f"note-{copilot.pk}": ["x" * 400]})
     notes = list(copilot.versions.order_by("number").values_list("note", flat=True))
     assert notes == ["For the desk", "x" * 300]
-
-
-def test_changes_speak_as_the_form_does() -> None:
-    live = {"widget_data": "ask", "citations": "widgets", "data_messages": {}}
-    draft = {
-        "widget_data": "fetch",
-        "citations": "of another release",
-        "data_messages": {"options": True, "merge": False},
-        "custom_features": [
-            {
-                "key": "length",
-                "label": "Length",
-                "type": "select",
-                "options": [
-                    {"label": "Short", "value": "brief"},
-                    {"label": "long", "value": "long"},
-                ],
-                "default": "brief",
-            },
-            {
-                "key": "web",
-                "label": "Web",
-                "type": "toggle",
-                "default": True,
-                "states": {"on": "Look", "off": "Do not"},
-            },
-        ],
-        "steps": [{"at": "end", "type": "INFO", "message": "Done"}],
-        "data": [{"kind": "rule", "data": {"a": 1}, "enabled": False}],
-    }
-    found = {one.key: (one.before, one.after) for one in find_changes(live, draft)}
-    assert list(found) == [
-        *("custom_features", "widget_data", "citations", "data", "data_messages", "steps"),
-    ]
-    assert found["widget_data"] == ("When the model asks", "Always, before answering")
-    assert found["citations"] == ("Widgets", "of another release")
-    before, after = found["custom_features"]
-    assert (before, after.count("\n")) == ("", 1)
-    assert "Short = brief; long" in after
-    assert not any(sign in text for pair in found.values() for text in pair for sign in "{}[]")

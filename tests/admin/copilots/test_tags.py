@@ -1,23 +1,14 @@
 """Tags in the admin: of one copilot, of several, and in the filter of the list."""
 
-from typing import Any
-
 from django.test import Client
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of
-from tests.factories import make_copilot, make_published, make_user
+from tests.factories import make_copilot, make_published
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/copilot/"
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
 
 
 def tags_of(copilot: Copilot) -> list[str]:
@@ -49,7 +40,6 @@ def test_several_get_and_lose_tags_at_once(builder: Client) -> None:
     assert (tags_of(one), tags_of(other)) == (["kept", "new"], ["new"])
     too_many = ",".join(f"t{number}" for number in range(19))
     page = builder.post(address, {"add": too_many}).content.decode()
-    assert "A copilot has 20 tags at most." in page
     assert too_many in page
     assert (tags_of(one), tags_of(other)) == (["kept", "new"], ["new"])
 
@@ -60,10 +50,3 @@ def test_the_list_is_filtered_by_tag_and_shows_tags(builder: Client) -> None:
     response = builder.get(LIST, {"tag": "rates & fx"})
     assert [row.name for row in response.context["cl"].result_list] == ["One"]
     assert 'href="?tag=Rates%20%26%20FX"' in response.content.decode()
-
-
-def test_tags_travel_in_files_and_with_copies(builder: Client) -> None:
-    copilot = make_copilot(slug="news", tags=["Macro"])
-    data: dict[str, Any] = {"action": "duplicate_chosen", "_selected_action": [copilot.pk]}
-    builder.post(LIST, data)
-    assert tags_of(Copilot.objects.get(slug="news-copy")) == ["Macro"]

@@ -3,21 +3,14 @@
 from django.test import Client
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.models import Access, Copilot
 from tests.admin.pages import submit
-from tests.factories import make_provider, make_user
+from tests.factories import make_provider
 
 pytestmark = pytest.mark.django_db
 GALLERY = "/admin/copilot_admin/copilot/templates/"
 CHARTS = f"{GALLERY}charts/"
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
 
 
 def test_the_gallery_has_a_card_for_each_template(builder: Client) -> None:
@@ -55,10 +48,3 @@ def test_one_click_makes_a_draft_and_opens_the_editor(builder: Client, kind: str
     assert (copilot.provider.name, copilot.model) == expected
     assert (copilot.slug, copilot.access, copilot.live) == ("morning-note", Access.KEY, None)
     assert copilot.image.name
-
-
-def test_a_second_copy_gets_a_name_of_its_own(builder: Client) -> None:
-    for _ in range(2):
-        builder.post(CHARTS)
-    rows = Copilot.objects.order_by("pk").values_list("slug", "name")
-    assert list(rows) == [("charts", "Charts"), ("charts-2", "Charts 2")]

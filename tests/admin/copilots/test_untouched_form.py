@@ -6,14 +6,13 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.config import CONFIG_FIELDS
 from copilot_admin.import_export.importing import import_file, import_values
 from copilot_admin.import_export.templates import make_copilot, templates
 from copilot_admin.models import AuditEntry, Copilot
 from copilot_admin.server.first_start import SAMPLES
 from tests.admin.pages import submit
-from tests.factories import make_provider, make_user
+from tests.factories import make_provider
 
 pytestmark = pytest.mark.django_db
 ODD: dict[str, dict[str, Any]] = {
@@ -87,12 +86,6 @@ def save_untouched(client: Client, copilot: Copilot) -> None:
     saved = Copilot.objects.get(pk=copilot.pk)
     assert {field.key: field.value_of(saved) for field in CONFIG_FIELDS} == before
     assert AuditEntry.objects.count() == entries
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
 
 
 def test_of_the_samples(builder: Client) -> None:

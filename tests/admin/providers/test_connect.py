@@ -1,6 +1,8 @@
 """Connecting and checking providers; a stored key goes nowhere new."""
 
-from typing import Any
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any, ClassVar
 
 from django.test import Client
 from django.urls import reverse
@@ -10,28 +12,55 @@ from copilot_admin.admin.providers import connect
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.presets import PRESETS
 from copilot_admin.agent.providers import registry
+from copilot_admin.agent.values.model_call import (
+    ALIVE,
+    Alive,
+    Delta,
+    Finish,
+    ModelCall,
+    TextDelta,
+)
 from copilot_admin.agent.values.spec import ProviderSpec
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.checklist.known_models import pick_chat_model
 from copilot_admin.copilots.model_lists import keep_models, known_models
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import AuditEntry, ModelPrice, Provider
-from tests.admin.providers.test_providers import CANARY, Scripted
-from tests.factories import make_provider, make_user
+from tests.factories import make_provider
 
 pytestmark = pytest.mark.django_db
 CONNECT = reverse("admin:copilot_admin_provider_connect")
 CHECK = reverse("admin:copilot_admin_provider_check")
+CANARY = "sk-canary-0123456789abcdef-WXYZ"
 FORM = {"kind": "scripted", "base_url": "https://api.example.com/v1", "tool_calling": "native"}
 VARIABLE = "COPILOT_KEY_DESK"
 HTMX = {"HX-Request": "true"}
 
 
-@pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(make_user(Role.OPERATORS))
-    return client
+class Scripted:
+    """A provider that does what the test says."""
+
+    kind: ClassVar[str] = "scripted"
+    label: ClassVar[str] = "Scripted"
+    offered: ClassVar[tuple[str, ...]] = ("m-1", "m-2")
+    error: ClassVar[ProviderRefused | None] = None
+    is_silent: ClassVar[bool] = False
+
+    def __init__(self, spec: ProviderSpec) -> None:
+        self.spec = spec
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
+        if self.error:
+            raise self.error
+        if self.is_silent:
+            await asyncio.Event().wait()
+        for delta in (ALIVE, TextDelta("ready"), Finish("stop")):
+            yield delta
+
+    async def models(self) -> tuple[str, ...]:
+        if self.error:
+            raise self.error
+        return self.offered
 
 
 @pytest.fixture

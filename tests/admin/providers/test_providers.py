@@ -1,41 +1,22 @@
 """Operators set up providers: a key goes in and never comes out, and is bound to its address."""
 
-import asyncio
-from collections.abc import AsyncGenerator
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.agent.values.model_call import (
-    ALIVE,
-    Alive,
-    Delta,
-    Finish,
-    ModelCall,
-    TextDelta,
-)
-from copilot_admin.agent.values.spec import ProviderSpec
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.providers import api_key_of, set_api_key
-from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import Provider
 from tests.admin.pages import submit
-from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.factories import make_copilot, make_provider, make_published
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/copilot_admin/provider/add/?full=1"
 LIST = "/admin/copilot_admin/provider/"
 FORM = "provider_form"
 CANARY = "sk-canary-0123456789abcdef-WXYZ"
-
-
-@pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(make_user(Role.OPERATORS))
-    return client
 
 
 def url_of(provider: Provider, page: str = "change") -> str:
@@ -93,12 +74,6 @@ def test_the_key_is_never_shown_again(operator: Client) -> None:
     assert CANARY not in "".join(entry.change_message for entry in LogEntry.objects.all())
 
 
-def test_a_new_key_replaces_the_old_one(operator: Client) -> None:
-    provider = with_key()
-    save(operator, provider, api_key="sk-new-key-0123456789")
-    assert api_key_of(provider) == "sk-new-key-0123456789"
-
-
 def test_the_box_forgets_the_key(operator: Client) -> None:
     provider = with_key()
     save(operator, provider, clear_key="on")
@@ -108,10 +83,9 @@ def test_the_box_forgets_the_key(operator: Client) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "https://evil.example.com/v1",
+        "https://api.example.com.evil.example/v1",
         "http://api.example.com/v1",
         "https://api.example.com:8443/v1",
-        "https://api.example.com.evil.example/v1",
         "",
     ],
 )
@@ -126,10 +100,8 @@ def test_another_origin_makes_the_key_forgotten_and_says_so(operator: Client, ad
     ("field", "value"),
     [
         ("base_url", "api.example.com"),
-        ("base_url", "https://a.example:port/"),
         ("base_url", "https://me:secret@a.example/"),
         ("base_url", "http://[64:ff9b::a9fe:a9fe]/v1"),
-        ("base_url", "https://api.exa mple.com"),
         ("api_key_env", "sk-123"),
         ("api_key_env", "SECRET_KEY"),
         ("name", "gnp\u202e.exe"),
@@ -141,35 +113,6 @@ def test_another_origin_makes_the_key_forgotten_and_says_so(operator: Client, ad
 def test_an_error_stands_at_its_field(operator: Client, field: str, value: str) -> None:
     response = save(operator, make_provider(), **{field: value})
     assert list(errors_of(response)) == [field]
-
-
-class Scripted:
-    """A provider that does what the test says."""
-
-    kind: ClassVar[str] = "scripted"
-    label: ClassVar[str] = "Scripted"
-    deltas: ClassVar[tuple[Delta | Alive, ...]] = (ALIVE, TextDelta("ready"), Finish("stop"))
-    offered: ClassVar[tuple[str, ...]] = ("m-1", "m-2")
-    error: ClassVar[ProviderRefused | None] = None
-    is_silent: ClassVar[bool] = False
-    calls: ClassVar[list[ModelCall]] = []
-
-    def __init__(self, spec: ProviderSpec) -> None:
-        self.spec = spec
-
-    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
-        self.calls.append(call)
-        if self.error:
-            raise self.error
-        if self.is_silent:
-            await asyncio.Event().wait()
-        for delta in self.deltas:
-            yield delta
-
-    async def models(self) -> tuple[str, ...]:
-        if self.error:
-            raise self.error
-        return self.offered
 
 
 @pytest.mark.database
