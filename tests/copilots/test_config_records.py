@@ -1,12 +1,9 @@
-"""A control of the builder's own is the same, whether it came by file or by form."""
+"""Custom features, as the form stores them and the engine reads them."""
 
 from typing import Any
 
-import pytest
-
 from copilot_admin.admin.copilots.rows import CustomFeatureRow
 from copilot_admin.agent.values.document import custom_feature
-from copilot_admin.copilots.config_records import CustomFeatureEntry
 from protocol.features import CustomFeature, CustomFeatureType
 
 CONTROLS: dict[str, dict[str, Any]] = {
@@ -37,19 +34,6 @@ CONTROLS: dict[str, dict[str, Any]] = {
         "placeholder": "bullish",
     },
 }
-every_control = pytest.mark.parametrize("row", CONTROLS.values(), ids=list(CONTROLS))
-
-
-@every_control
-def test_a_file_stores_the_control_as_it_is(row: dict[str, Any]) -> None:
-    assert CustomFeatureEntry.model_validate(row).row() == row
-
-
-@every_control
-def test_the_form_shows_a_stored_control_and_stores_the_same(row: dict[str, Any]) -> None:
-    form = CustomFeatureRow(CustomFeatureRow.initial_of(row))
-    assert form.is_valid()
-    assert form.row() == row
 
 
 def test_the_form_stores_nothing_that_the_type_does_not_have() -> None:

@@ -32,13 +32,6 @@ def test_each_change_has_a_consequence(
     assert len(consequences(stored, replace(stored, **after), keys=0)) == effects
 
 
-def test_the_number_of_keys_is_stated() -> None:
-    sentences = {
-        consequences(USUAL, replace(USUAL, access=Access.KEY), keys=keys) for keys in range(3)
-    }
-    assert len(sentences) == 3
-
-
 @pytest.mark.django_db
 def test_the_keys_that_open_a_copilot_are_counted_once() -> None:
     copilot, other = make_copilot(), make_copilot()

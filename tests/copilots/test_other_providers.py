@@ -8,7 +8,7 @@ from django.test import AsyncClient, Client
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
-from copilot_admin.copilots.publishing import has_changes, problems
+from copilot_admin.copilots.publishing import has_changes
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.exporting import export_file
@@ -16,7 +16,7 @@ from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Access, Copilot, Provider, Run
 from tests.admin.pages import submit
 from tests.agent.scripted import ScriptedProvider, Step, broken, text
-from tests.factories import make_copilot, make_provider, make_published, make_user
+from tests.factories import make_provider, make_published, make_user
 from tests.pricing.pricing import make_price
 from tests.streams import read
 
@@ -128,11 +128,6 @@ def test_a_provider_that_a_version_needs_cannot_be_deleted(web, client: Client):
     assert len(page.context["protected"]) == 1
     client.post(f"/admin/copilot_admin/provider/{web.pk}/delete/", {"post": "yes"})
     assert Provider.objects.filter(pk=web.pk).exists()
-
-
-def test_a_provider_that_is_not_there_keeps_a_draft_from_being_published():
-    found = problems(make_copilot(custom_features=[CONTROL]))
-    assert [(one.code, one.field) for one in found] == [("missing_provider", "custom_features")]
 
 
 def test_a_file_may_bring_the_provider_or_name_one_that_is_here(web):

@@ -26,7 +26,6 @@ from tests.jwt_issuer import (
 
 SECRET = "a shared secret that nobody guesses, 2026"
 NOW = int(time.time())
-SIGN_IN = "Sign in again, or ask an operator."
 
 
 def read(token: str, settings: Any, **changes: Any) -> AskingUser | None:
@@ -68,7 +67,7 @@ def test_claims_are_those_of_the_setting_and_the_first_that_is_there_counts(sett
 @pytest.mark.parametrize("claims", [{}, {"oid": ""}, {"oid": True}, {"oid": {"a": 1}}])
 def test_a_token_without_a_name_is_refused(settings, claims):
     said = refusal(token_of(sub=None, **claims), settings, id_claims=("oid", "uid"))
-    assert said == "The token does not say who asks: it has no oid or uid."
+    assert "no oid or uid" in said
 
 
 @pytest.mark.parametrize(
@@ -77,25 +76,20 @@ def test_a_token_without_a_name_is_refused(settings, claims):
         ({"exp": NOW - 60}, "it has expired"),
         ({"nbf": NOW + 36_000}, "it is not valid yet"),
         ({"iat": NOW + 36_000}, "it is not valid yet"),
-        ({"aud": "others"}, "it was made for another service"),
-        ({"aud": ["others"]}, "it was made for another service"),
-        ({"aud": {"copilots": 1}}, "it was made for another service"),
-        ({"iss": "https://login.example.com/"}, "it comes from another issuer"),
-        ({"exp": "tomorrow"}, "it cannot be read"),
-        ({"exp": float("inf")}, "it cannot be read"),
-        ({"exp": {"a": 1}}, "it cannot be read"),
+        ({"aud": "others"}, "another service"),
+        ({"aud": ["others"]}, "another service"),
+        ({"aud": {"copilots": 1}}, "another service"),
+        ({"iss": "https://login.example.com/"}, "another issuer"),
+        ({"exp": "tomorrow"}, "cannot be read"),
+        ({"exp": float("inf")}, "cannot be read"),
+        ({"exp": None}, "no exp"),
+        ({"iss": None}, "no iss"),
+        ({"aud": None}, "no aud"),
+        ({"aud": []}, "no aud"),
     ],
 )
 def test_a_token_that_is_not_for_now_or_not_for_here_is_refused(settings, claims, reason):
-    said = refusal(token_of(**claims), settings)
-    assert said == f"The token is not accepted: {reason}. {SIGN_IN}"
-
-
-@pytest.mark.parametrize(
-    ("claim", "value"), [("exp", None), ("iss", None), ("aud", None), ("aud", [])]
-)
-def test_a_token_that_says_too_little_is_refused(settings, claim, value):
-    assert refusal(token_of(**{claim: value}), settings) == f"The token has no {claim}. {SIGN_IN}"
+    assert reason in refusal(token_of(**claims), settings)
 
 
 def test_clocks_may_differ_by_the_leeway(settings):
@@ -106,19 +100,15 @@ def test_clocks_may_differ_by_the_leeway(settings):
 
 
 def test_no_algorithm_is_believed_but_those_of_the_setting(settings):
-    claims = {"iss": "https://login.example.com", "aud": "copilots", "sub": "eve", "exp": 9e9}
-    whole = {**claims, "exp": NOW + 60}
-    for header in (
-        {"alg": "none"},
-        {"alg": "None", "kid": "one"},
-        {"alg": ""},
-        {"typ": "JWT"},
-        {"alg": ["RS256"]},
-        {"alg": {"a": 1}},
-        {"alg": "RS512", "kid": "one"},
-    ):
-        forged = f"{encoded(header)}.{encoded(whole)}."
-        assert refusal(forged, settings).startswith("The token is not signed with RS256.")
+    whole = {
+        "iss": "https://login.example.com",
+        "aud": "copilots",
+        "sub": "eve",
+        "exp": NOW + 60,
+    }
+    for algorithm in ("none", "None", "", None, ["RS256"], {"a": 1}, "RS512"):
+        forged = f"{encoded({'alg': algorithm, 'kid': 'one'})}.{encoded(whole)}."
+        assert "not signed with RS256" in refusal(forged, settings)
     # The public key taken for a shared secret.
     parts = f"{encoded({'alg': 'HS256', 'kid': 'one'})}.{encoded(whole)}"
     mac = jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256)
@@ -136,16 +126,9 @@ def test_a_token_whose_words_were_changed_is_refused(settings):
     forged = f"{head}.{encoded({**claims, 'sub': 'eve'})}.{signature}"
     assert "its signature is wrong" in refusal(forged, settings)
     assert "its signature is wrong" in refusal(token_of(key=rsa_key("other")), settings)
-    for broken in (
-        "a.b.c",
-        "..",
-        f"{head}.{body}.",
-        f"{head}..{signature}",
-        "é.é.é",
-        "[.[.[",
-        "W10.e.e",
-    ):
-        assert refusal(broken, settings).endswith(SIGN_IN)
+    unsigned, empty = f"{head}.{body}.", f"{head}..{signature}"
+    for broken in ("a.b.c", "..", unsigned, empty, "é.é.é", "[.[.[", "W10.e.e"):
+        assert refusal(broken, settings)
 
 
 def test_a_long_token_is_read_and_an_endless_one_is_not(settings):
@@ -196,9 +179,7 @@ def test_names_are_text_without_signs_that_turn_it_around(settings):
     ["a\u202eb", "a\x00", "ad\u200ba", "a\nb", "a\u00a0b"],
 )
 def test_an_id_with_signs_that_cannot_be_seen_is_none(settings, user_id):
-    assert refusal(token_of(sub=user_id), settings) == (
-        "The token names its user with characters that cannot be seen."
-    )
+    assert "cannot be seen" in refusal(token_of(sub=user_id), settings)
 
 
 def test_without_settings_for_tokens_nobody_is_named(settings):
