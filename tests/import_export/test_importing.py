@@ -17,61 +17,16 @@ from copilot_admin.import_export.schema import validate
 from copilot_admin.import_export.writing import as_json, write_yaml
 from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import Access, Copilot, CopilotVersion, Logging, Provider
-from protocol.features import FEATURES
 from tests.factories import make_copilot, make_provider, make_published
 
 pytestmark = pytest.mark.django_db
 
-FULL: dict[str, Any] = {
-    "format": 1,
-    "providers": [
-        {
-            "name": "local",
-            "kind": "openai_compatible",
-            "base_url": "http://127.0.0.1:9100/v1",
-            "api_key_env": "COPILOT_KEY_LOCAL",
-            "timeout_s": {"connect": 5, "total": 600},
-        },
-        {"name": "demo", "kind": "demo"},
-    ],
-    "copilots": [
-        {
-            "slug": "news-reader",
-            "name": "News Reader",
-            "description": "Reads the news.",
-            "image": "https://example.com/news.png",
-            "system_prompt": "You are {{ copilot.name }}.\nTone: {{ options.tone }}.\n",
-            "provider": "demo",
-            "model": "demo",
-            "models": [{"id": "small-1", "name": "Small"}],
-            "parameters": {"temperature": 0.2, "max_tokens": 800, "reasoning_effort": "low"},
-            "access": "open",
-            "enabled": False,
-            "widget_data": "fetch",
-            "features": {
-                **dict.fromkeys((feature.key for feature in FEATURES), False),
-                "widget-dashboard-select": True,
-            },
-            "custom_features": [
-                {
-                    "key": "tone",
-                    "label": "Tone",
-                    "type": "select",
-                    "options": [{"label": "Short", "value": "short"}],
-                    "default": "short",
-                }
-            ],
-            "tools": ["table"],
-            "citations": "off",
-            "images": True,
-            "show_steps": False,
-            "steps": [
-                {"at": "start", "type": "INFO", "message": "Starting...", "details": {"a": 1}}
-            ],
-            "starters": ["What moved today?"],
-            "logging": "metadata",
-        }
-    ],
+LOCAL = {
+    "name": "local",
+    "kind": "openai_compatible",
+    "base_url": "http://127.0.0.1:9100/v1",
+    "api_key_env": "COPILOT_KEY_LOCAL",
+    "timeout_s": {"connect": 5, "total": 600},
 }
 
 
@@ -97,15 +52,14 @@ def _picture(colour: str) -> str:
 
 @pytest.mark.database
 def test_a_file_comes_out_as_it_went_in():
-    _import(FULL)
+    file = _one(provider="local")
+    _import({**file, "providers": [*file["providers"], LOCAL]})
     exported = export_file()
-    assert exported["copilots"] == [{**FULL["copilots"][0]}]
-    assert exported["providers"] == [FULL["providers"][1]]  # of the copilots that are exported
+    assert exported["providers"] == [LOCAL]  # of the copilots that are exported
 
     first = write_yaml(exported)
-    assert import_file(as_json(exported).encode(), default_access="key")[-1].effect is (
-        Effect.UNCHANGED
-    )
+    [*_, change] = import_file(as_json(exported).encode(), default_access="key")
+    assert change.effect is Effect.UNCHANGED
     assert write_yaml(export_file()) == first
 
 
@@ -128,7 +82,7 @@ def test_a_file_that_does_not_say_who_may_ask_opens_nothing_that_needs_a_key():
     assert imported(_one(access="open")).differences == (
         Difference(key="access", before="key", after="open"),
     )
-    imported({**_one(), "copilots": [{**_one()["copilots"][0], "slug": "b", "name": "B"}]})
+    imported(_one(slug="b", name="B"))
     assert Copilot.objects.get(slug="b").access == Access.OPEN
 
 
@@ -157,8 +111,7 @@ def test_what_goes_back_to_its_default_because_the_file_does_not_say_it_is_told(
         ("logging", "everything", False),
         ("limits", {}, False),
     ]
-    # What is made has all its defaults; nothing goes back to them.
-    made = _import({**_one(), "copilots": [{**_one()["copilots"][0], "slug": "b", "name": "B"}]})
+    made = _import(_one(slug="b", name="B"))
     assert all(one.is_said for change in made for one in change.differences)
 
 
@@ -176,20 +129,14 @@ def test_a_dry_run_tells_and_changes_nothing(settings, tmp_path):
 def test_a_bad_entry_changes_nothing_at_all():
     file = _one()
     file["copilots"].append({**file["copilots"][0], "slug": "b", "name": "B", "provider": "nobody"})
-    with pytest.raises(BadCopilotFile) as refused:
+    with pytest.raises(BadCopilotFile, match=r"^copilots\[1\]\.provider: "):
         _import(file)
-    assert refused.value.public == (
-        "copilots[1].provider: there is no provider 'nobody', neither in the file nor here."
-    )
     assert (Copilot.objects.count(), Provider.objects.count()) == (0, 0)
 
 
 def test_what_cannot_be_published_changes_nothing_and_is_told_by_path():
-    with pytest.raises(BadCopilotFile) as refused:
+    with pytest.raises(BadCopilotFile, match=r"^copilots\[0\]\.system_prompt: "):
         _import(_one(system_prompt="{{ weather }}"), publishing=True)
-    assert refused.value.public == (
-        "copilots[0].system_prompt: The prompt has the unknown placeholder {{ weather }}."
-    )
     assert Copilot.objects.count() == 0
 
 
@@ -215,19 +162,12 @@ def test_a_provider_keeps_its_stored_key_unless_it_moves():
     )
     set_api_key(provider, "sk-0123456789abcdef")
 
-    _import(FULL)
+    _import({"format": 1, "providers": [LOCAL]})
     provider.refresh_from_db()
     assert provider.api_key_hint == "cdef"
-    assert "0123456789" not in write_yaml(export_file())
 
-    moved = {
-        **FULL,
-        "providers": [
-            {**FULL["providers"][0], "base_url": "http://127.0.0.2/v1"},
-            FULL["providers"][1],
-        ],
-    }
-    _import(moved)
+    moved = {**LOCAL, "base_url": "http://127.0.0.2/v1"}
+    _import({"format": 1, "providers": [moved]})
     provider.refresh_from_db()
     assert (provider.api_key_cipher, provider.api_key_hint) == ("", "")
 
@@ -248,19 +188,17 @@ def test_an_image_is_kept_as_a_file_and_exported_as_data(settings, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("image", "sentence"),
+    "image",
     [
-        ("data:image/png,abc", "Write the image as data:image/png;base64"),
-        ("data:image/png;base64,a", "The image is not valid base64."),
-        ("data:image/svg+xml;base64,PHN2Zy8+", "not a usable image"),
+        "data:image/png,abc",
+        "data:image/png;base64,a",
+        "data:image/svg+xml;base64,PHN2Zy8+",
     ],
 )
-def test_an_image_that_is_none_is_refused_with_its_path(image, sentence):
+def test_an_unusable_image_is_refused_with_its_path(image):
     with pytest.raises(BadCopilotFile) as refused:
         _import(_one(image=image))
-    fault = refused.value.errors[0]
-    assert fault.path == "copilots[0].image"
-    assert sentence in fault.sentence
+    assert [error.path for error in refused.value.errors] == ["copilots[0].image"]
 
 
 def test_export_writes_the_draft_or_what_is_live():
@@ -282,7 +220,6 @@ def test_export_names_what_it_cannot_find():
         export_file(["b"], live=True)
 
 
-@pytest.mark.django_db
 def test_a_copilot_that_is_being_deleted_is_not_imported():
     copilot = make_copilot(slug="news")
     file = export_file()

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.copilots.publishing import document_of
 from copilot_admin.import_export.changes import Difference, Effect
 from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.exporting import export_file
@@ -33,13 +32,8 @@ def file_with(questions: Any, **changes: Any) -> bytes:
     copilot = {"slug": "a", "name": "A", "provider": "P", "model": "m", **changes}
     if questions is not None:
         copilot["questions"] = questions
-    return as_json(
-        {
-            "format": 1,
-            "providers": [{"name": "P", "kind": "demo"}],
-            "copilots": [copilot],
-        }
-    ).encode()
+    providers = [{"name": "P", "kind": "demo"}]
+    return as_json({"format": 1, "providers": providers, "copilots": [copilot]}).encode()
 
 
 def taken(questions: Any, *, dry_run: bool = False, **changes: Any) -> Any:
@@ -59,11 +53,6 @@ def test_they_come_out_as_they_went_in_as_yaml_too():
     assert exported["copilots"][0]["questions"] == QUESTIONS
     change = import_file(write_yaml(exported).encode(), default_access="open")[-1]
     assert (change.effect, change.differences) == (Effect.UNCHANGED, ())
-
-
-def test_they_are_no_part_of_what_is_published():
-    taken(QUESTIONS)
-    assert "questions" not in document_of(Copilot.objects.get())
 
 
 def test_a_change_is_told_and_a_dry_run_makes_none():
@@ -108,22 +97,6 @@ def test_a_copy_goes_with_the_conversation_that_it_was_made_from():
         ("b", "And?", 7),
         ("b", "What was the close?", None),
     ]
-
-
-def test_of_two_conversations_the_own_one_counts_else_the_newer():
-    for slug, origin in (("a", 7), ("b", 9), ("c", 8)):
-        taken([QUESTIONS[2]], slug=slug, name=slug)
-        TestCase.objects.filter(copilot__slug=slug).update(origin=origin)
-    for slug in ("a", "d"):
-        taken([QUESTIONS[2] | {"label": "New"}], slug=slug, name=slug)
-    rows = TestCase.objects.order_by("copilot", "position")
-    assert [one.origin for one in rows] == [7, 9, 8, 9]
-
-
-def test_two_that_are_alike_are_two():
-    taken([{"question": "Hello"}, {"question": "Hello"}])
-    taken([{"question": "Hello"}, {"question": "Hello"}, {"question": "Hello"}])
-    assert TestCase.objects.count() == 3
 
 
 @pytest.mark.parametrize(

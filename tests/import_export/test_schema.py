@@ -1,12 +1,31 @@
-"""Every error of a copilot file has its path, a code, and a message."""
+"""Copilot files are checked: each error has its path and a code."""
 
 from typing import Any
 
 import pytest
 
+from copilot_admin.agent.values.spec import CitationMode, StepPlace, WidgetDataMode
 from copilot_admin.import_export.errors import BadCopilotFile, path_of
-from copilot_admin.import_export.schema import validate
-from tests.import_export.small_files import NOTE, SMALLEST, errors_in, errors_of_copilot
+from copilot_admin.import_export.schema import CopilotEntry, validate
+from copilot_admin.models import Access, Logging
+from protocol.events import StatusLevel
+from protocol.features import FEATURE_KEYS, CustomFeatureType
+
+SMALLEST: dict[str, Any] = {"slug": "a", "name": "A", "provider": "P", "model": "m"}
+NOTE = {"kind": "user", "data": {"age": 30}, "schema": {"type": "object"}}
+
+
+def errors_in(**file: Any) -> list[tuple[str, str]]:
+    """Return path and code of each error of a file."""
+    with pytest.raises(BadCopilotFile) as caught:
+        validate({"format": 1, **file})
+    return [(error.path, error.code) for error in caught.value.errors]
+
+
+def errors_of_copilot(**changes: Any) -> list[tuple[str, str]]:
+    """Return path and code of each error of a changed copilot; paths start inside of it."""
+    found = errors_in(copilots=[{**SMALLEST, **changes}])
+    return [(path.removeprefix("copilots[0]."), code) for path, code in found]
 
 
 def test_all_errors_are_reported():
@@ -37,8 +56,6 @@ CHOICE = {"label": "A", "value": "a"}
         ({"api_key": "sk"}, "api_key", "extra_forbidden"),
         ({"name": ""}, "name", "string_too_short"),
         ({"name": " "}, "name", "string_pattern_mismatch"),
-        ({"name": "x" * 101}, "name", "string_too_long"),
-        ({"name": 3}, "name", "string_type"),
         ({"name": "a\u202eb"}, "name", "bidi"),
         ({"description": "x" * 10_001}, "description", "string_too_long"),
         ({"enabled": "yes"}, "enabled", "bool_type"),
@@ -48,7 +65,6 @@ CHOICE = {"label": "A", "value": "a"}
         ({"parameters": {"max-tokens": 3}}, "parameters.max-tokens", "string_pattern_mismatch"),
         ({"widget_data": "fech"}, "widget_data", "literal_error"),
         ({"image": "ftp://x/y.png"}, "image", "image"),
-        ({"image": "https://" + "x" * 2000}, "image", "image"),
         ({"tools": ["magic"]}, "tools[0]", "unknown_tool"),
         ({"tools": ["table", "table"]}, "tools", "repeated"),
         ({"models": [{"id": "a"}, {"id": "a"}]}, "models", "repeated"),
@@ -74,16 +90,14 @@ CHOICE = {"label": "A", "value": "a"}
             "repeated",
         ),
         ({"data": [NOTE, {**NOTE, "kind": "a b"}]}, "data[1].kind", "string_pattern_mismatch"),
-        ({"data": [{"instance": "a\nb"}]}, "data[0].instance", "string_pattern_mismatch"),
         ({"data": [{"schema": {"type": 5}}]}, "data[0].schema", "schema"),
         ({"data": [{"schema": {"$ref": "http://10.0.0.1/x"}}]}, "data[0].schema", "schema"),
         ({"data_messages": {"widgets": "yes"}}, "data_messages.widgets", "bool_type"),
         *(
             ({"html_sources": [source]}, "html_sources[0]", "html_source")
             for source in (
-                *("", "*", "http://a.example", "https://", "https://a.example/"),
-                *("https://*.example", "https://A.example", "https://a@b.example"),
-                *("https://a.example:0", "https://a.example:", "https://a..example"),
+                *("", "*", "http://a.example", "https://a.example/", "https://*.example"),
+                *("https://a@b.example", "https://a.example:0"),
             )
         ),
         *(
@@ -93,8 +107,6 @@ CHOICE = {"label": "A", "value": "a"}
                 ({"default": "x"}, "default_type"),
                 ({"options": [CHOICE]}, "other_type"),
                 ({"type": "text", "states": {}}, "other_type"),
-                ({"type": "text", "model": "m"}, "other_type"),
-                ({"type": "text", "default": True}, "default_type"),
                 ({"provider": "P"}, "model_missing"),
                 ({"type": "select"}, "options_missing"),
                 ({"type": "select", "default": "b", "options": [CHOICE]}, "default_unknown"),
@@ -131,7 +143,6 @@ def test_an_error_of_a_copilot_has_path_and_code(changes, path, code):
         ({"options": {"proxy": "nowhere"}}, "options.proxy", "url"),
         ({"timeout_s": {"conect": 1}}, "timeout_s.conect", "extra_forbidden"),
         ({"timeout_s": {"total": 0}}, "timeout_s.total", "greater_than"),
-        ({"timeout_s": {"total": "x"}}, "timeout_s.total", "float_type"),
     ],
 )
 def test_an_error_of_a_provider_has_path_and_code(changes, path, code):
@@ -151,12 +162,40 @@ def test_names_and_slugs_are_unique_in_a_file(file):
     assert errors_in(**file) == [(next(iter(file)), "repeated")]
 
 
-ODD_VALUES: tuple[object, ...] = (
-    *(None, True, "", " ", "x" * 5000, -1, 0, 1.5, 10**30),
-    *([1], [{}], ["x"] * 1001, {}, {"x": 1}),
-)
-
-
 def test_paths_are_written_as_people_write_them():
     keys: list[Any] = ["copilots", 0, "features", "x-y"]
     assert path_of(keys) == "copilots[0].features.x-y"
+
+
+def test_the_choices_of_the_file_are_those_of_the_engine_and_the_models():
+    fields = CopilotEntry.model_json_schema()
+    properties, parts = fields["properties"], fields["$defs"]
+
+    assert set(properties["widget_data"]["enum"]) == set(WidgetDataMode)
+    assert set(properties["citations"]["enum"]) == {*CitationMode, "documents"}
+    assert set(properties["logging"]["enum"]) == set(Logging.values)
+    assert set(properties["access"]["anyOf"][0]["enum"]) == set(Access.values)
+    assert set(parts["StepEntry"]["properties"]["at"]["enum"]) == set(StepPlace)
+    assert set(parts["StepEntry"]["properties"]["type"]["enum"]) == set(StatusLevel)
+    assert set(parts["CustomFeatureEntry"]["properties"]["type"]["enum"]) == set(CustomFeatureType)
+    assert set(parts["FeaturesEntry"]["properties"]) == {
+        "streaming",
+        *FEATURE_KEYS,
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "row"),
+    [
+        ("calculator@v1", {"name": "calculator", "version": "v1"}),
+        ("calculator", {"name": "calculator", "version": "latest"}),
+        ({"name": "calculator", "version": "1"}, {"name": "calculator", "version": "1"}),
+        (
+            {"name": "calculator", "version": "v1", "config": {"places": 2}},
+            {"name": "calculator", "version": "v1", "config": {"places": 2}},
+        ),
+    ],
+)
+def test_a_component_is_named_in_short_or_at_length(written, row):
+    values = {"format": 1, "copilots": [{**SMALLEST, "components": [written]}]}
+    assert validate(values).copilots[0].document()["components"] == [row]
