@@ -1,6 +1,6 @@
-"""A chat completions server on the loopback that plays a script in the manner of some vendor."""
+"""A chat completions server on the loopback that plays a script."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,10 +42,7 @@ def calls(name: str, /, **arguments: Any) -> Reply:
     return Reply(calls=((name, arguments),))
 
 
-Vendor: TypeAlias = Callable[[Reply], Iterator[Chunk | str]]
-
-
-def openai(reply: Reply) -> Iterator[Chunk | str]:
+def _chunks(reply: Reply) -> Iterator[Chunk]:
     """A role first, arguments in pieces, the usage in a chunk without choices."""
     yield _chunk({"role": "assistant", "content": "", "refusal": None})
     for word in reply.words:
@@ -61,72 +58,6 @@ def openai(reply: Reply) -> Iterator[Chunk | str]:
     yield {**_chunk({}), "choices": [], "usage": USAGE}
 
 
-def whole_calls(reply: Reply) -> Iterator[Chunk | str]:
-    """Mistral and others: all calls whole in the chunk that also ends the answer."""
-    for word in reply.words:
-        yield _chunk({"content": word})
-    made = [
-        {"id": f"abc{index:06}", "index": index, "function": _function(name, arguments)}
-        for index, (name, arguments) in enumerate(reply.calls)
-    ]
-    last = {"content": "", **({"tool_calls": made} if made else {})}
-    yield {**_chunk(last, finish="tool_calls" if made else "stop"), "usage": USAGE}
-
-
-def always_index_zero(reply: Reply) -> Iterator[Chunk | str]:
-    """Ollama: every call is number 0, in a chunk of its own, and the reason is always "stop"."""
-    for word in reply.words:
-        yield _chunk({"role": "assistant", "content": word})
-    for number, (name, arguments) in enumerate(reply.calls):
-        made = {"index": 0, "id": f"call_{number}x", "function": _function(name, arguments)}
-        yield _chunk({"role": "assistant", "content": "", "tool_calls": [made]})
-    yield _chunk({"content": ""}, finish="stop")
-
-
-def without_index(reply: Reply) -> Iterator[Chunk | str]:
-    """Gemini: calls have neither number nor id."""
-    for word in reply.words:
-        yield {**_chunk({"content": word}), "usage": USAGE}
-    for name, arguments in reply.calls:
-        yield _chunk({"tool_calls": [{"function": _function(name, arguments)}]})
-    yield _chunk({}, finish="stop")
-
-
-def thinking_aloud(reply: Reply) -> Iterator[Chunk | str]:
-    """DeepSeek: comments while it is busy, then thoughts, with the content null."""
-    yield ": keep-alive\n\n"
-    yield _chunk({"role": "assistant", "content": None, "reasoning_content": "Let me think."})
-    yield from openai(reply)
-
-
-def filtered(reply: Reply) -> Iterator[Chunk | str]:
-    """Azure: the first chunk has no choices but what its filter found."""
-    yield {**_chunk({}), "choices": [], "prompt_filter_results": [{"prompt_index": 0}]}
-    yield from openai(reply)
-
-
-def not_streaming(reply: Reply) -> Iterator[Chunk | str]:
-    """A server that was asked to stream and answers in one piece."""
-    made = [
-        {"id": f"call_{index}", "type": "function", "function": _function(name, arguments)}
-        for index, (name, arguments) in enumerate(reply.calls)
-    ]
-    message = {"role": "assistant", "content": "".join(reply.words), "tool_calls": made}
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if made else "stop"}
-    yield {"object": "chat.completion", "choices": [choice], "usage": USAGE}
-
-
-VENDORS: tuple[Vendor, ...] = (
-    not_streaming,
-    openai,
-    whole_calls,
-    always_index_zero,
-    without_index,
-    thinking_aloud,
-    filtered,
-)
-
-
 @dataclass(kw_only=True)
 class ModelServer:
     """A running server.
@@ -139,7 +70,6 @@ class ModelServer:
     """
 
     url: str
-    vendor: Vendor = openai
     script: list[Reply] = field(default_factory=list)
     requests: list[Any] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -209,16 +139,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         played.faults += _faults(body)
         self.send_response(200)
-        if played.vendor is not_streaming:
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            self.wfile.write(json.dumps(next(not_streaming(played.script[number]))).encode())
-            return
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for chunk in played.vendor(played.script[number]):
-            data = chunk if isinstance(chunk, str) else f"data: {json.dumps(chunk)}\n\n"
-            self.wfile.write(data.encode())
+        for chunk in _chunks(played.script[number]):
+            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
             self.wfile.flush()
         self.wfile.write(b"data: [DONE]\n\n")
 
@@ -249,10 +173,6 @@ def _chunk(delta: Mapping[str, Any], *, finish: str | None = None) -> Chunk:
         "model": MODEL,
         "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
     }
-
-
-def _function(name: str, arguments: Any) -> Mapping[str, str]:
-    return {"name": name, "arguments": _text(arguments)}
 
 
 def _text(arguments: Any) -> str:
