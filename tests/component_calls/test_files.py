@@ -34,10 +34,10 @@ def document(name: str, text: str) -> SourceDocument:
     return SourceDocument(name, DocumentOrigin.FILE, (("", text),))
 
 
-def refusal(run: Callable[[], Any]) -> tuple[str, str]:
+def refusal(run: Callable[[], Any]) -> str:
     with pytest.raises(InvalidCall) as caught:
         run()
-    return caught.value.code, caught.value.public
+    return caught.value.code
 
 
 @pytest.mark.parametrize(
@@ -63,49 +63,44 @@ def test_the_type_of_a_file_may_be_in_its_url_and_files_may_be_missing():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "example"),
+    "parameters",
     [
-        ({"_sys_file_urls": ["https://x.test/a.csv"]}, '{"report.pdf": "https://..."}'),
-        ({"_sys_file_urls": {"a.csv": 1}}, '{"report.pdf": "https://..."}'),
-        ({"uploaded_files": ["https://x.test/a.csv"]}, '"url": "https://..."}]'),
-        ({"_sys_uploaded_files": [{"filename": "a.csv"}]}, '"url": "https://..."}]'),
+        {"_sys_file_urls": ["https://x.test/a.csv"]},
+        {"_sys_file_urls": {"a.csv": 1}},
+        {"uploaded_files": ["https://x.test/a.csv"]},
+        {"_sys_uploaded_files": [{"filename": "a.csv"}]},
     ],
 )
-def test_files_that_are_named_otherwise_are_refused_with_an_example(parameters, example):
-    code, sentence = refusal(lambda: read(parameters))
-    assert code == "bad-parameters"
-    assert example in sentence
+def test_files_that_are_named_otherwise_are_refused(parameters):
+    assert refusal(lambda: read(parameters)) == "bad-parameters"
 
 
 @pytest.mark.parametrize(
-    ("name", "url", "why"),
+    ("name", "url"),
     [
-        ("a.exe", "https://x.test/1", "Its name must end in one of: csv, "),
-        ("a", "https://x.test", "Its name must end in one of: csv, "),
-        ("a", "http://[", "Its name must end in one of: csv, "),
-        ("a.pdf", "https://x.test/1", "The file is damaged"),
+        ("a.exe", "https://x.test/1"),
+        ("a", "https://x.test"),
+        ("a", "http://["),
+        ("a.pdf", "https://x.test/1"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named_with_the_reason(name, url, why):
-    code, sentence = refusal(lambda: read({"_sys_file_urls": {name: url}}, data=b"PK\x03\x04"))
-    assert code == "unreadable-file"
-    assert sentence.startswith(f"The file '{name}' could not be read. ")
-    assert why in sentence
+def test_a_file_that_cannot_be_read_is_refused(name, url):
+    sent = {"_sys_file_urls": {name: url}}
+    assert refusal(lambda: read(sent, data=b"PK\x03\x04")) == "unreadable-file"
 
 
-def test_a_file_that_cannot_be_fetched_is_named_with_the_reason():
+def test_a_file_that_cannot_be_fetched_is_refused():
     def fetch(url: str) -> Any:
         raise FetchFailed("The server answered 500.")
 
     parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
-    _, sentence = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
-    assert sentence == "The file 'a.csv' could not be read. The server answered 500."
+    code = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
+    assert code == "unreadable-file"
 
 
 def test_too_many_files_are_refused_before_one_is_fetched():
     many = {f"{n}.csv": "https://x.test/1" for n in range(21)}
-    code, sentence = refusal(lambda: read({"_sys_file_urls": many}))
-    assert (code, sentence) == ("too-many-files", "At most 20 files are read in one call.")
+    assert refusal(lambda: read({"_sys_file_urls": many})) == "too-many-files"
     assert len(read({"_sys_file_urls": dict(list(many.items())[:20])})) == 20
 
 
@@ -117,9 +112,8 @@ def test_files_that_take_too_long_are_given_up(monkeypatch):
 
     monkeypatch.setattr(files, "MAX_SECONDS", 0.01)
     parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
-    code, sentence = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
+    code = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
     assert code == "unreadable-file"
-    assert sentence == "The files were not read within 0.01 seconds. Send fewer of them."
 
 
 @pytest.mark.django_db(transaction=True)

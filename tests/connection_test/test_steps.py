@@ -53,17 +53,9 @@ def test_every_step_has_a_title_and_ends_well_where_all_is_well(name: StepName):
     assert (result.verdict, result.workspace, result.fix) == (GOOD, "", "")
 
 
-@pytest.mark.parametrize(
-    ("facts", "verdict"),
-    [
-        ({}, GOOD),
-        ({"needs_key": True}, BAD),
-        ({"needs_key": True, "keys": 1}, GOOD),
-        ({"needs_key": True, "keys": 3}, GOOD),
-    ],
-)
-def test_a_key_must_exist_if_one_is_required(facts, verdict):
-    assert done(StepName.KEY, **facts).verdict is verdict
+@pytest.mark.parametrize(("keys", "verdict"), [(0, BAD), (1, GOOD)])
+def test_a_key_must_exist_if_one_is_required(keys, verdict):
+    assert done(StepName.KEY, needs_key=True, keys=keys).verdict is verdict
 
 
 def test_a_disabled_copilot_is_not_available():
@@ -79,12 +71,6 @@ def test_a_disabled_copilot_is_not_available():
         ({"GET /healthz": moved()}, {}, BAD, workspace_words.CORS),
         ({}, {"base": "http://copilots.example.com"}, BAD, workspace_words.NETWORK),
         ({}, {"base": "http://127.0.0.1:7777"}, WARN, ""),
-        (
-            {},
-            {"base": "http://copilots.example.com", "origins": ("http://workspace.local",)},
-            GOOD,
-            "",
-        ),
     ],
 )
 def test_the_url_reaches_this_server_and_browsers_can_use_it(answers, facts, verdict, workspace):
@@ -106,12 +92,8 @@ def test_the_url_reaches_this_server_and_browsers_can_use_it(answers, facts, ver
 def test_a_status_is_said_in_workspaces_words(status: int, said: str):
     answer = Answer(status=status, body=b"<b>Bad gateway</b>")
     result = done(StepName.AGENTS, {"GET /agents.json": answer})
-    assert (result.verdict, result.workspace, result.details) == (
-        BAD,
-        said,
-        ("<b>Bad gateway</b>",),
-    )
-    assert str(status) in result.sentence
+    assert (result.verdict, result.workspace) == (BAD, said)
+    assert result.details == ("<b>Bad gateway</b>",)
 
 
 @pytest.mark.parametrize(
@@ -123,10 +105,6 @@ def test_a_status_is_said_in_workspaces_words(status: int, said: str):
         (document({"other": ENTRY}), ""),
         (document([]), workspace_words.SCHEMA),
         (document({"news": {**ENTRY, "features": {"tone": "short"}}}), workspace_words.SCHEMA),
-        (
-            document({"news": ENTRY, "other": {"name": "No endpoint", "description": ""}}),
-            workspace_words.SCHEMA,
-        ),
         (document({"news": {**ENTRY, "image": "javascript:alert(1)"}}), workspace_words.SCHEMA),
     ],
 )
@@ -189,42 +167,25 @@ def test_an_image_elsewhere_is_fetched_as_everything_of_strangers_is(host: str):
     assert [address for _, address, _, _ in server.asked] == [f"{BASE}/agents.json"]
 
 
+NOT_ALLOWED = document({}, **{"access-control-allow-origin": ORIGIN})
+
+
 @pytest.mark.parametrize(
-    ("answers", "facts", "details"),
+    ("answers", "facts", "origin"),
     [
-        (
-            {},
-            {"extra_origin": "https://mine.example"},
-            ("https://mine.example:",),
-        ),
-        (
-            {},
-            {"headers": ("X-Desk",)},
-            (f"{ORIGIN}:",),
-        ),
-        (
-            {"OPTIONS /v1/copilots/news/query": Answer(status=405)},
-            {},
-            (f"{ORIGIN}:",),
-        ),
-        (
-            {f"GET /agents.json {ORIGIN}": document({})},
-            {},
-            (f"{ORIGIN}:",),
-        ),
-        (
-            {f"GET /agents.json {ORIGIN}": document({}, **{"access-control-allow-origin": ORIGIN})},
-            {},
-            (f"{ORIGIN}:",),
-        ),
-        ({"OPTIONS /agents.json": AWAY}, {}, (f"{ORIGIN}:",)),
+        ({}, {"extra_origin": "https://mine.example"}, "https://mine.example"),
+        ({}, {"headers": ("X-Desk",)}, ORIGIN),
+        ({"OPTIONS /v1/copilots/news/query": Answer(status=405)}, {}, ORIGIN),
+        ({f"GET /agents.json {ORIGIN}": document({})}, {}, ORIGIN),
+        ({f"GET /agents.json {ORIGIN}": NOT_ALLOWED}, {}, ORIGIN),
+        ({"OPTIONS /agents.json": AWAY}, {}, ORIGIN),
     ],
 )
-def test_a_page_that_may_not_ask_is_named(answers, facts, details):
+def test_a_page_that_may_not_ask_is_named(answers, facts, origin):
     result = done(StepName.ORIGINS, answers, **facts)
     assert (result.verdict, result.workspace) == (BAD, workspace_words.CORS)
     (detail,) = result.details
-    assert detail.startswith(details)
+    assert detail.startswith(f"{origin}:")
 
 
 def test_a_proxy_that_lets_everybody_ask_is_said():
@@ -282,16 +243,8 @@ def test_an_answer_is_measured_and_shown_as_text():
 
 
 REFUSED = Answer(status=403, body=b'{"detail": "Not for you.", "code": "forbidden"}')
-CUT = Answer(
-    status=200,
-    headers={"content-type": "text/event-stream"},
-    body=ANSWER.body + b'event: copilotMessageChunk\ndata: {"del',
-)
-NO_JSON = Answer(
-    status=200,
-    headers={"content-type": "text/event-stream"},
-    body=b"event: copilotMessageChunk\ndata: {\n\n",
-)
+CUT = replace(ANSWER, body=ANSWER.body + b'event: copilotMessageChunk\ndata: {"del')
+NO_JSON = replace(ANSWER, body=b"event: copilotMessageChunk\ndata: {\n\n")
 
 
 @pytest.mark.parametrize(

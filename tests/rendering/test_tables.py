@@ -36,14 +36,15 @@ def test_long_and_wide_tables_are_cut():
     assert chosen.rows == ((DrawnCell("2", True), DrawnCell("", False)),)
 
 
-@pytest.mark.parametrize("value", [[{"a": 1}], [{}, {"a": 1}]])
-def test_rows_are_a_list_of_objects(value: Any):
-    assert are_rows(value)
-
-
-@pytest.mark.parametrize("value", [[], [{}], [{"a": 1}, 2], "[{}]", {"a": 1}, None])
-def test_other_values_are_no_rows(value: Any):
-    assert not are_rows(value)
+@pytest.mark.parametrize(
+    ("value", "is_table"),
+    [
+        *((value, True) for value in ([{"a": 1}], [{}, {"a": 1}])),
+        *((value, False) for value in ([], [{}], [{"a": 1}, 2], "[{}]", {"a": 1}, None)),
+    ],
+)
+def test_rows_are_a_list_of_objects(value: Any, is_table: bool):
+    assert are_rows(value) is is_table
 
 
 @pytest.mark.parametrize(
