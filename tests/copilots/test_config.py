@@ -100,6 +100,7 @@ def test_a_value_comes_back_from_draft_and_version_as_the_file_has_it(field: Con
     [again] = import_values(file_with(field), default_access="key", publishing=True)
     assert (again.effect, again.published) == (Effect.UNCHANGED, None)
     other = Copilot(slug="other")
+    assert copilot.live is not None
     apply_document(other, copilot.live.document, provider=copilot.live.provider)
     assert document_of(other) == copilot.live.document
 

@@ -59,22 +59,6 @@ def test_ten_megabytes_are_refused():
         {"widgets": [{**PRICES, "text": "x"}]},
         {"skills": [{}]},
         {"skills": [{"slug": ""}]},
-        {"skills": [{"slug": 1}]},
-    ],
-)
-def test_test_data_must_be_consistent(row):
-    assert sentence(**row)
-
-
-def test_a_secret_of_a_tool_is_not_kept():
-    tool = {"name": "search", "auth_token": "hunter2"}
-    entry = TestCaseEntry.model_validate({"question": "What?", "tools": [tool]})
-    assert "hunter2" not in entry.model_dump_json()
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
         {"question": " "},
         {"question": "x" * 20_001},
         {"hope": {}},
@@ -84,8 +68,14 @@ def test_a_secret_of_a_tool_is_not_kept():
         {"options": {"deep": 1}},
     ],
 )
-def test_what_is_no_question_is_refused(row):
+def test_an_invalid_test_case_is_refused(row):
     assert sentence(**row)
+
+
+def test_a_secret_of_a_tool_is_not_kept():
+    tool = {"name": "search", "auth_token": "hunter2"}
+    entry = TestCaseEntry.model_validate({"question": "What?", "tools": [tool]})
+    assert "hunter2" not in entry.model_dump_json()
 
 
 def test_a_widget_without_a_uuid_has_the_same_one_every_time():

@@ -68,16 +68,6 @@ def test_files_in_zip_files_are_read_by_their_names() -> None:
     assert [file.name for file in found] == ["a.json", "all.zip: desk/b.yml"]
 
 
-def test_every_error_is_reported_with_its_file() -> None:
-    wrong = UploadedFile("wrong.yaml", b"format: 1\ncopilots:\n  - slug: x\n    name: abc\n")
-    newer = UploadedFile("newer.yaml", b"format: 2\n")
-    assert errors_of(wrong, file_of("a"), newer) == [
-        "wrong.yaml: copilots[0].provider",
-        "wrong.yaml: copilots[0].model",
-        "newer.yaml: format",
-    ]
-
-
 @pytest.mark.parametrize(
     ("file", "path"),
     [

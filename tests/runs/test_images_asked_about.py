@@ -1,6 +1,5 @@
 """An image that comes with a question, from Workspace to the model and into the transcript."""
 
-from typing import Any
 import zlib
 
 from django.test import Client as Browser
@@ -21,13 +20,15 @@ WIDGET = {"uuid": "91ae1153-7b4d-451c-adc5-49856e90a0e6", "origin": "o", "widget
           "params": [], "metadata": {}}  # fmt: skip
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_model_is_shown_it_and_the_transcript_knows_it_without_keeping_it(monkeypatch: Any):
+def test_the_model_is_shown_it_and_the_transcript_knows_it_without_keeping_it(
+    service_url: str, monkeypatch: pytest.MonkeyPatch
+):
     make_published(slug="seer", sees_images=True, widget_data="fetch", access="open")
     provider = script(monkeypatch, text("It is red."))
     attached = {"content": base64(image()), "data_format": {**FORM, "filename": "attached.png"}}
     result = {"items": [{"content": base64(PICTURE), "data_format": FORM}]}
     workspace = Workspace(
+        url=service_url,
         path="/v1/copilots/seer/query",
         functions={"get_widget_data": lambda _: [result]},
         request={

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 import json
 from typing import Any, TypeAlias
 
-from asgiref.sync import async_to_sync
-from django.test import AsyncClient
 from openbb_ai.models import (
     CitationCollectionSSE,
     FunctionCallSSE,
@@ -48,10 +46,9 @@ class Workspace:
         requests: The bodies that were posted.
         streams: What came back, byte by byte.
         artifacts: Those of the chat, which every request brings along as context.
-        screen: What is shown of it.
-        url: Of a running server; without one the application is called in this process.
     """
 
+    url: str
     path: str
     functions: Mapping[str, Function] = field(default_factory=dict)
     request: Mapping[str, Any] = field(default_factory=dict)
@@ -61,7 +58,6 @@ class Workspace:
     streams: list[bytes] = field(default_factory=list)
     artifacts: list[Any] = field(default_factory=list)
     screen: Screen = field(default_factory=Screen)
-    url: str = ""
 
     def ask(self, question: str) -> list[list[Event]]:
         """Asks, carries out what the copilot calls, and returns the events of each leg."""
@@ -105,7 +101,7 @@ class Workspace:
             "context": [*map(_as_context, self.artifacts), *request.get("context", [])],
         }
         self.requests.append(body)
-        self.streams.append(self._over_http(body) if self.url else self._in_process(body))
+        self.streams.append(self._stream(body))
         events = events_of(self.streams[-1])
         for name, data in events:
             _MODELS[name].model_validate({"event": name, "data": data})
@@ -113,7 +109,7 @@ class Workspace:
         self.artifacts += named(events, "copilotMessageArtifact")
         return events
 
-    def _over_http(self, body: Mapping[str, Any]) -> bytes:
+    def _stream(self, body: Mapping[str, Any]) -> bytes:
         headers = {"X-Trace-Id": self.trace_id}
         with Line(self.url + self.path, body=body, headers=headers) as line:
             stream = line.read_all()
@@ -121,19 +117,6 @@ class Workspace:
         assert line.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert line.headers["x-trace-id"] == self.trace_id
         return stream
-
-    def _in_process(self, body: Mapping[str, Any]) -> bytes:
-        return async_to_sync(self._stream)(body)
-
-    async def _stream(self, body: Mapping[str, Any]) -> bytes:
-        response: Any = await AsyncClient().post(
-            self.path,
-            data=body,
-            content_type="application/json",
-            headers={"X-Trace-Id": self.trace_id},
-        )
-        assert response.status_code == 200, response.content
-        return b"".join([part async for part in response.streaming_content])
 
 
 def _as_context(artifact: Mapping[str, Any]) -> dict[str, Any]:
