@@ -105,7 +105,7 @@ def _start_attempt(delivery_id: str, claim: int) -> asyncio.Task[None]:
 
 async def attempt(delivery_id: UUID, claim: int) -> None:
     """Send a message, if it is still leased under this claim, and store the result."""
-    delivery = await READER.run(partial(_load_claimed, delivery_id, claim))
+    delivery = await READER.run(_claimed(delivery_id, claim).select_related("webhook").first)
     if delivery is None:
         return
     if delivery.webhook is None:
@@ -173,10 +173,6 @@ def delete_old_messages(now: datetime) -> None:
     messages.exclude(state=DeliveryState.WAITING).delete()
     alerts = Alert.objects.filter(opened_at__lt=now - ALERT_RETENTION, deliveries=None)
     alerts.exclude(closed_at=None).delete()
-
-
-def _load_claimed(delivery_id: UUID, claim: int) -> AlertDelivery | None:
-    return _claimed(delivery_id, claim).select_related("webhook").first()
 
 
 def _claimed(delivery_id: UUID, claim: int) -> QuerySet[AlertDelivery]:

@@ -159,11 +159,7 @@ def _excerpt(text: str, start: int, end: int) -> Json:
     first = max(start - CONTEXT_CHARACTERS, 0)
     return {
         "characters": len(text),
-        "sha256": _sha256(text),
+        "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         "from": first,
         "part": text[first : min(end + CONTEXT_CHARACTERS, first + MAX_VALUE_CHARACTERS)],
     }
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

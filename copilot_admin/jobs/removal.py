@@ -170,7 +170,10 @@ def _remove_rows(removal: Removal) -> BatchResult:
     ids = _take_conversations(removal)
     if ids:
         deleted = _delete_test_cases(ids) if removal.with_questions else rows.DeletedRows()
-        _note_deleted(removal, deleted if deleted.total else _delete_conversations(ids))
+        if not deleted.total:
+            users = rows.get_user_ids(Conversation.objects.filter(pk__in=ids))
+            deleted = rows.delete_first_rows(rows.get_conversation_rows(ids), users=users)
+        _note_deleted(removal, deleted)
         return BatchResult.MORE
     scope = scope_of(removal)
     deleted = _delete_others(scope)
@@ -214,11 +217,6 @@ def _lock_next_conversations(removal: Removal) -> list[int]:
     oldest = found.filter(~Exists(running)).order_by("last_at", "pk")
     locked = oldest.select_for_update(skip_locked=True, of=("self",))
     return list(locked.values_list("pk", flat=True)[:BATCH_CONVERSATIONS])
-
-
-def _delete_conversations(ids: list[int]) -> rows.DeletedRows:
-    users = rows.get_user_ids(Conversation.objects.filter(pk__in=ids))
-    return rows.delete_first_rows(rows.get_conversation_rows(ids), users=users)
 
 
 def _delete_others(scope: PrivacyScope) -> rows.DeletedRows:
