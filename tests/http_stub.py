@@ -1,38 +1,54 @@
 """A server of the standard library that answers each request in one way."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import ssl
 import threading
 from typing import TypeAlias
 
-Handle: TypeAlias = Callable[[BaseHTTPRequestHandler], None]
+
+class Request(BaseHTTPRequestHandler):
+    """A request whose body was read."""
+
+    body = b""
+
+    def answer(self, body: bytes = b"", status: int = 200, **headers: str) -> None:
+        """Send a whole answer; underscores in names of headers become hyphens."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+Handle: TypeAlias = Callable[[Request], None]
 
 
 @contextmanager
 def http_stub(
     handle: Handle, *, protocol: str = "HTTP/1.0", tls: ssl.SSLContext | None = None
 ) -> Iterator[str]:
-    """The address of a server on the loopback, for as long as the block lasts.
+    """Run a server on the loopback for as long as the block lasts; yield its URL.
 
     Args:
-        handle: Answers a request whose body was read.
+        handle: Answers a request.
         protocol: That it speaks; HTTP/1.1 keeps connections open.
         tls: What it shows as its certificate.
     """
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Request):
         protocol_version = protocol
 
         def do_GET(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            self.body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
             handle(self)
 
         do_POST = do_GET  # of its base
 
         def log_message(self, *_: object) -> None:
-            """Says nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -46,3 +62,13 @@ def http_stub(
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def files_served(served: Mapping[str, bytes]) -> AbstractContextManager[str]:
+    """Run a server that hands out files by their paths."""
+
+    def handle(request: Request) -> None:
+        body = served.get(request.path)
+        request.answer(body or b"", 404 if body is None else 200)
+
+    return http_stub(handle)

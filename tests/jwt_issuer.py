@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
-import threading
 import time
 from typing import Any
 
@@ -16,6 +14,7 @@ import jwt
 from copilot_admin.copilots.end_users import AskingUser, UserSource
 from copilot_admin.copilots.jwks import read_key_set
 from copilot_admin.copilots.user_tokens import TokenRules
+from tests.http_stub import Request, http_stub
 
 ISSUER, AUDIENCE = "https://login.example.com", "copilots"
 ADA = AskingUser(id="ada", email="a@b.example", name="Ada L.", source=UserSource.TOKEN)
@@ -94,24 +93,11 @@ class KeySetServer:
 
     @contextmanager
     def running(self) -> Iterator["KeySetServer"]:
-        """Serves on a free port of this machine."""
-        mine = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                mine.asked += 1
-                self.send_response(mine.status)
-                self.send_header("Content-Length", str(len(mine.body)))
-                self.end_headers()
-                self.wfile.write(mine.body)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Says nothing."""
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            self.address = f"http://127.0.0.1:{server.server_port}/jwks.json"
-            thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-            thread.start()
+        """Run it on a free port of this machine."""
+        with http_stub(self._answer) as base:
+            self.address = f"{base}/jwks.json"
             yield self
-            server.shutdown()
-            thread.join()
+
+    def _answer(self, request: Request) -> None:
+        self.asked += 1
+        request.answer(self.body, self.status)

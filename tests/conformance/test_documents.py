@@ -6,7 +6,7 @@ import pytest
 
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
 from tests.conformance.strangers import PRICE, PRICE_SOURCE, Stranger, widgets
-from tests.served_files import files_served
+from tests.http_stub import files_served
 from tests.workspace.client import named
 from tests.workspace.model_server import calls, says
 

@@ -7,7 +7,7 @@ import pytest
 from copilot_admin.models import Copilot, Event, EventType
 from tests.agent.files.sample_files import SENTENCE, pdf
 from tests.conformance.strangers import NEWS, Stranger, content, import_template, widgets
-from tests.served_files import files_served
+from tests.http_stub import files_served
 from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says

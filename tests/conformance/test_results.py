@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.models import Node
 from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
-from tests.served_files import files_served
+from tests.http_stub import files_served
 from tests.wire import Line
 from tests.workspace.client import Event, named
 from tests.workspace.model_server import calls, says

@@ -1,7 +1,6 @@
 """The server asks itself and nobody else, for a bounded time."""
 
 import asyncio
-from http.server import BaseHTTPRequestHandler
 import threading
 
 from asgiref.sync import async_to_sync
@@ -11,7 +10,7 @@ from copilot_admin.connection_test import client as module
 from copilot_admin.connection_test.client import ConnectionAsker, may_be_asked
 from copilot_admin.connection_test.values import Answer, Unreached
 from tests import tls
-from tests.http_stub import Handle, http_stub
+from tests.http_stub import Handle, Request, http_stub
 from tests.polling import HANGS_SECONDS
 
 
@@ -20,22 +19,14 @@ def asked(address: str, *, base: str, seconds: float = 10.0) -> Answer:
 
 
 def says(body: bytes, status: int = 200, **headers: str) -> Handle:
-    def handle(request: BaseHTTPRequestHandler) -> None:
-        request.send_response(status)
-        for name, value in headers.items():
-            request.send_header(name, value)
-        request.send_header("Content-Length", str(len(body)))
-        request.end_headers()
-        request.wfile.write(body)
-
-    return handle
+    return lambda request: request.answer(body, status, **headers)
 
 
 def test_steps_that_ask_together_are_no_crowd():
     """The server lets nobody go before three are there, and counts how many wait for it."""
     together, waiting, most = threading.Barrier(3), [], []
 
-    def handle(request: BaseHTTPRequestHandler) -> None:
+    def handle(request: Request) -> None:
         waiting.append(1)
         most.append(len(waiting))
         together.wait(HANGS_SECONDS)
@@ -72,7 +63,7 @@ def test_an_answer_comes_as_it_is_and_a_redirect_is_not_followed():
 
 
 def test_a_header_that_came_twice_is_one_as_browsers_read_it():
-    def twice(request: BaseHTTPRequestHandler) -> None:
+    def twice(request: Request) -> None:
         request.send_response(204)
         for _ in range(2):
             request.send_header("Access-Control-Allow-Origin", "https://pro.openbb.co")
@@ -126,7 +117,7 @@ def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch):
 def test_an_answer_that_does_not_come_is_not_waited_for():
     free = threading.Event()
 
-    def wait(request: BaseHTTPRequestHandler) -> None:
+    def wait(request: Request) -> None:
         free.wait()
 
     with http_stub(wait) as base:
@@ -136,7 +127,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for():
 
 
 def test_what_is_no_http_breaks_the_connection():
-    def shout(request: BaseHTTPRequestHandler) -> None:
+    def shout(request: Request) -> None:
         request.wfile.write(b"-ERR unknown command\r\n")
 
     with http_stub(shout) as base, pytest.raises(Unreached):

@@ -16,7 +16,7 @@ from copilot_admin.models import Copilot
 from tests.admin.pages import read_form
 from tests.agent.files.sample_images import image
 from tests.factories import make_copilot, make_published
-from tests.served_files import files_served
+from tests.http_stub import files_served
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

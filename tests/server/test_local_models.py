@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 import json
 
 import pytest
@@ -11,7 +10,7 @@ from copilot_admin.models import Provider
 from copilot_admin.server import local_models
 from copilot_admin.server.first_start import prepare_first_start
 from copilot_admin.server.local_models import find_local_servers
-from tests.http_stub import http_stub
+from tests.http_stub import Request, http_stub
 
 pytestmark = pytest.mark.django_db
 
@@ -20,10 +19,9 @@ pytestmark = pytest.mark.django_db
 def list_models(body: object) -> Iterator[str]:
     """Serve a list of models; yield the base URL."""
 
-    def handle(request: BaseHTTPRequestHandler) -> None:
-        request.send_response(200 if request.path == "/v1/models" else 404)
-        request.end_headers()
-        request.wfile.write(json.dumps(body).encode())
+    def handle(request: Request) -> None:
+        status = 200 if request.path == "/v1/models" else 404
+        request.answer(json.dumps(body).encode(), status)
 
     with http_stub(handle) as url:
         yield f"{url}/v1"

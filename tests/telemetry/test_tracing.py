@@ -2,10 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import socket
 import sys
-from threading import Thread
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +18,7 @@ from copilot_admin.models import Access, Outcome
 from copilot_admin.telemetry import finished_runs, tracing
 from copilot_admin.telemetry.spans import Tracer
 from tests.factories import make_provider, make_published
+from tests.http_stub import Request, http_stub
 from tests.live_server import serving
 from tests.polling import HANGS_SECONDS, eventually
 from tests.telemetry.ended import RUN, ended_run
@@ -52,25 +51,16 @@ class TestCollector:
 def collector() -> Iterator[TestCollector]:
     """A collector that runs."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            found.headers.append(dict(self.headers))
-            for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-                for scope in resource.scope_spans:
-                    found.spans += scope.spans
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def take(request: Request) -> None:
+        found.headers.append(dict(request.headers))
+        for resource in ExportTraceServiceRequest.FromString(request.body).resource_spans:
+            for scope in resource.scope_spans:
+                found.spans += scope.spans
+        request.answer()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        found = TestCollector(f"http://127.0.0.1:{server.server_port}")
-        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    with http_stub(take) as url:
+        found = TestCollector(url)
         yield found
-        server.shutdown()
 
 
 def ask(url: str, **headers: str) -> tuple[UUID, bytes]:

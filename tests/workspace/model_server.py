@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
-import threading
 from typing import Any, TypeAlias
+
+from tests.http_stub import Request, http_stub
 
 Chunk: TypeAlias = Mapping[str, Any]
 USAGE = {
@@ -17,7 +17,6 @@ USAGE = {
     "completion_tokens_details": {"reasoning_tokens": 5},
 }
 MODEL = "scripted-1"
-POLL_SECONDS = 0.01  # how soon the server notices that its test is done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +68,7 @@ class ModelServer:
         refusal: Message with which every request is answered 401, if there is one.
     """
 
-    url: str
+    url: str = ""
     script: list[Reply] = field(default_factory=list)
     requests: list[Any] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -95,59 +94,40 @@ class ModelServer:
         messages = self.requests[number]["messages"]
         return "\n".join(str(one["content"]) for one in messages if one["role"] in ("user", "tool"))
 
+    def answer(self, request: Request) -> None:
+        """Answer a request by the script, or with the list of models."""
+        if request.command == "GET":
+            listed = {"object": "list", "data": [{"id": MODEL, "object": "model"}]}
+            refused = {"error": {"message": self.refusal}}
+            body = json.dumps(refused if self.refusal else listed).encode()
+            request.answer(body, 401 if self.refusal else 200, Content_Type="application/json")
+            return
+        number = len(self.requests)
+        self.requests.append(json.loads(request.body))
+        if request.path != "/v1/chat/completions" or number >= len(self.script):
+            self.faults.append(f"request {number} to {request.path} is one too many")
+            request.send_error(500)
+            return
+        self.faults += _faults(self.requests[-1])
+        request.send_response(200)
+        request.send_header("Content-Type", "text/event-stream")
+        request.end_headers()
+        for chunk in _chunks(self.script[number]):
+            request.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+            request.wfile.flush()
+        request.wfile.write(b"data: [DONE]\n\n")
+
 
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
     """Serves until the test is done, and then makes sure that the script was played."""
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server = ModelServer(url=f"http://127.0.0.1:{http.server_port}/v1")
-    http.played = server  # type: ignore[attr-defined]
-    http.daemon_threads = True
-    thread = threading.Thread(target=http.serve_forever, args=(POLL_SECONDS,))
-    thread.start()
-    try:
+    server = ModelServer()
+    with http_stub(server.answer) as base:
+        server.url = f"{base}/v1"
         yield server
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
     assert server.faults == []
     unused = server.script[len(server.requests) :]
     assert not unused, f"nobody asked for {unused}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        played: ModelServer = self.server.played  # type: ignore[attr-defined]
-        listed = {"object": "list", "data": [{"id": MODEL, "object": "model"}]}
-        refused = {"error": {"message": played.refusal}}
-        body = json.dumps(refused if played.refusal else listed).encode()
-        self.send_response(401 if played.refusal else 200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        played: ModelServer = self.server.played  # type: ignore[attr-defined]
-        number = len(played.requests)
-        played.requests.append(body)
-        if self.path != "/v1/chat/completions" or number >= len(played.script):
-            played.faults.append(f"request {number} to {self.path} is one too many")
-            self.send_error(500)
-            return
-        played.faults += _faults(body)
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.end_headers()
-        for chunk in _chunks(played.script[number]):
-            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
-            self.wfile.flush()
-        self.wfile.write(b"data: [DONE]\n\n")
-
-    def log_message(self, *_: object) -> None:
-        """Nothing is logged."""
 
 
 def _faults(body: Any) -> list[str]:
