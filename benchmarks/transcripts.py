@@ -22,12 +22,12 @@ from copilot_admin.models import (
     Rating,
     ReviewState,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, JudgedAnswer, store_feedback
+from copilot_admin.transcripts.feedback import JudgedAnswer, SubmittedFeedback, store_feedback
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.run_end import Ending, RunEnd
 from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
-from copilot_admin.transcripts.verdicts import GivenVerdict as Thought
+from copilot_admin.transcripts.verdicts import SubmittedVerdict as Thought
 from copilot_admin.transcripts.verdicts import save_verdict, set_review_state
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
@@ -165,7 +165,7 @@ class Filler:
         *,
         user: AskingUser | None,
     ) -> None:
-        judgement = GivenFeedback(
+        judgement = SubmittedFeedback(
             vote=self.chance.choice(("thumbs_down", "thumbs_up")),
             tags=[self.chance.choice(REASONS)],
             ai_response=answer,

@@ -18,12 +18,12 @@ from protocol.events import Citation
 from protocol.json import (
     Json,
     JsonObject,
+    integer_of,
     is_number,
     list_of,
     object_of,
     objects_of,
     text_of,
-    whole_number_of,
 )
 
 _TYPES = frozenset({"widget", "direct retrieval", "web", "artifact"})
@@ -107,7 +107,7 @@ def _quotes(raw: JsonObject) -> Iterator[tuple[JsonObject, ...]]:
 def _box(raw: JsonObject) -> JsonObject:
     page = raw.get("page")
     edges = {name: raw.get(name) for name in _EDGES}
-    if whole_number_of(page) is None or not all(map(is_number, edges.values())):
+    if integer_of(page) is None or not all(map(is_number, edges.values())):
         return {}
     return {"text": text_of(raw.get("text")), "page": page, **edges}
 

@@ -48,7 +48,7 @@ class Fields:
 
     def text(self, name: str) -> str:
         """Return a text, or an empty one."""
-        return self._take(name, str, "", wanted="text")
+        return self._read_member(name, str, "", wanted="text")
 
     def optional_text(self, name: str) -> str | None:
         """Return a text that is not empty, or None."""
@@ -56,17 +56,17 @@ class Fields:
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """Return a boolean, or `default`."""
-        return self._take(name, bool, default, wanted="true or false")
+        return self._read_member(name, bool, default, wanted="true or false")
 
     def object(self, name: str) -> JsonObject:
         """Return an object, or an empty one."""
         empty: JsonObject = {}
-        return self._take(name, Mapping, empty, wanted="an object")
+        return self._read_member(name, Mapping, empty, wanted="an object")
 
     def list(self, name: str) -> Sequence[Json]:
         """Return a list, or an empty one."""
         empty: Sequence[Json] = ()
-        return self._take(name, (list, tuple), empty, wanted="a list")
+        return self._read_member(name, (list, tuple), empty, wanted="a list")
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the texts of a list; other elements are noted and left out."""
@@ -87,7 +87,7 @@ class Fields:
             else:
                 self.notes.dropped(path, wanted="an object")
 
-    def _take(
+    def _read_member(
         self, name: str, kind: type[Any] | tuple[type[Any], ...], default: _Value, *, wanted: str
     ) -> _Value:
         value: Any = self.raw.get(name)

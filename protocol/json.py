@@ -72,7 +72,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def whole_number_of(value: Json) -> int | None:
+def integer_of(value: Json) -> int | None:
     """Return an integer, or None; true and false are not integers."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

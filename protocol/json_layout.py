@@ -22,16 +22,16 @@ def layout(value: Json) -> str:
     only scalars and fits into 80 columns. NaN and infinities become null.
     """
     try:
-        text = _lay_out(value)
+        text = _format_value(value)
     except ValueError:
-        text = _lay_out(clean_json(value))  # for NaN and infinities
+        text = _format_value(clean_json(value))  # for NaN and infinities
     if not text.isascii():
         for line_end, escaped in _LINE_ENDS:
             text = text.replace(line_end, escaped)
     return text
 
 
-def _lay_out(value: Json, *, indent: int = 0, width: int = 0) -> str:
+def _format_value(value: Json, *, indent: int = 0, width: int = 0) -> str:
     """Format one value; `width` is the rest of its line, or 0 for the outermost value."""
     members: Sequence[Json]
     if isinstance(value, Mapping):
@@ -50,12 +50,12 @@ def _lay_out(value: Json, *, indent: int = 0, width: int = 0) -> str:
     if isinstance(value, dict):
         keys = [f"{_encode(name)}: " for name in value]
         parts = [
-            key + _lay_out(member, indent=inner, width=max(WIDTH - inner - len(key), 1))
+            key + _format_value(member, indent=inner, width=max(WIDTH - inner - len(key), 1))
             for key, member in zip(keys, members, strict=True)
         ]
         opening, closing = "{}"
     else:
-        parts = [_lay_out(member, indent=inner, width=WIDTH - inner) for member in members]
+        parts = [_format_value(member, indent=inner, width=WIDTH - inner) for member in members]
         opening, closing = "[]"
     body = (",\n" + " " * inner).join(parts)
     return f"{opening}\n{' ' * inner}{body}\n{' ' * indent}{closing}"

@@ -84,7 +84,7 @@ def payload(event: Event) -> dict[str, Json]:
             return {**_to_object(event), "input_arguments": _call_arguments(function, arguments)}
         case StatusUpdate(details=[_, *_]):
             data = _to_object(event)
-            shown: list[Json] = [one for one in map(_shown_detail, event.details) if one]
+            shown: list[Json] = [one for one in map(_visible_detail, event.details) if one]
             if shown:
                 return {**data, "details": shown}
             del data["details"]
@@ -140,7 +140,7 @@ def _call_arguments(function: str, arguments: JsonObject) -> Json:
     return _without_nulls(arguments)
 
 
-def _shown_detail(detail: JsonObject | str) -> Json:
+def _visible_detail(detail: JsonObject | str) -> Json:
     if isinstance(detail, str):
         return detail
     shown = {name: value for name, value in detail.items() if name.lower() not in _HIDDEN_DETAILS}

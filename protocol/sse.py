@@ -84,13 +84,13 @@ class Decoder:
         if b"\r" in piece or self._ended_in_return:
             piece = self._normalize_line_ends(piece)
         if b"\n" not in piece:
-            self._keep(piece)
+            self._buffer(piece)
             return []
         if self._rest:
             piece = b"".join((*self._rest, piece))
             self._rest, self._rest_bytes = [], 0
         *blocks, rest = piece.split(b"\n\n")
-        self._keep(rest)
+        self._buffer(rest)
         if len(piece) > self._max_event_bytes:
             self._check(max(map(len, blocks), default=0))
         if blocks and self._at_start:
@@ -109,7 +109,7 @@ class Decoder:
         self._ended_in_return = piece.endswith(b"\r")
         return piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
-    def _keep(self, part: bytes) -> None:
+    def _buffer(self, part: bytes) -> None:
         if part:
             self._rest.append(part)
             self._rest_bytes += len(part)

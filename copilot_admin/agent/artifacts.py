@@ -64,7 +64,7 @@ class ArtifactNames:
         return replace(call, extra_state={**call.extra_state, CARRIED: names})
 
 
-def taken_artifact_names(query: Query) -> Iterator[str]:
+def find_artifact_names(query: Query) -> Iterator[str]:
     """Yield the names in a request's context, history and earlier steps."""
     yield from (item.name for item in query.context)
     for message in query.messages:

@@ -174,7 +174,7 @@ async def _ask_model(step: Step, targets: ModelTargets) -> AsyncGenerator[Output
                     yield estimated_usage(call, written=len(step.text.round_text))
                     break
     except RunError:
-        for output in step.writer.flush_held():
+        for output in step.writer.flush_buffered():
             yield output
         raise
 

@@ -210,14 +210,14 @@ class ResponseWriter:
             yield from self._open()
             yield from self._show_reasoning()
 
-    def flush_held(self) -> Iterator[Event]:
+    def flush_buffered(self) -> Iterator[Event]:
         """Yield text that was buffered for a call that did not follow."""
         if text := self.text.release():
             yield from self.write(text)
 
     def flush(self) -> Iterator[Event]:
         """Yield everything that was buffered or deferred."""
-        yield from self.flush_held()
+        yield from self.flush_buffered()
         yield from self._flush_deferred()
 
     @property

@@ -53,7 +53,7 @@ class ServerTools:
             use.name: (component, use)
             for use in spec.components
             if (component := registry().find(use.name, use.version)) is not None
-            and use.name not in taken_names(spec)
+            and use.name not in reserved_tool_names(spec)
         }
         components = (_schema(component) for component, _ in self._components.values())
         self.schemas = (*components, *(tool.schema for tool in self._tools.values()))
@@ -116,7 +116,7 @@ class ServerTools:
         yield ToolResult(result, failed=bool(run.error))
 
 
-def taken_names(spec: CopilotSpec) -> frozenset[str]:
+def reserved_tool_names(spec: CopilotSpec) -> frozenset[str]:
     """Return the tool names that are reserved."""
     return frozenset({DATA_TOOL.name, *spec.tools})
 

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import assert_never
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from copilot_admin.agent.artifacts import ArtifactNames, picture_artifact, taken_artifact_names
+from copilot_admin.agent.artifacts import ArtifactNames, find_artifact_names, picture_artifact
 from copilot_admin.agent.citations import cite_web_sources, cite_widgets, collect_citations
 from copilot_admin.agent.client.widget_data import DataPlan, data_was_read
 from copilot_admin.agent.client_functions.registry import function_named
@@ -108,7 +108,7 @@ class Step:
         self._has_reasoning = False
         self._cited: list[Citation] = []  # by components and web searches
         self._exchanges: list[ToolExchange] = []  # for the next step
-        self._artifact_names = ArtifactNames(taken_artifact_names(query))
+        self._artifact_names = ArtifactNames(find_artifact_names(query))
         self._artifacts_made = 0
 
     @cached_property

@@ -77,7 +77,7 @@ async def post_signed(
         return DeliveryResult(is_delivered=False, is_final=True, answer=error.public)
     except PostFailed as error:
         return DeliveryResult(is_delivered=False, is_final=error.is_final, answer=error.public)
-    return DeliveryResult(is_delivered=posted.is_taken, status=posted.status, answer=posted.head)
+    return DeliveryResult(is_delivered=posted.is_accepted, status=posted.status, answer=posted.head)
 
 
 def _place(webhook: AlertWebhook) -> SecretLocation:

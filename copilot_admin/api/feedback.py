@@ -19,8 +19,8 @@ from copilot_admin.models import Logging
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.writer import WRITER, Deadline
 from copilot_admin.transcripts.feedback import (
-    GivenFeedback,
     JudgedAnswer,
+    SubmittedFeedback,
     remove_personal_data,
     store_feedback,
 )
@@ -31,7 +31,7 @@ FEATURE = "feedback"
 
 
 @router.post(
-    "/copilots/{slug}/feedback", openapi_extra=describe_body(GivenFeedback, vote="thumbs_up")
+    "/copilots/{slug}/feedback", openapi_extra=describe_body(SubmittedFeedback, vote="thumbs_up")
 )
 async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     """Store a vote with the answer that it is about."""
@@ -68,9 +68,9 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
     return {"status": "ok"}
 
 
-def _parse(body: bytes, rules: Rules = NO_RULES) -> GivenFeedback:
+def _parse(body: bytes, rules: Rules = NO_RULES) -> SubmittedFeedback:
     try:
-        given = GivenFeedback.model_validate(loads(body))
+        given = SubmittedFeedback.model_validate(loads(body))
     except MalformedJson as error:
         raise MalformedBody(error.public, code=error.code) from error
     except ValidationError as error:

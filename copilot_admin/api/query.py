@@ -46,7 +46,7 @@ class UnreadQuery:
         credentials: Unchecked.
         body: Empty once it is parsed, so that 20 MB aren't kept while the run is prepared.
         hint: Protocol generation according to the URL.
-        came: When the body was complete (`monotonic_ns`).
+        received_at: When the body was complete (`monotonic_ns`).
     """
 
     slug: str
@@ -55,7 +55,7 @@ class UnreadQuery:
     ids: Ids
     address: str = ""
     hint: Generation | None = None
-    came: int = field(default_factory=monotonic_ns)
+    received_at: int = field(default_factory=monotonic_ns)
 
 
 _EXAMPLE = {"role": "human", "content": "What moved today?"}
@@ -113,7 +113,7 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
         }
         query = await _read_query(asked, size)
     except RequestError as error:
-        report_rejected_run(error, ids=asked.ids, received=asked.came, **known)
+        report_rejected_run(error, ids=asked.ids, received=asked.received_at, **known)
         raise
     question = AdmittedQuery(
         live=live,
@@ -122,7 +122,7 @@ async def opened(asked: UnreadQuery) -> ActiveRun:
         ids=asked.ids,
         size=size,
         address=asked.address,
-        came=asked.came,
+        received_at=asked.received_at,
         user=caller.user,
     )
     return await open_run(question, deadline)

@@ -108,7 +108,7 @@ def _ms_since(began: float) -> int:
 
 def _why(error: Exception) -> str:
     if fault := tls_fault(error):
-        return _("%(fault)s Browsers reject it, too.") % {"fault": fault.said("the server")}
+        return _("%(fault)s Browsers reject it, too.") % {"fault": fault.describe("the server")}
     match error:
         case ClientConnectorDNSError():
             return _("The host name can't be resolved.")

@@ -39,13 +39,18 @@ from copilot_admin.models import (
     ReviewState,
     Turn,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.run_end import Ending
 from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
-from copilot_admin.transcripts.verdicts import GivenVerdict, Person, save_verdict, set_review_state
+from copilot_admin.transcripts.verdicts import (
+    Person,
+    SubmittedVerdict,
+    save_verdict,
+    set_review_state,
+)
 from protocol.events import (
     ArtifactType,
     Citation,
@@ -221,7 +226,7 @@ class _Loader:
 
     def _add_feedback(self, row: DemoConversation, turn_id: int) -> None:
         if row.vote:
-            feedback = GivenFeedback(
+            feedback = SubmittedFeedback(
                 vote="thumbs_up" if row.vote > 0 else "thumbs_down",
                 tags=[row.reason] if row.reason else [],
                 user_comment=row.comment,
@@ -233,7 +238,7 @@ class _Loader:
     def _add_verdict(self, row: DemoConversation, conversation_id: int) -> None:
         if row.rating:
             marks = {self._labels[name].pk: 1 for name in row.labels}
-            verdict = GivenVerdict(rating=row.rating, comment="", marks=marks)
+            verdict = SubmittedVerdict(rating=row.rating, comment="", marks=marks)
             conversation = Conversation.objects.get(pk=conversation_id)
             save_verdict(conversation, self._reviewer, verdict)
             set_review_state(conversation_id, ReviewState.DONE)

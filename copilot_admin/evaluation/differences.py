@@ -52,7 +52,7 @@ class TextPart:
     within: PartKind = PartKind.SAME
 
     @property
-    def can_be_shown(self) -> bool:
+    def is_expandable(self) -> bool:
         return len(self.text) <= MAX_FOLDED_LENGTH
 
 

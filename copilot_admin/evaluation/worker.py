@@ -131,7 +131,7 @@ class EvaluationWorker:
             except RETRIED as error:
                 pause = next(pauses, None)
                 if pause is None or is_draining():
-                    await self._give_up(error)
+                    await self._pause(error)
                     return False
                 await asyncio.sleep(pause)
                 continue
@@ -173,7 +173,7 @@ class EvaluationWorker:
             self._failed |= failed
             raise
 
-    async def _give_up(self, error: Exception) -> None:
+    async def _pause(self, error: Exception) -> None:
         logger.warning("An evaluation is paused and will be resumed: %s.", type(error).__name__)
         failed, self._failed = frozenset(self._failed), set()
         with suppress(*RETRIED):

@@ -180,7 +180,7 @@ def _report(question: AdmittedQuery, error: RequestError, *, has_row: bool = Fal
     report_rejected_run(
         error,
         ids=question.ids,
-        received=question.came,
+        received=question.received_at,
         copilot=question.live.slug,
         version=question.live.version_number,
         caller=question.caller.principal,

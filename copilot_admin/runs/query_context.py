@@ -31,7 +31,7 @@ class AdmittedQuery:
 
     Attributes:
         size: Bytes of the request's body, or of one with the same duration.
-        came: Time of arrival (`monotonic_ns`).
+        received_at: Time of arrival (`monotonic_ns`).
         user: The end user, if a trusted party named them.
         address: Network of the client; "" for requests of this process.
         origin: Conversation whose question a trial repeats.
@@ -42,7 +42,7 @@ class AdmittedQuery:
     query: Query
     ids: Ids
     size: int
-    came: int = field(default_factory=monotonic_ns)
+    received_at: int = field(default_factory=monotonic_ns)
     user: AskingUser | None = None
     address: str = ""
     origin: int | None = None
@@ -112,7 +112,7 @@ def observe_run(
         provider_kind=provider.kind if provider else "",
         provider_url=provider.base_url if provider else "",
         model=start.model,
-        times=RunTimes(received=question.came),
+        times=RunTimes(received=question.received_at),
         # Redaction doesn't cover traces.
         keeps_content=live.logging is Logging.EVERYTHING and not live.redaction,
         traceparent=ids.traceparent,

@@ -50,7 +50,7 @@ def _tags(value: object) -> list[str]:
 Text = Annotated[str, BeforeValidator(_text)]
 
 
-class GivenFeedback(BaseModel):
+class SubmittedFeedback(BaseModel):
     """Feedback in the format of Workspace; fields of a wrong type count as missing."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -78,13 +78,13 @@ class JudgedAnswer:
     user_id: str | None = None
 
 
-def remove_personal_data(feedback: GivenFeedback, rules: Rules) -> GivenFeedback:
+def remove_personal_data(feedback: SubmittedFeedback, rules: Rules) -> SubmittedFeedback:
     """Return the feedback with everything removed that the rules name."""
     kept = redact_values([feedback.model_dump()], rules)
-    return GivenFeedback.model_validate({**kept[0], "vote": feedback.vote})
+    return SubmittedFeedback.model_validate({**kept[0], "vote": feedback.vote})
 
 
-def store_feedback(feedback: GivenFeedback, *, judged: JudgedAnswer) -> None:
+def store_feedback(feedback: SubmittedFeedback, *, judged: JudgedAnswer) -> None:
     """Store feedback in place of earlier feedback on the same turn.
 
     Raises:
@@ -98,7 +98,9 @@ def store_feedback(feedback: GivenFeedback, *, judged: JudgedAnswer) -> None:
     store_turn_feedback(feedback, turn=turn, with_comment=judged.logging is Logging.EVERYTHING)
 
 
-def store_turn_feedback(feedback: GivenFeedback, *, turn: Turn, with_comment: bool = True) -> None:
+def store_turn_feedback(
+    feedback: SubmittedFeedback, *, turn: Turn, with_comment: bool = True
+) -> None:
     """Store feedback on a turn in place of earlier feedback, and count its conversation again."""
     comment = redact_text(feedback.user_comment)[:MAX_COMMENT_CHARACTERS] if with_comment else ""
     with transaction.atomic():
@@ -120,7 +122,7 @@ def store_turn_feedback(feedback: GivenFeedback, *, turn: Turn, with_comment: bo
     Conversation.objects.filter(pk=turn.conversation_id).update(**votes)
 
 
-def _find_turn(feedback: GivenFeedback, judged: JudgedAnswer) -> Turn | None:
+def _find_turn(feedback: SubmittedFeedback, judged: JudgedAnswer) -> Turn | None:
     user = Q(user__isnull=True) if judged.user_id is None else Q(user__identifier=judged.user_id)
     runs = Run.objects.filter(
         user, copilot_id=judged.copilot_id, principal=judged.principal, turn__isnull=False
@@ -133,7 +135,9 @@ def _find_turn(feedback: GivenFeedback, judged: JudgedAnswer) -> Turn | None:
     return _find_by_text(feedback, in_chat, questions=True) or newest.turn
 
 
-def _find_by_text(feedback: GivenFeedback, runs: QuerySet[Run], *, questions: bool) -> Turn | None:
+def _find_by_text(
+    feedback: SubmittedFeedback, runs: QuerySet[Run], *, questions: bool
+) -> Turn | None:
     """Return the newest turn with the answer, or else with the question if that is enough."""
     rows = runs.select_related("output_node", "turn__human_node")[:MAX_COMPARED_RUNS]
     answer, question = _normalize(feedback.ai_response), _normalize(feedback.user_prompt)

@@ -173,7 +173,7 @@ def list_copilots() -> Choices:
     ]
 
 
-def _name_itself(rows: "QuerySet[Any]", column: str) -> Choices:
+def _value_choices(rows: "QuerySet[Any]", column: str) -> Choices:
     """Return the values of a column as choices labelled with the value."""
     return [(value, value) for value in rows.values_list(column, flat=True)[:MAX_CHOICES]]
 
@@ -183,7 +183,7 @@ def list_tags() -> Choices:
 
 
 def list_providers() -> Choices:
-    return _name_itself(Provider.objects.order_by("name"), "name")
+    return _value_choices(Provider.objects.order_by("name"), "name")
 
 
 def list_callers() -> Choices:
@@ -198,7 +198,7 @@ def list_queues() -> Choices:
 
 def list_reviewers() -> Choices:
     waiting = Assignment.objects.filter(done_at=None, reviewer__isnull=False)
-    return _name_itself(waiting.order_by("reviewer__username").distinct(), "reviewer__username")
+    return _value_choices(waiting.order_by("reviewer__username").distinct(), "reviewer__username")
 
 
 def list_users() -> Choices:
@@ -207,7 +207,7 @@ def list_users() -> Choices:
 
 
 def list_seen(kind: SeenKind) -> Callable[[], Choices]:
-    return lambda: _name_itself(SeenValue.objects.filter(kind=kind).order_by("value"), "value")
+    return lambda: _value_choices(SeenValue.objects.filter(kind=kind).order_by("value"), "value")
 
 
 def match_tags(text: str) -> Q:

@@ -20,7 +20,7 @@ Person = AbstractBaseUser | AnonymousUser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenVerdict:
+class SubmittedVerdict:
     """A submitted verdict.
 
     Attributes:
@@ -47,7 +47,7 @@ def verdict_of(
 
 
 def save_verdict(
-    conversation: Conversation, author: Person, judged: GivenVerdict, *, turn: int | None = None
+    conversation: Conversation, author: Person, judged: SubmittedVerdict, *, turn: int | None = None
 ) -> Verdict:
     """Save a verdict, replacing the author's earlier one.
 
@@ -93,7 +93,7 @@ def add_label(conversation: Conversation, author: Person, label: Criterion) -> N
     """Add a label to a person's verdict, which is created without a rating if needed."""
     verdict = verdict_of(conversation, author)
     marks = {} if verdict is None else {one.criterion_id: one.value for one in verdict.marks.all()}
-    given = GivenVerdict(
+    given = SubmittedVerdict(
         rating=verdict.rating if verdict else "",
         comment=verdict.comment if verdict else "",
         marks={**marks, label.pk: 1},

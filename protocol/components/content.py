@@ -201,7 +201,7 @@ class Content(BaseModel):
 
     @field_validator("visible_scope", mode="before")
     @classmethod
-    def _everybody_by_default(cls, value: object) -> object:
+    def _default_visible_scope(cls, value: object) -> object:
         return value or VisibleScope.ALL
 
     @field_validator("raw_data", "usage", "metrics", mode="before")

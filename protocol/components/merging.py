@@ -15,7 +15,7 @@ from protocol.components.content import (
     OutputRole,
     VisibleScope,
 )
-from protocol.json import is_number, whole_number_of
+from protocol.json import integer_of, is_number
 
 _STREAMED = {  # the key whose pieces are joined to one text
     ContentType.TEXT: "info",
@@ -71,7 +71,7 @@ def total_usage(output: ComponentOutput) -> tuple[Mapping[str, Any], ...]:
             name = str(usage.get("name") or "")
             total = sums.setdefault(name, {"name": name} | dict.fromkeys(_COUNTS, 0))
             for count in _COUNTS:
-                total[count] += whole_number_of(usage.get(count)) or 0
+                total[count] += integer_of(usage.get(count)) or 0
     return tuple(sums.values())
 
 

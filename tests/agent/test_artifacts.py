@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.agent.artifacts import ArtifactNames, taken_artifact_names
+from copilot_admin.agent.artifacts import ArtifactNames, find_artifact_names
 from protocol.events import (
     ArtifactType,
     FunctionCall,
@@ -68,4 +68,4 @@ def test_names_that_a_request_shows_are_taken_and_whatever_else_it_says_is_not(f
         ResultMessage("f", extra_state={"artifact_names": ["D", 5]}),
         context=(ContextItem(name="A"), ContextItem()),
     )
-    assert [*taken_artifact_names(query)] == ["A", "", "B", "C", "D"]
+    assert [*find_artifact_names(query)] == ["A", "", "B", "C", "D"]

@@ -16,7 +16,7 @@ from copilot_admin.models import (
     HourlyUsage,
     Turn,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from tests.transcripts.store.journaling import Asked
 
 NOON = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -82,5 +82,7 @@ def thumb(
     vote = "thumbs_up" if up else "thumbs_down"
     turn = asked.run.turn
     assert turn is not None
-    store_turn_feedback(GivenFeedback(vote=vote, user_comment=comment, tags=list(tags)), turn=turn)
+    store_turn_feedback(
+        SubmittedFeedback(vote=vote, user_comment=comment, tags=list(tags)), turn=turn
+    )
     turn.feedback.update(created_at=at)

@@ -37,7 +37,7 @@ from copilot_admin.models import (
     ToolUsage,
 )
 from copilot_admin.models.usage import TTFT_LIMITS
-from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from tests.databases import IS_POSTGRESQL, forget_sizes
 from tests.factories import make_copilot, make_version
 from tests.transcripts.store.journaling import START, Client, ai, ending
@@ -238,7 +238,7 @@ class TestRollups:
         for name in ("ada", "bob"):
             client = Client(trace_id="chat", user=AskingUser(id=name), now=START)
             turn = client.ask("Hi").answer("Hello").run.turn
-            store_turn_feedback(GivenFeedback.model_validate({"vote": "thumbs_up"}), turn=turn)
+            store_turn_feedback(SubmittedFeedback.model_validate({"vote": "thumbs_up"}), turn=turn)
             client.now += timedelta(hours=2)
             failed = ending(Outcome.FAILED, error_code="no-model", ttft_ms=70_000)
             client.ask("Hi", ai("Hello"), "More?").answer("x", ended=failed)

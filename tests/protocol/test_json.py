@@ -10,12 +10,12 @@ from protocol.json import (
     Json,
     clean_json,
     clean_text,
+    integer_of,
     is_deeper,
     list_of,
     object_of,
     objects_of,
     text_of,
-    whole_number_of,
 )
 
 
@@ -26,7 +26,7 @@ from protocol.json import (
         (object_of, {"a": 1}, {}),
         (list_of, [1], ()),
         (objects_of, [{"a": 1}], []),
-        (whole_number_of, 5, None),
+        (integer_of, 5, None),
     ],
 )
 @pytest.mark.parametrize("value", [None, True, 5, 1.5, "a", [1], {"a": 1}], ids=str)

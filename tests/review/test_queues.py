@@ -29,7 +29,7 @@ from copilot_admin.review.queues import (
     skip_assignment,
 )
 from copilot_admin.review.results import Agreement, measure_agreement, summarize_queue
-from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.factories import make_copilot, make_user
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -219,7 +219,7 @@ def test_the_result_counts_verdicts_labels_and_agreement():
             for pk in (one, other):
                 finish_assignments(pk, who, now=NOON)
     for pk, who, rating, marks in given:
-        verdict = GivenVerdict(rating=rating, comment="", marks=marks)
+        verdict = SubmittedVerdict(rating=rating, comment="", marks=marks)
         save_verdict(Conversation.objects.get(pk=pk), who, verdict)
     result = summarize_queue(queue)
     assert [(value, number) for value, _, number in result.ratings] == [

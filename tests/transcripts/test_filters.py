@@ -19,10 +19,10 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.transcripts import filter_conditions
-from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.filters import FILTERS, read_filters
 from copilot_admin.transcripts.store.end_users import save_end_user
-from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.databases import IS_POSTGRESQL
 from tests.factories import make_copilot, make_key, make_user, make_version
 from tests.transcripts.store.journaling import Client, ending
@@ -104,10 +104,10 @@ def values() -> dict[str, int]:
     asked = Client(version=make_version(tags=["Desk"])).ask("with")
     conversation = asked.answer("-", ended=ending(Outcome.FAILED)).conversation
     Client().ask("without").answer("-")
-    down = GivenFeedback.model_validate({"vote": "thumbs_down", "tags": ['50 % "off"']})
+    down = SubmittedFeedback.model_validate({"vote": "thumbs_down", "tags": ['50 % "off"']})
     store_turn_feedback(down, turn=Turn.objects.get(conversation=conversation))
     ada, label = make_user(username="ada"), Criterion.objects.create(name="Wrong")
-    given = GivenVerdict(rating="bad", comment="", marks={label.pk: 1})
+    given = SubmittedVerdict(rating="bad", comment="", marks={label.pk: 1})
     save_verdict(conversation, ada, given)
     queue = ReviewQueue.objects.create(name="Week")
     Assignment.objects.create(queue=queue, conversation=conversation, place=1, reviewer=ada)

@@ -10,17 +10,17 @@ from django.utils.translation import ngettext
 
 from copilot_admin.admin.blocks.contents import DisplayLimits, build_excerpt
 from copilot_admin.admin.blocks.kinds import CallResult, FileLine, SourceResult
-from copilot_admin.agent.documents.document import PageWord
+from copilot_admin.agent.documents.document import PageNoun
 from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.transcripts.queries import MessageView
 from protocol.json import (
     Json,
     JsonObject,
+    integer_of,
     list_of,
     object_of,
     objects_of,
     text_of,
-    whole_number_of,
 )
 
 
@@ -94,18 +94,18 @@ def _describe_file(payload: JsonObject) -> Iterator[str]:
     kind = text_of(payload.get("type"))
     if kind:
         yield kind.upper()
-    numbers = map(whole_number_of, list_of(payload.get("pixels")))
+    numbers = map(integer_of, list_of(payload.get("pixels")))
     pixels = [number for number in numbers if number is not None]
     if len(pixels) == 2:
         yield _("%(width)d x %(height)d pixels") % {"width": pixels[0], "height": pixels[1]}
-    pages = whole_number_of(payload.get("pages"))
+    pages = integer_of(payload.get("pages"))
     if pages is not None:
         form = format_of(kind)
-        word = PageWord.NONE if form is None else form.page_word
-        if word is PageWord.SHEET:
+        word = PageNoun.NONE if form is None else form.page_word
+        if word is PageNoun.SHEET:
             yield ngettext("%(count)d sheet", "%(count)d sheets", pages) % {"count": pages}
-        elif word is PageWord.PAGE or pages > 1:
+        elif word is PageNoun.PAGE or pages > 1:
             yield ngettext("%(count)d page", "%(count)d pages", pages) % {"count": pages}
-    size = whole_number_of(payload.get("size"))
+    size = integer_of(payload.get("size"))
     if size is not None:
         yield filesizeformat(size)

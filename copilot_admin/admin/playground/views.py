@@ -39,7 +39,7 @@ from copilot_admin.models import (
     Provider,
     Turn,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.queries import read_tree, read_turns
 from protocol.strict_json import MalformedJson, loads
 
@@ -129,7 +129,7 @@ def rate_answer(request: HttpRequest, pk: int) -> HttpResponse:
     principal = make_caller(request.user).principal
     rows = Turn.objects.filter(conversation__copilot_id=pk, conversation__principal=principal)
     turn = get_object_or_404(rows, pk=read_id(request.POST, "turn") or 0)
-    store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
+    store_turn_feedback(SubmittedFeedback.model_validate({"vote": vote}), turn=turn)
     context = {"copilot": turn.conversation.copilot, "turn": turn.pk, "rating": VOTES[vote]}
     return render(request, "admin/copilot_admin/playground/rating.html", context)
 

@@ -33,7 +33,7 @@ from copilot_admin.review.queues import finish_assignments, skip_assignment
 from copilot_admin.review.reviews import verdicts_on
 from copilot_admin.transcripts.access import REVIEW
 from copilot_admin.transcripts.verdicts import (
-    GivenVerdict,
+    SubmittedVerdict,
     active_criteria,
     save_verdict,
     verdict_of,
@@ -142,7 +142,7 @@ def note_view(request: HttpRequest, pk: str, note: str) -> HttpResponse:
 def _save(
     request: HttpRequest,
     conversation: Conversation,
-    given: GivenVerdict,
+    given: SubmittedVerdict,
     *,
     turn: int | None = None,
 ) -> None:

@@ -101,7 +101,7 @@ def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> Da
     askable = [
         widget
         for widget in query.widgets.all()
-        if may_be_asked(widget)
+        if is_fetchable(widget)
         and widget.uuid not in sent_along
         and (takes_files or not is_uploaded(widget))
     ]
@@ -167,7 +167,7 @@ def _sent_along(query: Query) -> frozenset[str | None]:
     return frozenset(item.uuid for item in query.context if item.uuid)
 
 
-def may_be_asked(widget: Widget) -> bool:
+def is_fetchable(widget: Widget) -> bool:
     names = (widget.uuid or "", widget.widget_id)
     return any(names) and not any(name.startswith(_NEVER_ASKED) for name in names)
 

@@ -15,7 +15,7 @@ from copilot_admin.agent.client.widget_data import (
     Identity,
     distinct_widgets,
     identity,
-    may_be_asked,
+    is_fetchable,
     name_of,
     source_for,
 )
@@ -66,10 +66,10 @@ def best_widgets(question: str, widgets: Sequence[Widget], *, limit: int) -> lis
     """Return the widgets that match a question best."""
     if len(widgets) <= limit:
         return list(widgets)
-    return [widgets[index] for index in ranked(question, list(map(_words, widgets)))[:limit]]
+    return [widgets[index] for index in ranked(question, list(map(_search_text, widgets)))[:limit]]
 
 
-def _words(widget: Widget) -> str:
+def _search_text(widget: Widget) -> str:
     params = (f"{param.name} {param.description}" for param in widget.params)
     about = (widget.category, widget.sub_category, widget.source, *widget.columns)
     return " ".join(
@@ -139,7 +139,7 @@ class WidgetLookup:
     def __init__(self, query: Query) -> None:
         self._by_ref: dict[str, Widget] = {}
         self._by_name: dict[str, Widget | None] = {}  # None if several match
-        for widget in filter(may_be_asked, query.widgets.all()):
+        for widget in filter(is_fetchable, query.widgets.all()):
             self._by_ref.setdefault(widget.ref, widget)
             names = {widget.widget_id, widget.name, f"{widget.origin}/{widget.widget_id}"}
             for name in names:

@@ -82,7 +82,7 @@ def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, Tool
         for tool in function.define_tools(scope):
             name = tool.schema.name
             if name != function.name:
-                name = _take_name(name, used)
+                name = _reserve_name(name, used)
             if tool.arguments is not None and not function.keeps_texts:
                 read = partial(_read_without_images, tool.arguments, scope.spec.html_sources)
                 tool = replace(tool, arguments=read)
@@ -113,11 +113,11 @@ def names_in_history(
         identity = function.identity(message.input_arguments)
         if identity and (function.name, identity) not in found:
             wanted, _ = function.to_tool_call(message.input_arguments, query)
-            found[function.name, identity] = _take_name(wanted, used)
+            found[function.name, identity] = _reserve_name(wanted, used)
     return found
 
 
-def _take_name(wanted: str, used: dict[str, int]) -> str:
+def _reserve_name(wanted: str, used: dict[str, int]) -> str:
     """Return the name, with a number appended if it is used."""
     plain = name = tool_name(wanted)
     while name in used:

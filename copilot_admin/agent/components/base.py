@@ -264,7 +264,7 @@ class CompletionBaseComponent(Component):
         if self.loop is None:
             raise ValueError("run needs an event loop: call it from tool_eval.")
         temperature = None if temperature is None else round(temperature, 6)
-        asking = self._ask(message, temperature=temperature, top_p=top_p or None)
+        asking = self._call_model(message, temperature=temperature, top_p=top_p or None)
         self._waiting = asyncio.run_coroutine_threadsafe(asking, self.loop)
         answer = self._waiting.result()
         if stream:
@@ -276,7 +276,7 @@ class CompletionBaseComponent(Component):
         if self._waiting:
             self._waiting.cancel()
 
-    async def _ask(self, message: Message, **options: float | None) -> Message:
+    async def _call_model(self, message: Message, **options: float | None) -> Message:
         model = model_in(self.system)
         before = model.usage
         content = message.content

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.inputs import DOCUMENTS, SourceDocument, documents_in
-from copilot_admin.agent.toolkits.ranking import scores, words_of
+from copilot_admin.agent.toolkits.ranking import scores, split_words
 from protocol.components import ComponentOutput, ContentType
 
 MAX_PASSAGES = 20
@@ -24,7 +24,7 @@ _LINE_OR_SENTENCE = re.compile(
 _SMALL_PIECE = re.compile(r"[^\s,;]*[\s,;]+|[^\s,;]+")
 _WORD = re.compile(r"[^\W_]+")
 _FUNCTION_WORDS = frozenset(
-    words_of(
+    split_words(
         "a about am an and any are as at be been by can could did do does for from give had has have "
         "how i in into is it its me my of on or our please s should show tell than that the their them "
         "there these they this those to us was we were what when where which who whom whose why will "
@@ -121,7 +121,7 @@ def passages(document: SourceDocument) -> Iterator[Passage]:
 def _cut(text: str) -> Iterator[str]:
     taken, count = "", 0
     for unit in _units(text):
-        words = len(words_of(unit))
+        words = len(split_words(unit))
         full = count + words > MAX_WORDS or len(taken) + len(unit) > MAX_CHARACTERS
         if full or count >= MIN_WORDS:
             yield taken
@@ -134,7 +134,7 @@ def _cut(text: str) -> Iterator[str]:
 def _units(text: str) -> Iterator[str]:
     for found in _LINE_OR_SENTENCE.finditer(text):
         unit = found[0]
-        if len(unit) <= MAX_CHARACTERS and len(words_of(unit)) <= MIN_WORDS:
+        if len(unit) <= MAX_CHARACTERS and len(split_words(unit)) <= MIN_WORDS:
             yield unit
             continue
         for word in _SMALL_PIECE.findall(unit):

@@ -7,7 +7,7 @@ import zipfile
 
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.office import OLD_CONTAINER
-from copilot_admin.agent.documents.text_encodings import looks_like_text
+from copilot_admin.agent.documents.text_encodings import is_probably_text
 
 HEAD_BYTES = 4096
 _HTML = re.compile(rb"^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|table|meta)\b",
@@ -61,7 +61,7 @@ def detect_content_type(data: bytes, *, text_types: Sequence[str] = ()) -> str:
     text = head.replace(b"\0", b"")  # also of UTF-16
     if _HTML.search(text):
         return "html"
-    if not looks_like_text(head):
+    if not is_probably_text(head):
         raise UnreadableFile(
             "It is no document of a known kind. Save it as PDF, docx, xlsx, pptx or text."
         )

@@ -73,7 +73,7 @@ Part: TypeAlias = DocumentPage | LeftOut
 Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
 
 
-class PageWord(StrEnum):
+class PageNoun(StrEnum):
     """The name of the pages of a format."""
 
     NONE = "none"  # the file is a single page
@@ -99,7 +99,7 @@ class Format:
     read: Reader
     read_with_pictures: Reader | None = None
     is_text: bool = False
-    page_word: PageWord = PageWord.NONE
+    page_word: PageNoun = PageNoun.NONE
     too_much: str = "Attach a part of it."
     no_text: str = ""
     samples: Mapping[str, tuple[bytes, str]] = field(default_factory=dict)

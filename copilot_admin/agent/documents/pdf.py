@@ -13,11 +13,11 @@ from pypdfium2 import raw
 from copilot_admin.agent.documents.document import (
     DocumentPage,
     Format,
-    PageWord,
+    PageNoun,
     UnreadableFile,
     Word,
 )
-from copilot_admin.agent.documents.pdf_layout import Character, lay_out
+from copilot_admin.agent.documents.pdf_layout import Character, reconstruct_text
 
 MAX_CHARACTERS = 50_000  # of one page; a full page of a newspaper has 30,000
 MAX_ANNOTATIONS = 2_000  # of one page
@@ -88,7 +88,7 @@ class _Page:
         notes: list[str] = []
         characters = list(self._characters(notes))
         comments = list(self._annotations(characters))
-        text, words = lay_out(characters)
+        text, words = reconstruct_text(characters)
         picture = ""
         if not text.strip() and self._has_image():
             picture = self._render() if with_picture else ""
@@ -264,6 +264,6 @@ PDF = Format(
     label="PDF",
     read=_read,
     read_with_pictures=partial(_read, with_pictures=True),
-    page_word=PageWord.PAGE,
+    page_word=PageNoun.PAGE,
     no_text="A scan has to be recognised (OCR) first, or shown to a model that sees images.",
 )

@@ -60,7 +60,7 @@ class _Line:
     characters: list[Character] = field(default_factory=list)
 
 
-def lay_out(characters: Iterable[Character]) -> tuple[str, list[Word]]:
+def reconstruct_text(characters: Iterable[Character]) -> tuple[str, list[Word]]:
     """Return the text of a page in reading order, and its terms with their boxes.
 
     Upright text precedes rotated text; both are in reading order.

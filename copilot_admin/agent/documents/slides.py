@@ -5,7 +5,7 @@ from io import BytesIO
 from typing import Any
 import zipfile
 
-from copilot_admin.agent.documents.document import DocumentPage, Format, PageWord
+from copilot_admin.agent.documents.document import DocumentPage, Format, PageNoun
 from copilot_admin.agent.documents.office import check_unlocked, open_archive
 
 MAX_DEPTH = 10  # of nested groups
@@ -77,5 +77,5 @@ SLIDES = Format(
     data_types=("pptx", "pptm", "ppsx"),
     label="presentation",
     read=_read,
-    page_word=PageWord.PAGE,
+    page_word=PageNoun.PAGE,
 )

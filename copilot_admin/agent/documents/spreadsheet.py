@@ -20,7 +20,7 @@ from xlrd.formula import colname
 from copilot_admin.agent.documents.document import (
     DocumentPage,
     Format,
-    PageWord,
+    PageNoun,
     UnreadableFile,
 )
 from copilot_admin.agent.documents.number_formats import write_cell
@@ -256,6 +256,6 @@ SPREADSHEET = Format(
     data_types=("xlsx", "xls", "xlsm", "xltx", "ods"),
     label="spreadsheet",
     read=_read,
-    page_word=PageWord.SHEET,
+    page_word=PageNoun.SHEET,
     too_much="Delete cells that stand far away from the rest, or attach a part of it, or CSV.",
 )

@@ -73,7 +73,7 @@ def decode_html(data: bytes) -> DecodedText | None:
         return None
 
 
-def looks_like_text(data: bytes) -> bool:
+def is_probably_text(data: bytes) -> bool:
     """Return true if bytes appear to be text, in one encoding or another."""
     return bool(_find_wide_encoding(data)) or not _CONTROLS.search(data)
 

@@ -300,7 +300,7 @@ def _failed(error: BaseException, url: str) -> FetchFailed:
     names the network has. A numeric address reveals nothing new.
     """
     if fault := tls_fault(error):
-        said = fault.said("the server behind the link")
+        said = fault.describe("the server behind the link")
         return FetchFailed(said, detail=f"{said} Its operator should {fault.advice}.")
     if isinstance(error, ValueError):
         return FetchFailed(_NOWHERE)

@@ -25,7 +25,7 @@ class Posted:
     head: str
 
     @property
-    def is_taken(self) -> bool:
+    def is_accepted(self) -> bool:
         return 200 <= self.status < 300
 
 
@@ -73,7 +73,7 @@ async def post(
 
 def _failed(error: Exception) -> PostFailed:
     if fault := tls_fault(error):
-        return PostFailed(f"{fault.said('the server')} Its operator should {fault.advice}.")
+        return PostFailed(f"{fault.describe('the server')} Its operator should {fault.advice}.")
     if isinstance(error, ValueError):
         return PostFailed("This is no address to which something can be sent.")
     if is_private(error):

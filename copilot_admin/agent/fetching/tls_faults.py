@@ -36,7 +36,7 @@ class TlsFault(Enum):
         "check the address: whether it is one of https://, and the port",
     )
 
-    def said(self, server: str) -> str:
+    def describe(self, server: str) -> str:
         """Return the sentence about a server."""
         return self.value[0].format(server)
 

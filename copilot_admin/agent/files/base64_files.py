@@ -6,7 +6,7 @@ from codecs import getincrementaldecoder
 import re
 
 from copilot_admin.agent.documents.document import UnreadableFile
-from copilot_admin.agent.documents.text_encodings import looks_like_text
+from copilot_admin.agent.documents.text_encodings import is_probably_text
 from copilot_admin.agent.fetching.egress import MAX_BYTES
 
 _MIN_LENGTH = 24  # characters; shorter text may look like base64 by chance
@@ -73,5 +73,5 @@ def is_plain_text(content: str) -> bool:
     try:
         getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
-        return len(content) < _MIN_LONG and not looks_like_text(data)
+        return len(content) < _MIN_LONG and not is_probably_text(data)
     return False

@@ -147,7 +147,7 @@ def _unseen(item: DataItem | FileReference, file: FileRead) -> FileOutcome:
     about, size = "which is linked", None
     if isinstance(item, DataItem):
         size = decoded_size(item.content)
-        about = _in_words(size)
+        about = _format_size(size)
     text = f"[the image {file.name!r}, {about}: you cannot look at images; say so if the answer "
     return f"{text}depends on it]", replace(file, size=size, note=NOT_SHOWN)
 
@@ -160,7 +160,7 @@ def _sentence(file: FileRead, sentence: str) -> FileOutcome:
     return f"[{sentence}]", replace(file, fault=sentence)
 
 
-def _in_words(size: int) -> str:
+def _format_size(size: int) -> str:
     return f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{-(-size // 1024)} KB"
 
 

@@ -72,10 +72,10 @@ class _Reading:
         async with asyncio.TaskGroup() as group:
             for one in wanted:
                 if len(running) >= MAX_CONCURRENT:
-                    await self._keep(*running.popleft())
+                    await self._store_outcome(*running.popleft())
                 running.append((one, group.create_task(self._outcome(one))))
             while running:
-                await self._keep(*running.popleft())
+                await self._store_outcome(*running.popleft())
 
     async def _outcome(self, wanted: WantedFile) -> FileOutcome | None:
         if wanted.origin not in self._rules.origins:
@@ -96,7 +96,9 @@ class _Reading:
                 f"All files of a question may take {MAX_SECONDS:g} seconds. Attach fewer.",
             )
 
-    async def _keep(self, wanted: WantedFile, task: "asyncio.Task[FileOutcome | None]") -> None:
+    async def _store_outcome(
+        self, wanted: WantedFile, task: "asyncio.Task[FileOutcome | None]"
+    ) -> None:
         outcome = await task
         if outcome is None:
             size = len(wanted.key[2].encode("utf-8", "replace"))
@@ -109,7 +111,7 @@ class _Reading:
         self.files.append(replace(file, is_known=not wanted.is_new))
         self.contents[wanted.key] = content
 
-    def _shown(self) -> list[Picture]:
+    def _included_pictures(self) -> list[Picture]:
         """Return the pictures that are already part of the model's input."""
         return [one for content in self.contents.values() for one in pictures_of(content)]
 
@@ -117,7 +119,7 @@ class _Reading:
         """Return a document without pictures of pages that exceed the limits."""
         if not isinstance(content, Document):
             return content
-        shown = self._shown()
+        shown = self._included_pictures()
         left, characters_left = (
             MAX_IMAGES - len(shown),
             MAX_IMAGE_CHARACTERS - sum(len(one.url) for one in shown),
@@ -137,7 +139,7 @@ class _Reading:
                 if sum(map(_characters, (*documents, content))) > MAX_TEXT:
                     return "Together with newer files it has too much text. Attach fewer."
             case Picture():
-                shown = self._shown()
+                shown = self._included_pictures()
                 if len(shown) >= MAX_IMAGES:
                     return f"The model is shown {MAX_IMAGES} newer images already."
                 if sum(len(one.url) for one in (*shown, content)) > MAX_IMAGE_CHARACTERS:
@@ -160,7 +162,7 @@ async def with_files_read(
     """
     query = with_links(query)
     reading = _Reading(fetch, rules)
-    refused = list(_not_asked_for(query, rules))
+    refused = list(_disabled_uploads(query, rules))
     if wanted := wanted_in(query):
         await reading.read(wanted)
         query = _replaced(query, reading.contents)
@@ -187,7 +189,7 @@ def pictures_in(results: Iterable[object]) -> list[Picture]:
     return pictures
 
 
-def _not_asked_for(query: Query, rules: FileRules) -> Iterator[FileRead]:
+def _disabled_uploads(query: Query, rules: FileRules) -> Iterator[FileRead]:
     if Origin.UPLOAD in rules.origins:
         return
     for widget in query.widgets.primary:

@@ -79,7 +79,7 @@ class DemoAnswer:
 
 def find_demo_answer(question: str, *, role: str) -> DemoAnswer | None:
     """Return the answer that matches a question: two of its topics, or one that the role shares."""
-    words, role_words = _find_words(question), _find_words(role)
+    words, role_words = _find_terms(question), _find_terms(role)
 
     def rate(answer: DemoAnswer) -> int:
         return 2 * len(words & answer.topics) + bool(role_words & answer.topics)
@@ -90,11 +90,11 @@ def find_demo_answer(question: str, *, role: str) -> DemoAnswer | None:
 
 def suggest_questions(role: str) -> Sequence[str]:
     """Return questions that have a prepared answer and match the role of a copilot."""
-    words = _find_words(role)
+    words = _find_terms(role)
     return max(DEMO_ANSWERS, key=lambda answer: len(words & answer.topics)).follow_ups
 
 
-def _find_words(text: str) -> set[str]:
+def _find_terms(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 

@@ -20,7 +20,7 @@ Row = Mapping[str, str | int | float | bool | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DataBlock:
     """A block of data in the model's input."""
 
     source: str
@@ -43,7 +43,7 @@ class Scene:
     question: str
     widgets: Sequence[JsonObject]
     skills: Sequence[JsonObject]
-    given: Sequence[Given]
+    blocks: Sequence[DataBlock]
     used: frozenset[str]
     results: Sequence[str]
     tools: Sequence[ToolSchema]
@@ -64,7 +64,7 @@ def read_scene(call: ModelCall) -> Scene:
         question=question.partition("\n\n<data ")[0],
         widgets=_listed_in(system, for_tool=GET_WIDGET_DATA, key="id"),
         skills=_listed_in(system, for_tool=GET_SKILL_CONTENT, key="slug"),
-        given=[given for text in (question, *results) for given in _blocks_in(text)],
+        blocks=[blocks for text in (question, *results) for blocks in _blocks_in(text)],
         used=frozenset(one.name for message in turn for one in message.tool_calls),
         results=[text for text in results if not text.startswith(("<data ", _ARTIFACT_SHOWN))],
         tools=call.tools,
@@ -86,16 +86,16 @@ def _turn(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
 
 def _listed_in(system: str, *, for_tool: str, key: str) -> Sequence[JsonObject]:
     """Return the lines that the prompt lists for a tool."""
-    lists = (given for given in _blocks_in(system) if for_tool in given.source)
-    found = [json_of(line) for given in lists for line in given.body.splitlines()]
+    lists = (blocks for blocks in _blocks_in(system) if for_tool in blocks.source)
+    found = [json_of(line) for blocks in lists for line in blocks.body.splitlines()]
     return [one for one in found if isinstance(one, dict) and key in one]
 
 
-def _blocks_in(text: str) -> Iterator[Given]:
+def _blocks_in(text: str) -> Iterator[DataBlock]:
     for source, body in _BLOCK.findall(text):
         name = json_of(source)
         if isinstance(name, str):
-            yield Given(name, body)
+            yield DataBlock(name, body)
 
 
 def _cell(value: Json) -> str | int | float | bool | None:

@@ -11,7 +11,7 @@ from copilot_admin.agent.llm.demo_answers import (
     find_demo_answer,
     suggest_questions,
 )
-from copilot_admin.agent.llm.demo_input import Given, Row, Scene, numeric_columns, read_scene
+from copilot_admin.agent.llm.demo_input import DataBlock, Row, Scene, numeric_columns, read_scene
 from copilot_admin.agent.tools.artifacts import MAX_SERIES
 from copilot_admin.agent.values.model_call import (
     ModelCall,
@@ -49,8 +49,8 @@ def next_moves(call: ModelCall) -> Iterator[Move]:
     arguments = _next_arguments(scene)
     if arguments is not None:
         yield _tool_call(number + 1, *arguments)
-    elif scene.given or any(scene.results):
-        yield TextDelta(_describe_given(scene))
+    elif scene.blocks or any(scene.results):
+        yield TextDelta(_describe_blocks(scene))
     elif scene.question.startswith(SUGGESTIONS):
         yield TextDelta(json.dumps(suggest_questions(_last_question(call) + scene.role)))
     elif (answer := find_demo_answer(scene.question, role=scene.role)) is not None:
@@ -107,28 +107,28 @@ def _next_arguments(scene: Scene) -> tuple[str, JsonObject] | None:
     question = scene.question.lower()
     if scene.may(GET_SKILL_CONTENT) and (slug := _wanted_skill(scene)):
         return GET_SKILL_CONTENT, {"slug": slug}
-    if scene.may(GET_WIDGET_DATA) and not scene.given and (ids := _wanted_ids(scene)):
+    if scene.may(GET_WIDGET_DATA) and not scene.blocks and (ids := _wanted_ids(scene)):
         return GET_WIDGET_DATA, {"widgets": [{"id": one} for one in ids]}
-    rows = next((one for one in scene.given if one.rows), None)
+    rows = next((one for one in scene.blocks if one.rows), None)
     for name, arguments_from in _DRAWN.items():
         if name in question and scene.may(name) and rows is not None:
             return name, arguments_from(rows, question)
     for tool in scene.tools:
         if tool.name not in _BY_OWN_RULES and tool.name not in scene.used:
-            words = _words_for(tool.name, scene.question)
+            words = _text_for_tool(tool.name, scene.question)
             if words is not None:
                 return tool.name, _plausible(tool.parameters, words)
     return None
 
 
-def _describe_given(scene: Scene) -> str:
-    parts = [DATA_LABEL if scene.given else NO_ANSWER]
-    parts += map(_describe, scene.given)
+def _describe_blocks(scene: Scene) -> str:
+    parts = [DATA_LABEL if scene.blocks else NO_ANSWER]
+    parts += map(_describe, scene.blocks)
     parts += [f"A tool returned: {text[:_EXCERPT]}" for text in scene.results]
     return "\n\n".join(parts)
 
 
-def _describe(given: Given) -> str:
+def _describe(given: DataBlock) -> str:
     rows = given.rows
     if not rows:
         return f"**{given.source}:** {given.body.strip()[:_EXCERPT]}"
@@ -158,7 +158,7 @@ def _describe_column(column: str, rows: Sequence[Row], label: str) -> str:
     return f"- **{column}:** highest {name(highest)}, lowest {name(lowest)}"
 
 
-def _table(given: Given, question: str) -> JsonObject:
+def _table(given: DataBlock, question: str) -> JsonObject:
     return {
         "name": given.source or "Data",
         "description": f"The rows of {given.source}.",
@@ -166,7 +166,7 @@ def _table(given: Given, question: str) -> JsonObject:
     }
 
 
-def _chart(given: Given, question: str) -> JsonObject:
+def _chart(given: DataBlock, question: str) -> JsonObject:
     kind = next((one for one in _CHART_TYPES if one in question), "bar")
     columns = list(given.rows[0])
     numbers = numeric_columns(given.rows)
@@ -184,13 +184,13 @@ def _chart(given: Given, question: str) -> JsonObject:
     }
 
 
-_DRAWN: Mapping[str, Callable[[Given, str], JsonObject]] = {"table": _table, "chart": _chart}
+_DRAWN: Mapping[str, Callable[[DataBlock, str], JsonObject]] = {"table": _table, "chart": _chart}
 _BY_OWN_RULES = frozenset({*_DRAWN, GET_WIDGET_DATA, GET_SKILL_CONTENT})
 
 
 def _wanted_skill(scene: Scene) -> str:
     slugs = [str(one["slug"]) for one in scene.skills]
-    named = (one for one in slugs if _words_for(one.replace("-", "_"), scene.question))
+    named = (one for one in slugs if _text_for_tool(one.replace("-", "_"), scene.question))
     first = slugs[0] if slugs and "skill" in scene.question.lower() else ""
     return next(named, first)
 
@@ -202,7 +202,7 @@ def _wanted_ids(scene: Scene) -> list[Json]:
     return [one["id"] for one in named or selected or scene.widgets[:1]]
 
 
-def _words_for(tool: str, question: str) -> str | None:
+def _text_for_tool(tool: str, question: str) -> str | None:
     """Return the part of the question for a tool: the text behind its name and a colon, else all.
 
     Returns:

@@ -197,7 +197,7 @@ def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
     return max((until - now).total_seconds(), 0.0)
 
 
-def own_words(body: str) -> str:
+def provider_message(body: str) -> str:
     """Return the original message in the body of a provider's error."""
     return _message_in(json_of(body)) or body
 
@@ -253,7 +253,7 @@ class ProviderFaults:
                 f"The provider {self._name!r} can't be asked. {self._detail(str(error))}"
             )
         if fault := tls_fault(error):
-            said = fault.said(f"the provider {self._name!r}")
+            said = fault.describe(f"the provider {self._name!r}")
             return ProviderUnavailable(
                 f"{said} The copilot's owner should {fault.advice}.",
                 detail=self._causes_of(error),
@@ -272,7 +272,7 @@ class ProviderFaults:
             status,
             said,
             provider=self._name,
-            detail=self._detail(f"HTTP {status}: {own_words(said)}"),
+            detail=self._detail(f"HTTP {status}: {provider_message(said)}"),
             retry_after=seconds_to_wait(wait, now=datetime.now(UTC)),
         )
 

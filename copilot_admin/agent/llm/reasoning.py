@@ -99,7 +99,7 @@ class ReasoningReader:
         if text:
             self._found.append(ReasoningDelta(text))
 
-    def _say(self, text: str) -> None:
+    def _add_answer_text(self, text: str) -> None:
         if text:
             self._found.append(TextDelta(text))
 
@@ -167,7 +167,7 @@ class ReasoningReader:
         self._ticks += text.count("`")
         self._mentions_tag = self._mentions_tag or any(one in text for one in _TAGS)
         self._sent = self._sent or bool(text.strip())
-        self._say(text)
+        self._add_answer_text(text)
         return False
 
     def _is_mention(self, place: int) -> bool:
@@ -181,11 +181,11 @@ class ReasoningReader:
         self._is_settled = True
         self._think(before)
         if self._sent:  # it can't be revoked
-            self._say("\n\n")
+            self._add_answer_text("\n\n")
         self._read = self._read_after
 
     def _read_plain(self, is_end: bool) -> bool:
-        self._say(self._take(len(self._held)))
+        self._add_answer_text(self._take(len(self._held)))
         return False
 
     def _read_harmony(self, is_end: bool) -> bool:
@@ -219,7 +219,7 @@ class ReasoningReader:
         elif "analysis" in self._header:
             self._think(text)
         else:
-            self._say(text)
+            self._add_answer_text(text)
 
     def _call(self, name: str) -> None:
         self._limits.count_call()

@@ -131,7 +131,7 @@ class AnswerParser:
         """Return the deltas that were read before an error."""
         self._flush_text()
         self._add(self._reasoning.end())
-        found = [*self._deltas, *(self._text_tools.words() if self._text_tools else ())]
+        found = [*self._deltas, *(self._text_tools.flush_text() if self._text_tools else ())]
         self._deltas = []
         return [delta for delta in found if not isinstance(delta, ToolCall)]
 
@@ -229,10 +229,10 @@ class AnswerParser:
             if len(delta) > 1 or not isinstance(content, str):
                 self._read_members(delta)
             if isinstance(content, str):
-                self._say(content)
+                self._add_answer_text(content)
             self._is_in_pieces = self._is_in_pieces or bool(piece and self.began)
         elif delta is None and isinstance(choice.get("text"), str) and not self._is_in_pieces:
-            self._say(str(choice["text"]))  # of the older completions
+            self._add_answer_text(str(choice["text"]))  # of the older completions
         reason = read_reason(choice.get("finish_reason"))
         if reason and truncation(Finish(self._reason or "stop")) is None:
             self._reason = reason
@@ -241,7 +241,7 @@ class AnswerParser:
         self._read_thoughts(delta)
         for part in objects_of(delta.get("content")) or [object_of(delta.get("content"))]:
             self._read_part(part)
-        self._say(text_of(delta.get("refusal")))
+        self._add_answer_text(text_of(delta.get("refusal")))
         fragments = delta.get("tool_calls")
         if isinstance(fragments, dict):
             fragments = [fragments]
@@ -270,7 +270,7 @@ class AnswerParser:
         self._think(
             text_of(thoughts) or "".join(text_of(one.get("text")) for one in objects_of(thoughts))
         )
-        self._say(text_of(part.get("text")))
+        self._add_answer_text(text_of(part.get("text")))
         if part.get("type") == "image_url":
             self._read_picture(part)
 
@@ -289,7 +289,7 @@ class AnswerParser:
             self.began = True
             self._add([ReasoningDelta(_without_halves(text))])
 
-    def _say(self, text: str) -> None:
+    def _add_answer_text(self, text: str) -> None:
         if text:
             self.began = True
             self._ended_by_usage = False
@@ -305,7 +305,7 @@ class AnswerParser:
                 text, self._half = text[:-1], text[-1]
             text = _without_halves(text)
         if self._is_plain(text):
-            self._keep(TextDelta(text))
+            self._append_delta(TextDelta(text))
         else:
             self._add(self._reasoning.feed(text))
 
@@ -320,17 +320,17 @@ class AnswerParser:
         self._add(self._reasoning.end())
         if self._text_tools is not None:
             for delta in self._text_tools.end(is_whole=is_whole):
-                self._keep(delta)
+                self._append_delta(delta)
 
     def _add(self, deltas: Iterable[Delta]) -> None:
         for delta in deltas:
             if isinstance(delta, TextDelta) and self._text_tools is not None:
                 for one in self._text_tools.feed(delta.text):
-                    self._keep(one)
+                    self._append_delta(one)
             else:
-                self._keep(delta)
+                self._append_delta(delta)
 
-    def _keep(self, delta: Delta) -> None:
+    def _append_delta(self, delta: Delta) -> None:
         last = self._deltas[-1] if self._deltas else None
         match delta:
             case TextDelta(text):

@@ -18,8 +18,8 @@ from copilot_admin.agent.llm.reasoning import partial_mark
 from copilot_admin.agent.llm.tool_calls import (
     MAX_NAME,
     CallLimits,
-    as_whole_calls,
     numbered,
+    parse_calls,
     read_arguments_text,
     read_name,
 )
@@ -142,7 +142,7 @@ class TextToolReader:
             yield TextDelta(self._opening + rest)
         self._held, self._block, self._opening = "", [], ""
 
-    def words(self) -> Iterator[TextDelta]:
+    def flush_text(self) -> Iterator[TextDelta]:
         """Yield the buffered text where an error ends it, without incomplete blocks."""
         if self._held and not self._opening:
             yield TextDelta(self._held)
@@ -282,13 +282,13 @@ def _json_calls(text: str, names: Sequence[str], *, strict: bool) -> list[ToolCa
             place = re.compile(r"[\s;,]*").match(whole, place).end()  # type: ignore[union-attr]
     except (ValueError, RecursionError):
         return None
-    return as_whole_calls(values, names, strict=strict)
+    return parse_calls(values, names, strict=strict)
 
 
 def in_plain_text(call: ModelCall) -> ModelCall:
     """Return the call without tools: they, their calls and their results become text."""
     names = {one.id: one.name for message in call.messages for one in message.tool_calls}
-    messages = [_in_words(message, names) for message in call.messages]
+    messages = [_to_plain_message(message, names) for message in call.messages]
     if call.tools:
         described = "\n".join((_RULES, *map(_described, call.tools)))
         if messages and messages[0].role is ModelRole.SYSTEM:
@@ -299,7 +299,7 @@ def in_plain_text(call: ModelCall) -> ModelCall:
     return replace(call, messages=tuple(messages), tools=())
 
 
-def _in_words(message: ModelMessage, names: dict[str, str]) -> ModelMessage:
+def _to_plain_message(message: ModelMessage, names: dict[str, str]) -> ModelMessage:
     if message.role is ModelRole.TOOL:
         name = names.get(message.tool_call_id, "a tool")
         return ModelMessage(role=ModelRole.USER, text=f"Result of {name}:\n{message.text}")

@@ -76,7 +76,7 @@ class ToolCallAccumulator:
             index if isinstance(index, int) else None,
             id=id,
             name=name,
-            is_whole=_is_whole((arguments,)),
+            is_whole=_is_complete((arguments,)),
         )
         call.id = call.id or id
         if name != call.name and len(call.name) < MAX_NAME:  # some repeat the name each time
@@ -111,7 +111,7 @@ class ToolCallAccumulator:
         if latest is not None:
             has_other_id = bool(id and latest.id and id != latest.id)
             # A complete call doesn't continue another one, whatever numbers and ids they have.
-            is_next = (index is None and not id) or (is_whole and _is_whole(latest.arguments))
+            is_next = (index is None and not id) or (is_whole and _is_complete(latest.arguments))
             is_placeholder = latest.arguments == ["{}"] and (
                 not name or (index is not None and name == latest.name)
             )
@@ -174,9 +174,7 @@ def _object_in(text: str) -> str | None:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else None
 
 
-def as_whole_calls(
-    value: object, offered: Collection[str], *, strict: bool
-) -> list[ToolCall] | None:
+def parse_calls(value: object, offered: Collection[str], *, strict: bool) -> list[ToolCall] | None:
     """Return the calls that a JSON value describes, or None if it is something else.
 
     It is an object with a name and arguments, or a list of them. If `strict`, names of tools that
@@ -218,7 +216,7 @@ def _others(members: JsonObject, own: Collection[str]) -> dict[str, Json]:
     return {key: one for key, one in members.items() if key not in own and one is not None}
 
 
-def _is_whole(arguments: Sequence[str]) -> bool:
+def _is_complete(arguments: Sequence[str]) -> bool:
     return (
         bool(arguments) and arguments[0].lstrip()[:1] == "{" and arguments[-1].rstrip()[-1:] == "}"
     )

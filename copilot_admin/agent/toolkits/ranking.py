@@ -21,7 +21,7 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")  # kana an
 _MIN_PLURAL = 4  # letters; "gas" and "its" are no plurals
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Split a text into lower-case terms; `stockPrice` and `stock_price` are two terms each."""
     return [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
 
@@ -35,7 +35,7 @@ def terms_of(text: str) -> list[str]:
         >>> terms_of("2023年收入")
         ['2023', '年收', '收入']
     """
-    return [term for word in words_of(_folded(text)) for term in _terms(word)]
+    return [term for word in split_words(_folded(text)) for term in _terms(word)]
 
 
 def scores(question: str, texts: Sequence[str]) -> list[float]:

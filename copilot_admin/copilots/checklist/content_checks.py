@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.prompt.placeholders import used_placeholders
-from copilot_admin.agent.server_tools import taken_names
+from copilot_admin.agent.server_tools import reserved_tool_names
 from copilot_admin.agent.tools.registry import tool_names
 from copilot_admin.agent.values.spec import (
     CitationMode,
@@ -119,7 +119,7 @@ def unknown_tool(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
         if not registry().find(use.name, use.version):
             sentence = _("There is no component '%(name)s'. Turn it off.")
             yield error("components", sentence % {"name": use.pin})
-        elif use.name in taken_names(spec):
+        elif use.name in reserved_tool_names(spec):
             sentence = _("The component '%(name)s' has the name of a tool. Turn one of them off.")
             yield error("components", sentence % {"name": use.name})
 

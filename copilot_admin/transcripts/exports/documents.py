@@ -109,7 +109,7 @@ class _Part:
 
 def _parts(turn: ExportedTurn, *, with_data: bool) -> Iterator[_Part]:
     """Yield question, answer, calls, data and verdicts of a turn."""
-    if turn.is_kept:
+    if turn.has_content:
         for message in turn.view.history:
             if message.text:
                 yield _Part("Earlier message", message.text)

@@ -70,8 +70,8 @@ def _write_csv(conversation: ExportedConversation) -> Iterator[str]:
         row = {
             **of_conversation,
             **turn.describe(),
-            "question": turn.question if turn.is_kept else NOT_KEPT,
-            "answer": turn.answer if turn.is_kept else NOT_KEPT,
+            "question": turn.question if turn.has_content else NOT_KEPT,
+            "answer": turn.answer if turn.has_content else NOT_KEPT,
             "client_calls": [run.call.function for run in turn.last if run.call],
         }
         cells = (row[name] for name in COLUMNS)

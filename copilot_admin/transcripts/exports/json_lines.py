@@ -62,7 +62,7 @@ def _complete_calls(messages: Iterator[Message]) -> Iterator[Message]:
 def _messages(
     conversation: ExportedConversation, turn: ExportedTurn, *, is_first: bool
 ) -> Iterator[Message]:
-    if not turn.is_kept:
+    if not turn.has_content:
         return
     version = next((run.version for run in turn.last), None)
     if is_first and (prompt := conversation.prompt(version)):

@@ -62,7 +62,7 @@ class ExportedTurn:
         return "\n\n".join(run.answer for run in self.last if run.answer)
 
     @property
-    def is_kept(self) -> bool:
+    def has_content(self) -> bool:
         """False if the copilot's logging stores no content."""
         return bool(self.question or self.answer or self.view.question is None)
 
@@ -93,7 +93,7 @@ class ExportedTurn:
             "follows": place.parent_id,
             "branch": place.branch,
             "asked_at": row.started_at.isoformat(),
-            "content_kept": self.is_kept,
+            "content_kept": self.has_content,
             "version": versions[-1] if versions else None,
             "provider": last.provider if last else "",
             "model": last.model if last else "",

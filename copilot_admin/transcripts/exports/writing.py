@@ -164,15 +164,15 @@ class ExportWriter:
         if self._buffered < PART_BYTES:
             return True
         export.n_parts += 1
-        part = self._take_part()
+        part = self._pop_part()
         return _run(partial(store_part, self._id, self._claim, export.n_parts - 1, part))
 
     def _store(self, export: TranscriptExport, *, is_done: bool) -> bool:
-        part = self._take_part() if self._buffered else b""
+        part = self._pop_part() if self._buffered else b""
         export.n_parts += bool(part)
         return _run(partial(store_progress, export, self._claim, part, is_done=is_done))
 
-    def _take_part(self) -> bytes:
+    def _pop_part(self) -> bytes:
         part = zlib.compress(b"".join(self._texts), COMPRESSION_LEVEL)
         self._texts.clear()
         self._buffered = 0

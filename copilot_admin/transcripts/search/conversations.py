@@ -44,14 +44,14 @@ def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
         size: Rows of a page.
     """
     walk = _Walk(ordered, phrases, size=size)
-    if walk.take(FIRST_STEPS):
+    if walk.advance(FIRST_STEPS):
         return SearchResults(rows=_rows(ordered, walk.found, size=size))
     indexed = indexed_phrases(phrases)
     if indexed and (found := find_conversations(phrases, indexed)) is not None:
         ids, are_all = found
         rows = _rows(ordered, {*ids, *walk.found}, size=size)
         return SearchResults(rows=rows, is_limited=not are_all)
-    is_done = walk.take(MORE_STEPS)
+    is_done = walk.advance(MORE_STEPS)
     return SearchResults(rows=_rows(ordered, walk.found, size=size), is_limited=not is_done)
 
 
@@ -91,7 +91,7 @@ class _Walk:
         self._phrases, self._size, self._start = phrases, size, 0
         self.found: list[int] = []
 
-    def take(self, steps: Sequence[int]) -> bool:
+    def advance(self, steps: Sequence[int]) -> bool:
         """Search these steps; return True at the end of the list or of a page."""
         upcoming = list(self._ids[self._start : self._start + sum(steps) + 1])
         is_at_end = len(upcoming) <= sum(steps)

@@ -23,8 +23,8 @@ from copilot_admin.models import (
     Run,
     ToolUsage,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
-from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.factories import make_user, make_version
 from tests.transcripts.store.journaling import Client, ai, ending
 
@@ -56,9 +56,9 @@ def use(user: str = "ada", **copilot: Any) -> Copilot:
     for one, vote in ((first, "thumbs_up"), (last, "thumbs_down")):
         turn = one.run.turn
         assert turn is not None
-        store_turn_feedback(GivenFeedback.model_validate({"vote": vote}), turn=turn)
+        store_turn_feedback(SubmittedFeedback.model_validate({"vote": vote}), turn=turn)
     label, _ = Criterion.objects.get_or_create(name="Wrong number")
-    judged = GivenVerdict(rating="bad", comment="", marks={label.pk: 1})
+    judged = SubmittedVerdict(rating="bad", comment="", marks={label.pk: 1})
     save_verdict(last.conversation, make_user(), judged)
     found: Copilot = asked.version.copilot
     ToolUsage.objects.create(day=at.date(), copilot=found, kind="widget", name="price", number=4)

@@ -14,7 +14,7 @@ from copilot_admin.agent.components.document_search import (
     passages,
 )
 from copilot_admin.agent.components.inputs import DocumentOrigin, SourceDocument
-from copilot_admin.agent.toolkits.ranking import ranked, scores, terms_of, words_of
+from copilot_admin.agent.toolkits.ranking import ranked, scores, split_words, terms_of
 from protocol.components import create_output, llm_text, merge
 
 REPORT = SourceDocument(
@@ -159,7 +159,7 @@ def test_only_shared_words_give_a_score(among, question):
 @pytest.mark.parametrize("ending", [". ", '." ', "\n\n", "; ", "}, ", "],"])
 def test_passages_end_with_a_sentence_or_a_row(ending):
     cut = texts(f"one two three four five six seven eight nine ten{ending}" * 40)
-    assert [len(words_of(piece)) for piece in cut] == [150, 150, 100]
+    assert [len(split_words(piece)) for piece in cut] == [150, 150, 100]
     assert all(piece.startswith("one") for piece in cut)
 
 
@@ -173,7 +173,7 @@ def test_passages_end_with_a_sentence_or_a_row(ending):
     ],
 )
 def test_long_texts_are_cut_between_words(text, words):
-    assert [len(words_of(piece)) for piece in texts(text)] == words
+    assert [len(split_words(piece)) for piece in texts(text)] == words
 
 
 @given(st.text(alphabet="ab .,;\n}。銀", max_size=6000))
@@ -181,7 +181,7 @@ def test_nothing_is_lost_and_every_passage_keeps_the_limits(text):
     cut = texts(text)
     assert "".join("".join(cut).split()) == "".join(text.split())
     assert all(len(piece) <= MAX_CHARACTERS for piece in cut)
-    assert all(len(words_of(piece)) <= MAX_WORDS for piece in cut)
+    assert all(len(split_words(piece)) <= MAX_WORDS for piece in cut)
 
 
 @pytest.mark.parametrize(

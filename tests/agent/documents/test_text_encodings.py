@@ -10,7 +10,7 @@ from copilot_admin.agent.documents.text_encodings import (
     GUESSED,
     UNKNOWN,
     decode_text,
-    looks_like_text,
+    is_probably_text,
 )
 
 TEXTS = {
@@ -42,7 +42,7 @@ SAVED_AS = [
 def test_unicode_is_read(encoding, text):
     found = decode_text(text.encode(encoding))
     assert (found.text, found.note) == (text, "")
-    assert looks_like_text(text.encode(encoding))
+    assert is_probably_text(text.encode(encoding))
 
 
 @pytest.mark.parametrize(("language", "encoding"), SAVED_AS)
@@ -51,7 +51,7 @@ def test_older_encodings_are_guessed(language, encoding):
     found = decode_text(data)
     assert found.text == TEXTS[language] * 5
     assert language in ("German", "French", "Spanish") or found.note.startswith("[read as ")
-    assert looks_like_text(data)
+    assert is_probably_text(data)
 
 
 @pytest.mark.parametrize("text", ["Käse", "für", "Umsatz: 5 €\n", "“x”"])
@@ -86,7 +86,7 @@ def test_bytes_by_chance_are_no_text(size, seed):
     data = Random(seed).randbytes(size)
     with pytest.raises((UnreadableFile, ValueError)):
         decode_text(data)
-    assert not looks_like_text(data)
+    assert not is_probably_text(data)
 
 
 def test_text_with_zeros_in_it_is_no_text():
@@ -103,4 +103,4 @@ def test_what_fits_no_encoding_is_told():
 
 def test_nothing_is_text_of_no_length():
     assert decode_text(b"").text == ""
-    assert looks_like_text(b"")
+    assert is_probably_text(b"")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from copilot_admin.agent.llm.provider_errors import own_words, refusal, seconds_to_wait
+from copilot_admin.agent.llm.provider_errors import provider_message, refusal, seconds_to_wait
 from copilot_admin.errors import ProviderBusy, ProviderRefused, ProviderUnavailable
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -109,12 +109,12 @@ def test_what_may_pass_is_tried_again_whatever_its_words(status, message):
     ],
 )
 def test_the_providers_own_words_are_found_in_every_form(body):
-    assert own_words(json.dumps(body)) == "no such model"
+    assert provider_message(json.dumps(body)) == "no such model"
 
 
 @pytest.mark.parametrize("body", ["Bad gateway", '{"code": 7}', "[" * 100_000, ""])
 def test_a_body_without_a_message_is_kept_whole(body):
-    assert own_words(body) == body
+    assert provider_message(body) == body
 
 
 @pytest.mark.parametrize(

@@ -25,12 +25,12 @@ from copilot_admin.models import (
     SeenValue,
     Turn,
 )
-from copilot_admin.transcripts.feedback import GivenFeedback, store_turn_feedback
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.store import rollups as rollups_module
 from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.store.rollups import count_finished_runs, note_seen, uncount_runs
 from copilot_admin.transcripts.store.run_start import Rejection, reject
-from copilot_admin.transcripts.verdicts import GivenVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.databases import on_postgresql
 from tests.factories import make_key, make_user, make_version
 from tests.transcripts.store.full_count import full_count, rollups
@@ -67,7 +67,7 @@ def without_votes(tables: dict[str, Any]) -> dict[str, Any]:
 
 def thumb(turn_id: int, vote: str) -> None:
     store_turn_feedback(
-        GivenFeedback.model_validate({"vote": vote}), turn=Turn.objects.get(pk=turn_id)
+        SubmittedFeedback.model_validate({"vote": vote}), turn=Turn.objects.get(pk=turn_id)
     )
 
 
@@ -116,8 +116,10 @@ def judge_all_kinds() -> None:
         (other, "bad", {label.pk: 1}),
         (one, "mixed", {score.pk: 2}),
     ):
-        save_verdict(talk, author, GivenVerdict(rating=rating, comment="", marks=marks))
-    save_verdict(talk, one, GivenVerdict(rating="bad", comment="", marks={score.pk: 1}), turn=turn)
+        save_verdict(talk, author, SubmittedVerdict(rating=rating, comment="", marks=marks))
+    save_verdict(
+        talk, one, SubmittedVerdict(rating="bad", comment="", marks={score.pk: 1}), turn=turn
+    )
 
 
 def test_the_rollups_say_what_a_full_count_says():
