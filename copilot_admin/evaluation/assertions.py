@@ -13,10 +13,10 @@ from copilot_admin.models import ResultVerdict
 from copilot_admin.pricing.cost import ZERO_COST, Cost
 from protocol.json import JsonObject
 
-MAX_NAMES = 8  # found names in a reason; more are no help
+MAX_NAMES = 8  # found names in a reason
 MAX_REASON_LENGTH = 500  # characters of a judge's reason
 
-# With whatever characters before and behind, and behind a label: `**Answer:** _Yes_, because ...`
+# Any signs may surround it, and a label precede it: `**Answer:** _Yes_, because ...`
 _YES_OR_NO = re.compile(
     r"[\W_]*(?:(?:answer|verdict|judge?ment)[\W_]+)?(yes|no)(?![^\W_])", re.IGNORECASE
 )
@@ -31,7 +31,7 @@ class CaseAnswer:
         error: The reason why the answer is missing or incomplete.
         cited: All names of each cited source: its uuid, its id and its name.
         called: Client functions, tools and components that were called.
-        ms: Of all its requests, as are tokens and cost, which include the judge's.
+        ms: Duration of all its requests; tokens and cost are sums too, including the judge's.
         outcomes: Of each assertion, as a result stores it.
     """
 
@@ -57,7 +57,7 @@ class Outcome:
     reason: str
 
     def as_json(self, assertion: Assertion) -> dict[str, Any]:
-        """Return the outcome as a result stores it."""
+        """Return the outcome in the form of a stored result."""
         return {
             "assertion": assertion.summary,
             "verdict": self.verdict.value,
@@ -100,7 +100,7 @@ def parse_judgement(text: str) -> Outcome:
     """Parse the reply of a judging model: YES or NO, and the reason."""
     begins, ends = _THOUGHT
     text = text.strip()
-    if text.startswith(begins):  # only there: a judge may quote an answer that ends a thought
+    if text.startswith(begins):  # a judge may quote an answer that ends a thought
         text = text.partition(ends)[2] or text
     reason = text[:MAX_REASON_LENGTH].strip()
     found = _YES_OR_NO.match(reason)

@@ -65,11 +65,11 @@ async def query_case(
         live: The draft or a version.
         caller: The builder.
         entry: The test case.
-        origin: The conversation that the test case was made from, if any.
+        origin: The conversation of the test case, if any.
 
     Raises:
         Interrupted: The server stops.
-        Unavailable: Nothing can be stored at the moment.
+        Unavailable: The database can't store runs at the moment.
     """
     chat = _Chat(replace(live, logging=Logging.EVERYTHING), caller, entry, origin)
     error = ""

@@ -13,7 +13,7 @@ from copilot_admin.evaluation.numbers import find_numbers
 from copilot_admin.import_export.questions import parse_case
 
 MAX_CSV_BYTES = 2 * 1024 * 1024
-MAX_ERRORS = 50  # more are no help
+MAX_ERRORS = 50  # errors that are reported
 _WRITTEN = re.compile(r"\(?[-\u2212+]?[$€£¥]?\d[\d.,'\u2019\u00a0\u202f]*\s?%?\)?")
 COLUMNS = ("question", "expected", "number", "tolerance", "label")
 
@@ -25,8 +25,8 @@ def parse_csv(data: bytes) -> list[TestCaseEntry]:
         data: A CSV file with a header; the columns may have any order and need not all be there.
 
     Raises:
-        ConfigurationError: Nothing can be imported; each line of it has the number of a line and what
-            is wrong there. The header is line 1.
+        ConfigurationError: The file is not valid. Each line of the text has the number of a line
+            and its error. The header is line 1.
     """
     try:
         text = data.decode("utf-8-sig")

@@ -14,8 +14,8 @@ from copilot_admin.copilots.comparison import FieldChange, find_changes
 from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
 from protocol.json import Json
 
-TIMEOUT_SECONDS = 0.2  # then the rest of a text counts as replaced
-MAX_CONTEXT = 240  # characters that stay on either side of a difference
+TIMEOUT_SECONDS = 0.2  # then the remaining text counts as replaced
+MAX_CONTEXT = 240  # characters of context on either side of a difference
 MAX_CHANGE_LENGTH = 6_000  # characters of a change, some three pages
 MAX_FOLDED_LENGTH = 100_000  # characters of a hidden part; a longer one is replaced by its length
 
@@ -86,11 +86,11 @@ def differences(before: str, after: str) -> tuple[TextPart, ...]:
 def shortened(
     parts: Sequence[TextPart], *, context: int = MAX_CONTEXT, longest: int = MAX_CHANGE_LENGTH
 ) -> tuple[TextPart, ...]:
-    """Leave out what isn't needed to see the differences.
+    """Omit text that isn't needed to see the differences.
 
     Args:
         parts: Parts of `differences`.
-        context: Characters that stay on either side of a difference; as few aren't left out.
+        context: Characters of context on either side of a difference; shorter gaps aren't omitted.
         longest: Characters of a removed or added part.
     """
     last = len(parts) - 1
@@ -167,8 +167,8 @@ def curl_of(address: str, body: Json) -> str:
 
     Args:
         address: URL of the query endpoint.
-        body: The stored request, without secrets. It becomes one line, so that nothing in it can
-            end the here-document.
+        body: The stored request, without secrets. It is put on one line, so that its content
+            can't end the here-document.
     """
     text = json.dumps(body, ensure_ascii=False)
     return (

@@ -33,7 +33,7 @@ _TEXTS = ("name", "description", "uuid", "origin", "category")
 
 
 class SaveStatus(TextChoices):
-    """Why a turn was saved as a test case, or why not."""
+    """Outcome of saving a turn as a test case."""
 
     SAVED = "saved", _("Saved.")
     SAVED_BEFORE = "saved-before", _("This question is already a test case.")
@@ -50,7 +50,7 @@ class SaveResult:
 
     Attributes:
         case: Id of the test case, also of one that was saved before.
-        error: Why it isn't valid as a test case.
+        error: The reason why it isn't a valid test case.
     """
 
     conversation: int
@@ -84,7 +84,7 @@ def select_turns(conversations: Iterable[int], *, only_bad: bool) -> list[tuple[
 
 
 def save_turns(turns: Sequence[tuple[int, int]], *, label: str = "") -> Iterator[SaveResult]:
-    """Save turns as test cases, each in a transaction of its own.
+    """Save turns as test cases, each in a separate transaction.
 
     Args:
         turns: Ids of conversations and turns; those of a conversation follow each other.
@@ -145,7 +145,7 @@ def _make_case(conversation: Conversation, path: Sequence[TurnView], *, label: s
 
 def _save_case(case: TestCase) -> tuple[SaveStatus, int]:
     with transaction.atomic():
-        # Of two people who save the same question, the second has to wait, and finds it.
+        # If two people save the same question, the second waits and finds the first one's row.
         Copilot.objects.select_for_update(of=("self",), no_key=True).get(pk=case.copilot_id)
         same = TestCase.objects.filter(copilot=case.copilot_id, digest=case.digest)
         if (known := same.values_list("pk", flat=True).first()) is not None:

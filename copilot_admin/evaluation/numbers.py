@@ -1,4 +1,4 @@
-"""Numbers in a text, as people write them: `1,234.5`, `(3.2)`, `1.2bn`, `25 bps`."""
+"""Numbers in a text, in people's notation: `1,234.5`, `(3.2)`, `1.2bn`, `25 bps`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _SCALE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FoundNumber:
-    """A number as written, and its possible values; of percentages and millions both readings."""
+    """A number in its notation, and its possible values: both readings of percentages, millions."""
 
     text: str
     values: frozenset[float]
@@ -56,7 +56,7 @@ def is_near(value: float, expected: float, tolerance: float) -> bool:
 
 
 def _find_signs(text: str, start: int, end: int) -> tuple[tuple[float, ...], int]:
-    """Return the possible signs of a number, and where it starts with its sign."""
+    """Return the possible signs of a number, and the position of its start."""
     before = text[max(0, start - 1) : start]
     if before and before in "$€£¥":
         start -= 1

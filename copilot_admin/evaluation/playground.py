@@ -1,4 +1,4 @@
-"""A draft or a version prepared to answer its builder, whose requests to models can be watched."""
+"""A draft or a version prepared to answer its builder, with its requests to models observable."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -26,7 +26,7 @@ CallObserver = Callable[[ModelCall], None]
 
 
 class ObservedProvider:
-    """Provider that reports each request before it passes it on."""
+    """Provider that reports each request before forwarding it."""
 
     def __init__(self, provider: ModelProvider, observe: CallObserver) -> None:
         self._provider = provider
@@ -43,19 +43,19 @@ class ObservedProvider:
 
 
 def make_caller(user: AbstractBaseUser | AnonymousUser) -> Caller:
-    """Return a builder as the caller; no test joins the chat of another one."""
+    """Return a builder as a distinct caller, so that builders don't share chats."""
     return Caller(principal=f"{PLAYGROUND}{user.pk}", user=user_of_admin(user))
 
 
 def prepare_draft(
     copilot: Copilot, *, observe: CallObserver, is_model_fixed: bool = False
 ) -> LiveCopilot:
-    """Return a draft as it would answer if it were published; reads the database, changes nothing.
+    """Return a draft as if it were published; reads the database only.
 
     Args:
         copilot: The draft, saved or not; its row exists.
         observe: Called in the event loop with each request to the model.
-        is_model_fixed: Its own model answers, whatever its users may pick or switch on.
+        is_model_fixed: Use its own model, whatever the user picks or switches on.
     """
 
     def make_answerer() -> Answerer:
@@ -67,7 +67,7 @@ def prepare_draft(
 
 
 def prepare_version(version: CopilotVersion, *, observe: CallObserver) -> LiveCopilot:
-    """Return a version of any age as it answers, or would; reads the database, changes nothing.
+    """Return a version of any age, ready to answer; reads the database only.
 
     Args:
         version: With its copilot and its provider.
@@ -98,7 +98,7 @@ def _prepare(
         slug=copilot.slug,
         version_id=version.pk if version else None,
         version_number=version.number if version else 0,
-        logging=Logging.EVERYTHING,  # builders want to read their own questions
+        logging=Logging.EVERYTHING,  # builders can read their own questions
         redaction=rules_of(copilot),
         answerer=answerer,
         problem=problem,
@@ -115,7 +115,7 @@ def _with_one_model(answerer: Answerer) -> Answerer:
 
 def _observe_providers(answerer: Answerer, observe: CallObserver) -> Answerer:
     def wrap(provider: ModelProvider) -> ModelProvider:
-        # Of a provider's class only the methods are needed.
+        # Only the methods of a provider's class are needed.
         return cast("ModelProvider", ObservedProvider(provider, observe))
 
     return Answerer(

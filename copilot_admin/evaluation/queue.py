@@ -82,7 +82,7 @@ def claim_next(copilot_id: int) -> EvaluationResult | None:
 
 
 def get_cost(run_id: int) -> Decimal:
-    """Return the known cost of a run so far, in US dollars."""
+    """Return the known cost of a run until now, in US dollars."""
     known = EvaluationResult.objects.filter(run=run_id).aggregate(cost=Sum("cost"))["cost"]
     return known or Decimal(0)
 
@@ -113,7 +113,7 @@ def store_result(claim: EvaluationResult, answer: CaseAnswer) -> bool:
 
 
 def same_target(run: EvaluationRun) -> Q:
-    """Return the condition of runs on the same target; of the live version, whichever it was."""
+    """Return the condition of runs on the same target; all live versions are one target."""
     same = Q(run__copilot=run.copilot_id, run__target=run.target)
     match run.target:
         case TargetKind.VERSION:
@@ -153,7 +153,7 @@ def send_heartbeat(copilot_id: int, result_ids: Collection[int]) -> frozenset[in
 
 
 def cancel_runs(runs: QuerySet[EvaluationRun]) -> int:
-    """Cancel the active ones among some runs; their results so far stay. Return their number."""
+    """Cancel the active ones among some runs; return their number. Results are retained."""
     with transaction.atomic():
         active = runs.filter(state__in=EvaluationRun.ACTIVE).select_for_update(of=("self",))
         ids = list(active.values_list("pk", flat=True))

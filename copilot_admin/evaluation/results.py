@@ -25,7 +25,7 @@ from copilot_admin.models import (
 from copilot_admin.pricing.money import format_dollars
 
 MAX_COLUMNS = 6  # targets next to each other
-MAX_RUNS_READ = 200  # newest runs of a copilot, among which the columns are found
+MAX_RUNS_READ = 200  # newest runs of a copilot, which are searched for columns
 MAX_POINTS = 20  # runs of a target in the chart
 DONE = Q(state=ResultState.DONE)
 
@@ -34,7 +34,7 @@ TargetKey: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Numbers of test cases by verdict, and what their answers cost."""
+    """Numbers of test cases by verdict, and the cost of their answers."""
 
     total: int = 0
     passed: int = 0
@@ -50,7 +50,7 @@ class Counts:
 
     @property
     def done(self) -> int:
-        """Return how many have a verdict."""
+        """Return the number of verdicts."""
         return self.passed + self.failed + self.inconclusive + self.errors
 
     @property
@@ -221,7 +221,7 @@ def _read_column(
     runs: Sequence[EvaluationRun], is_current: Callable[[EvaluationRun], bool], *, total: int
 ) -> TargetColumn:
     active = [run.pk for run in runs if run.is_active]
-    # What a cancelled run left undone doesn't hide an earlier result.
+    # Unfinished test cases of a cancelled run don't hide an earlier result.
     shown = EvaluationResult.objects.filter(DONE | Q(run__in=active), run__in=runs)
     newest = shown.order_by().values("case").annotate(last=Max("pk")).values("last")
     rows = EvaluationResult.objects.filter(pk__in=newest).select_related("case")

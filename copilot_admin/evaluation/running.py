@@ -21,7 +21,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.privacy.counting import MAX_COUNTED
 
-MOST_SHOWN = 100  # of each kind; more of them are counted
+MOST_SHOWN = 100  # of each kind; further ones are only counted
 
 
 class WorkKind(TextChoices):
@@ -44,7 +44,7 @@ class Work:
         since: Start time, if known.
         moved_at: Last heartbeat.
         total: Number of items, of which `done` are done; None if unknown.
-        is_moving: False if it waits for a person.
+        is_moving: False if it waits for a user.
     """
 
     kind: WorkKind

@@ -37,7 +37,7 @@ def request_of(entry: TestCaseEntry, messages: Sequence[JsonObject]) -> JsonObje
 
 
 def result_messages(entry: TestCaseEntry, call: Mapping[str, Any]) -> list[JsonObject]:
-    """Return the call and its result, as Workspace appends them to the chat.
+    """Return the call and its result, in the form in which Workspace appends them to the chat.
 
     Args:
         entry: The test case.
@@ -56,7 +56,7 @@ def result_messages(entry: TestCaseEntry, call: Mapping[str, Any]) -> list[JsonO
 
 
 def result_of(entry: TestCaseEntry, function: str, given: Mapping[str, Any]) -> list[Json]:
-    """Return the data of a result: of widgets their data, else that of the test data."""
+    """Return the data of a result: the widgets' data, else the test data."""
     if function in WIDGET_DATA_FUNCTIONS:
         return [_data_of(entry, source) for source in given.get("data_sources") or ()]
     saved: Sequence[Json] | None = entry.results.get(function)
@@ -65,7 +65,7 @@ def result_of(entry: TestCaseEntry, function: str, given: Mapping[str, Any]) -> 
 
 def _data_of(entry: TestCaseEntry, source: Mapping[str, Any]) -> JsonObject:
     uuid, id = source.get("widget_uuid"), source.get("id")
-    # A dashboard may have a widget twice; of two with the same id, the uuid decides.
+    # A dashboard may contain a widget twice; the uuid distinguishes two with the same id.
     alike = [one for one in entry.widgets if uuid == one.effective_uuid or id == one.id]
     if alike:
         found = _items(next((one for one in alike if uuid == one.effective_uuid), alike[0]))

@@ -12,7 +12,7 @@ from copilot_admin.evaluation.differences import in_a_line
 from copilot_admin.models import Copilot, CopilotVersion, DailyTotal, Feedback, FeedbackSource, Run
 from copilot_admin.models.conversations import PLAYGROUND
 
-PAGE = 25  # versions; each is compared with the one before
+PAGE = 25  # versions; each is compared with the previous one
 
 Counts: TypeAlias = Mapping[int, int]
 
@@ -73,7 +73,7 @@ def version_page(copilot: Copilot, *, below: int | None = None) -> VersionPage:
 
 
 def version_of(copilot: Copilot, number: int) -> CopilotVersion | None:
-    """Return the version with a number, or None."""
+    """Return the version with this number, or None."""
     return _with_providers(copilot).filter(number=number).first()
 
 
@@ -83,7 +83,7 @@ def figures_of(
     """Return the usage of versions by id, in a constant number of queries."""
     ids = [version.pk for version in versions]
     asked = Run.objects.filter(copilot_version__in=ids).order_by()
-    asked = asked.exclude(principal__startswith=PLAYGROUND)  # a builder tested the connection
+    asked = asked.exclude(principal__startswith=PLAYGROUND)  # builders' tests of the connection
     conversations: Counts = dict(
         asked.values_list("copilot_version").annotate(Count("conversation", distinct=True))
     )

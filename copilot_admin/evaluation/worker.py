@@ -1,7 +1,7 @@
 """The background worker of evaluation runs.
 
 A test case that can't run at the moment is returned to the queue and retried with backoff. After
-that it is left to the periodic task that resumes stalled runs.
+the last attempt the periodic task resumes it with the other stalled runs.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.store.checkpoints import beat
 
 MAX_CONCURRENT_IN_PROCESS = 12  # each test case may have 4 MB
-HEARTBEAT_SECONDS = 2.0  # a cancelled run ends after that long
+HEARTBEAT_SECONDS = 2.0  # a cancelled run ends after that time
 BACKOFF_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 RETRIED = (*OUTAGES, Unavailable)
 
@@ -83,7 +83,7 @@ def start_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None
 
 
 def run_here(copilot_id: int) -> None:
-    """Run everything that waits for a copilot, in this thread."""
+    """Run all waiting test cases of a copilot, in this thread."""
     run_coroutine(EvaluationWorker(copilot_id).run_waiting())
 
 
@@ -105,13 +105,13 @@ class EvaluationWorker:
         self._ends_at = float("inf")
 
     async def run_waiting(self, *, max_seconds: float = float("inf")) -> bool:
-        """Run until nothing waits.
+        """Run until no test case waits.
 
         Args:
             max_seconds: No test case starts after that.
 
         Returns:
-            Whether time was up before.
+            True if the time was up before.
         """
         self._ends_at = time.monotonic() + max_seconds
         heartbeat = spawn(self._send_heartbeats(), name=f"heartbeat of {self.name}")
@@ -206,7 +206,7 @@ async def evaluate_case(run: EvaluationRun, case: TestCase) -> CaseAnswer:
     """Query the target of a run for a test case and judge its answer.
 
     Raises:
-        Unavailable: It has to be repeated later.
+        Unavailable: It must be repeated later.
     """
     try:
         entry = await asyncio.to_thread(lambda: parse_case(as_row(case)))  # of up to 4 MB

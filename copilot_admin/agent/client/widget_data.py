@@ -28,7 +28,7 @@ from protocol.json import Json
 from protocol.models import AiMessage, Generation, HumanMessage, Query, ResultMessage, Widget
 
 GET_EXTRA_WIDGET_DATA = "get_extra_widget_data"
-_NEVER_ASKED = "tab_"  # ids of dashboard tabs: the client answers `not_found` to them
+_NEVER_ASKED = "tab_"  # ids of dashboard tabs: the client can't fetch their data
 
 Identity: TypeAlias = tuple[str, str]  # the same widget with the same arguments: the same data
 

@@ -10,7 +10,7 @@ from copilot_admin.agent.toolkits import calculations
 from copilot_admin.agent.toolkits.returns.options import ReturnMeasure
 from protocol.components import ComponentOutput, ContentType
 
-MAX_SHOWN_ROWS = 5_000  # to the user
+MAX_SHOWN_ROWS = 5_000  # displayed to the user
 # One `type` with several names, since servers interpret `anyOf` differently.
 SeriesArgument: TypeAlias = Annotated[
     Sequence[Any] | Mapping[str, Any] | str,

@@ -24,7 +24,7 @@ _WANTED = "Give a list of objects, or the same as JSON text, or CSV text with a 
 MAX_DESCRIBED_ROWS = 100
 MAX_DESCRIBED_CHARACTERS = 12_000
 MAX_CELL_CHARACTERS = 300
-MAX_SHOWN_ROWS = 1000  # to the user
+MAX_SHOWN_ROWS = 1000  # displayed to the user
 
 # One `type` with several names, since servers interpret `anyOf` differently.
 RowsArgument: TypeAlias = Annotated[
