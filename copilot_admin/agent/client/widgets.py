@@ -169,7 +169,7 @@ class WidgetLookup:
 
 
 class WantedWidget(BaseModel):
-    """One widget whose data the model requests."""
+    """One widget that the model wants the data of."""
 
     id: str = Field(description="The id of an offered widget, exactly as listed.")
     params: dict[str, JsonValue] = Field(

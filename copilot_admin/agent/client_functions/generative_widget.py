@@ -23,7 +23,7 @@ from protocol.json import Json, JsonObject
 
 
 class ChartParams(BaseModel):
-    """Chart options for rows."""
+    """Form in which rows are drawn."""
 
     chartType: Literal["line", "bar", "scatter", "pie", "donut"]
     xKey: str = Field(default="", description="The key of the x axis.")
