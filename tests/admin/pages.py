@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Model
 from django.test import Client
+from django.urls import reverse
 from lxml.etree import HTMLParser, fromstring
 
 Values = dict[str, list[str]]
@@ -122,3 +123,26 @@ def act(client: Client, url: str, action: str, *rows: Model, **more: str) -> Any
     """Choose an action for rows of a list."""
     data = {"action": action, "_selected_action": [row.pk for row in rows], **more}
     return client.post(url, data, follow=True)
+
+
+def url_of(row: Model, page: str = "change") -> str:
+    """The URL of a page of a row."""
+    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_{page}", args=[row.pk])
+
+
+def publish_url(*copilots: Model) -> str:
+    """The URL of the page that publishes these copilots."""
+    query = "&".join(f"id={copilot.pk}" for copilot in copilots)
+    return f"{reverse('admin:copilot_admin_copilot_publish')}?{query}"
+
+
+def errors_of(response: Any) -> dict[str, list[str]]:
+    """The errors of a form, by field."""
+    return dict(response.context["adminform"].form.errors)
+
+
+def row_errors(response: Any, name: str) -> list[dict[str, list[str]]]:
+    """The errors of the rows of a field, by field of a row."""
+    formset = response.context["adminform"].form[name].value()
+    formset.is_valid()
+    return [dict(form.errors) for form in formset.forms]

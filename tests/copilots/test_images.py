@@ -13,7 +13,7 @@ from copilot_admin.copilots.images import fetch_copies, stored_image
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Copilot
-from tests.admin.pages import read_form
+from tests.admin.pages import read_form, url_of
 from tests.agent.files.sample_images import image
 from tests.factories import make_copilot, make_published
 from tests.http_stub import files_served
@@ -35,13 +35,9 @@ def server(settings: Any, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
-def change_url(copilot: Copilot) -> str:
-    return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-
-
 def save(client: Client, copilot: Copilot, **changes: str) -> Any:
-    values = read_form(client, change_url(copilot), form_id="copilot_form")
-    return client.post(change_url(copilot), {**values, "_continue": "x", **changes}, follow=True)
+    values = read_form(client, url_of(copilot), form_id="copilot_form")
+    return client.post(url_of(copilot), {**values, "_continue": "x", **changes}, follow=True)
 
 
 def sentences(response: Any) -> list[str]:
@@ -63,7 +59,7 @@ def test_saving_fetches_the_image_and_the_admin_shows_it_from_here(server, build
     response = save(builder, copilot, image_url=address)
     assert len(sentences(response)) == 1
     page = response.content.decode()
-    shown = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
+    shown = url_of(copilot, "image")
     assert f'src="{shown}?v=' in page
     assert f'src="{shown}?v=' in builder.get("/admin/").content.decode()
     answer = builder.get(shown)
@@ -74,7 +70,7 @@ def test_saving_fetches_the_image_and_the_admin_shows_it_from_here(server, build
 def test_the_preview_shows_the_copy_only_while_its_address_stands_there(server, builder):
     copilot = make_copilot(image_url=f"{server}/a.png")
     fetch_copies([copilot.image_url])
-    values = read_form(builder, change_url(copilot), form_id="copilot_form")
+    values = read_form(builder, url_of(copilot), form_id="copilot_form")
     url = f"{reverse('admin:copilot_admin_copilot_preview')}?id={copilot.pk}"
     same = builder.post(url, values).content.decode()
     other = builder.post(url, {**values, "image_url": f"{server}/b.png"}).content.decode()
@@ -91,7 +87,7 @@ def test_a_link_that_leads_nowhere_is_saved_with_a_warning(server, builder):
     assert address in warning
     copilot.refresh_from_db()
     assert copilot.image_url == address
-    shown = reverse("admin:copilot_admin_copilot_image", args=[copilot.pk])
+    shown = url_of(copilot, "image")
     assert builder.get(shown).status_code == 404
 
 

@@ -4,13 +4,12 @@ from html import unescape
 import re
 
 from django.test import Client
-from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.copilots.fields import anchor_of
 from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
 from copilot_admin.models import Copilot
-from tests.admin.pages import values_in
+from tests.admin.pages import publish_url, url_of, values_in
 from tests.factories import make_copilot, make_provider
 
 pytestmark = pytest.mark.django_db
@@ -18,21 +17,12 @@ CLEAN = {"system_prompt": "Answer.", "description": "Reads.", "widget_data": "of
 BOTH = {"temperature": 1, "top_p": 1}
 
 
-def change_url(copilot: Copilot) -> str:
-    return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-
-
-def publish_url(*copilots: Copilot) -> str:
-    query = "&".join(f"id={copilot.pk}" for copilot in copilots)
-    return f"{reverse('admin:copilot_admin_copilot_publish')}?{query}"
-
-
 def page_of(client: Client, *copilots: Copilot) -> str:
     return " ".join(unescape(client.get(publish_url(*copilots)).content.decode()).split())
 
 
 def links_in(page: str, copilot: Copilot) -> list[str]:
-    return re.findall(rf'href="{change_url(copilot)}#([^"]+)"', page)
+    return re.findall(rf'href="{url_of(copilot)}#([^"]+)"', page)
 
 
 def test_warnings_are_told_and_stop_nothing(builder: Client) -> None:
@@ -57,8 +47,8 @@ def test_errors_stop_and_warnings_stand_below_them(builder: Client) -> None:
 
 def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client) -> None:
     copilot = make_copilot(**CLEAN)
-    page = builder.get(change_url(copilot)).content.decode()
-    page += builder.get(change_url(copilot).replace("change", "settings")).content.decode()
+    page = builder.get(url_of(copilot)).content.decode()
+    page += builder.get(url_of(copilot).replace("change", "settings")).content.decode()
     fields = (*VERSIONED_FIELDS, FIELDS_BY_KEY["enabled"], FIELDS_BY_KEY["access"])
     inputs = {field.input for field in fields} | {"temperature", "top_p", "max_tokens"}
     assert [one for one in sorted(inputs) if page.count(f'id="{anchor_of(one)}"') != 1] == []
@@ -66,17 +56,13 @@ def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client
 
 def test_the_page_of_a_copilot_shows_its_checklist_in_a_fold(builder: Client) -> None:
     copilot = make_copilot(**CLEAN, parameters={**BOTH, "presence_penalty": 3})
-    response = builder.get(change_url(copilot))
+    response = builder.get(url_of(copilot))
     found = response.context["checklist"]
     assert (len(found.errors), len(found.warnings)) == (1, 1)
     assert "data-checklist" in response.content.decode()
     assert next(fold.is_open for fold in response.context["folds"])
-    clean = builder.get(change_url(make_copilot(**CLEAN))).content.decode()
+    clean = builder.get(url_of(make_copilot(**CLEAN))).content.decode()
     assert "data-checklist" not in clean
-
-
-def checklist_url(copilot: Copilot) -> str:
-    return reverse("admin:copilot_admin_copilot_checklist", args=[copilot.pk])
 
 
 def test_a_provider_that_nobody_asked_lately_is_asked_beside_the_page(builder: Client) -> None:
@@ -84,8 +70,8 @@ def test_a_provider_that_nobody_asked_lately_is_asked_beside_the_page(builder: C
     unknown = "data-unasked"
     page = page_of(builder, copilot)
     assert unknown in page
-    assert f'data-ca-checklist="{checklist_url(copilot)}?part=1"' in page
-    part = unescape(builder.post(f"{checklist_url(copilot)}?part=1").content.decode())
+    assert f'data-ca-checklist="{url_of(copilot, "checklist")}?part=1"' in page
+    part = unescape(builder.post(f"{url_of(copilot, 'checklist')}?part=1").content.decode())
     told = "“rehersal”"
     assert told in part
     assert unknown not in part

@@ -4,11 +4,10 @@ import json
 from typing import Any
 
 from django.test import Client
-from django.urls import reverse
 import pytest
 
 from copilot_admin.models import Copilot
-from tests.admin.pages import submit
+from tests.admin.pages import row_errors, submit, url_of
 from tests.factories import make_copilot
 
 pytestmark = pytest.mark.django_db
@@ -19,14 +18,7 @@ def save(client: Client, copilot: Copilot, *rows: dict[str, Any], **changes: Any
     sent: dict[str, Any] = {"data_notes-TOTAL_FORMS": str(len(rows)), **changes}
     for index, row in enumerate(rows):
         sent |= {f"data_notes-{index}-{name}": value for name, value in row.items()}
-    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-    return submit(client, url, sent, form_id=FORM)
-
-
-def row_errors(response: Any) -> list[dict[str, list[str]]]:
-    formset = response.context["adminform"].form["data_notes"].value()
-    formset.is_valid()
-    return [dict(form.errors) for form in formset.forms]
+    return submit(client, url_of(copilot), sent, form_id=FORM)
 
 
 def test_notes_are_stored_in_their_order(builder: Client) -> None:
@@ -68,7 +60,8 @@ def test_notes_are_stored_in_their_order(builder: Client) -> None:
     ],
 )
 def test_an_error_stands_at_its_field(builder: Client, row: dict[str, Any], field: str) -> None:
-    assert [list(errors) for errors in row_errors(save(builder, make_copilot(), row))] == [[field]]
+    [errors] = row_errors(save(builder, make_copilot(), row), "data_notes")
+    assert list(errors) == [field]
 
 
 def test_data_that_does_not_fit_is_stored_and_told_with_its_path(builder: Client) -> None:
@@ -78,7 +71,7 @@ def test_data_that_does_not_fit_is_stored_and_told_with_its_path(builder: Client
 
     copilot.refresh_from_db()
     assert copilot.data_notes[0]["data"] == {"u": {"age": "x"}}
-    page = builder.get(reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]))
+    page = builder.get(url_of(copilot))
     assert "$.u.age: &#x27;x&#x27; is not of type &#x27;number&#x27;" in page.content.decode()
 
 
@@ -90,7 +83,7 @@ def test_the_preview_shows_what_the_model_will_see(builder: Client) -> None:
             {"kind": "user", "data": {"age": 4}, "enabled": False},
         ]
     )
-    page = builder.get(reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]))
+    page = builder.get(url_of(copilot))
 
     assert (
         "## Data: ¶user\n{\n  &quot;name&quot;: &quot;&lt;b&gt;&quot;,\n  &quot;age&quot;: 3\n}</pre>"

@@ -12,7 +12,7 @@ from copilot_admin.admin.copilots.form import NEW_FEATURES, NEW_TOOLS
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.model_lists import keep_models
 from copilot_admin.models import Copilot
-from tests.admin.pages import merged, read_form, submit, values_in
+from tests.admin.pages import errors_of, merged, read_form, row_errors, submit, url_of, values_in
 from tests.factories import make_copilot, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db
@@ -20,29 +20,15 @@ ADD = "/admin/copilot_admin/copilot/add/"
 FORM = "copilot_form"
 
 
-def change_url(copilot: Copilot) -> str:
-    return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
-
-
 def save(client: Client, copilot: Copilot, **changes: Any) -> Any:
-    return submit(client, change_url(copilot), changes, form_id=FORM)
+    return submit(client, url_of(copilot), changes, form_id=FORM)
 
 
 def stored(client: Client, copilot: Copilot, **changes: Any) -> None:
     """Saves a draft, and does not look at the page that then comes."""
-    url = change_url(copilot)
+    url = url_of(copilot)
     sent = merged(read_form(client, url, form_id=FORM) | {"_continue": ["x"]}, changes)
     assert client.post(url, sent).status_code == 302
-
-
-def errors_of(response: Any) -> dict[str, list[str]]:
-    return dict(response.context["adminform"].form.errors)
-
-
-def row_errors(response: Any, name: str) -> list[dict[str, list[str]]]:
-    formset = response.context["adminform"].form[name].value()
-    formset.is_valid()
-    return [dict(form.errors) for form in formset.forms]
 
 
 def test_copilot_is_made_from_a_name_a_provider_and_a_model(builder: Client) -> None:
@@ -262,13 +248,13 @@ def test_saving_never_changes_what_is_live(builder: Client) -> None:
 @pytest.mark.database
 def test_somebody_elses_save_in_between_is_told_and_the_text_is_kept(builder: Client) -> None:
     copilot = make_copilot(system_prompt="Mine")
-    values = read_form(builder, change_url(copilot), form_id=FORM)
+    values = read_form(builder, url_of(copilot), form_id=FORM)
     other = Client()
     other.force_login(make_user(Role.BUILDERS, username="grace"))
     stored(other, copilot, system_prompt="Theirs")
 
     mine = {**values, "system_prompt": "Mine, longer", "_continue": "x"}
-    response = builder.post(change_url(copilot), mine)
+    response = builder.post(url_of(copilot), mine)
     copilot.refresh_from_db()
     assert copilot.system_prompt == "Theirs"
     page = response.content.decode()
@@ -276,14 +262,14 @@ def test_somebody_elses_save_in_between_is_told_and_the_text_is_kept(builder: Cl
     assert "Mine, longer" in page
 
     again = {**mine, "seen": response.context["adminform"].form["seen"].value()}
-    builder.post(change_url(copilot), again)
+    builder.post(url_of(copilot), again)
     copilot.refresh_from_db()
     assert copilot.system_prompt == "Mine, longer"
 
 
 def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Client) -> None:
     copilot = make_copilot(custom_features=CUSTOM_FEATURES)
-    values = read_form(builder, change_url(copilot), form_id=FORM)
+    values = read_form(builder, url_of(copilot), form_id=FORM)
     address = f"{reverse('admin:copilot_admin_copilot_preview')}?id={copilot.pk}"
     typed = {
         "name": "<b>Bold</b>",
@@ -304,9 +290,9 @@ def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Cli
 
 def test_an_autosave_answers_with_the_new_state_of_the_page(builder: Client) -> None:
     copilot = make_published(system_prompt="Old")
-    values = read_form(builder, change_url(copilot), form_id=FORM)
+    values = read_form(builder, url_of(copilot), form_id=FORM)
     sent = {**values, "system_prompt": "New", AUTOSAVE: "1"}
-    saved = builder.post(change_url(copilot), sent)
+    saved = builder.post(url_of(copilot), sent)
     copilot.refresh_from_db()
     assert copilot.system_prompt == "New"
     page = saved.content.decode()
@@ -319,9 +305,9 @@ def test_an_autosave_answers_with_the_new_state_of_the_page(builder: Client) -> 
 @pytest.mark.parametrize("changes", [{"name": ""}, {"seen": "2020-01-01T00:00:00+00:00"}])
 def test_an_autosave_that_fails_says_so(builder: Client, changes: dict[str, str]) -> None:
     copilot = make_copilot(description="Old")
-    values = read_form(builder, change_url(copilot), form_id=FORM)
+    values = read_form(builder, url_of(copilot), form_id=FORM)
     sent = {**values, "description": "New", AUTOSAVE: "1", **changes}
-    page = builder.post(change_url(copilot), sent).content.decode()
+    page = builder.post(url_of(copilot), sent).content.decode()
     copilot.refresh_from_db()
     assert copilot.description == "Old"
     assert 'class="ca-bad"' in page
@@ -356,10 +342,10 @@ def test_who_may_only_look_reads_the_whole_draft_in_words(client: Client) -> Non
         custom_features=CUSTOM_FEATURES,
         features={"widget-dashboard-select": True},
     )
-    page = client.get(change_url(copilot)).content.decode()
+    page = client.get(url_of(copilot)).content.decode()
     for words in ("Closed", "One.\nTwo.", "First?", "table", "Deep Research", "Selected widgets"):
         assert words in page
-    assert reverse("admin:copilot_admin_provider_change", args=[provider.pk]) not in page
+    assert url_of(provider) not in page
     assert 'name="system_prompt"' not in page
 
 
@@ -372,7 +358,7 @@ def test_components_are_switched_on_by_version_and_keep_what_a_file_configured(
         {"name": "abacus", "version": "v1"},
     ]
     copilot = make_copilot(components=rows)
-    page = builder.get(change_url(copilot)).content.decode()
+    page = builder.get(url_of(copilot)).content.decode()
     for pin in ("calculator@latest", "abacus@v1"):
         assert f'value="{pin}" checked' in page
     chosen = ["calculator@v1", "returns_toolkit@v1", "chart_maker@v1"]

@@ -6,7 +6,6 @@ import zlib
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.urls import reverse
 from PIL import Image, PngImagePlugin
 import pytest
 
@@ -14,7 +13,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.images import MAX_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
-from tests.admin.pages import read_form, values_in
+from tests.admin.pages import errors_of, read_form, url_of, values_in
 from tests.factories import make_copilot, make_user
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -97,7 +96,7 @@ def builder(client: Client, settings: Any, tmp_path: Any) -> Client:
 
 
 def upload(client: Client, copilot: Copilot, data: bytes, **changes: str) -> Any:
-    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    url = url_of(copilot)
     values = read_form(client, url, form_id="copilot_form")
     file = SimpleUploadedFile("../../evil.svg", data, content_type="image/svg+xml")
     return client.post(url, {**values, "upload": file, "_continue": "x", **changes}, follow=True)
@@ -113,7 +112,7 @@ def test_an_uploaded_picture_is_kept_under_a_random_name_and_served_inert(builde
     assert name.endswith(".png")
     assert "evil" not in name
 
-    response = builder.get(reverse("admin:copilot_admin_copilot_image", args=[copilot.pk]))
+    response = builder.get(url_of(copilot, "image"))
     body = response.content
     assert body.startswith(b"\x89PNG")
     assert b"canary" not in body
@@ -126,7 +125,7 @@ def test_an_uploaded_picture_is_kept_under_a_random_name_and_served_inert(builde
 def test_a_refused_picture_is_told_next_to_the_field(builder: Client) -> None:
     copilot = make_copilot()
     response = upload(builder, copilot, SVG)
-    assert list(response.context["adminform"].form.errors) == ["upload"]
+    assert list(errors_of(response)) == ["upload"]
     copilot.refresh_from_db()
     assert not copilot.image
 
@@ -135,7 +134,7 @@ def test_a_refused_picture_is_told_next_to_the_field(builder: Client) -> None:
 def test_an_image_is_removed_by_its_box(builder: Client) -> None:
     copilot = make_copilot()
     upload(builder, copilot, picture())
-    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    url = url_of(copilot)
     values = read_form(builder, url, form_id="copilot_form")
     builder.post(url, {**values, "remove_image": "on", "_continue": "x"})
     copilot.refresh_from_db()
@@ -148,7 +147,7 @@ def test_a_chosen_picture_survives_a_rejected_form(builder: Client) -> None:
     rejected = upload(builder, copilot, picture(), name="")
     copilot.refresh_from_db()
     assert not copilot.image
-    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    url = url_of(copilot)
     values = values_in(rejected.content.decode(), form_id="copilot_form")
     for pending, is_kept in (("copilots/other.png:forged", False), (None, True)):
         changes = {} if pending is None else {"pending_image": pending}

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 import pytest
 
@@ -12,7 +11,7 @@ from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.status import CopilotState
 from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import Conversation, Copilot
-from tests.admin.pages import act, messages_of, names_in
+from tests.admin.pages import act, messages_of, names_in, url_of
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db
@@ -116,7 +115,7 @@ def make_conversation(copilot: Copilot) -> Conversation:
 def test_a_copilot_with_conversations_is_not_deleted_by_a_builder(builder: Client) -> None:
     copilot = make_archived(name="News")
     make_conversation(copilot)
-    url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
+    url = url_of(copilot, "delete")
     page = builder.get(url).content.decode()
     assert "one conversation" in page
     builder.post(url, {"post": "yes"})
@@ -129,7 +128,7 @@ def test_an_administrator_deletes_a_copilot_with_its_conversations(client: Clien
     client.force_login(make_user(is_superuser=True))
     copilot = make_archived()
     make_conversation(copilot)
-    url = reverse("admin:copilot_admin_copilot_delete", args=[copilot.pk])
+    url = url_of(copilot, "delete")
     assert "Conversations: 1" in client.get(url).content.decode()
     client.post(url, {"post": "yes"})
     copilot.refresh_from_db()
@@ -163,7 +162,7 @@ def test_a_key_for_a_deleted_copilot_alone_opens_nothing_else(builder: Client) -
     narrow, _ = make_key("narrow", copilots=(gone,))
     wide, _ = make_key("wide", copilots=(gone, stays))
     everything, _ = make_key("everything")
-    url = reverse("admin:copilot_admin_copilot_delete", args=[gone.pk])
+    url = url_of(gone, "delete")
     builder.post(url, {"post": "yes"})
     for key in (narrow, wide, everything):
         key.refresh_from_db()

@@ -10,15 +10,10 @@ from copilot_admin.admin.copilots import views
 from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Copilot
-from tests.admin.pages import messages_of, submit, values_in
+from tests.admin.pages import messages_of, publish_url, submit, url_of, values_in
 from tests.factories import make_copilot
 
 pytestmark = pytest.mark.django_db
-
-
-def publish_url(*copilots: Copilot) -> str:
-    query = "&".join(f"id={copilot.pk}" for copilot in copilots)
-    return f"{reverse('admin:copilot_admin_copilot_publish')}?{query}"
 
 
 def confirm(client: Client, *copilots: Copilot) -> Any:
@@ -29,7 +24,7 @@ def confirm(client: Client, *copilots: Copilot) -> Any:
 
 def test_the_button_saves_the_draft_and_asks_before_anything_goes_live(builder: Client) -> None:
     copilot = make_copilot(name="News")
-    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    url = url_of(copilot)
     response = submit(
         builder, url, {"description": "New"}, form_id="copilot_form", button="_publish"
     )

@@ -9,20 +9,16 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.models import Access, Copilot
-from tests.admin.pages import read_form, submit, values_in
+from tests.admin.pages import read_form, submit, url_of, values_in
 from tests.factories import make_copilot, make_published, make_user
 
 pytestmark = pytest.mark.django_db
 FORM, CONFIRM = "settings-form", "confirm-form"
 
 
-def page_of(copilot: Copilot, name: str = "settings") -> str:
-    return reverse(f"admin:copilot_admin_copilot_{name}", args=[copilot.pk])
-
-
 def change(client: Client, copilot: Copilot, **changes: Any) -> Any:
     changes = {f"now-{name}": value for name, value in changes.items()}
-    return submit(client, page_of(copilot), changes, form_id=FORM, button="apply")
+    return submit(client, url_of(copilot, "settings"), changes, form_id=FORM, button="apply")
 
 
 def test_a_live_copilot_is_disabled_only_after_a_confirmation(builder: Client) -> None:
@@ -31,16 +27,18 @@ def test_a_live_copilot_is_disabled_only_after_a_confirmation(builder: Client) -
     assert len(question.context["question"]) == 1
     assert Copilot.objects.published().exists()
 
-    builder.post(page_of(copilot), values_in(question.content.decode(), form_id=CONFIRM))
+    builder.post(url_of(copilot, "settings"), values_in(question.content.decode(), form_id=CONFIRM))
     assert not Copilot.objects.published().exists()
     assert LogEntry.objects.get().get_change_message() == "Changed Enabled."
 
 
 def test_a_change_by_someone_else_is_not_reverted(builder: Client) -> None:
     copilot = make_published()
-    values = read_form(builder, page_of(copilot), form_id=FORM)
+    values = read_form(builder, url_of(copilot, "settings"), form_id=FORM)
     Copilot.objects.update(access=Access.KEY)
-    page = builder.post(page_of(copilot), {**values, "now-logging": "nothing", "sure": "1"})
+    page = builder.post(
+        url_of(copilot, "settings"), {**values, "now-logging": "nothing", "sure": "1"}
+    )
     assert page.context["error"]
     assert values_in(page.content.decode(), form_id=FORM)["now-access"] == ["key"]
     copilot.refresh_from_db()
@@ -49,7 +47,7 @@ def test_a_change_by_someone_else_is_not_reverted(builder: Client) -> None:
 
 def test_changing_a_setting_is_no_edit_of_the_draft(builder: Client) -> None:
     copilot = make_copilot()
-    address = page_of(copilot, "change")
+    address = url_of(copilot, "change")
     values = read_form(builder, address, form_id="copilot_form")
     change(builder, copilot, access="key")
     response = builder.post(address, {**values, "description": "Mine", "_continue": "x"})
@@ -63,10 +61,10 @@ def test_a_viewer_sees_the_settings_without_the_form(client: Client) -> None:
     guest.user_permissions.add(Permission.objects.get(codename="view_copilot"))
     client.force_login(guest)
     copilot = make_published()
-    page = client.get(page_of(copilot))
+    page = client.get(url_of(copilot, "settings"))
     assert page.status_code == 200
     assert f'id="{FORM}"' not in page.content.decode()
-    assert client.post(page_of(copilot), {}).status_code == 403
+    assert client.post(url_of(copilot, "settings"), {}).status_code == 403
 
 
 def test_the_list_confirms_before_live_copilots_are_disabled(builder: Client) -> None:
@@ -86,7 +84,7 @@ def test_retention_and_redaction_are_stated(builder: Client, settings: Any) -> N
     settings.REDACTION = (("email",), ())
     expressions = ["A-1", "B-2"]
     copilot = make_copilot(retention_days=30, redaction=["phone"], redacted_expressions=expressions)
-    text = " ".join(builder.get(page_of(copilot)).content.decode().split())
+    text = " ".join(builder.get(url_of(copilot, "settings")).content.decode().split())
     expected = ("30 days", "Email addresses", "Phone numbers", "2 expressions")
     assert [part for part in expected if part not in text] == []
 
@@ -94,19 +92,19 @@ def test_retention_and_redaction_are_stated(builder: Client, settings: Any) -> N
 def test_discarding_makes_the_draft_the_live_version_again(builder: Client) -> None:
     copilot = make_published(description="Live")
     Copilot.objects.filter(pk=copilot.pk).update(description="Draft")
-    page = builder.get(page_of(copilot, "discard"))
+    page = builder.get(url_of(copilot, "discard"))
     assert [change.label for change in page.context["changes"]] == ["Description"]
     assert page.context["copilot_header"].changes == 1
-    builder.post(page_of(copilot, "discard"))
+    builder.post(url_of(copilot, "discard"))
     copilot.refresh_from_db()
     assert copilot.description == "Live"
-    assert builder.get(page_of(copilot)).context["copilot_header"].changes == 0
+    assert builder.get(url_of(copilot, "settings")).context["copilot_header"].changes == 0
 
 
 def test_a_copy_is_opened(builder: Client) -> None:
     copilot = make_published(slug="news")
-    assert builder.get(page_of(copilot, "duplicate")).status_code == 405
-    response = builder.post(page_of(copilot, "duplicate"))
+    assert builder.get(url_of(copilot, "duplicate")).status_code == 405
+    response = builder.post(url_of(copilot, "duplicate"))
     copy = Copilot.objects.get(slug="news-copy")
-    assert response["Location"] == page_of(copy, "change")
+    assert response["Location"] == url_of(copy, "change")
     assert copy.live is None

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.test import Client
-from django.urls import reverse
 import pytest
 
 from copilot_admin.copilots.config import CONFIG_FIELDS
@@ -11,7 +10,7 @@ from copilot_admin.import_export.importing import import_file, import_values
 from copilot_admin.import_export.templates import make_copilot, templates
 from copilot_admin.models import AuditEntry, Copilot
 from copilot_admin.server.first_start import SAMPLES
-from tests.admin.pages import submit
+from tests.admin.pages import submit, url_of
 from tests.factories import make_provider
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +78,7 @@ def save_untouched(client: Client, copilot: Copilot) -> None:
     stored = Copilot.objects.get(pk=copilot.pk)
     before = {field.key: field.value_of(stored) for field in CONFIG_FIELDS}
     entries = AuditEntry.objects.count()
-    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    url = url_of(copilot)
     response = submit(client, url, {}, form_id="copilot_form")
     form = (getattr(response, "context", None) or {}).get("adminform")
     assert not (form and form.form.errors), form and form.form.errors

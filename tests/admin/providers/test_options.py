@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from django.test import Client
-from django.urls import reverse
 import pytest
 
 from copilot_admin.agent.fetching.addresses import correct_base_url
@@ -12,7 +11,7 @@ from copilot_admin.copilots.providers import read_headers, set_headers
 from copilot_admin.import_export.exporting import provider_entry
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Access, AuditEntry, Provider
-from tests.admin.pages import messages_of, submit
+from tests.admin.pages import errors_of, messages_of, submit, url_of
 from tests.factories import make_provider
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +20,7 @@ MASK = "••••••"
 
 
 def save(client: Client, provider: Provider, **changes: Any) -> Any:
-    url = reverse("admin:copilot_admin_provider_change", args=[provider.pk])
+    url = url_of(provider)
     response = submit(client, url, changes, form_id="provider_form")
     provider.refresh_from_db()
     return response
@@ -62,7 +61,7 @@ def test_header_values_are_encrypted_and_never_shown(operator: Client) -> None:
     save(operator, provider, headers=f"X-Gateway: {CANARY}\nHTTP-Referer: https://copilots.example")
     assert read_headers(provider)["X-Gateway"] == CANARY
     assert CANARY not in provider.headers_cipher
-    page = operator.get(reverse("admin:copilot_admin_provider_change", args=[provider.pk]))
+    page = operator.get(url_of(provider))
     assert f"X-Gateway: {MASK}" in page.content.decode()
     assert CANARY not in page.content.decode()
     assert CANARY not in str(provider_entry(provider))
@@ -105,7 +104,7 @@ def test_an_invalid_option_is_reported_at_its_field(
     operator: Client, field: str, value: str
 ) -> None:
     response = save(operator, make_provider(), **{field: value})
-    assert list(response.context["adminform"].form.errors) == [field]
+    assert list(errors_of(response)) == [field]
 
 
 @pytest.mark.parametrize(

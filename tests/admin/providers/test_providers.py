@@ -4,12 +4,11 @@ from typing import Any
 
 from django.contrib.admin.models import LogEntry
 from django.test import Client
-from django.urls import reverse
 import pytest
 
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.models import Provider
-from tests.admin.pages import submit
+from tests.admin.pages import errors_of, submit, url_of
 from tests.factories import make_copilot, make_provider, make_published
 
 pytestmark = pytest.mark.django_db
@@ -19,18 +18,10 @@ FORM = "provider_form"
 CANARY = "sk-canary-0123456789abcdef-WXYZ"
 
 
-def url_of(provider: Provider, page: str = "change") -> str:
-    return reverse(f"admin:copilot_admin_provider_{page}", args=[provider.pk])
-
-
 def save(client: Client, provider: Provider, **changes: Any) -> Any:
     response = submit(client, url_of(provider), changes, form_id=FORM)
     provider.refresh_from_db()
     return response
-
-
-def errors_of(response: Any) -> dict[str, list[str]]:
-    return dict(response.context["adminform"].form.errors)
 
 
 def with_key(**changes: Any) -> Provider:

@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Action, AuditEntry, Provider, RerouteApproval
-from tests.admin.pages import submit
+from tests.admin.pages import submit, url_of
 from tests.factories import make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def operator(name: str) -> Client:
 
 
 def change(client: Client, provider: Provider, **values: Any) -> Any:
-    url = reverse("admin:copilot_admin_provider_change", args=[provider.pk])
+    url = url_of(provider)
     return submit(client, url, {"base_url": NEW, **values}, form_id="provider_form")
 
 
@@ -65,7 +65,7 @@ def test_a_second_person_approves_if_so_set(provider: Provider, settings: Any) -
     approval = RerouteApproval.objects.get()
     url = reverse("admin:copilot_admin_provider_approve", args=[approval.pk])
     assert ada.post(url).status_code == 403
-    page = ben.get(reverse("admin:copilot_admin_provider_change", args=[provider.pk]))
+    page = ben.get(url_of(provider))
     assert f'data-approval="{approval.pk}"' in page.content.decode()
     assert ben.post(url).status_code == 302
     change(ada, provider, confirm_reroute="on")
