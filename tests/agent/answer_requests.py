@@ -15,7 +15,6 @@ from protocol.json import Json, JsonObject
 from protocol.models import (
     CallMessage,
     DataItem,
-    Generation,
     HumanMessage,
     Message,
     Query,
@@ -151,6 +150,3 @@ def second_step(widget: Widget, *results: SourceResult, **changes: Any) -> Query
         widgets=Widgets(primary=(widget,)),
         **changes,
     )
-
-
-GENERATIONS = tuple(Generation)

@@ -27,13 +27,6 @@ def test_a_free_name_stays_and_a_taken_one_gets_the_next_free_number():
     assert given == ["News", "Prices 2", "Prices 4", "prices", "Prices 2 2"]
 
 
-def test_a_name_is_one_that_the_client_finds_again():
-    names = ArtifactNames([])
-    long = "x" * 300
-    given = [names.reserve(name) for name in ('The "best"', 'The "best"', "Two\nlines", long, long)]
-    assert given == ["The 'best'", "The 'best' 2", "Two lines", "x" * 200, "x" * 198 + " 2"]
-
-
 def test_a_name_holds_no_image_that_loads_from_elsewhere():
     names = ArtifactNames([])
     given = [names.reserve(name) for name in ("![a](http://e/x)", "[a](http://e/x)", "<img src=e>")]

@@ -10,7 +10,7 @@ from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS, 
 from copilot_admin.agent.loop import answer
 from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.step import MAX_ROUNDS
-from copilot_admin.agent.values.answer_request import Memory, Reasoning, ServerTool, StoredTurn
+from copilot_admin.agent.values.answer_request import Reasoning, ServerTool
 from copilot_admin.agent.values.model_call import (
     Finish,
     ReasoningDelta,
@@ -19,37 +19,29 @@ from copilot_admin.agent.values.model_call import (
     Usage,
     UsageSource,
 )
-from copilot_admin.agent.values.spec import CitationMode, FixedStep, StepPlace, WidgetDataMode
+from copilot_admin.agent.values.spec import FixedStep, StepPlace
 from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderUnavailable
 from protocol.events import (
-    ArtifactType,
-    CitationCollection,
     FunctionCall,
     MessageArtifact,
     MessageChunk,
     StatusLevel,
     StatusUpdate,
 )
-from protocol.models import HumanMessage, Widgets
+from protocol.models import Widgets
 from tests.agent.answer_requests import (
-    GENERATIONS,
     asked_arguments,
-    data,
     events_of,
-    fetched_pair,
-    loading,
     make_query,
     make_request,
     make_spec,
     make_widget,
     never_loaded,
     outputs_of,
-    second_step,
 )
 from tests.agent.scripted import ScriptedProvider, broken, call, text
 from tests.agent.scripted import Step as Played
 
-GAP = MessageChunk("\n\n")  # between a warning and what follows it
 STEPS = (
     FixedStep(at=StepPlace.START, message="Reading", details={"source": "desk"}),
     FixedStep(at=StepPlace.END, message="Done", type=StatusLevel.WARNING),
@@ -171,35 +163,6 @@ def test_stream_that_is_given_up_closes_the_providers():
     assert provider.open == 0
 
 
-def test_a_table_is_made_on_the_server():
-    script = [call("table", before=["Here: "], **TABLE), text("Done.")]
-    with ScriptedProvider(script) as provider:
-        outputs = outputs_of(
-            make_request(provider, spec=make_spec(tools=("table",), steps=STEPS[:1]))
-        )
-    artifact = next(one for one in outputs if isinstance(one, MessageArtifact))
-    assert outputs == [
-        StatusUpdate(message="Reading", details=({"source": "desk"},)),
-        MessageChunk("Here: "),
-        ServerTool(
-            "table",
-            provider.calls[1].messages[-2].tool_calls[0].arguments,
-            "The user now sees the table 'Closes' with 2 rows.",
-        ),
-        MessageArtifact(
-            type=ArtifactType.TABLE,
-            uuid=artifact.uuid,
-            artifact_name="Closes",
-            description="By day.",
-            content=ROWS,
-        ),
-        MessageChunk("Done."),
-        Finish("stop"),
-    ]
-    assistant, tool = provider.calls[1].messages[-2:]
-    assert (assistant.text, assistant.tool_calls[0].id) == ("Here: ", tool.tool_call_id)
-
-
 def test_the_model_can_correct_wrong_arguments():
     wrong = call("table", name="Closes", description="By day.", rows=[])
     with ScriptedProvider([wrong, call("table", **TABLE), text("Done.")]) as provider:
@@ -216,20 +179,6 @@ def test_the_model_can_correct_wrong_arguments():
         MessageChunk,
         Finish,
     ]
-
-
-def test_second_mistake_is_explained_to_the_user_and_ends_the_use_of_tools():
-    script = [call("tabel", **TABLE), call("no good!", **TABLE), text("Without.")]
-    with ScriptedProvider(script) as provider:
-        events = events_of(make_request(provider, spec=make_spec(tools=("table",))))
-    sentence = (
-        "The model used its tools wrongly more than once, so it answers without them. "
-        "The last problem: There is no tool called 'no good!'."
-    )
-    assert events == [*warning_events(sentence), GAP, MessageChunk("Without.")]
-    assert provider.calls[1].messages[-1].text == ("There is no tool called 'tabel'. Tools: table.")
-    assert provider.calls[2].tools == ()
-    assert provider.calls[2].messages[-2].tool_calls[0].name == "no_good_"
 
 
 def test_broken_arguments_are_not_repeated_to_the_provider():
@@ -256,57 +205,6 @@ def test_rounds_are_bounded_and_the_last_one_offers_no_tools():
     assert [bool(one.tools) for one in provider.calls] == [True] * (MAX_ROUNDS - 1) + [False]
 
 
-@pytest.mark.parametrize("generation", GENERATIONS)
-def test_fetch_asks_for_the_selected_widget_before_the_model(generation):
-    widget = make_widget()
-    query = make_query(widgets=Widgets(primary=(widget,)), generation=generation)
-    spec = make_spec(widget_data=WidgetDataMode.FETCH, steps=STEPS)
-    with ScriptedProvider([]) as provider:
-        step, event = outputs_of(make_request(provider, query=query, spec=spec))
-    assert step == StatusUpdate(message="Reading", details=({"source": "desk"},))
-    assert isinstance(event, FunctionCall)
-    assert (event.function, event.input_arguments) == ("get_widget_data", asked_arguments(widget))
-    assert event.extra_state["copilot_function_call_arguments"] == {
-        "data_sources": [{"origin": "OpenBB API", "widget_id": "prices_1"}]
-    }
-
-
-@pytest.mark.parametrize("generation", GENERATIONS)
-def test_second_step_answers_with_citations_between_text_and_end_steps(generation):
-    widget = make_widget()
-    query = second_step(widget, data('[{"close": 1.5}]'), generation=generation)
-    spec = make_spec(widget_data=WidgetDataMode.FETCH, steps=STEPS)
-    with ScriptedProvider([text("It closed", " at 1.5.")]) as provider:
-        outputs = outputs_of(make_request(provider, query=query, spec=spec))
-    citations = next(one for one in outputs if isinstance(one, CitationCollection))
-    assert citations.citations[0].source_info == {
-        "type": "widget",
-        "uuid": widget.uuid,
-        "origin": "OpenBB API",
-        "widget_id": "prices_1",
-        "name": "Prices 1",
-        "description": "Prices of symbol 1.",
-        "metadata": {"input_args": {"symbol": "SYM1"}},
-        "citable": True,
-    }
-    assert citations.citations[0].details == ({"Name": "Prices 1", "symbol": "SYM1"},)
-    assert outputs == [
-        MessageChunk("It closed at 1.5."),
-        citations,
-        StatusUpdate(message="Done", level=StatusLevel.WARNING),
-        Finish("stop"),
-    ]
-
-
-def test_no_citations_when_they_are_off():
-    query = second_step(make_widget(), data("1.5"))
-    with ScriptedProvider([text("1.5")]) as provider:
-        outputs = outputs_of(
-            make_request(provider, query=query, spec=make_spec(citations=CitationMode.OFF))
-        )
-    assert outputs == [MessageChunk("1.5"), Finish("stop")]
-
-
 def test_model_that_asks_for_data_ends_the_step_with_nothing_but_status_updates_before_the_call():
     widget = make_widget()
     query = make_query(widgets=Widgets(secondary=(widget,)))
@@ -316,20 +214,6 @@ def test_model_that_asks_for_data_ends_the_step_with_nothing_but_status_updates_
     assert isinstance(step, StatusUpdate)
     assert isinstance(event, FunctionCall)
     assert event.input_arguments == asked_arguments(widget)
-
-
-def test_client_call_wins_over_a_server_tool_of_the_same_answer():
-    widget = make_widget()
-    query = make_query(widgets=Widgets(primary=(widget,)))
-    both = Played(
-        (
-            *call("table", **TABLE).actions[:-1],
-            *call("get_widget_data", call_id="2", widgets=[{"id": widget.ref}]).actions,
-        )
-    )
-    with ScriptedProvider([both]) as provider:
-        outputs = outputs_of(make_request(provider, query=query, spec=make_spec(tools=("table",))))
-    assert [type(one) for one in outputs] == [FunctionCall]
 
 
 def test_held_text_is_sent_before_a_table():
@@ -343,59 +227,3 @@ def test_held_text_is_sent_before_a_table():
         MessageChunk,
         Finish,
     ]
-
-
-def test_memory_of_the_first_step_reaches_the_prompt_of_the_second():
-    query = second_step(make_widget(), data("1.5"))
-    spec = make_spec(system_prompt="In {{ timezone }}.")
-    load_stored_turn = loading(StoredTurn(memory=Memory(timezone="Asia/Seoul")))
-    with ScriptedProvider([text("ok")]) as provider:
-        outputs_of(
-            make_request(provider, query=query, spec=spec, load_stored_turn=load_stored_turn)
-        )
-    assert provider.calls[0].messages[0].text.startswith("In Asia/Seoul.")
-
-
-def test_client_carries_the_memory_when_the_server_has_none():
-    widget = make_widget()
-    first = make_query(
-        widgets=Widgets(primary=(widget,)),
-        timezone="Asia/Seoul",
-        selected_skills=({"slug": "brief", "contentMarkdown": "Be brief."},),
-    )
-    fetch = make_spec(widget_data=WidgetDataMode.FETCH, system_prompt="In {{ timezone }}.")
-    with ScriptedProvider([text("ok")]) as provider:
-        (event,) = outputs_of(make_request(provider, query=first, spec=fetch))
-        assert isinstance(event, FunctionCall)
-        second = make_query(
-            HumanMessage("What moved?"),
-            *fetched_pair([widget], data("1.5"), extra_state=event.extra_state),
-            widgets=first.widgets,
-        )
-        outputs_of(make_request(provider, query=second, spec=fetch))
-    system, question, *_ = provider.calls[0].messages
-    assert system.text.startswith("In Asia/Seoul.")
-    assert question.text == "What moved?\n\nThe user chose the skill 'brief':\nBe brief."
-
-
-def test_reasoning_is_a_step_before_the_words_it_led_to_if_the_builder_wants_it():
-    thoughts = Played(
-        (
-            ReasoningDelta("Rates "),
-            ReasoningDelta("matter. "),
-            TextDelta("They rose."),
-            TextDelta(" A lot."),
-            Finish("stop"),
-        )
-    )
-    seen = StatusUpdate(
-        message="Thinking about the question", details=({"Thought": "Rates matter."},)
-    )
-    for changes, steps in (
-        ({"reasoning_steps": True}, [seen]),
-        ({"reasoning_steps": True, "show_steps": False}, []),
-        ({}, []),
-    ):
-        with ScriptedProvider([thoughts]) as provider:
-            events = events_of(make_request(provider, spec=make_spec(**changes)))
-        assert events == [*steps, MessageChunk("They rose."), MessageChunk(" A lot.")]

@@ -31,7 +31,6 @@ from tests.agent.answer_requests import (
     KEY,
     NOW,
     data,
-    events_of,
     fetched_pair,
     make_query,
     make_request,
@@ -216,6 +215,7 @@ def test_pages_that_the_provider_searched_are_cited():
     assert not [one for one in outputs if isinstance(one, CitationCollection)]
 
 
-def test_events_reach_the_client_without_thoughts():
-    with ScriptedProvider([step(ReasoningDelta("Hm."), TextDelta("Hi"))]) as provider:
-        assert events_of(make_request(provider)) == [MessageChunk("Hi")]
+def test_thoughts_are_no_steps_where_no_steps_are_shown():
+    words = step(ReasoningDelta("Hm."), TextDelta("Hi"))
+    for changes in ({"reasoning_steps": False}, {"show_steps": False}):
+        assert shown(words, **changes) == [MessageChunk("Hi")]

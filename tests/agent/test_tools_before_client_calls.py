@@ -39,7 +39,6 @@ SPEC = make_spec(
     tools=("table",),
     components=(ComponentUse(name="echo", version="v1"),),
 )
-ROWS = {"name": "T", "description": "D", "rows": [{"a": 1}]}
 
 
 def answered_once(*steps: Step) -> list[Output]:
@@ -107,11 +106,6 @@ def test_a_component_called_in_the_same_answer_runs_when_the_client_has_come_bac
     assert shown == ["Running Echo", "Echo gave a result"]
     assert isinstance(request.provider, ScriptedProvider)
     assert _short(request.provider.calls[0].messages[-1]) == ("call-1", "hello")
-
-
-def test_a_table_called_in_the_same_answer_waits_since_nothing_may_be_shown_before_a_call():
-    (event,) = answered_once(together(call("table", **ROWS), wanted()))
-    assert exchanges_in(event) == ()
 
 
 def test_what_is_too_long_to_be_carried_is_named_and_can_be_called_again():

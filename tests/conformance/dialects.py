@@ -1,11 +1,9 @@
 """Bodies as a client of each generation writes them, and what its user is told beside the answer."""
 
 from collections.abc import Mapping
-import json
 from typing import Any
 
 from protocol.models import Generation
-from tests.conformance.strangers import NEWS
 from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.stream import events_of
@@ -24,27 +22,6 @@ def offered(generation: Generation, *widgets: Mapping[str, Any]) -> dict[str, An
             other = {"origin": "o", "widget_id": "w", "name": "Other"}
             return {"widgets": {"primary": without or [other], "secondary": [], "extra": []}}
     return {"widgets": {"primary": list(widgets)}, "timezone": "UTC"}
-
-
-def brought(
-    generation: Generation, content: Any, *, form: Mapping[str, Any] | None = None, **more: Any
-) -> list[dict[str, Any]]:
-    """A call for the data of a widget and its result; `form` is the format of the data."""
-    item = {"content": content, **({"data_format": dict(form)} if form else {})}
-    source = {"origin": NEWS["origin"], "id": NEWS["widget_id"], "input_args": {"ticker": "AAPL"}}
-    arguments: dict[str, Any] = {"data_sources": [source]}
-    data: Any = [{"items": [item], **more}]
-    match generation:
-        case Generation.ONE:
-            arguments, data = {"widget_uuid": NEWS["uuid"]}, {**item, **more}
-        case Generation.TWO:
-            data = [{**item, **more}]
-    made = {"function": "get_widget_data", "input_arguments": arguments}
-    state = {"extra_state": {"a": 1}} if generation is Generation.THREE else {}
-    return [
-        {"role": "ai", "content": json.dumps(made)},
-        {"role": "tool", **made, "data": data, **state},
-    ]
 
 
 def asks(service: str, slug: str, body: Mapping[str, Any]) -> list[Event]:

@@ -1,7 +1,6 @@
 """Bad widgets and bad data over HTTP: clear words for the user or the model, and nothing lost."""
 
 import json
-from typing import Any
 
 import pytest
 import requests
@@ -67,10 +66,6 @@ def test_a_parameter_that_a_widget_has_not_is_told_to_the_model(service_url, mod
     stranger.asks("Draw it.", **widgets(NEWS))
     told = model.requests[1]["messages"][-1]["content"]
     assert told.endswith("has no parameter 'tick'. Its parameters: ticker.")
-
-
-def without(widget: dict[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: one for key, one in widget.items() if key not in keys}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.strangers import NEWS, NEWS_SOURCE, PRICE, Stranger
+from tests.conformance.strangers import NEWS, NEWS_SOURCE, PRICE, PRICE_SOURCE, Stranger
 from tests.conformance.test_widgets import on_dashboard
 from tests.workspace.client import text_of
 from tests.workspace.model_server import calls, says
@@ -12,19 +12,10 @@ from tests.workspace.model_server import calls, says
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ROWS = [{"day": "Mon", "price": 1.5}]
-SOURCE = {
-    "widget_uuid": PRICE["uuid"],
-    "origin": "OpenBB API",
-    "id": "stock_price",
-    "input_args": {},
-}
 DONE = [{"status": "success", "message": "Done."}]
-CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "add a widget": (
         "add_widget_to_dashboard",
-        {"data_sources": [
-            {**NEWS_SOURCE, "input_args": {"ticker": "TSLA", "inner_tab": "overview"}}
-        ]},
         {
             "data_sources": [
                 {**NEWS_SOURCE, "input_args": {"ticker": "TSLA", "inner_tab": "overview"}}
@@ -34,47 +25,37 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "update a widget": (
         "update_widget_in_dashboard",
         {"data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]},
-        {"data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]},
     ),
     "a note": (
         "add_generative_widget",
-        {"widget_type": "note", "name": "Three", "data": "1, 2, 3"},
         {"widget_type": "note", "name": "Three", "data": "1, 2, 3"},
     ),
     "a table": (
         "add_generative_widget",
         {"widget_type": "table", "name": "T", "data": ROWS, "description": "Days."},
-        {"widget_type": "table", "name": "T", "data": ROWS, "description": "Days."},
     ),
     "a chart": (
         "add_generative_widget",
         {
-            "widget_type": "chart", "name": "C", "data": ROWS,
-            "chart_params": {"chartType": "line", "xKey": "day", "yKey": ["price"]},
-        },
-        {
-            "widget_type": "chart", "name": "C", "data": ROWS,
+            "widget_type": "chart",
+            "name": "C",
+            "data": ROWS,
             "chart_params": {"chartType": "line", "xKey": "day", "yKey": ["price"]},
         },
     ),
-    "new tabs": (
-        "manage_navigation_bar",
-        {"operation": "add_tabs", "tabs": [{"name": "Rates"}]},
-        {"operation": "add_tabs", "tabs": [{"name": "Rates"}]},
-    ),
+    "new tabs": ("manage_navigation_bar", {"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
     "renamed tabs": (
         "manage_navigation_bar",
         {"operation": "rename_tabs", "rename_map": {"empty": "Rates"}},
-        {"operation": "rename_tabs", "rename_map": {"empty": "Rates"}},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, service_url, model):
-    function, given, sent = CASES[case]
+    function, arguments = CASES[case]
     stranger = Stranger(
-        "dashboard-explorer", calls(function, **given), says("It is there."),
+        "dashboard-explorer", calls(function, **arguments), says("It is there."),
         service=service_url, model=model,
     )  # fmt: skip
     first, second = stranger.asks(
@@ -86,9 +67,9 @@ def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, service_ur
     assert (name, call["function"], call["input_arguments"]) == (
         "copilotFunctionCall",
         function,
-        sent,
+        arguments,
     )
-    assert call["extra_state"]["copilot_function_call_arguments"] == sent
+    assert call["extra_state"]["copilot_function_call_arguments"] == arguments
     assert "(success) Done." in model.told()
     assert text_of(second) == "It is there."
     made = model.requests[1]["messages"][-2]["tool_calls"][0]["function"]
@@ -148,5 +129,5 @@ def test_a_widget_from_beyond_the_dashboard_is_found_and_fetched(service_url, mo
     )
     call = first[0][1]
     assert call["function"] == "get_extra_widget_data"
-    assert call["input_arguments"] == {"data_sources": [SOURCE]}
+    assert call["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
     assert "[250]" in model.told()

@@ -24,11 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 SEARCH = "Tool1_function_one"
 ON = {"generative-ui": True}
-NOTES = tuple(
-    ("add_generative_widget", {"widget_type": "note", "name": f"N{number}", "data": "Hello"})
-    for number in range(6)
-)
-SEARCHES = tuple((SEARCH, {"q": letter}) for letter in "abcdef")
+NOTE = ("add_generative_widget", {"widget_type": "note", "name": "N", "data": "Hello"})
 
 
 def functions_called(legs: list[list[Event]]) -> list[str]:
@@ -50,9 +46,8 @@ def stranger_with(
 
 def test_the_limit_of_a_function_leaves_the_others_alone(service_url, model):
     limits = [{"function": "execute_agent_tool", "most": 2}]
-    note = NOTES[0]
     stranger = stranger_with(
-        "dashboard-explorer", *[calls(SEARCH, q="again")] * 3, Reply(calls=(note,)), says("Noted."),
+        "dashboard-explorer", *[calls(SEARCH, q="again")] * 3, Reply(calls=(NOTE,)), says("Noted."),
         service=service_url, model=model, client_call_limits=limits,
         features={"mcp-tools": True, "generative-ui": True, "widget-dashboard-search": True},
     )  # fmt: skip
@@ -123,8 +118,8 @@ def test_the_limit_for_data_holds_for_older_clients(most, words, generation, old
 def test_six_different_functions_of_one_answer_are_all_called(service_url, model):
     six = (
         ("get_widget_data", {"widgets": [{"id": NEWS["uuid"]}]}),
-        NOTES[0],
-        SEARCHES[0],
+        NOTE,
+        (SEARCH, {"q": "a"}),
         ("manage_navigation_bar", {"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
         ("update_widget_in_dashboard", {"data_sources": [NEWS_SOURCE]}),
         ("save_skill", {"name": "Mine", "instructions": "Do it."}),

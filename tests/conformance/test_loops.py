@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from protocol.models import Generation
+from tests.conformance.dialects import asks, offered
 from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template
-from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import says
-from tests.workspace.stream import events_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -17,23 +16,10 @@ LOOPED = "The dashboard sent the question again without the data it was asked fo
 TESLA = {**NEWS, "params": [{**NEWS["params"][0], "current_value": "TSLA"}]}  # type: ignore[index]  # the fields differ in type
 
 
-def bodies(generation: Generation, *selected: Any, **more: Any) -> dict[str, Any]:
-    """A first question about widgets, as a client of a generation sends it."""
+def ask_about(service: str, generation: Generation, *selected: Any, **more: Any) -> list[Event]:
+    """Ask a first question about widgets, as a client of a generation does."""
     question = {"messages": [{"role": "human", "content": "What moved?"}], **more}
-    match generation:
-        case Generation.ONE:
-            known = ("uuid", "name", "description", "metadata")
-            return {**question, "widgets": [{key: one[key] for key in known} for one in selected]}
-        case Generation.TWO:
-            without = [{**one, "uuid": None} for one in selected]
-            return {**question, "widgets": {"primary": without, "secondary": [], "extra": []}}
-    return {**question, "widgets": {"primary": list(selected)}, "tools": []}
-
-
-def asks(service: str, body: dict[str, Any]) -> list[Event]:
-    url = f"{service}/v1/copilots/widget-reader/query"
-    with Line(url, body=body, headers={"X-Trace-Id": "chat-1"}) as line:
-        return events_of(line.read_all())
+    return asks(service, "widget-reader", {**question, **offered(generation, *selected)})
 
 
 def fetched(events: list[Event]) -> Any:
@@ -45,8 +31,8 @@ def fetched(events: list[Event]) -> Any:
 @pytest.mark.parametrize("generation", Generation)
 def test_another_widget_is_another_question(generation, service_url, model):
     import_template("widget-reader", model)
-    first = fetched(asks(service_url, bodies(generation, NEWS)))
-    second = fetched(asks(service_url, bodies(generation, PRICE)))
+    first = fetched(ask_about(service_url, generation, NEWS))
+    second = fetched(ask_about(service_url, generation, PRICE))
     by_uuid = (NEWS["uuid"], PRICE["uuid"])
     assert (first, second) == (
         by_uuid if generation is Generation.ONE else (["company_news"], ["stock_price"])
@@ -57,8 +43,8 @@ def test_another_widget_is_another_question(generation, service_url, model):
 def test_a_loop_is_still_stopped(generation, service_url, model):
     import_template("widget-reader", model)
     model.plays(says("Without it."))
-    asks(service_url, bodies(generation, NEWS))
-    again = asks(service_url, bodies(generation, NEWS))
+    ask_about(service_url, generation, NEWS)
+    again = ask_about(service_url, generation, NEWS)
     assert text_of(again).startswith(LOOPED)
     assert text_of(again).endswith("Without it.")
 
@@ -66,12 +52,12 @@ def test_a_loop_is_still_stopped(generation, service_url, model):
 def test_other_arguments_or_options_are_another_question(service_url, model):
     import_template("widget-reader", model)
     three = Generation.THREE
-    asks(service_url, bodies(three, NEWS))
-    assert fetched(asks(service_url, bodies(three, TESLA))) == ["company_news"]
+    ask_about(service_url, three, NEWS)
+    assert fetched(ask_about(service_url, three, TESLA)) == ["company_news"]
     options = {"workspace_options": {"deep-research": True}}
-    assert fetched(asks(service_url, bodies(three, TESLA, **options))) == ["company_news"]
+    assert fetched(ask_about(service_url, three, TESLA, **options)) == ["company_news"]
     model.plays(says("Without it."))
-    assert text_of(asks(service_url, bodies(three, TESLA, **options))).startswith(LOOPED)
+    assert text_of(ask_about(service_url, three, TESLA, **options)).startswith(LOOPED)
 
 
 def test_a_client_that_drops_the_data_is_stopped_though_it_repeats_less(service_url, model):

@@ -385,6 +385,3 @@ def test_message_is_read_flat_and_in_an_envelope(raw: Any, message: DataMessage 
 def test_any_text_becomes_a_valid_kind(given_text: str, kind: str) -> None:
     assert slugify_kind(given_text) == kind
     assert KIND.fullmatch(kind)
-
-
-# Below one key always stands an object or never: where a value replaces an object, order decides.

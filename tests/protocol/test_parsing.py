@@ -211,27 +211,6 @@ def test_context_may_hold_data_messages_of_every_type(raw: Any, message: DataMes
     assert query(context=[raw]).context == (ContextItem(message=message),)
 
 
-@pytest.mark.parametrize(
-    ("raw", "wanted"),
-    [
-        ({"type": "data", "data": 1, "schema": "x"}, "a Data message with a JSON Schema"),
-        ({"type": "data"}, "a Data message with data, a schema or a description"),
-        (
-            {"type": "data", "data": 1, "_instance": {"a": 1}},
-            "a Data message whose _instance is text",
-        ),
-        (
-            {"type": "data", "data": 1, "kind": 5},
-            "a Data message whose kind and description are text",
-        ),
-    ],
-)
-def test_what_is_no_data_message_is_left_out_and_noted(raw: Any, wanted: str):
-    found = query(context=[raw])
-    assert found.context == ()
-    assert found.notes == (f"`context[0]` is not {wanted} and was left out.",)
-
-
 def test_wrong_context_is_noted():
     assert query(context=5).notes == ("`context[0]` is not an object or text and was left out.",)
 

@@ -45,9 +45,6 @@ class TestEveryRequest:
         for hint in Generation:
             assert parse_query(request_.bytes, hint=hint).generation is request_.generation
 
-    def test_says_what_was_changed(self, request_: PublishedRequest):
-        assert request_.changed
-
 
 def test_conversation_of_three_messages_is_read():
     assert parse_query(request_of(Generation.ONE, "multiple messages").bytes).messages == (

@@ -96,38 +96,6 @@ def test_what_is_said_as_text_loads_nothing_by_itself(event: Any, generation: Ge
     assert "![" not in told and "<img" not in told
 
 
-def test_artifacts_of_a_step_are_said_in_the_words_of_generation_two():
-    html = MessageArtifact(
-        type=ArtifactType.HTML, uuid="u", artifact_name="n", description="d", content="<p>x</p>"
-    )
-    [(_, data)] = serialize(StatusUpdate(message="m", artifacts=(html,)), Generation.TWO)
-    [artifact] = data["artifacts"]
-    assert (artifact["type"], artifact["content"]) == ("text", "x")
-
-
-@pytest.mark.parametrize(
-    ("kind", "shown"),
-    [
-        ("line", "chart"),
-        ("bar", "chart"),
-        ("scatter", "chart"),
-        ("pie", "table"),
-        ("donut", "table"),
-    ],
-)
-def test_round_charts_are_tables_in_generation_two(kind: str, shown: str):
-    chart = MessageArtifact(
-        type=ArtifactType.CHART,
-        uuid="u",
-        artifact_name="n",
-        description="d",
-        content=[{"a": 1}],
-        chart_params={"chartType": kind},
-    )
-    [(_, data)] = serialize(chart, Generation.TWO)
-    assert (data["type"], "chart_params" in data) == (shown, shown == "chart")
-
-
 @pytest.mark.parametrize(
     ("info", "expected"),
     [

@@ -2,21 +2,9 @@
 
 import gzip
 
-from hypothesis import strategies as st
 import pytest
 
 from protocol.strict_json import MAX_DEPTH, MalformedJson, loads, parse
-
-TEXTS = st.text(alphabet=st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**63), 2**64 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | TEXTS,
-    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
-    max_leaves=20,
-)
 
 
 def nested(depth: int) -> bytes:

@@ -24,17 +24,6 @@ from tests.runs.running import RUN, ending, now, play, question, said
 STOP = Finish("stop")
 
 
-def test_a_journal_that_is_down_refuses_the_question(noted, monkeypatch):
-    async def refuse() -> None:
-        raise DatabaseUnavailable
-
-    noted.accepting = refuse
-    play(monkeypatch, noted, [MessageChunk("a"), 100])
-    with pytest.raises(DatabaseUnavailable):
-        said()
-    assert (noted.ends, noted.told, RUNNING) == ([], [], set())
-
-
 def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
     settings.DATABASE_WAIT_SECONDS = 5.0
 

@@ -114,18 +114,6 @@ def test_a_run_can_be_stopped_from_another_thread_while_its_loop_runs(noted, mon
     runs[0].cancel_from_any_thread(CancelReason.CRASH)  # its loop is closed
 
 
-def test_a_client_that_leaves_stops_its_run(noted, monkeypatch):
-    play(monkeypatch, noted, [MessageChunk("Half"), 100])
-
-    async def leave(run: Any) -> None:
-        reading = opening.frames(run)
-        await anext(reading)
-        await reading.aclose()
-
-    opened(leave)
-    assert noted.ends[0].ending == ending(Outcome.CANCELLED, ttft_ms=0)
-
-
 @pytest.mark.parametrize(("more", "outcome"), [(0, "completed"), (1, "cancelled")])
 def test_a_client_that_reads_nothing_for_half_a_minute_is_given_up(
     noted, monkeypatch, more, outcome

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.copilots.live import admit
 from copilot_admin.evaluation.worker import run_evaluations
-from copilot_admin.ids import new_ids
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.deletion import delete_in_background
 from copilot_admin.models import (
@@ -23,12 +21,10 @@ from copilot_admin.models import (
     Run,
     TargetKind,
 )
-from copilot_admin.runs import open_run, run_output, sse_writer
+from copilot_admin.runs import open_run
 from copilot_admin.runs import run as run_task
-from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store.transcript_store import STORE
-from protocol.parsing import parse_query
 from tests.agent.scripted import ScriptedProvider, stalled, text
 from tests.evaluation.evaluations import queue_run
 from tests.factories import make_case, make_published
@@ -132,23 +128,6 @@ def test_the_last_frame_waits_for_the_commit(monkeypatch):
         allowed.set()
         assert line.read_until(b"of it.")
         assert Run.objects.get().outcome == Outcome.COMPLETED
-
-
-def test_a_client_that_stops_reading_is_given_up(provider, monkeypatch):
-    monkeypatch.setattr(sse_writer, "MAX_BUFFERED_BYTES", 1)
-    monkeypatch.setattr(run_output, "SLOW_CLIENT_SECONDS", 0.05)
-    monkeypatch.setattr(provider, "_script", (text("Hello, ", "you who ", "do not read."),))
-    live, caller = admit("news", key=None)
-
-    async def scenario() -> None:
-        question = AdmittedQuery(
-            live=live, caller=caller, query=parse_query(HELLO), ids=new_ids(b"chat-1"), size=100
-        )
-        await (await open_run.open_run(question)).task
-
-    asyncio.run(scenario())
-    run = Run.objects.get()
-    assert (run.outcome, run.error_code, provider.open) == (Outcome.CANCELLED, "ClientTooSlow", 0)
 
 
 def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch):

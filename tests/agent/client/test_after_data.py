@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from copilot_admin.agent.client_functions.registry import CLIENT_FUNCTIONS
 from copilot_admin.agent.values.answer_request import CalledAfterData
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
@@ -99,11 +98,3 @@ def test_a_call_that_was_written_before_the_data_came_is_not_marked():
     assert first.function == "get_widget_data"
     marks, second = answer(messages=result("get_widget_data", DATA, **first.extra_state))
     assert (marks, second.function) == ([], "add_generative_widget")
-
-
-def test_functions_that_only_read_are_known():
-    assert [one.name for one in CLIENT_FUNCTIONS if one.only_reads] == [
-        "get_extra_widget_data",
-        "get_params_options",
-        "get_skill_content",
-    ]

@@ -39,7 +39,6 @@ FETCH = make_spec(widget_data=WidgetDataMode.FETCH)
 ASK = make_spec(widget_data=WidgetDataMode.ASK)
 OFF = make_spec(widget_data=WidgetDataMode.OFF)
 ONE, TWO, THREE = (make_widget(number) for number in (1, 2, 3))
-NAMELESS = [make_widget(number, origin="", widget_id="", params=()) for number in range(1, 6)]
 QUESTION = HumanMessage("q")
 
 

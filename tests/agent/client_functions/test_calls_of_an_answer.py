@@ -6,12 +6,8 @@ import json
 import pytest
 
 from copilot_admin.agent.client.workspace import catalog_text
-from copilot_admin.agent.values.answer_request import ServerTool
-from copilot_admin.agent.values.model_call import Finish, ModelRole, ToolCall
-from copilot_admin.agent.values.spec import WidgetDataMode
-from protocol.events import FunctionCall, MessageChunk, StatusUpdate
+from copilot_admin.agent.values.model_call import ToolCall
 from protocol.models import (
-    AiMessage,
     CallMessage,
     CommandResult,
     HumanMessage,
@@ -21,7 +17,6 @@ from protocol.models import (
 from tests.agent.answer_requests import (
     make_query,
     make_request,
-    make_spec,
     make_widget,
     outputs_of,
 )
@@ -52,26 +47,6 @@ def both(data_arguments):
 def test_a_right_call_for_data_leaves_before_others(arguments, function):
     [event], _ = answer(FULL_QUERY, both(arguments))
     assert event.function == function
-
-
-def test_selected_widgets_are_fetched_first():
-    spec = make_spec(widget_data=WidgetDataMode.FETCH)
-    [event], _ = answer(FULL_QUERY, spec=spec)
-    assert event.function == "get_widget_data"
-
-
-def test_words_before_a_call_are_held_back():
-    outputs, _ = answer(FULL_QUERY, call("kb_search_docs", q="x", before=("I will look.",)))
-    assert [type(one) for one in outputs] == [FunctionCall]
-
-
-def test_after_two_wrong_calls_the_model_answers_without_tools():
-    script = [call("kb_search_docs"), call("kb_search_docs"), text("Without it.")]
-    outputs, calls = answer(FULL_QUERY, *script)
-    warning = next(one for one in outputs if isinstance(one, StatusUpdate))
-    assert "q must be given" in warning.message
-    assert calls[2].tools == ()
-    assert [one.name for one in outputs if isinstance(one, ServerTool)] == ["kb_search_docs"] * 2
 
 
 def test_of_hundreds_of_widgets_the_best_are_listed_and_the_others_can_be_found():
@@ -148,36 +123,3 @@ def test_workspace_is_told_whether_the_answers_of_agents_are_enough(direct):
     [made], _ = answer(FULL_QUERY, wish)
     assert made.extra_state.get("expect_direct_response", False) is direct
     assert "expect_direct_response" not in made.input_arguments
-
-
-def answered_by_agents(*results, **state):
-    result = ResultMessage("assign_tasks_to_agents", {}, results, state)
-    return make_query(HumanMessage("Explain."), AiMessage("Rates rose.", agent_id="macro"), result)
-
-
-ENOUGH = answered_by_agents(expect_direct_response=True)
-
-
-def test_if_they_are_enough_the_model_is_not_asked_again():
-    assert answer(ENOUGH) == ([Finish("stop")], [])
-
-
-@pytest.mark.parametrize(
-    ("query", "result"),
-    [
-        (answered_by_agents(), "(the agents have answered the user themselves)"),
-        (
-            answered_by_agents(CommandResult("error", "Gone."), expect_direct_response=True),
-            '<data source="assign_tasks_to_agents">\n(error) Gone.\n</data>',
-        ),
-        (
-            replace(ENOUGH, messages=(*ENOUGH.messages, HumanMessage("And?"))),
-            "(the agents have answered the user themselves)",
-        ),
-    ],
-    ids=["not wanted", "a task failed", "another question"],
-)
-def test_otherwise_the_model_goes_on(query, result):
-    outputs, calls = answer(query, text("So."))
-    assert MessageChunk("So.") in outputs
-    assert [one.text for one in calls[0].messages if one.role is ModelRole.TOOL] == [result]

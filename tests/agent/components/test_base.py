@@ -9,12 +9,7 @@ import pytest
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.inputs import (
-    DOCUMENTS,
     MODEL,
-    DocumentOrigin,
-    SourceDocument,
-    documents_in,
-    model_in,
 )
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.values.model_call import (
@@ -151,16 +146,6 @@ def test_a_client_asks_the_model_and_sums_its_tokens():
     call = provider.calls[0]
     assert call.messages == (ModelMessage(role=ModelRole.USER, text="one"),)
     assert call.parameters == {"temperature": 0.0, "seed": 1, "top_p": 0.0}
-
-
-def test_system_inputs_are_found_by_name():
-    document = SourceDocument("Report", DocumentOrigin.FILE, (("page 1", "words"),))
-    client = client_of(ScriptedProvider([]))
-    assert documents_in({DOCUMENTS: (document,)}) == (document,)
-    assert documents_in({}) == ()
-    assert model_in({MODEL: client}) is client
-    with pytest.raises(ValueError, match="Call the component through a copilot that has it"):
-        model_in({})
 
 
 def test_a_caller_who_leaves_frees_the_thread_that_waits_for_the_model():

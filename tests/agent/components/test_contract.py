@@ -1,7 +1,6 @@
 """Every component keeps the contract: rules, samples, streams and descriptions."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Generator
 import inspect
 from typing import Any
@@ -20,7 +19,6 @@ from copilot_admin.errors import ProviderRefused
 from protocol.components import (
     ComponentArguments,
     ComponentOutput,
-    Content,
     ContentType,
     create_output,
     static_findings,
@@ -29,12 +27,6 @@ from protocol.components.manifests import parameters_of
 from tests.agent.components.sample_components import ALL as SAMPLE_COMPONENTS
 from tests.agent.components.sample_components import Echo
 
-PIECES = {
-    ContentType.TEXT: "info",
-    ContentType.ORAL_TEXT: "info",
-    ContentType.THOUGHT: "info",
-    ContentType.CODE: "code",
-}
 BUILT_IN = registry().all()
 every = pytest.mark.parametrize(
     "component", [*BUILT_IN, *SAMPLE_COMPONENTS], ids=lambda one: f"{one.name}-{one.version}"
@@ -46,16 +38,6 @@ def outputs_of(component: Component, **inputs: Any) -> list[ComponentOutput]:
         return [output async for output in component.stream(**inputs)]
 
     return asyncio.run(collect())
-
-
-def texts(contents: tuple[Content, ...]) -> dict[tuple[str, str, str], str]:
-    """The text of each group of contents, its pieces put together."""
-    found: dict[tuple[str, str, str], str] = defaultdict(str)
-    for content in contents:
-        if content.type in PIECES:
-            key = (content.type.value, content.name, content.visible_scope.value)
-            found[key] += content.text.model_dump()[PIECES[content.type]]
-    return found
 
 
 def test_the_built_in_components_are_registered_without_a_fault():

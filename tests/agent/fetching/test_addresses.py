@@ -1,6 +1,5 @@
 """Addresses: which a provider may have, and which are private, in whatever form."""
 
-from datetime import UTC, datetime
 from ipaddress import ip_address
 
 import pytest
@@ -9,8 +8,6 @@ from copilot_admin.agent.fetching.addresses import check_base_url, is_forbidden,
 from copilot_admin.errors import (
     NotReady,
 )
-
-NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,18 @@
 
 import asyncio
 from contextlib import asynccontextmanager
-import io
 import json
-import zipfile
 
 import pytest
 
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.agent.files.contents import TEXT_FORM, FileItem, UnreadItem
 from copilot_admin.agent.files.reading import with_files_read
-from copilot_admin.agent.files.selection import EVERYTHING, FileRules, Origin, file_rules
+from copilot_admin.agent.files.selection import EVERYTHING, FileRules
 from copilot_admin.agent.values.answer_request import FileRead
 from protocol.json import JsonObject
 from protocol.models import FileReference, ResultMessage, SourceData
-from tests.agent.answer_requests import make_query, make_spec
+from tests.agent.answer_requests import make_query
 from tests.agent.files.sample_images import image
 
 URL = "https://files.example/rows?sig=canary"
@@ -23,14 +21,6 @@ NAME = "https://files.example/rows"
 OBJECT: JsonObject = {"data_type": "object", "parse_as": "table"}
 CHART: JsonObject = {"data_type": "object", "parse_as": "chart", "chart_params": {"xKey": "day"}}
 ROWS = json.dumps([{"day": "Mon", "price": 1.5}])
-
-
-def office(part: str) -> bytes:
-    """An archive with one part."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as archive:
-        archive.writestr(part, "x" * 100_000)
-    return written.getvalue()
 
 
 def read(*items, behind=None, rules=EVERYTHING):
@@ -78,58 +68,3 @@ def test_a_link_to_something_that_cannot_be_read_is_not_followed_and_is_told():
     assert "no document of a known kind" in sentence
     assert found == UnreadItem(content=f"[{sentence}]", data_format=TEXT_FORM, citable=False)
     assert file == FileRead(name="without a name (mp3)", kind="mp3", fault=sentence)
-
-
-PAGE = "https://news.example/rates?token=canary"
-
-
-def asked(*urls, fetch, rules=EVERYTHING):
-    """Return the context of a question with addresses, and its files."""
-    query, files = asyncio.run(with_files_read(make_query(urls=urls), fetch=fetch, rules=rules))
-    told = [(one.name, one.description, one.data.items[0].content) for one in query.context]
-    return told, files
-
-
-def test_what_is_behind_the_addresses_of_a_question_is_sent_along():
-    fetched = []
-
-    @asynccontextmanager
-    async def fetch(url):
-        fetched.append(url)
-        yield b"<html><body><p>Rates rose.</p></body></html>" if url == PAGE else ROWS.encode()
-
-    told, files = asked(PAGE, "news.example/rows", PAGE, fetch=fetch)
-    behind = "Behind an address in the question."
-    assert told == [
-        ("https://news.example/rates", behind, "Rates rose."),
-        ("news.example/rows", behind, ROWS),
-    ]
-    assert fetched == [PAGE, "https://news.example/rows"]
-    assert [(one.name, one.kind) for one in files] == [
-        ("https://news.example/rates", "html"),
-        ("https://news.example/rows", "json"),
-    ]
-
-
-def test_an_address_that_cannot_be_read_is_a_sentence():
-    @asynccontextmanager
-    async def fetch(url):
-        raise FetchFailed("The server answered 500.")
-        yield b""
-
-    [(_, _, content)], [file] = asked(PAGE, fetch=fetch)
-    sentence = "The link 'https://news.example/rates' could not be read. The server answered 500."
-    assert (content, file.fault, file.kind) == (f"[{sentence}]", sentence, "link")
-
-
-def test_no_address_is_followed_where_the_copilot_reads_no_links():
-    @asynccontextmanager
-    async def fetch(url):
-        raise AssertionError(f"{url} was followed")
-        yield b""
-
-    rules = file_rules(make_spec(read_links=False))
-    assert file_rules(make_spec()).origins - rules.origins == {Origin.LINK}
-    [(_, _, content)], [file] = asked(PAGE, fetch=fetch, rules=rules)
-    sentence = "The link 'https://news.example/rates' was not read. This copilot reads no links."
-    assert (content, file.fault) == (f"[{sentence}]", sentence)

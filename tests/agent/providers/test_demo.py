@@ -79,13 +79,6 @@ def test_sample_question_gets_a_labelled_answer_with_artifacts_and_sources(quest
     assert len(events) > 10
 
 
-def test_copilot_without_tools_gets_the_table_as_text():
-    query = make_query(HumanMessage("Show the ten largest positions as a table."))
-    events = answered(query, spec=make_spec())
-    assert not any(isinstance(event, MessageArtifact) for event in events)
-    assert "| Northwind Semiconductors | Technology | 7.2 |" in text_of(events)
-
-
 @pytest.mark.parametrize("question", ["What  moved?", "Hello", "What is the weather like?"])
 def test_question_without_a_prepared_answer_gets_questions_that_have_one(question):
     text = text_of(answered(make_query(HumanMessage(question))))
@@ -259,18 +252,6 @@ def test_tool_is_called_once_and_not_when_the_question_does_not_name_it():
     answer = moved("echo", tool, messages=(said, result))
     assert isinstance(answer, str)
     assert answer.endswith("A tool returned: echoed")
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        '<data source="never closed">\nx',
-        'mid <data source="a line">\nx\n</data>',
-        '<data source="no JSON: \\q">\nx\n</data>',
-    ],
-)
-def test_text_that_only_looks_like_data_is_a_part_of_the_question(question):
-    assert DATA_LABEL not in moved(question)
 
 
 def test_usage_is_estimated_and_the_stream_never_starves_others():

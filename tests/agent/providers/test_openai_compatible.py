@@ -1,26 +1,19 @@
 """Servers that speak the API of OpenAI, with all their quirks."""
 
 import asyncio
-import json
-
-import pytest
 
 from copilot_admin.agent.providers import openai_compatible
 from copilot_admin.agent.values.model_call import (
     Finish,
     TextDelta,
 )
-from copilot_admin.errors import (
-    ProviderRefused,
-)
 from tests.agent.providers.openai_asking import (
     COUNTED,
     deltas_of,
-    failed,
     hello,
     streamed,
 )
-from tests.agent.providers.upstream import SSE, finish_chunk, serving, text_chunk
+from tests.agent.providers.upstream import finish_chunk, serving, text_chunk
 
 
 def test_answer_is_streamed_with_usage_and_finish():
@@ -65,25 +58,3 @@ def test_words_that_follow_the_first_are_read_at_a_tick(monkeypatch):
 
     deltas = [delta for delta in asyncio.run(run()) if isinstance(delta, TextDelta)]
     assert deltas == [TextDelta("first"), TextDelta(" second third")]
-
-
-@pytest.mark.parametrize("type_", ["application/json", SSE, "text/plain", "application/x-ndjson"])
-def test_what_comes_is_read_in_its_own_form_whatever_it_is_called(type_):
-    whole = {"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}
-    events = f"data: {json.dumps(text_chunk('Hello'))}\n\ndata: [DONE]\n\n"
-    for body in (json.dumps(whole), events):
-
-        async def handler(request, reply, body=body):
-            await reply.start(type=type_)
-            await reply.send(body.encode())
-            await reply.end()
-
-        deltas, _ = streamed(handler)
-        assert (deltas[0], deltas[-1]) == (TextDelta("Hello"), Finish("stop"))
-
-    async def refuse(request, reply):
-        await reply.start(type=type_)
-        await reply.send(b'{"error": {"message": "no such model", "code": 404}}')
-        await reply.end()
-
-    assert isinstance(failed(refuse)[0], ProviderRefused)

@@ -243,27 +243,3 @@ def test_words_that_come_in_one_read_with_an_error_are_kept(last):
     error, seen = failed(handler)
     words = [delta for delta in seen if delta is not ALIVE]
     assert (type(error), words) == (ProviderBroke, [TextDelta("Half")])
-
-
-@pytest.mark.parametrize(
-    ("type_", "body"),
-    [
-        ("text/event-stream", b"\n <!DOCTYPE html><title>Sign in</title>"),
-        ("text/event-stream", b"data: <html>\n\n"),
-        ("text/plain", b"<html>\n" * 100_000),
-        ("application/json", b"<html></html>"),
-    ],
-)
-def test_web_page_is_named_as_what_it_is(type_, body):
-    async def handler(request, reply):
-        await reply.start(type=type_)
-        if body:
-            await reply.send(body)
-        await reply.end()
-
-    error, seen = failed(handler)
-    assert (type(error), seen) == (ProviderBroke, [])
-    assert error.public == (
-        "The provider answered with a web page, not with an answer of a model. The copilot's "
-        "owner should check the provider's base URL: it often ends in /v1."
-    )

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from copilot_admin.agent.llm.model_choice import choose_model
 from copilot_admin.agent.providers.registry import (
     make_provider,
     provider_class,
@@ -21,7 +20,6 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady
-from tests.agent.answer_requests import make_query, make_spec
 from tests.agent.providers.upstream import serving
 
 KINDS = [kind for kind, _ in provider_kinds()]
@@ -90,24 +88,3 @@ def test_unknown_kind_is_explained_with_the_kinds_there_are():
     assert caught.value.public == (
         f"There is no kind of provider called 'carrier-pigeon'. Pick one of: {', '.join(KINDS)}."
     )
-
-
-def test_features_of_a_copilot_are_on_or_off():
-    spec = make_spec(features=frozenset({"widget-dashboard-select"}))
-    assert spec.has("widget-dashboard-select")
-    assert not spec.has("widget-global-search")
-
-
-@pytest.mark.parametrize(
-    ("wanted", "chosen", "note"),
-    [
-        (None, "small", ""),
-        ("", "small", ""),
-        ("small", "small", ""),
-        ("large", "large", ""),
-        ("gpt-99", "small", "The client asked for the unknown model 'gpt-99'; 'small' answers."),
-    ],
-)
-def test_client_picks_only_among_the_models_of_the_copilot(wanted, chosen, note):
-    spec = make_spec(models=(("large", "Large"),))
-    assert choose_model(spec, make_query(model=wanted)) == (chosen, note)

@@ -12,15 +12,9 @@ from copilot_admin.agent.tools.registry import find_tools, tool_names
 from copilot_admin.agent.tools.tool import Tool, ToolContext, ToolResult, tool
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, repeatable
 from copilot_admin.agent.values.model_call import ToolCall
-from protocol.events import ArtifactType, MessageArtifact
+from protocol.events import MessageArtifact
 
 CONTEXT = ToolContext(id=UUID(int=0xABCDEF << 104))
-ROWS: list[dict[str, Any]] = [
-    {"name": "a", "value": 1},
-    {"name": "b", "value": None},
-    {"name": "c"},
-]
-CHART = {"name": "N", "description": "D", "type": "bar", "rows": ROWS, "x": "name", "y": ["value"]}
 PARAMETERS = {
     "chart": ["name", "description", "type", "rows", "x", "y"],
     "html": ["name", "description", "html"],
@@ -58,66 +52,6 @@ def test_a_sample_shows_an_artifact_and_needs_its_arguments(one: Tool):
             rest = {key: value for key, value in sample.items() if key != missing}
             with pytest.raises(ToolMistake, match=f"Wrong arguments .*{missing}: "):
                 run(one.schema.name, rest)
-
-
-@every
-@pytest.mark.parametrize("arguments", ["{", "[]", "null", "7"])
-def test_arguments_that_are_not_an_object_are_a_mistake(one: Tool, arguments):
-    call = ToolCall(id="1", name=one.schema.name, arguments=arguments)
-    with pytest.raises(ToolMistake, match="Wrong arguments for the tool"):
-        asyncio.run(one.run(call, context=CONTEXT))
-
-
-@pytest.mark.parametrize(("kind", "x"), [("line", "name"), ("bar", "name"), ("scatter", "value")])
-def test_chart_with_axes(kind, x):
-    (artifact,) = run("chart", {**CHART, "type": kind, "x": x}).events
-    assert artifact == MessageArtifact(
-        type=ArtifactType.CHART,
-        uuid=str(CONTEXT.id),
-        artifact_name="N",
-        description="D",
-        content=ROWS,
-        chart_params={"chartType": kind, "xKey": x, "yKey": ["value"]},
-    )
-
-
-@pytest.mark.parametrize("kind", ["pie", "donut"])
-def test_round_chart(kind):
-    (artifact,) = run("chart", {**CHART, "type": kind}).events
-    assert isinstance(artifact, MessageArtifact)
-    assert artifact.chart_params == {
-        "chartType": kind,
-        "angleKey": "value",
-        "calloutLabelKey": "name",
-    }
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"x": "day"}, "The rows have no column 'day'. Their columns: name, value."),
-        ({"y": ["close"]}, "The rows have no column 'close'. Their columns: name, value."),
-        ({"y": ["name"]}, "The column 'name' has text in it; y takes numbers only."),
-        (
-            {"type": "scatter"},
-            "The column 'name' has text in it; x of a scatter chart takes numbers only. Name another "
-            "x, or draw a line or bar chart.",
-        ),
-        (
-            {"type": "pie", "y": ["value", "value"]},
-            "A pie chart has exactly one column in y, not 2.",
-        ),
-        (
-            {"y": ["value"] * 21},
-            "Wrong arguments for the tool 'chart': y: List should have at most 20 items after "
-            "validation, not 21.",
-        ),
-    ],
-)
-def test_chart_that_cannot_be_drawn_is_explained_to_the_model(changes, sentence):
-    with pytest.raises(ToolMistake) as caught:
-        run("chart", {**CHART, **changes})
-    assert caught.value.public == sentence
 
 
 def test_a_tool_is_made_of_a_typed_function():

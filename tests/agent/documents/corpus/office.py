@@ -142,28 +142,6 @@ def tracked(document: Any) -> None:
     add(paragraph, f"<w:r {W}><w:t> euros.</w:t></w:r>")
 
 
-def control(document: Any) -> None:
-    document.element.body.insert(
-        0,
-        parse_xml(
-            f"<w:sdt {W}><w:sdtContent><w:p><w:r><w:t>In a control 71</w:t></w:r></w:p>"
-            "</w:sdtContent></w:sdt>"
-        ),
-    )
-
-
-def field(document: Any) -> None:
-    paragraph = document.add_paragraph("Page ")
-    for xml in (
-        '<w:fldChar w:fldCharType="begin"/>',
-        "<w:instrText> PAGE </w:instrText>",
-        '<w:fldChar w:fldCharType="separate"/>',
-        "<w:t>3</w:t>",
-        '<w:fldChar w:fldCharType="end"/>',
-    ):
-        add(paragraph, f"<w:r {W}>{xml}</w:r>")
-
-
 def signs(document: Any) -> None:
     paragraph = document.add_paragraph("A")
     for xml in ("<w:tab/>", "<w:t>B</w:t>", "<w:noBreakHyphen/>", "<w:t>C</w:t>", "<w:br/>"):

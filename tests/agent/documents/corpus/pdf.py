@@ -229,27 +229,6 @@ def encrypt(build: Callable[[], bytes]) -> Callable[[], bytes]:
     return build_encrypted
 
 
-def pages(count: int) -> Callable[[Canvas], None]:
-    def paint(canvas: Canvas) -> None:
-        for number in range(1, count + 1):
-            canvas.drawString(72, 750, "Annual report 2024")
-            canvas.drawString(72, 400, f"Text of page {number} says {number * 111}")
-            canvas.drawString(300, 30, f"Page {number} of {count}")
-            canvas.showPage()
-
-    return paint
-
-
-def sizes(canvas: Canvas) -> None:
-    for number, size in enumerate((5, 6, 8, 10, 14, 24, 40)):
-        canvas.setFont("Times-Roman", size)
-        canvas.drawString(72, 760 - 60 * number, f"Size {size} is 1,{size:03} euros")
-
-
-def cropped(document: pikepdf.Pdf) -> None:
-    document.pages[0].CropBox = [50, 50, 562, 742]
-
-
 _GAPS = b"BT /F1 %d Tf 72 720 Td [(Net)-250(income)-250(was)-250(4,410)-250(in)-250(2024)] TJ ET"
 
 CASES = (

@@ -88,13 +88,6 @@ def errors(book: Any) -> None:
     sheet.write_formula(1, 1, "=NA()", None, "#N/A")
 
 
-def merged(book: Any) -> None:
-    sheet = book.add_worksheet("Results")
-    sheet.merge_range("B1:C1", "2024")
-    sheet.write_row(1, 0, ["", "Q1", "Q2"])
-    sheet.write_row(2, 0, ["Retail", 10, 12])
-
-
 def hidden(book: Any) -> None:
     book.add_worksheet("Shown").write(0, 0, "visible 55")
     sheet = book.add_worksheet("Assumptions")
