@@ -3,13 +3,7 @@
 import pytest
 
 from copilot_admin.agent.artifacts import ArtifactNames, find_artifact_names
-from protocol.events import (
-    ArtifactType,
-    FunctionCall,
-    MessageArtifact,
-    MessageChunk,
-    StatusUpdate,
-)
+from protocol.events import ArtifactType, FunctionCall, MessageArtifact, MessageChunk, StatusUpdate
 from protocol.json import Json
 from protocol.models import AiMessage, ContextItem, HumanMessage, ResultMessage
 from tests.agent.answer_requests import make_query

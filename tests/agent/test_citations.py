@@ -14,7 +14,6 @@ from copilot_admin.agent.citations import (
 from copilot_admin.agent.documents.document import Document, DocumentPage, Word
 from copilot_admin.agent.files.contents import FileItem
 from protocol.events import StatusLevel, StatusUpdate
-from protocol.json import JsonObject
 from protocol.models import (
     CommandResult,
     HumanMessage,
@@ -137,25 +136,6 @@ def test_widget_that_is_no_longer_offered_is_cited_by_what_was_asked():
         "metadata": {"input_args": {"symbol": "SYM1"}},
         "citable": True,
     }
-
-
-WEB = {"source_info": {"type": "web", "name": "Minutes"}}
-KNOWN: JsonObject = {"id": "6a097e6b-1d8c-4647-9863-57b23b1e8ad4", **WEB}
-
-
-def test_what_the_data_of_this_turn_cites_is_cited_behind_the_widgets():
-    widget = make_widget()
-    before = replace(data("1"), extra_citations=({"source_info": {"type": "web", "name": "Old"}},))
-    query = make_query(
-        HumanMessage("before"),
-        *fetched_pair([widget], before),
-        HumanMessage("now"),
-        *fetched_pair([widget], replace(data("1"), extra_citations=(WEB, KNOWN))),
-        ResultMessage("execute_agent_tool", {}, (replace(data("2"), extra_citations=(KNOWN,)),)),
-    )
-    found = cited(query)
-    assert [one.source_info["name"] for one in found] == ["prices_1", "Minutes"]
-    assert found[1].id == KNOWN["id"], "the one without an id is the same"
 
 
 def test_of_very_many_sources_the_first_are_cited_and_the_user_is_told():

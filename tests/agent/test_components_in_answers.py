@@ -11,7 +11,6 @@ from copilot_admin.agent.components.inputs import DOCUMENTS, DocumentOrigin, Sou
 from copilot_admin.agent.values.answer_request import AnswerRequest, ComponentCalled, Output
 from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, Usage
 from copilot_admin.agent.values.spec import ComponentUse
-from copilot_admin.errors import ProviderUnavailable
 from protocol.components import ComponentOutput, create_output, create_outputs
 from protocol.events import (
     ArtifactType,
@@ -33,7 +32,7 @@ from protocol.models import (
 from tests.agent.answer_requests import NOW, make_query, make_request, make_spec, outputs_of
 from tests.agent.components.sample_components import sample_components
 from tests.agent.components.test_base import counted
-from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
+from tests.agent.scripted import ScriptedProvider, Step, call, text
 
 __all__ = ["sample_components"]
 pytestmark = pytest.mark.usefixtures("sample_components")
@@ -313,13 +312,6 @@ def test_a_component_asks_the_copilots_model_and_its_tokens_are_counted():
     (called,) = (one for one in found if isinstance(one, ComponentCalled))
     assert called.usage == (usage,)
     assert Usage(input_tokens=5, output_tokens=2, model="small") in found
-
-
-def test_a_model_that_cannot_be_asked_is_the_components_failure():
-    down = broken(ProviderUnavailable("It is down."), "half")
-    request = asking([call("asker", query="Why?"), down, text("Done.")], "asker")
-    _, result = told(request)
-    assert result == "half\nerror: The component 'asker' could not ask its model. It is down."
 
 
 def test_a_component_is_passed_the_question_the_history_and_the_documents():

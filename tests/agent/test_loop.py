@@ -21,13 +21,7 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.agent.values.spec import FixedStep, StepPlace
 from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderUnavailable
-from protocol.events import (
-    FunctionCall,
-    MessageArtifact,
-    MessageChunk,
-    StatusLevel,
-    StatusUpdate,
-)
+from protocol.events import FunctionCall, MessageArtifact, MessageChunk, StatusLevel, StatusUpdate
 from protocol.models import Widgets
 from tests.agent.answer_requests import (
     asked_arguments,

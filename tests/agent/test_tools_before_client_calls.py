@@ -11,7 +11,7 @@ from copilot_admin.agent.client.client_state import (
     verify_memory,
 )
 from copilot_admin.agent.values.answer_request import AnswerRequest, Output, ToolExchange
-from copilot_admin.agent.values.model_call import Finish, ModelMessage, ModelRole, ToolCall
+from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.models import HumanMessage, Widgets
@@ -58,12 +58,6 @@ def wanted(id: str = "call-2") -> Step:
     return call("get_widget_data", call_id=id, widgets=[{"id": WIDGET.ref}])
 
 
-def together(*steps: Step) -> Step:
-    """One answer with the calls of several."""
-    calls = [one for step in steps for one in step.actions if isinstance(one, ToolCall)]
-    return Step((*calls, Finish("tool_calls")))
-
-
 def second(event: Output) -> AnswerRequest:
     """The step after a call, in which the client brings back what it was given."""
     assert isinstance(event, FunctionCall)
@@ -96,16 +90,6 @@ def test_a_component_that_ran_before_the_call_is_known_in_the_next_step():
         ("k00020000", "hello"),
     )
     assert fetched[1] == "get_widget_data"
-
-
-def test_a_component_called_in_the_same_answer_runs_when_the_client_has_come_back():
-    (event,) = answered_once(together(wanted("call-1"), call("echo", query="hello")))
-    assert exchanges_in(event) == ()
-    request = second(event)
-    shown = [one.message for one in events_of(request) if isinstance(one, StatusUpdate)]
-    assert shown == ["Running Echo", "Echo gave a result"]
-    assert isinstance(request.provider, ScriptedProvider)
-    assert _short(request.provider.calls[0].messages[-1]) == ("call-1", "hello")
 
 
 def test_what_is_too_long_to_be_carried_is_named_and_can_be_called_again():

@@ -84,8 +84,10 @@ def import_template(slug: str, model: ModelServer, **changes: Any) -> None:
 class Stranger:
     """Somebody who has read OpenBB's examples and nothing else, in a chat with a template."""
 
-    def __init__(self, slug: str, *replies: Reply, service: str, model: ModelServer) -> None:
-        import_template(slug, model)
+    def __init__(
+        self, slug: str, *replies: Reply, service: str, model: ModelServer, **changes: Any
+    ) -> None:
+        import_template(slug, model, **changes)
         model.plays(*replies)
         self.slug = slug
         self.model = model

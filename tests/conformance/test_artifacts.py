@@ -36,11 +36,11 @@ def shown(artifact: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["line", "bar", "scatter", "pie", "donut"])
-def test_a_chart_is_what_the_package_of_openbb_would_send(kind, service_url, model):
+def test_a_chart_is_what_the_package_of_openbb_would_send(kind, chat_with):
     round_one = kind in ("pie", "donut")
     drawn = ROUND if round_one else AXES
     wish = calls("chart", name="Mine", description="Of the data.", type=kind, **drawn)
-    stranger = Stranger("charts", wish, says("Here it is."), service=service_url, model=model)
+    stranger = chat_with("charts", wish, says("Here it is."))
     [events] = stranger.asks("Draw it.")
     keys: dict[str, Any] = (
         {"angle_key": "value", "callout_label_key": "label"}
@@ -57,7 +57,7 @@ def test_a_chart_is_what_the_package_of_openbb_would_send(kind, service_url, mod
 
 
 def test_all_charts_of_one_answer_stand_between_their_words_with_names_of_their_own(
-    service_url, model
+    chat_with, model
 ):
     kinds = ("line", "bar", "scatter", "pie", "donut")
     replies = [
@@ -77,7 +77,7 @@ def test_all_charts_of_one_answer_stand_between_their_words_with_names_of_their_
         )
         for kind in kinds
     ]
-    stranger = Stranger("charts", *replies, says("Done."), service=service_url, model=model)
+    stranger = chat_with("charts", *replies, says("Done."))
     [events] = stranger.asks("All of them.")
     each = ["copilotMessageChunk", "copilotMessageArtifact"]
     assert [name for name, _ in events] == [*each * 5, "copilotMessageChunk"]
@@ -88,13 +88,13 @@ def test_all_charts_of_one_answer_stand_between_their_words_with_names_of_their_
     assert len(results) == 5
 
 
-def test_a_table_is_what_the_package_of_openbb_would_send(service_url, model):
+def test_a_table_is_what_the_package_of_openbb_would_send(chat_with):
     rows = [{"x": 0, "y": 1, "z": 2}, {"x": 1, "y": 2, "z": 3}]
     wish = Reply(
         words=("Here is an example table:",),
         calls=(("table", {"name": "My Table", "description": "Data.", "rows": rows}),),
     )
-    stranger = Stranger("tables", wish, says("That was it."), service=service_url, model=model)
+    stranger = chat_with("tables", wish, says("That was it."))
     [events] = stranger.asks("As a table.")
     [artifact] = named(events, "copilotMessageArtifact")
     theirs = table(data=rows, name="My Table", description="Data.")
@@ -111,14 +111,14 @@ def test_a_table_is_what_the_package_of_openbb_would_send(service_url, model):
     )
 
 
-def test_html_keeps_inline_styles_and_loses_what_workspace_would_drop(service_url, model):
+def test_html_keeps_inline_styles_and_loses_what_workspace_would_drop(chat_with):
     html = (
         f"{CARD}<table><tr><td>5</td></tr></table>"
         '<script>steal()</script><iframe src="https://example.org"></iframe>'
         '<img src="x" onerror="steal()">'
     )
     wish = calls("html", name="Card", description="A card.", html=html)
-    stranger = Stranger("html-cards", wish, says("One figure."), service=service_url, model=model)
+    stranger = chat_with("html-cards", wish, says("One figure."))
     [events] = stranger.asks("As cards.")
     [artifact] = named(events, "copilotMessageArtifact")
     assert artifact["type"] == "html"
@@ -129,28 +129,6 @@ def test_html_keeps_inline_styles_and_loses_what_workspace_would_drop(service_ur
     for gone in ("script", "iframe", "onerror", "steal"):
         assert gone not in artifact["content"]
     assert text_of(events) == "One figure."
-
-
-def test_charts_are_drawn_of_the_data_of_a_widget(service_url, model):
-    rows = '[{"x": 0, "y": 1}, {"x": 1, "y": 2}]'
-    stranger = Stranger(
-        "charts",
-        calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
-        calls("chart", name="Of it", description="", type="line", **AXES),
-        says("It rises."),
-        service=service_url,
-        model=model,
-    )
-    first, second = stranger.asks(
-        "Draw it.", functions={"get_widget_data": content(rows)}, **widgets(NEWS)
-    )
-    assert [name for name, _ in first] == ["copilotFunctionCall"]
-    assert [name for name, _ in second] == ["copilotMessageArtifact", "copilotMessageChunk"]
-    assert rows in model.told(1)
-    assert {"chart", "get_widget_data"} <= set(model.tools(0))
-    schema = model.tools(0)["chart"]["parameters"]
-    assert schema["properties"]["type"]["enum"] == ["line", "bar", "scatter", "pie", "donut"]
-    assert set(schema["required"]) == {"name", "description", "type", "rows", "x", "y"}
 
 
 TABLE = {"name": " Prices ", "description": "", "rows": POINTS}
@@ -170,25 +148,23 @@ def names_of(events: list[Any]) -> list[str]:
     ],
     ids=["quotes", "lines", "signs", "long"],
 )
-def test_a_name_is_found_again_whatever_is_in_it(name, shown_as, again_as, service_url, model):
+def test_a_name_is_found_again_whatever_is_in_it(name, shown_as, again_as, chat_with, model):
     wish = {**TABLE, "name": name}
     again = [part for _ in range(2) for part in (calls("table", **wish), says("There."))]
-    stranger = Stranger("tables", *again, service=service_url, model=model)
+    stranger = chat_with("tables", *again)
     assert names_of(stranger.asks("As a table.")[0]) == [shown_as]
     stranger.chat.artifacts.clear()
     assert names_of(stranger.asks("Again.")[0]) == [again_as]
     assert "|>" not in str(model.requests[-1]["messages"]), "no marks reach the model"
 
 
-def test_a_name_of_the_leg_before_is_taken_too(service_url, model):
-    stranger = Stranger(
+def test_a_name_of_the_leg_before_is_taken_too(chat_with):
+    stranger = chat_with(
         "charts",
         calls("chart", name="Mine", description="", type="line", **AXES),
         calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
         calls("chart", name="Mine", description="", type="bar", **AXES),
         says("Both."),
-        service=service_url,
-        model=model,
     )
     first, second = stranger.asks(
         "Draw both.",

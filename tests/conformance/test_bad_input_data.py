@@ -3,12 +3,10 @@
 import json
 
 import pytest
-import requests
 
 from copilot_admin.models import Node, Outcome, Run, Turn
 from tests.agent.files.sample_files import base64
-from tests.conformance.strangers import NEWS, Stranger, content, import_template, widgets
-from tests.polling import HANGS_SECONDS
+from tests.conformance.strangers import NEWS, content, widgets
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says
 
@@ -24,14 +22,10 @@ def journaled(*outcomes: str) -> None:
     assert {run.turn for run in runs} == {Turn.objects.get()}
 
 
-def test_a_widget_that_there_is_not_is_told_to_the_model_with_those_there_are(service_url, model):
+def test_a_widget_that_there_is_not_is_told_to_the_model_with_those_there_are(chat_with, model):
     unknown = "00000000-0000-4000-8000-000000000000"
-    stranger = Stranger(
-        "charts",
-        calls("get_widget_data", widgets=[{"id": unknown}]),
-        says("I do not have it."),
-        service=service_url,
-        model=model,
+    stranger = chat_with(
+        "charts", calls("get_widget_data", widgets=[{"id": unknown}]), says("I do not have it.")
     )
     [events] = stranger.asks("Draw it.", **widgets(NEWS))
     assert text_of(events) == "I do not have it."
@@ -40,9 +34,9 @@ def test_a_widget_that_there_is_not_is_told_to_the_model_with_those_there_are(se
     journaled(Outcome.COMPLETED)
 
 
-def test_a_model_that_insists_on_it_is_stopped_and_the_user_told(service_url, model):
+def test_a_model_that_insists_on_it_is_stopped_and_the_user_told(chat_with, model):
     wrong = calls("get_widget_data", widgets=[{"id": "nonsense"}])
-    stranger = Stranger("charts", wrong, wrong, says("Sorry."), service=service_url, model=model)
+    stranger = chat_with("charts", wrong, wrong, says("Sorry."))
     [events] = stranger.asks("Draw it.", **widgets(NEWS))
     [warning] = named(events, "copilotStatusUpdate")
     assert warning["eventType"] == "WARNING"
@@ -55,13 +49,11 @@ def test_a_model_that_insists_on_it_is_stopped_and_the_user_told(service_url, mo
     journaled(Outcome.COMPLETED)
 
 
-def test_a_parameter_that_a_widget_has_not_is_told_to_the_model(service_url, model):
-    stranger = Stranger(
+def test_a_parameter_that_a_widget_has_not_is_told_to_the_model(chat_with, model):
+    stranger = chat_with(
         "charts",
         calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"tick": "A"}}]),
         says("Sorry."),
-        service=service_url,
-        model=model,
     )
     stranger.asks("Draw it.", **widgets(NEWS))
     told = model.requests[1]["messages"][-1]["content"]
@@ -87,10 +79,8 @@ def test_a_parameter_that_a_widget_has_not_is_told_to_the_model(service_url, mod
     ],
     ids=["error", "error without words", "no items", "no content", "no data", "null", "text"],
 )
-def test_errors_and_empty_results_are_told_to_the_model_in_words(result, told, service_url, model):
-    stranger = Stranger(
-        "widget-reader", says("It could not be had."), service=service_url, model=model
-    )
+def test_errors_and_empty_results_are_told_to_the_model_in_words(result, told, chat_with, model):
+    stranger = chat_with("widget-reader", says("It could not be had."))
     _, second = stranger.asks("?", functions={"get_widget_data": lambda _: result}, **widgets(NEWS))
     assert second == [("copilotMessageChunk", {"delta": "It could not be had."})]
     assert told in model.told()
@@ -102,11 +92,11 @@ def test_errors_and_empty_results_are_told_to_the_model_in_words(result, told, s
     ("count", "megabytes"), [(66_000, 3), pytest.param(330_000, 15, marks=pytest.mark.nightly)]
 )
 def test_megabytes_are_cut_between_rows_and_kept_whole_in_the_journal(
-    count, megabytes, service_url, model
+    count, megabytes, chat_with, model
 ):
     rows = json.dumps([{"day": f"d{number:06}", "price": number / 7} for number in range(count)])
     assert round(len(rows) / 1e6) == megabytes
-    stranger = Stranger("widget-reader", says("Much."), service=service_url, model=model)
+    stranger = chat_with("widget-reader", says("Much."))
     _, second = stranger.asks("?", functions={"get_widget_data": content(rows)}, **widgets(NEWS))
     assert text_of(second) == "Much."
     told = model.told()
@@ -114,23 +104,6 @@ def test_megabytes_are_cut_between_rows_and_kept_whole_in_the_journal(
     assert f"of {count} rows left out: too much data]" in told
     journaled(Outcome.COMPLETED, Outcome.COMPLETED)
     assert Node.objects.filter(kind="result").count() == 1
-
-
-def test_fifty_megabytes_are_rejected_with_a_sentence(service_url, model):
-    import_template("widget-reader", model)
-    body = json.dumps({"messages": [{"role": "human", "content": "x" * 50_000_000}]}).encode()
-    headers = {"Origin": "https://pro.openbb.co", "X-Trace-Id": "chat-1"}
-    url = f"{service_url}/v1/copilots/widget-reader/query"
-    response = requests.post(url, data=body, headers=headers, timeout=HANGS_SECONDS)
-    answer = response.json()
-    assert (response.status_code, answer["code"]) == (413, "body-too-large")
-    assert answer["detail"] == (
-        "The request body is larger than the 20 MB this server accepts. Send less data, or ask "
-        "the operator to raise COPILOT_MAX_BODY_MB."
-    )
-    assert response.headers["access-control-allow-origin"] == "https://pro.openbb.co"
-    assert model.requests == []
-    assert not Run.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -145,8 +118,8 @@ def test_fifty_megabytes_are_rejected_with_a_sentence(service_url, model):
     ],
     ids=["no PDF", "no base64", "a private address"],
 )
-def test_a_pdf_that_is_none_is_told_to_the_user_and_to_the_model(item, why, service_url, model):
-    stranger = Stranger("pdf-reader", says("It cannot be read."), service=service_url, model=model)
+def test_a_pdf_that_is_none_is_told_to_the_user_and_to_the_model(item, why, chat_with, model):
+    stranger = chat_with("pdf-reader", says("It cannot be read."))
     result = [{"items": [{"data_format": PDF, **item}]}]
     _, second = stranger.asks("?", functions={"get_widget_data": lambda _: result}, **widgets(NEWS))
     [warning] = named(second, "copilotStatusUpdate")

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Outcome, Run
-from tests.conformance.strangers import Stranger
 from tests.conformance.test_bad_input_data import journaled
 from tests.conformance.test_client import TOOL
 from tests.workspace.client import named, text_of
@@ -42,11 +41,10 @@ def answered(model: Any, number: int = -1) -> str:
     ],
     ids=["x", "y", "text", "two angles", "no rows", "kind"],
 )
-def test_a_chart_that_cannot_be_drawn_is_repaired_by_the_model(wrong, told, service_url, model):
-    stranger = Stranger(
-        "charts", calls("chart", **{**CHART, **wrong}), calls("chart", **CHART), says("It rose."),
-        service=service_url, model=model,
-    )  # fmt: skip
+def test_a_chart_that_cannot_be_drawn_is_repaired_by_the_model(wrong, told, chat_with, model):
+    stranger = chat_with(
+        "charts", calls("chart", **{**CHART, **wrong}), calls("chart", **CHART), says("It rose.")
+    )
     [events] = stranger.asks("Draw it.")
     assert answered(model, 1).startswith(told)
     assert [name for name, _ in events] == ["copilotMessageArtifact", "copilotMessageChunk"]
@@ -54,11 +52,8 @@ def test_a_chart_that_cannot_be_drawn_is_repaired_by_the_model(wrong, told, serv
     journaled(Outcome.COMPLETED)
 
 
-def test_an_mcp_call_that_fails_is_told_to_the_model_in_its_words(service_url, model):
-    stranger = Stranger(
-        "mcp-tools", calls("Tool1_function_one", q="a"), says("It is away."),
-        service=service_url, model=model,
-    )  # fmt: skip
+def test_an_mcp_call_that_fails_is_told_to_the_model_in_its_words(chat_with, model):
+    stranger = chat_with("mcp-tools", calls("Tool1_function_one", q="a"), says("It is away."))
     words = {"error_type": "not_found", "content": "Tool1_function one is not connected."}
     failed = [{"items": [{"content": json.dumps(words)}], "extra_citations": []}]
     _, second = stranger.asks(
@@ -97,9 +92,9 @@ def test_an_mcp_call_that_fails_is_told_to_the_model_in_its_words(service_url, m
     ids=["wrong values", "a number", "no options"],
 )
 def test_options_of_a_wrong_type_take_their_defaults_and_the_run_says_so(
-    options, states, notes, service_url, model
+    options, states, notes, chat_with, model
 ):
-    stranger = Stranger("custom-options", says("Fine."), service=service_url, model=model)
+    stranger = chat_with("custom-options", says("Fine."))
     [events] = stranger.asks("Settings?", workspace_options=options)
     research, tone, view = states
     assert f"Deep Research: {research}\n" in model.system()

@@ -10,12 +10,7 @@ import pytest
 from copilot_admin.models import Feedback, Turn
 from protocol.models import Generation
 from tests.conformance.dialects import QUESTION, asks, offered
-from tests.conformance.strangers import (
-    NEWS,
-    Stranger,
-    import_template,
-    widgets,
-)
+from tests.conformance.strangers import NEWS, import_template, widgets
 from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says
@@ -38,10 +33,8 @@ TOOL = {
 HIT = {"execute_agent_tool": lambda _: [{"items": [{"content": "A hit."}], "extra_citations": []}]}
 
 
-def test_the_prompt_optimizer_streams_the_better_prompt(service_url, model):
-    stranger = Stranger(
-        "prompt-optimizer", says("Act as ", "an analyst."), service=service_url, model=model
-    )
+def test_the_prompt_optimizer_streams_the_better_prompt(chat_with, model):
+    stranger = chat_with("prompt-optimizer", says("Act as ", "an analyst."))
     [events] = stranger.asks("tell me about nvidia", **widgets(NEWS))
     assert {name for name, _ in events} == {"copilotMessageChunk"}
     assert text_of(events) == "Act as an analyst."
@@ -50,8 +43,8 @@ def test_the_prompt_optimizer_streams_the_better_prompt(service_url, model):
     assert stranger.agent["features"]["widget-dashboard-select"] is False
 
 
-def test_reasoning_steps_are_what_the_package_of_openbb_would_send(service_url, model):
-    stranger = Stranger("reasoning-steps", says("A curve."), service=service_url, model=model)
+def test_reasoning_steps_are_what_the_package_of_openbb_would_send(chat_with):
+    stranger = chat_with("reasoning-steps", says("A curve."))
     [events] = stranger.asks("What is a yield curve?")
     first, last = named(events, "copilotStatusUpdate")
     details = {"copilot": "Reasoning Steps", "stage": "start"}
@@ -85,9 +78,9 @@ def test_reasoning_steps_are_what_the_package_of_openbb_would_send(service_url, 
     ids=["nothing", "both", "off is absent", "list"],
 )
 def test_custom_features_reach_the_prompt_with_their_defaults(
-    request_, research, web, service_url, model
+    request_, research, web, chat_with, model
 ):
-    stranger = Stranger("custom-options", says("Hello!"), service=service_url, model=model)
+    stranger = chat_with("custom-options", says("Hello!"))
     stranger.asks("Hello, what features are enabled?", **request_)
     assert f"Deep Research: {research}\n" in model.system()
     assert f"Web Search: {web}\n" in model.system()
@@ -128,14 +121,8 @@ def test_the_model_that_somebody_picks_answers(picker, service_url, model):
     assert [one["model"] for one in model.requests] == ["large-1", "small-1", "small-1"]
 
 
-def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(service_url, model):
-    stranger = Stranger(
-        "mcp-tools",
-        calls("Tool1_function_one", q="rates"),
-        says("Found."),
-        service=service_url,
-        model=model,
-    )
+def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(chat_with, model):
+    stranger = chat_with("mcp-tools", calls("Tool1_function_one", q="rates"), says("Found."))
     first, second = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
     assert first[0][1]["function"] == "execute_agent_tool"
     assert first[0][1]["input_arguments"] == {
@@ -156,11 +143,11 @@ def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(ser
 
 
 @pytest.mark.parametrize("name", [TOOL["name"], "Tool1_function_one"])
-def test_a_model_that_knows_the_clients_own_function_may_call_that(name, service_url, model):
+def test_a_model_that_knows_the_clients_own_function_may_call_that(name, chat_with, model):
     wish = calls(
         "execute_agent_tool", server_id="test_server", tool_name=name, parameters={"q": "rates"}
     )
-    stranger = Stranger("mcp-tools", wish, says("Found."), service=service_url, model=model)
+    stranger = chat_with("mcp-tools", wish, says("Found."))
     first, second = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
     assert first[0][1]["input_arguments"] == {
         "server_id": "test_server",
@@ -211,12 +198,9 @@ SKILL = {
 }
 
 
-def test_a_skill_of_the_catalog_is_asked_for_and_then_followed(service_url, model):
+def test_a_skill_of_the_catalog_is_asked_for_and_then_followed(chat_with, model):
     wanted = {"slug": "financial-analysis", "reason": "The user asked for it by name."}
-    stranger = Stranger(
-        "skills", calls("get_skill_content", **wanted), says("Margins."),
-        service=service_url, model=model,
-    )  # fmt: skip
+    stranger = chat_with("skills", calls("get_skill_content", **wanted), says("Margins."))
     loaded = [{"status": "success", "data": {"skill": SKILL}}]
     first, second = stranger.asks(
         "Use the financial-analysis skill to review AAPL.",
@@ -241,8 +225,8 @@ def test_a_skill_of_the_catalog_is_asked_for_and_then_followed(service_url, mode
         ("thumbs_down", ["Not factually correct / Hallucinations / Inaccurate"], -1),
     ],
 )
-def test_feedback_is_taken_and_lands_on_its_turn(vote, tags, value, service_url, model):
-    stranger = Stranger("feedback", says("Rates."), service=service_url, model=model)
+def test_feedback_is_taken_and_lands_on_its_turn(vote, tags, value, chat_with):
+    stranger = chat_with("feedback", says("Rates."))
     stranger.asks("What moves bonds?")
     judgement = {
         "vote": vote,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.strangers import NEWS, NEWS_SOURCE, PRICE, PRICE_SOURCE, Stranger
+from tests.conformance.strangers import NEWS, NEWS_SOURCE, PRICE, PRICE_SOURCE
 from tests.conformance.test_widgets import on_dashboard
 from tests.workspace.client import text_of
 from tests.workspace.model_server import calls, says
@@ -52,12 +52,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, service_url, model):
+def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, chat_with, model):
     function, arguments = CASES[case]
-    stranger = Stranger(
-        "dashboard-explorer", calls(function, **arguments), says("It is there."),
-        service=service_url, model=model,
-    )  # fmt: skip
+    stranger = chat_with("dashboard-explorer", calls(function, **arguments), says("It is there."))
     first, second = stranger.asks(
         "Do it.",
         functions={function: lambda _: DONE},
@@ -76,11 +73,9 @@ def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, service_ur
     assert made["name"] == function, "the model sees its call under the name it used"
 
 
-def test_a_change_that_fails_is_told_in_the_words_of_workspace(service_url, model):
+def test_a_change_that_fails_is_told_in_the_words_of_workspace(chat_with, model):
     wish = calls("manage_navigation_bar", operation="remove_tabs", tabs=[{"name": "Rates"}])
-    stranger = Stranger(
-        "dashboard-explorer", wish, says("There is none."), service=service_url, model=model
-    )
+    stranger = chat_with("dashboard-explorer", wish, says("There is none."))
     refused = [{"status": "error", "message": "Invalid manage_navigation_bar arguments: tabs"}]
     stranger.asks(
         "Remove it.",
@@ -90,16 +85,14 @@ def test_a_change_that_fails_is_told_in_the_words_of_workspace(service_url, mode
     assert "(error) Invalid manage_navigation_bar arguments: tabs" in model.told()
 
 
-def test_options_of_a_parameter_are_asked_for_before_the_data(service_url, model):
+def test_options_of_a_parameter_are_asked_for_before_the_data(chat_with, model):
     param = {"name": "ticker", "type": "endpoint", "get_options": True, "current_value": "AAPL",
              "description": "", "options_params": []}  # fmt: skip
     widget = {**NEWS, "params": [param]}
-    stranger = Stranger(
+    stranger = chat_with(
         "dashboard-explorer",
         calls("get_params_options", widget=NEWS["uuid"], param="ticker"),
         says("TSLA is one."),
-        service=service_url,
-        model=model,
     )
     options = (
         '{"param_options": [{"param": "ticker", "options": [{"label": "T", "value": "TSLA"}]}]}'
@@ -114,13 +107,9 @@ def test_options_of_a_parameter_are_asked_for_before_the_data(service_url, model
     assert "TSLA" in model.told()
 
 
-def test_a_widget_from_beyond_the_dashboard_is_found_and_fetched(service_url, model):
-    stranger = Stranger(
-        "dashboard-explorer",
-        calls("get_widget_data", widgets=[{"id": PRICE["uuid"]}]),
-        says("Up."),
-        service=service_url,
-        model=model,
+def test_a_widget_from_beyond_the_dashboard_is_found_and_fetched(chat_with, model):
+    stranger = chat_with(
+        "dashboard-explorer", calls("get_widget_data", widgets=[{"id": PRICE["uuid"]}]), says("Up.")
     )
     first, _ = stranger.asks(
         "Prices?",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
-from tests.conformance.strangers import PRICE, PRICE_SOURCE, Stranger, widgets
+from tests.conformance.strangers import PRICE, PRICE_SOURCE, widgets
 from tests.http_stub import files_served
 from tests.workspace.client import named
 from tests.workspace.model_server import calls, says
@@ -22,9 +22,9 @@ def file(**item: Any) -> Any:
 
 
 @pytest.mark.parametrize("by_link", [False, True], ids=["base64", "link"])
-def test_a_pdf_reaches_the_model_as_text_either_way(by_link, service_url, model, settings):
+def test_a_pdf_reaches_the_model_as_text_either_way(by_link, chat_with, model, settings):
     settings.FETCH_ALLOW = ["127.0.0.1"]
-    stranger = Stranger("pdf-reader", says("It pays."), service=service_url, model=model)
+    stranger = chat_with("pdf-reader", says("It pays."))
     with files_served({"/report.pdf": PAGES}) as address:
         source = {"url": f"{address}/report.pdf"} if by_link else {"content": base64(PAGES)}
         first, second = stranger.asks("Dividends?", functions=file(**source), **widgets(PRICE))
@@ -37,12 +37,14 @@ def test_a_pdf_reaches_the_model_as_text_either_way(by_link, service_url, model,
     assert base64(PAGES)[:80] not in str(model.requests), "bytes are never shown to a model"
 
 
-def test_a_dead_link_is_told_to_the_user_once_and_to_the_model_always(service_url, model, settings):
+def test_a_dead_link_is_told_to_the_user_once_and_to_the_model_always(chat_with, model, settings):
     settings.FETCH_ALLOW = ["127.0.0.1"]
-    stranger = Stranger(
-        "widget-citations", calls("get_widget_data", widgets=[{"id": PRICE["uuid"]}]), says("No."),
-        says("Still no."), service=service_url, model=model,
-    )  # fmt: skip
+    stranger = chat_with(
+        "widget-citations",
+        calls("get_widget_data", widgets=[{"id": PRICE["uuid"]}]),
+        says("No."),
+        says("Still no."),
+    )
     with files_served({}) as address:
         link = file(url=f"{address}/gone.pdf")
         _, told = stranger.asks("Dividends?", functions=link, **widgets(secondary=(PRICE,)))
@@ -57,8 +59,8 @@ def test_a_dead_link_is_told_to_the_user_once_and_to_the_model_always(service_ur
     assert sentence in model.told()
 
 
-def test_an_attached_file_is_a_selected_widget_without_uuid(service_url, model):
-    stranger = Stranger("pdf-reader", says("It pays."), service=service_url, model=model)
+def test_an_attached_file_is_a_selected_widget_without_uuid(chat_with, model):
+    stranger = chat_with("pdf-reader", says("It pays."))
     upload = {
         "origin": "OpenBB Hub",
         "widget_id": "file-5e1c",
@@ -74,10 +76,8 @@ def test_an_attached_file_is_a_selected_widget_without_uuid(service_url, model):
     assert stranger.agent["features"]["file-upload"] is True
 
 
-def test_citations_of_a_pdf_mark_the_quoted_line_on_its_page(service_url, model):
-    stranger = Stranger(
-        "pdf-citations", says(f"It says: “{SENTENCE}”"), service=service_url, model=model
-    )
+def test_citations_of_a_pdf_mark_the_quoted_line_on_its_page(chat_with):
+    stranger = chat_with("pdf-citations", says(f"It says: “{SENTENCE}”"))
     _, events = stranger.asks("Dividends?", functions=file(content=base64(PAGES)), **widgets(PRICE))
     assert [name for name, _ in events] == ["copilotMessageChunk", "copilotCitationCollection"]
     [[citation]] = [data["citations"] for data in named(events, "copilotCitationCollection")]
@@ -90,8 +90,8 @@ def test_citations_of_a_pdf_mark_the_quoted_line_on_its_page(service_url, model)
     assert 0 < box["top"] < box["bottom"] < 792
 
 
-def test_an_answer_that_quotes_nothing_still_cites_the_document(service_url, model):
-    stranger = Stranger("pdf-citations", says("It pays more."), service=service_url, model=model)
+def test_an_answer_that_quotes_nothing_still_cites_the_document(chat_with):
+    stranger = chat_with("pdf-citations", says("It pays more."))
     _, events = stranger.asks("Dividends?", functions=file(content=base64(PAGES)), **widgets(PRICE))
     [[citation]] = [data["citations"] for data in named(events, "copilotCitationCollection")]
     assert citation["details"] == [{"Name": "Stock Price"}]

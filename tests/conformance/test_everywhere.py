@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.import_export.templates import templates
 from copilot_admin.models import Outcome, Run
-from tests.conformance.strangers import NEWS, Stranger, import_template, widgets
+from tests.conformance.strangers import NEWS, import_template, widgets
 from tests.wire import Line
 from tests.workspace.client import text_of
 from tests.workspace.model_server import calls, says
@@ -40,9 +40,9 @@ def test_agents_json_describes_each_as_workspace_wants_it(service_url, model):
         assert all(isinstance(value, bool | dict) for value in agent["features"].values())
 
 
-def test_a_chat_of_several_turns_reaches_the_model_whole(service_url, model):
+def test_a_chat_of_several_turns_reaches_the_model_whole(chat_with, model):
     for number, slug in enumerate(templates()):
-        stranger = Stranger(slug, says("4"), service=service_url, model=model)
+        stranger = chat_with(slug, says("4"))
         stranger.chat.trace_id = slug
         stranger.chat.messages = [
             {"role": "human", "content": "1 + 1?"},
@@ -57,24 +57,13 @@ def test_a_chat_of_several_turns_reaches_the_model_whole(service_url, model):
         assert (request["model"], request["stream"]) == ("scripted-1", True)
 
 
-def test_a_request_without_messages_is_refused_in_the_known_words(service_url, model):
-    for slug in templates():
-        import_template(slug, model)
-        for body in (b'{"messages": []}', b'{"messages": [], "tools": null}', b"{}"):
-            with Line(f"{service_url}/v1/copilots/{slug}/query", body=body) as line:
-                answer = json.loads(line.read_all())
-            assert line.status == 422
-            assert "messages list cannot be empty" in answer["detail"]
-    assert not Run.objects.exists()
-
-
 @pytest.mark.parametrize("slug", READERS)
-def test_a_client_that_forgets_the_call_is_not_driven_in_circles(slug, service_url, model):
+def test_a_client_that_forgets_the_call_is_not_driven_in_circles(slug, chat_with):
     """A client drops call and result in some cases, and then sends its question again."""
     ask = calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}])
     asks = templates()[slug].entry["widget_data"] == "ask"
     script = [ask, ask, says("Without it.")] if asks else [says("Without it.")]
-    stranger = Stranger(slug, *script, service=service_url, model=model)
+    stranger = chat_with(slug, *script)
     stranger.chat.messages = [{"role": "human", "content": "What is new?"}]
     first: Any = stranger.chat._post(widgets(NEWS))
     assert first[-1][0] == "copilotFunctionCall"

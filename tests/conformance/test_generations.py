@@ -1,17 +1,14 @@
 """Templates asked by the older clients: what their own example copilots would have sent them."""
 
 import json
-from typing import Any
 
 import pytest
 
 from copilot_admin.models import Run
 from protocol.models import Generation
-from tests.conformance.strangers import NEWS, PRICE, import_template
-from tests.wire import Line
+from tests.conformance.strangers import NEWS, PRICE
 from tests.workspace.client import Event, text_of
-from tests.workspace.model_server import ModelServer, Reply, calls, says
-from tests.workspace.older import OlderWorkspace
+from tests.workspace.model_server import calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,28 +16,6 @@ ONE, TWO = Generation.ONE, Generation.TWO
 ROWS = [{"day": "Mon", "price": 1.5}, {"day": "Tue", "price": 2.5}]
 AS_MARKDOWN = "| day | price |\n| --- | --- |\n| Mon | 1.5 |\n| Tue | 2.5 |"
 BOTH = pytest.mark.parametrize("generation", [ONE, TWO], ids=["1", "2"])
-
-
-@pytest.fixture
-def old(service_url: str, model: ModelServer) -> Any:
-    """Imports a template and gives the chat that a client of a generation has with it."""
-
-    def begin(
-        slug: str, generation: Generation, *replies: Reply, widgets: Any = ()
-    ) -> OlderWorkspace:
-        import_template(slug, model)
-        model.plays(*replies)
-        with Line(f"{service_url}/copilots.json", method="GET") as line:
-            card = json.loads(line.read_all())[slug]
-        assert card["hasStreaming"] is True
-        return OlderWorkspace(
-            query_url=card["endpoints"]["query"],
-            generation=generation,
-            widgets=list(widgets),
-            data=lambda asked: f"the data of {asked}",
-        )
-
-    return begin
 
 
 def test_the_first_generation_is_asked_for_one_widget_after_the_other(old, model):
@@ -98,17 +73,6 @@ def test_charts_come_as_far_as_a_generation_draws_them(kind, generation, old):
 
 
 @BOTH
-def test_tables_come_as_a_table_or_as_markdown(generation, old):
-    wish = calls("table", name="Prices", description="By day.", rows=ROWS)
-    [events] = old("tables", generation, wish, says("It rose.")).ask("As a table.")
-    if generation is ONE:
-        assert text_of(events) == f"\n\n{AS_MARKDOWN}\n\nIt rose."
-    else:
-        assert [name for name, _ in events] == ["copilotMessageArtifact", "copilotMessageChunk"]
-        assert (events[0][1]["type"], events[0][1]["content"]) == ("table", ROWS)
-
-
-@BOTH
 def test_html_comes_as_its_words(generation, old):
     wish = calls("html", name="Card", description="", html="<div><b>5</b> apples</div>")
     [events] = old("html-cards", generation, wish, says("Few.")).ask("As cards.")
@@ -159,22 +123,6 @@ def test_what_only_newer_clients_can_do_is_not_offered(generation, old, model):
     chat = old("dashboard-explorer", generation, says("Two."), widgets=[NEWS])
     chat.ask("What is there?")
     assert list(model.tools(0)) == ["get_widget_data"]
-
-
-@BOTH
-def test_a_model_may_ask_for_a_widget_before_it_draws(generation, old, model):
-    chat = old(
-        "tables",
-        generation,
-        calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
-        calls("table", name="T", description="", rows=ROWS),
-        says("There."),
-        widgets=[NEWS],
-    )
-    first, second = chat.ask("As a table.")
-    assert first[0][0] == "copilotFunctionCall"
-    assert text_of(second).endswith("There.")
-    assert "the data of " in model.told(1)
 
 
 @BOTH

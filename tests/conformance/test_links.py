@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Copilot, Event, EventType
+from protocol.models import Generation
 from tests.agent.files.sample_files import SENTENCE, pdf
-from tests.conformance.strangers import NEWS, Stranger, content, import_template, widgets
+from tests.conformance.dialects import asks, offered
+from tests.conformance.strangers import NEWS, content, import_template, widgets
 from tests.http_stub import files_served
-from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says
-from tests.workspace.stream import events_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,11 +27,12 @@ def address(settings: Any) -> Any:
 
 
 @pytest.mark.parametrize("logging", ["everything", "nothing"])
-def test_the_model_knows_what_is_behind_them_in_both_legs(logging, address, service_url, model):
-    stranger = Stranger(
-        "dashboard-explorer", calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
-        says("They rose."), service=service_url, model=model,
-    )  # fmt: skip
+def test_the_model_knows_what_is_behind_them_in_both_legs(logging, address, chat_with, model):
+    stranger = chat_with(
+        "dashboard-explorer",
+        calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
+        says("They rose."),
+    )
     Copilot.objects.update(logging=logging)
     _, events = stranger.asks(
         "What do they say?",
@@ -55,33 +56,29 @@ def test_the_model_knows_what_is_behind_them_in_both_legs(logging, address, serv
 
 
 GONE = "could not be read. The link has expired or is not open: the server answered 404."
-BODIES: dict[int, dict[str, Any]] = {
-    1: {"widgets": []},
-    2: {"widgets": {"primary": [{"origin": "o", "widget_id": "w"}]}},
-    3: {"timezone": "UTC"},
-}
 
 
-@pytest.mark.parametrize("generation", BODIES)
+@pytest.mark.parametrize("generation", Generation)
 def test_what_cannot_be_read_is_said_in_every_generation(generation, address, service_url, model):
     import_template("prompt-optimizer", model)
     model.plays(says("Sorry."))
     urls = [f"{address}/gone", f"{address}/rates?sig=canary"]
     question = {"role": "human", "content": "What do they say?"}
-    body = {"messages": [question], "urls": urls, **BODIES[generation]}
-    with Line(f"{service_url}/v1/copilots/prompt-optimizer/query", body=body) as line:
-        events = events_of(line.read_all())
+    body = {"messages": [question], "urls": urls, **offered(generation)}
+    events = asks(service_url, "prompt-optimizer", body)
     sentence = f"The link '{address}/gone' {GONE}"
     warnings = [one["message"] for one in named(events, "copilotStatusUpdate")]
-    assert warnings == ([] if generation == 1 else [sentence])
-    assert text_of(events) == (f"{sentence}\n\nSorry." if generation == 1 else "Sorry.")
+    assert warnings == ([] if generation is Generation.ONE else [sentence])
+    assert text_of(events) == (
+        f"{sentence}\n\nSorry." if generation is Generation.ONE else "Sorry."
+    )
     assert sentence in model.told()
     assert "Rates rose." in model.told()
 
 
-def test_nothing_private_is_reached(service_url, model):
+def test_nothing_private_is_reached(chat_with, model):
     with files_served({"/secret": b"The secret."}) as address:
-        stranger = Stranger("prompt-optimizer", says("No."), service=service_url, model=model)
+        stranger = chat_with("prompt-optimizer", says("No."))
         [events] = stranger.asks("What does it say?", urls=[f"{address}/secret"])
     [warning] = named(events, "copilotStatusUpdate")
     assert warning["message"] == (
@@ -91,9 +88,8 @@ def test_nothing_private_is_reached(service_url, model):
     assert "The secret." not in model.told()
 
 
-def test_a_copilot_that_reads_none_says_so(address, service_url, model):
-    stranger = Stranger("prompt-optimizer", says("No."), service=service_url, model=model)
-    import_template("prompt-optimizer", model, read_links=False)
+def test_a_copilot_that_reads_none_says_so(address, chat_with, model):
+    stranger = chat_with("prompt-optimizer", says("No."), read_links=False)
     [events] = stranger.asks("What do they say?", urls=[f"{address}/rates?sig=canary"])
     sentence = f"The link '{address}/rates' was not read. This copilot reads no links."
     assert [one["message"] for one in named(events, "copilotStatusUpdate")] == [sentence]

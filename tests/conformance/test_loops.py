@@ -6,7 +6,7 @@ import pytest
 
 from protocol.models import Generation
 from tests.conformance.dialects import asks, offered
-from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template
+from tests.conformance.strangers import NEWS, PRICE, import_template
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import says
 
@@ -60,9 +60,9 @@ def test_other_arguments_or_options_are_another_question(service_url, model):
     assert text_of(ask_about(service_url, three, TESLA, **options)).startswith(LOOPED)
 
 
-def test_a_client_that_drops_the_data_is_stopped_though_it_repeats_less(service_url, model):
+def test_a_client_that_drops_the_data_is_stopped_though_it_repeats_less(chat_with):
     """Source: a request after a function call comes without timezone, urls and chosen skills."""
-    stranger = Stranger("widget-reader", says("Without it."), service=service_url, model=model)
+    stranger = chat_with("widget-reader", says("Without it."))
     stranger.chat.request = {"widgets": {"primary": [NEWS]}}
     stranger.chat.messages.append({"role": "human", "content": "What moved?"})
     stranger.chat._post({**stranger.chat.request, "urls": ["https://example.com/a"]})

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Run
-from tests.conformance.strangers import NEWS, NEWS_SOURCE, Stranger, content
+from tests.conformance.strangers import NEWS, NEWS_SOURCE, content
 from tests.workspace.client import named
 from tests.workspace.model_server import says
 
@@ -51,8 +51,8 @@ HISTORIES = pytest.mark.parametrize("history", OLD.values(), ids=OLD)
 
 
 @HISTORIES
-def test_workspace_of_today_is_asked_for_data_in_its_own_words(history, service_url, model):
-    stranger = Stranger("widget-reader", says("It fell."), service=service_url, model=model)
+def test_workspace_of_today_is_asked_for_data_in_its_own_words(history, chat_with, model):
+    stranger = chat_with("widget-reader", says("It fell."))
     stranger.chat.messages = list(history)
     first, second = stranger.asks(
         "And now?",

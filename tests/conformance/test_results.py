@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Node
-from tests.conformance.strangers import NEWS, PRICE, Stranger, import_template, widgets
+from protocol.models import Generation
+from tests.conformance.dialects import asks, offered
+from tests.conformance.strangers import NEWS, PRICE, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
 from tests.http_stub import files_served
-from tests.wire import Line
-from tests.workspace.client import Event, named
+from tests.workspace.client import named
 from tests.workspace.model_server import calls, says
-from tests.workspace.stream import events_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -20,21 +20,11 @@ NEW = "5f6c2a34-7d0e-4d0f-9f0a-0b2f6f7c1d11"
 ADDED = {"status": "success", "message": "Added.", "widget_uuid": NEW}
 
 
-def posted(service: str, slug: str, *messages: Any, **request: Any) -> list[Event]:
-    """The answer to a body that some older client wrote."""
-    body = {"messages": messages, **request}
-    with Line(f"{service}/v1/copilots/{slug}/query", body=body) as line:
-        stream = line.read_all()
-    assert line.status == 200, stream
-    return events_of(stream)
-
-
-def test_the_model_learns_the_uuid_of_the_widget_that_it_added(service_url, model):
+def test_the_model_learns_the_uuid_of_the_widget_that_it_added(chat_with, model):
     note = {"widget_type": "note", "name": "Three", "data": "1, 2, 3"}
-    stranger = Stranger(
-        "dashboard-explorer", calls("add_generative_widget", **note), says("It is there."),
-        service=service_url, model=model,
-    )  # fmt: skip
+    stranger = chat_with(
+        "dashboard-explorer", calls("add_generative_widget", **note), says("It is there.")
+    )
     stranger.asks(
         "Note it.",
         functions={"add_generative_widget": lambda _: [ADDED]},
@@ -53,8 +43,8 @@ CITATION = {
 }
 
 
-def test_what_the_data_of_a_widget_cites_is_cited_too(service_url, model):
-    stranger = Stranger("widget-citations", says("It rose."), service=service_url, model=model)
+def test_what_the_data_of_a_widget_cites_is_cited_too(chat_with):
+    stranger = chat_with("widget-citations", says("It rose."))
     cited = [{"items": [{"content": "[1]"}], "extra_citations": [CITATION, {"id": "broken"}]}]
     *_, events = stranger.asks(
         "What moved?", functions={"get_widget_data": lambda _: cited}, **widgets(NEWS)
@@ -68,8 +58,8 @@ def test_what_the_data_of_a_widget_cites_is_cited_too(service_url, model):
 
 
 @pytest.mark.parametrize("nothing", ["[]", "", "{}"])
-def test_a_widget_that_had_nothing_is_not_cited(nothing, service_url, model):
-    stranger = Stranger("widget-citations", says("Nothing."), service=service_url, model=model)
+def test_a_widget_that_had_nothing_is_not_cited(nothing, chat_with):
+    stranger = chat_with("widget-citations", says("Nothing."))
     given = [{"items": [{"content": text}]} for text in (nothing, "[1]")]
     *_, events = stranger.asks(
         "What moved?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS, PRICE)
@@ -78,11 +68,8 @@ def test_a_widget_that_had_nothing_is_not_cited(nothing, service_url, model):
     assert citation["source_info"]["widget_id"] == "stock_price"
 
 
-def test_what_an_mcp_tool_cites_is_cited_under_the_id_that_the_client_knows(service_url, model):
-    stranger = Stranger(
-        "widget-citations", calls("find", q="rates"), says("Found."),
-        service=service_url, model=model,
-    )  # fmt: skip
+def test_what_an_mcp_tool_cites_is_cited_under_the_id_that_the_client_knows(chat_with):
+    stranger = chat_with("widget-citations", calls("find", q="rates"), says("Found."))
     hit = [{"items": [{"content": "A hit."}], "extra_citations": [CITATION]}]
     tool = {"server_id": "s", "name": "find", "url": "http://test.com", "description": ""}
     *_, events = stranger.asks(
@@ -104,8 +91,8 @@ CHART = {"chartType": "line", "xKey": "day", "yKey": ["price"]}
 ROWS = [{"day": "Mon", "price": 1.5}]
 
 
-def test_artifacts_of_every_type_are_known_to_the_model_as_what_they_are(service_url, model):
-    stranger = Stranger("prompt-optimizer", says("Yes."), service=service_url, model=model)
+def test_artifacts_of_every_type_are_known_to_the_model_as_what_they_are(chat_with, model):
+    stranger = chat_with("prompt-optimizer", says("Yes."))
     stranger.asks(
         "Explain them.",
         context=[
@@ -129,9 +116,9 @@ def test_artifacts_of_every_type_are_known_to_the_model_as_what_they_are(service
 OBJECT = {"data_type": "object", "parse_as": "table"}
 
 
-def test_data_that_a_widget_only_links_to_is_fetched_and_told(service_url, model, settings):
+def test_data_that_a_widget_only_links_to_is_fetched_and_told(chat_with, model, settings):
     settings.FETCH_ALLOW = ["127.0.0.1"]
-    stranger = Stranger("widget-citations", says("It rose."), service=service_url, model=model)
+    stranger = chat_with("widget-citations", says("It rose."))
     with files_served({"/rows": json.dumps(ROWS).encode()}) as address:
         link = {"url": f"{address}/rows", "data_format": OBJECT}
         *_, events = stranger.asks(
@@ -151,11 +138,8 @@ CUT = (
 )
 
 
-def test_rows_that_did_not_fit_are_told_to_the_user_once(service_url, model):
-    stranger = Stranger(
-        "widget-reader", says("It rose."), says("It did."), service=service_url, model=model
-    )
-    import_template("widget-reader", model, max_data_tokens=100)
+def test_rows_that_did_not_fit_are_told_to_the_user_once(chat_with, model):
+    stranger = chat_with("widget-reader", says("It rose."), says("It did."), max_data_tokens=100)
     given = [{"items": [{"content": json.dumps(MANY)}]}]
     _, events = stranger.asks(
         "What moved?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS)
@@ -172,9 +156,10 @@ def test_rows_that_did_not_fit_are_told_to_the_user_once(service_url, model):
     assert later == [("copilotMessageChunk", {"delta": "It did."})]
 
 
-def test_rows_that_did_not_fit_into_a_data_message_are_told_too(service_url, model):
-    stranger = Stranger("widget-reader", says("It rose."), service=service_url, model=model)
-    import_template("widget-reader", model, max_data_tokens=100, data_messages={"results": True})
+def test_rows_that_did_not_fit_into_a_data_message_are_told_too(chat_with, model):
+    stranger = chat_with(
+        "widget-reader", says("It rose."), max_data_tokens=100, data_messages={"results": True}
+    )
     given = [{"items": [{"content": json.dumps(MANY)}]}]
     _, events = stranger.asks(
         "What moved?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS)
@@ -191,26 +176,15 @@ def test_rows_that_did_not_fit_into_a_data_message_are_told_too(service_url, mod
     assert len(named(again, "copilotStatusUpdate")) == 1, "the data is of this question again"
 
 
-BODIES: dict[int, dict[str, Any]] = {
-    1: {"widgets": []},
-    2: {"widgets": {"primary": [{"origin": "o", "widget_id": "w"}]}},
-    3: {"timezone": "UTC"},
-}
-
-
-@pytest.mark.parametrize("generation", BODIES)
+@pytest.mark.parametrize("generation", Generation)
 def test_messages_in_parts_are_understood_in_every_generation(generation, service_url, model):
     import_template("reasoning-steps", model)
     model.plays(says("Well."))
-    events = posted(
-        service_url,
-        "reasoning-steps",
-        *(
-            {"role": role, "content": [{"type": "text", "text": f"{role} {part}"} for part in "ab"]}
-            for role in ("human", "ai", "human")
-        ),
-        **BODIES[generation],
-    )
+    messages = [
+        {"role": role, "content": [{"type": "text", "text": f"{role} {part}"} for part in "ab"]}
+        for role in ("human", "ai", "human")
+    ]
+    events = asks(service_url, "reasoning-steps", {"messages": messages, **offered(generation)})
     said = [(one["role"], one["content"]) for one in model.requests[0]["messages"][1:]]
     assert said == [
         ("user", "human a\nhuman b"),
@@ -218,4 +192,4 @@ def test_messages_in_parts_are_understood_in_every_generation(generation, servic
         ("user", "human a\nhuman b"),
     ]
     steps = named(events, "copilotStatusUpdate")
-    assert len(steps) == (0 if generation == 1 else 2)
+    assert len(steps) == (0 if generation is Generation.ONE else 2)

@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
+from tests.conformance.strangers import NEWS, PRICE, content, import_template, widgets
 from tests.conformance.test_client import HIT, TOOL
-from tests.conformance.test_generations import BOTH, ONE, old
+from tests.conformance.test_generations import BOTH, ONE
 from tests.workspace.client import Event, named
-from tests.workspace.model_server import ModelServer, Reply, calls, says
+from tests.workspace.model_server import Reply, calls, says
 
-__all__ = ["old"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 STEPS = [
@@ -20,15 +19,6 @@ STEPS = [
     {"at": "start", "type": "INFO", "message": "Start"},
 ]
 DATA = {"get_widget_data": content("[1]", "[2]"), "get_extra_widget_data": content("[3]")}
-
-
-def stranger_with(
-    slug: str, *replies: Reply, service: str, model: ModelServer, **changes: Any
-) -> Stranger:
-    """A chat with a template that has steps at every place."""
-    stranger = Stranger(slug, *replies, service=service, model=model)
-    import_template(slug, model, steps=STEPS, **changes)
-    return stranger
 
 
 def shown(leg: list[Event]) -> list[str]:
@@ -43,21 +33,19 @@ def details(leg: list[Event]) -> list[Any]:
     return [step.get("details") for step in named(leg, "copilotStatusUpdate")]
 
 
-def test_what_is_fetched_first_is_shown_with_its_names(service_url, model):
-    stranger = stranger_with("widget-citations", says("Up."), service=service_url, model=model)
+def test_what_is_fetched_first_is_shown_with_its_names(chat_with):
+    stranger = chat_with("widget-citations", says("Up."), steps=STEPS)
     first, second = stranger.asks("What moved?", functions=DATA, **widgets(NEWS, PRICE))
     assert shown(first) == ["Start", "Fetch: Company News, Stock Price", "FunctionCall"]
     assert details(first) == [None, [{"How": "at once"}]]
     assert shown(second) == ["Read", "MessageChunk", "CitationCollection", "End"]
 
 
-def test_what_the_model_asks_for_is_shown_in_each_leg_and_the_start_once(service_url, model):
+def test_what_the_model_asks_for_is_shown_in_each_leg_and_the_start_once(chat_with, model):
     ask = Reply(
         calls=(("get_widget_data", {"widgets": [{"id": NEWS["uuid"]}, {"id": PRICE["uuid"]}]}),)
     )
-    stranger = stranger_with(
-        "dashboard-explorer", ask, says("Both."), service=service_url, model=model
-    )
+    stranger = chat_with("dashboard-explorer", ask, says("Both."), steps=STEPS)
     offered = {"widgets": {"primary": [], "secondary": [NEWS], "extra": [PRICE]}}
     first, second, third = stranger.asks("Compare them.", functions=DATA, **offered)
     assert [shown(leg) for leg in (first, second, third)] == [
@@ -70,9 +58,9 @@ def test_what_the_model_asks_for_is_shown_in_each_leg_and_the_start_once(service
     assert shown(again) == ["Start", "MessageChunk", "End"]
 
 
-def test_another_call_of_the_client_has_the_start_before_it_and_nothing_of_data(service_url, model):
+def test_another_call_of_the_client_has_the_start_before_it_and_nothing_of_data(chat_with):
     ask = calls("Tool1_function_one", q="x")
-    stranger = stranger_with("mcp-tools", ask, says("A hit."), service=service_url, model=model)
+    stranger = chat_with("mcp-tools", ask, says("A hit."), steps=STEPS)
     first, second = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
     assert shown(first) == ["Start", "FunctionCall"]
     assert shown(second) == ["MessageChunk", "End"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.agent.files.sample_files import base64
-from tests.conformance.strangers import PRICE, Stranger, widgets
+from tests.conformance.strangers import PRICE, widgets
 from tests.http_stub import files_served
 from tests.workspace.client import named
 from tests.workspace.model_server import says
@@ -25,11 +25,11 @@ def file(**item: Any) -> Any:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("by_link", [False, True], ids=["base64", "link"])
 def test_a_text_file_reaches_the_model_in_any_encoding(
-    by_link, encoding, service_url, model, settings
+    by_link, encoding, chat_with, model, settings
 ):
     settings.FETCH_ALLOW = ["127.0.0.1"]
     data = ROWS.encode(encoding)
-    stranger = Stranger("widget-reader", says("Cheese."), service=service_url, model=model)
+    stranger = chat_with("widget-reader", says("Cheese."))
     with files_served({"/prices.csv": data}) as address:
         source = {"url": f"{address}/prices.csv"} if by_link else {"content": base64(data)}
         _, second = stranger.asks("Prices?", functions=file(**source), **widgets(PRICE))
@@ -38,8 +38,8 @@ def test_a_text_file_reaches_the_model_in_any_encoding(
     assert base64(data)[:20] not in str(model.requests)
 
 
-def test_what_is_no_text_is_told_to_user_and_model(service_url, model):
-    stranger = Stranger("widget-reader", says("Sorry."), service=service_url, model=model)
+def test_what_is_no_text_is_told_to_user_and_model(chat_with, model):
+    stranger = chat_with("widget-reader", says("Sorry."))
     content = base64(bytes(range(256)) * 4)
     _, second = stranger.asks("Prices?", functions=file(content=content), **widgets(PRICE))
     [warning] = named(second, "copilotStatusUpdate")

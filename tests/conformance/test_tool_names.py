@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.models import Run
 from protocol.models import Generation
 from tests.conformance.dialects import QUESTION, asks, offered
-from tests.conformance.strangers import NEWS, Stranger, import_template
+from tests.conformance.strangers import NEWS, import_template
 from tests.conformance.test_client import TOOL
 from tests.workspace.client import named
 from tests.workspace.model_server import ModelServer, calls, says
@@ -38,12 +38,9 @@ def result(name: str, server: str) -> str:
 
 
 @pytest.mark.parametrize("order", [("search", "search_2"), ("search_2", "search")])
-def test_tools_of_one_name_on_two_servers_are_told_apart(order, service_url, model):
+def test_tools_of_one_name_on_two_servers_are_told_apart(order, chat_with, model):
     servers = {"search": "srv-1", "search_2": "srv-2"}
-    stranger = Stranger(
-        "mcp-tools", *[calls(name, q="x") for name in order], says("Both."),
-        service=service_url, model=model,
-    )  # fmt: skip
+    stranger = chat_with("mcp-tools", *[calls(name, q="x") for name in order], says("Both."))
     *legs, _ = stranger.asks(
         "Search both.",
         functions={"execute_agent_tool": answering},
@@ -57,11 +54,9 @@ def test_tools_of_one_name_on_two_servers_are_told_apart(order, service_url, mod
 
 
 @pytest.mark.parametrize("name", ["chart", "get_widget_data", "save_skill", "calculator"])
-def test_a_tool_that_is_called_like_one_of_ours_keeps_its_own_name(name, service_url, model):
+def test_a_tool_that_is_called_like_one_of_ours_keeps_its_own_name(name, chat_with, model):
     other = f"{name}_2"
-    stranger = Stranger(
-        "mcp-tools", calls(other, q="x"), says("Done."), service=service_url, model=model
-    )
+    stranger = chat_with("mcp-tools", calls(other, q="x"), says("Done."))
     import_template("mcp-tools", model, tools=["chart"], components=["calculator@v1"])
     first, _ = stranger.asks(
         "Draw it.", functions={"execute_agent_tool": answering}, tools=[tool(name, "srv-1")]

@@ -5,22 +5,14 @@ import json
 import pytest
 
 from copilot_admin.models import Copilot, Outcome, Run
-from tests.conformance.strangers import (
-    NEWS,
-    NEWS_SOURCE,
-    PRICE,
-    PRICE_SOURCE,
-    Stranger,
-    content,
-    widgets,
-)
-from tests.workspace.model_server import ModelServer, calls, says
+from tests.conformance.strangers import NEWS, NEWS_SOURCE, PRICE, PRICE_SOURCE, content, widgets
+from tests.workspace.model_server import calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_raw_widget_data_is_fetched_first_and_handed_to_the_model(service_url, model):
-    stranger = Stranger("widget-reader", says("Apple ", "rises."), service=service_url, model=model)
+def test_raw_widget_data_is_fetched_first_and_handed_to_the_model(chat_with, model):
+    stranger = chat_with("widget-reader", says("Apple ", "rises."))
     first, second = stranger.asks(
         "What is new?",
         functions={"get_widget_data": content("Apple Reports Record-Breaking Results", "[1, 2]")},
@@ -41,18 +33,16 @@ def test_raw_widget_data_is_fetched_first_and_handed_to_the_model(service_url, m
     assert len(model.requests) == 1, "the model is asked only once the data is there"
 
 
-def test_both_legs_are_in_the_journal_with_what_the_model_used(service_url, model):
-    stranger = Stranger("widget-reader", says("It rises."), service=service_url, model=model)
+def test_both_legs_are_in_the_journal_with_what_the_model_used(chat_with):
+    stranger = chat_with("widget-reader", says("It rises."))
     stranger.asks("?", functions={"get_widget_data": content("[1]")}, **widgets(NEWS))
     first, second = Run.objects.order_by("started_at")
     assert (first.outcome, second.outcome) == (Outcome.COMPLETED, Outcome.COMPLETED)
     assert (second.input_tokens, second.output_tokens) == (120, 30)
 
 
-def test_a_second_question_fetches_again_and_keeps_the_first_answer(service_url, model):
-    stranger = Stranger(
-        "widget-reader", says("One."), says("Two."), service=service_url, model=model
-    )
+def test_a_second_question_fetches_again_and_keeps_the_first_answer(chat_with, model):
+    stranger = chat_with("widget-reader", says("One."), says("Two."))
     fetch = {"get_widget_data": content("[1]")}
     stranger.asks("First?", functions=fetch, **widgets(NEWS))
     legs = stranger.asks("Second?", functions=fetch, **widgets(NEWS))
@@ -71,8 +61,8 @@ def test_a_second_question_fetches_again_and_keeps_the_first_answer(service_url,
     assert model.requests[1]["messages"][4]["content"] == "One."
 
 
-def test_widget_citations_follow_the_text_and_name_widget_and_arguments(service_url, model):
-    stranger = Stranger("widget-citations", says("It rises."), service=service_url, model=model)
+def test_widget_citations_follow_the_text_and_name_widget_and_arguments(chat_with):
+    stranger = chat_with("widget-citations", says("It rises."))
     _, events = stranger.asks(
         "What moved?",
         functions={"get_widget_data": content("[1]", "[2]")},
@@ -117,26 +107,6 @@ def on_dashboard(**more: object) -> dict[str, object]:
     }
 
 
-def test_widgets_of_the_dashboard_are_listed_with_tabs_and_parameters(service_url, model):
-    stranger = Stranger(
-        "dashboard-explorer", says("Company News is there."), service=service_url, model=model
-    )
-    [events] = stranger.asks("What widgets are available in the dashboard?", **on_dashboard())
-    stranger.response().has_any("copilotMessage", "Company News")
-    assert {name for name, _ in events} == {"copilotMessageChunk"}
-    system = model.system()
-    for told in (
-        "Company News",
-        "News about a company",
-        NEWS["uuid"],
-        "ticker",
-        "AAPL",
-        "overview",
-    ):
-        assert str(told) in system
-    assert stranger.agent["features"]["widget-dashboard-search"] is True
-
-
 CHANGES = {
     "add_generative_widget",
     "add_widget_to_dashboard",
@@ -151,37 +121,21 @@ CHANGES = {
     ids=["on", "on in a list", "off", "off in a list"],
 )
 def test_the_dashboard_may_be_changed_only_while_the_user_lets_it(
-    options, may_change, service_url, model
+    options, may_change, chat_with, model
 ):
-    stranger = Stranger("dashboard-explorer", says("Well."), service=service_url, model=model)
+    stranger = chat_with("dashboard-explorer", says("Well."))
     stranger.asks("Change it.", **on_dashboard(workspace_options=options))
     offered = set(model.tools(0))
     assert "get_widget_data" in offered
     assert offered & CHANGES == (CHANGES if may_change else set())
 
 
-def test_the_model_reads_a_widget_of_the_dashboard_with_other_arguments(service_url, model):
-    ask = calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"ticker": "TSLA"}}])
-    stranger = Stranger("dashboard-explorer", ask, says("Up."), service=service_url, model=model)
-    first, second = stranger.asks(
-        "News of Tesla?", functions={"get_widget_data": content("Tesla rises.")}, **on_dashboard()
-    )
-    assert first[0][1]["input_arguments"] == {
-        "data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]
-    }
-    assert [name for name, _ in second] == ["copilotMessageChunk", "copilotCitationCollection"]
-    assert "Tesla rises." in model.told()
-    assert "get_widget_data" in model.tools(0)
-
-
 @pytest.mark.parametrize("logging", ["everything", "nothing"])
-def test_page_actions_and_tabs_are_known_in_both_legs(logging, service_url, model):
-    stranger = Stranger(
+def test_page_actions_and_tabs_are_known_in_both_legs(logging, chat_with, model):
+    stranger = chat_with(
         "dashboard-explorer",
         calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
         says("Two tabs."),
-        service=service_url,
-        model=model,
     )
     Copilot.objects.update(logging=logging)
     functions = {"get_widget_data": content("[1]")}
@@ -196,33 +150,8 @@ def test_page_actions_and_tabs_are_known_in_both_legs(logging, service_url, mode
     assert model.system(1).endswith(start + workspace)
 
 
-@pytest.mark.parametrize("web_search", [True, False])
-def test_portfolio_commentary_fetches_comments_and_cites(
-    web_search, service_url, model: ModelServer
-):
-    stranger = Stranger(
-        "portfolio-commentary", says("It fell in June."), service=service_url, model=model
-    )
-    options = {"web-search": True} if web_search else {}
-    first, second = stranger.asks(
-        "Draft it.",
-        functions={"get_widget_data": content('[{"return": -1.5}]')},
-        workspace_options=options,
-        **widgets(PRICE),
-    )
-    assert first[-1][1]["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
-    assert [name for name, _ in second] == [
-        "copilotStatusUpdate",
-        "copilotMessageChunk",
-        "copilotCitationCollection",
-    ]
-    assert ("Web search is on" in model.system()) is web_search
-    assert '[{"return": -1.5}]' in model.told()
-    assert stranger.agent["features"]["web-search"]["default"] is False
-
-
-def test_an_orchestrator_gives_a_task_which_is_answered_like_a_question(service_url, model):
-    stranger = Stranger("portfolio-commentary", says("It fell."), service=service_url, model=model)
+def test_an_orchestrator_gives_a_task_which_is_answered_like_a_question(chat_with, model):
+    stranger = chat_with("portfolio-commentary", says("It fell."))
     task = {"role": "ai", "content": "Comment on June.", "agent_id": "openbb-copilot"}
     stranger.chat.messages = [{"role": "human", "content": "Ask the others."}, task]
     stranger.chat.request = widgets(PRICE)
@@ -244,11 +173,8 @@ def test_an_orchestrator_gives_a_task_which_is_answered_like_a_question(service_
     ],
     ids=["uuid", "uuids", "sources", "source without uuid", "by name"],
 )
-def test_a_model_may_name_widgets_as_the_clients_function_does(given, service_url, model):
-    stranger = Stranger(
-        "dashboard-explorer", calls("get_widget_data", **given), says("Up."),
-        service=service_url, model=model,
-    )  # fmt: skip
+def test_a_model_may_name_widgets_as_the_clients_function_does(given, chat_with):
+    stranger = chat_with("dashboard-explorer", calls("get_widget_data", **given), says("Up."))
     first, _ = stranger.asks(
         "?", functions={"get_widget_data": content("[1]")}, **widgets(secondary=(NEWS,))
     )

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.agent.client import client_state
 from protocol.models import Generation
-from tests.conformance.strangers import NEWS, PRICE, Stranger, content
+from tests.conformance.strangers import NEWS, PRICE, content
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import Reply, calls, says
 
@@ -41,11 +41,8 @@ def made(leg: list[Event]) -> tuple[str, list[str]]:
     ],
     ids=["one call", "one call, extra first", "two calls", "two calls, extra first"],
 )
-def test_dashboard_and_extra_widgets_of_one_answer_are_all_fetched(asked, service_url, model):
-    stranger = Stranger(
-        "dashboard-explorer", Reply(calls=tuple(asked)), says("Both."),
-        service=service_url, model=model,
-    )  # fmt: skip
+def test_dashboard_and_extra_widgets_of_one_answer_are_all_fetched(asked, chat_with, model):
+    stranger = chat_with("dashboard-explorer", Reply(calls=tuple(asked)), says("Both."))
     first, second, third = stranger.asks("Compare them.", functions=FETCH, **MIXED)
     assert made(first) == ("get_widget_data", ["company_news"])
     assert made(second) == ("get_extra_widget_data", ["stock_price"])
@@ -55,23 +52,11 @@ def test_dashboard_and_extra_widgets_of_one_answer_are_all_fetched(asked, servic
     assert "of all widgets" in model.told()
 
 
-def test_a_widget_that_is_also_on_the_dashboard_is_fetched_from_there(service_url, model):
-    both = {"widgets": {"primary": [], "secondary": [NEWS], "extra": [NEWS, PRICE]}}
-    stranger = Stranger(
-        "dashboard-explorer", Reply(calls=(wanting(NEWS["uuid"]),)), says("News."),
-        service=service_url, model=model,
-    )  # fmt: skip
-    first, _ = stranger.asks("What is new?", functions=FETCH, **both)
-    assert made(first) == ("get_widget_data", ["company_news"])
-
-
-def test_extra_widgets_beyond_the_limit_are_told_to_model_and_user(service_url, model):
+def test_extra_widgets_beyond_the_limit_are_told_to_model_and_user(chat_with, model):
     ask = [calls("get_widget_data", widgets=[{"id": NEWS["uuid"], "params": {"ticker": name}}])
            for name in ("A", "B", "C")]  # fmt: skip
     last = Reply(calls=(wanting(NEWS["uuid"], PRICE["uuid"]),))
-    stranger = Stranger(
-        "dashboard-explorer", *ask, last, says("Without prices."), service=service_url, model=model
-    )
+    stranger = chat_with("dashboard-explorer", *ask, last, says("Without prices."))
     *_, fourth, answer = stranger.asks("Compare them.", functions=FETCH, **MIXED)
     assert made(fourth) == ("get_widget_data", ["company_news"])
     [warning] = named(answer, "copilotStatusUpdate")
@@ -80,14 +65,10 @@ def test_extra_widgets_beyond_the_limit_are_told_to_model_and_user(service_url, 
     assert model.told().endswith("Answer with what you have.")
 
 
-def test_what_cannot_wait_for_the_next_leg_is_told_to_the_model(service_url, model, monkeypatch):
+def test_what_cannot_wait_for_the_next_leg_is_told_to_the_model(chat_with, model, monkeypatch):
     monkeypatch.setattr(client_state, "MAX_WAITING", 20)
-    stranger = Stranger(
-        "dashboard-explorer",
-        Reply(calls=(wanting(NEWS["uuid"], PRICE["uuid"]),)),
-        says("One."),
-        service=service_url,
-        model=model,
+    stranger = chat_with(
+        "dashboard-explorer", Reply(calls=(wanting(NEWS["uuid"], PRICE["uuid"]),)), says("One.")
     )
     first, second = stranger.asks("Compare them.", functions=FETCH, **MIXED)
     assert made(first) == ("get_widget_data", ["company_news"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from protocol.canonical import CanonicalRole, Kind, canonical, kind_of, role_of
+from protocol.canonical import canonical
 from protocol.models import (
     AiMessage,
     CallMessage,
@@ -14,7 +14,6 @@ from protocol.models import (
     DataItem,
     FileReference,
     HumanMessage,
-    Message,
     ResultMessage,
     SourceData,
     SourceError,
@@ -32,21 +31,6 @@ RESULT = ResultMessage(
         CommandResult("success", "Added", {"widget_uuid": "u"}),
     ),
 )
-
-
-@pytest.mark.parametrize(
-    ("message", "role", "kind"),
-    [
-        (HUMAN, CanonicalRole.HUMAN, Kind.TEXT),
-        (AiMessage("a"), CanonicalRole.AI, Kind.TEXT),
-        (CALL, CanonicalRole.AI, Kind.CALL),
-        (RESULT, CanonicalRole.TOOL, Kind.RESULT),
-        (HumanMessage("task", agent_id="openbb-copilot"), CanonicalRole.HUMAN, Kind.TEXT),
-    ],
-)
-def test_messages_have_a_role_and_a_kind(message: Message, role: CanonicalRole, kind: Kind):
-    assert (role_of(message), kind_of(message)) == (role, kind)
-    assert canonical(message).startswith(f"{role}\n{kind}\n".encode())
 
 
 def test_canonical_bytes_are_what_hashes_already_stored_were_made_of():

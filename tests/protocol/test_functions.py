@@ -2,14 +2,7 @@
 
 import pytest
 
-from protocol.functions import (
-    GET_SKILL_CONTENT,
-    GET_WIDGET_DATA,
-    WIDGET_DATA_FUNCTIONS,
-    DataSource,
-    data_sources,
-    get_widget_data_call,
-)
+from protocol.functions import DataSource, data_sources, get_widget_data_call
 
 
 def test_call_names_every_source_in_order():
@@ -49,8 +42,3 @@ def test_call_names_every_source_in_order():
 )
 def test_sources_are_read_from_any_arguments(arguments: dict, sources: tuple):
     assert data_sources(arguments) == sources
-
-
-def test_functions_have_the_names_that_the_client_knows():
-    assert (GET_WIDGET_DATA, GET_SKILL_CONTENT) == ("get_widget_data", "get_skill_content")
-    assert {"get_widget_data", "get_extra_widget_data"} == WIDGET_DATA_FUNCTIONS

@@ -61,20 +61,6 @@ def test_document_is_golden(write, monkeypatch: pytest.MonkeyPatch):
     assert document == (GOLDEN / f"{write.__name__}.json").read_text()
 
 
-def test_copilots_json_has_booleans_only():
-    entry = copilot(FULL)
-    assert all(isinstance(value, bool) for value in entry["features"].values())
-    assert entry["features"].keys() == {
-        "streaming",
-        "widget-dashboard-select",
-        "widget-dashboard-search",
-        "widget-global-search",
-        "file-upload",
-    }
-    assert entry["hasFunctionCalling"] is True
-    assert entry["hasDocuments"] is False
-
-
 def test_uploads_count_as_documents():
     card = replace(PLAIN, features=frozenset({"file-upload"}))
     assert copilot(card)["hasDocuments"] is True

@@ -1,7 +1,6 @@
 """A run from its first moment to its last: what is said, kept and told, and when."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -17,11 +16,7 @@ from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.run_end import RunEvent
 from copilot_admin.transcripts.store.run_start import AcceptedRun
-from protocol.events import (
-    FunctionCall,
-    MessageChunk,
-    StatusUpdate,
-)
+from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.sse import PING, decode, encode_chunk
 from tests.jwt_issuer import ADA
 from tests.runs.running import ANSWERER, LIVE, RUN, ending, play, question, said
@@ -137,19 +132,6 @@ def test_the_keys_that_signed_before_come_oldest_first(settings):
     assert before[1] == signing_key()
     settings.SECRET_KEY = "third"
     assert before[0] == signing_key()
-
-
-def test_the_engine_may_wait_for_what_the_journal_remembers(noted, monkeypatch):
-    remembered: list[Any] = []
-
-    async def answer(answer_request: Any) -> Any:
-        remembered.append(await answer_request.load_stored_turn())
-        yield STOP
-
-    play(monkeypatch, noted, [])
-    monkeypatch.setattr("copilot_admin.runs.run.answer", answer)
-    said()
-    assert remembered == [noted.accepted.stored_turn]
 
 
 def test_a_copilot_that_cannot_answer_says_why(noted):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
 import json
-from typing import Any, ClassVar
+from typing import Any
 
 from django.test import AsyncClient, Client
 import pytest
@@ -15,7 +15,6 @@ from copilot_admin.agent.tools.tool import ToolContext, ToolResult, tool
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.models import Conversation, Event, Outcome, Run
 from protocol.events import MessageChunk
-from protocol.models import Generation
 from tests.agent.scripted import ScriptedProvider, Step, text
 from tests.docs.recipes import execute
 from tests.factories import make_published
@@ -28,13 +27,6 @@ HELLO = {"messages": [{"role": "human", "content": "Will it rain?"}], "timezone"
 
 
 Forecast: Any = execute("protocol/events.py")["Forecast"]  # of docs/extending.md
-
-
-class OldForecast(Forecast):  # type: ignore[misc]  # a class made of text
-    """The same, known to clients for longer."""
-
-    name: ClassVar[str] = "copilotOldForecast"
-    understood_since: ClassVar[Generation] = Generation.ONE
 
 
 class Sky(Enum):
@@ -73,12 +65,12 @@ SAID = {"place": "Bern <b>", "days": [{"day": "Mon", "rain": 3}, {"day": "Tue", 
 @tool(samples=({},))
 async def forecast(context: ToolContext) -> ToolResult:
     """Tells the weather."""
-    return ToolResult("It rains.", (Forecast(**RAIN), OldForecast(**RAIN)))
+    return ToolResult("It rains.", (Forecast(**RAIN),))
 
 
 @pytest.fixture
 def forecaster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copilot whose tool puts out the new events between two pieces of text."""
+    """A copilot whose tool puts out the new event between two pieces of text."""
     monkeypatch.setattr(registry, "TOOLS", (forecast,))
     call = ToolCall(id="c", name="forecast", arguments="{}")
     provider = ScriptedProvider(
@@ -105,29 +97,13 @@ def page(reviewer: Client, rest: str = "change/") -> str:
 
 @pytest.mark.usefixtures("forecaster")
 class TestNewEvent:
-    def test_a_client_of_generation_three_is_told(self):
+    def test_it_is_said_and_kept_where_it_came(self):
         assert read(AsyncClient(), QUERY, HELLO) == [
             ("copilotMessageChunk", {"delta": "Look: "}),
             ("copilotForecast", SAID),
-            ("copilotOldForecast", SAID),
             ("copilotMessageChunk", {"delta": "wet."}),
         ]
-
-    @pytest.mark.parametrize("generation", [Generation.ONE, Generation.TWO])
-    def test_an_older_client_is_told_of_what_it_knows(self, generation):
-        body = {"messages": HELLO["messages"]}
-        if generation is Generation.ONE:
-            body["widgets"] = []
-        said = read(AsyncClient(), f"{QUERY}?generation=2", body)
-        assert [name for name, _ in said if name != "copilotMessageChunk"] == ["copilotOldForecast"]
-        assert len(kept()) == 2
-
-    def test_it_is_kept_where_it_came(self):
-        read(AsyncClient(), QUERY, HELLO)
-        assert kept() == [
-            (6, {"event": "copilotForecast", "data": SAID}),
-            (6, {"event": "copilotOldForecast", "data": SAID}),
-        ]
+        assert kept() == [(6, {"event": "copilotForecast", "data": SAID})]
 
     def test_its_transcript_shows_it_in_a_plain_form(self, reviewer):
         read(AsyncClient(), QUERY, HELLO)
@@ -141,7 +117,7 @@ class TestNewEvent:
     def test_where_no_content_is_kept_its_row_says_only_that_it_was(self):
         make_published(slug="quiet", tools=["forecast"], logging="metadata")
         read(AsyncClient(), "/v1/copilots/quiet/query", HELLO)
-        assert kept() == [(6, None), (6, None)]
+        assert kept() == [(6, None)]
 
 
 def test_an_output_that_is_no_event_is_kept_and_shown_but_not_said(monkeypatch, reviewer):

@@ -20,13 +20,7 @@ from copilot_admin.agent.values.spec import CallLimit, WidgetDataMode
 from protocol.events import FunctionCall
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.models import CallMessage, Generation, HumanMessage, WidgetParam, Widgets
-from tests.agent.answer_requests import (
-    events_of,
-    make_query,
-    make_request,
-    make_spec,
-    make_widget,
-)
+from tests.agent.answer_requests import events_of, make_query, make_request, make_spec, make_widget
 from tests.agent.scripted import ScriptedProvider, Step, text
 
 GET, EXTRA, MCP = "get_widget_data", "get_extra_widget_data", "execute_agent_tool"

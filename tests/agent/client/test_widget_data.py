@@ -143,23 +143,6 @@ def test_a_fetched_widget_may_be_asked_for_other_values_only():
         wanted([{"id": ONE.ref}], query=query)
 
 
-TWINS = (make_widget(1, name="Prices"), make_widget(2, name="Prices"))
-
-
-@pytest.mark.parametrize(
-    ("widgets", "given", "sentence"),
-    [
-        ((ONE,), {"id": "w-9"}, f"There is no widget with the id 'w-9'. Offered ids: {ONE.ref}."),
-        (TWINS, {"id": "Prices"}, "There is no widget with the id 'Prices'"),
-        ((ONE,), {"id": "prices_1", "params": {"ticker": "X"}}, "has no parameter 'ticker'"),
-    ],
-)
-def test_a_wrong_name_is_explained_to_the_model(widgets, given, sentence):
-    with pytest.raises(ToolMistake) as caught:
-        wanted([given], query=make_query(widgets=Widgets(primary=widgets)))
-    assert sentence in caught.value.public
-
-
 @pytest.mark.parametrize(
     ("generation", "groups", "calls", "function", "ids"),
     [

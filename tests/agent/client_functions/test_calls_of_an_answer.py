@@ -7,19 +7,8 @@ import pytest
 
 from copilot_admin.agent.client.workspace import catalog_text
 from copilot_admin.agent.values.model_call import ToolCall
-from protocol.models import (
-    CallMessage,
-    CommandResult,
-    HumanMessage,
-    ResultMessage,
-    Widgets,
-)
-from tests.agent.answer_requests import (
-    make_query,
-    make_request,
-    make_widget,
-    outputs_of,
-)
+from protocol.models import CallMessage, CommandResult, HumanMessage, ResultMessage, Widgets
+from tests.agent.answer_requests import make_query, make_request, make_widget, outputs_of
 from tests.agent.client_functions.samples import FULL_QUERY, SAMPLES, WIDGET_UUID
 from tests.agent.scripted import ScriptedProvider, Step, call, text
 

@@ -8,11 +8,7 @@ from openbb_ai.models import FunctionCallSSE, FunctionCallSSEData
 import pytest
 
 from copilot_admin.agent.client_functions.base import ToolScope
-from copilot_admin.agent.client_functions.registry import (
-    CLIENT_FUNCTIONS,
-    function_named,
-    names,
-)
+from copilot_admin.agent.client_functions.registry import CLIENT_FUNCTIONS, function_named, names
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode
 from protocol.events import FunctionCall, MessageChunk

@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.components.inputs import (
-    MODEL,
-)
+from copilot_admin.agent.components.inputs import MODEL
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.values.model_call import (
     Alive,

@@ -10,11 +10,7 @@ import pytest
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.calculator import Calculator
-from copilot_admin.agent.components.registry import (
-    Registry,
-    registry,
-    sample_findings,
-)
+from copilot_admin.agent.components.registry import Registry, registry, sample_findings
 from copilot_admin.errors import ProviderRefused
 from protocol.components import (
     ComponentArguments,

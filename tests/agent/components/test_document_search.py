@@ -150,12 +150,6 @@ def test_rare_words_count_more_and_equals_keep_their_order():
     assert scores("market silver", among)[1] > scores("market", among)[1] > 0
 
 
-@given(st.lists(st.text(max_size=40), max_size=5), st.text(max_size=40))
-def test_only_shared_words_give_a_score(among, question):
-    for text, score in zip(among, scores(question, among), strict=True):
-        assert (score > 0) == bool(set(terms_of(text)) & set(terms_of(question)))
-
-
 @pytest.mark.parametrize("ending", [". ", '." ', "\n\n", "; ", "}, ", "],"])
 def test_passages_end_with_a_sentence_or_a_row(ending):
     cut = texts(f"one two three four five six seven eight nine ten{ending}" * 40)

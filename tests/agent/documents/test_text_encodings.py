@@ -99,8 +99,3 @@ def test_what_fits_no_encoding_is_told():
     with pytest.raises(UnreadableFile) as told:
         decode_text(b"\xff\x01\xfe\x02" * 20)
     assert told.value.public == UNKNOWN
-
-
-def test_nothing_is_text_of_no_length():
-    assert decode_text(b"").text == ""
-    assert is_probably_text(b"")

@@ -5,9 +5,7 @@ from ipaddress import ip_address
 import pytest
 
 from copilot_admin.agent.fetching.addresses import check_base_url, is_forbidden, is_public
-from copilot_admin.errors import (
-    NotReady,
-)
+from copilot_admin.errors import NotReady
 
 
 @pytest.mark.parametrize(

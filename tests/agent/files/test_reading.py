@@ -27,12 +27,7 @@ from protocol.models import (
     SourceData,
     SourceError,
 )
-from tests.agent.answer_requests import (
-    make_query,
-    make_request,
-    make_spec,
-    outputs_of,
-)
+from tests.agent.answer_requests import make_query, make_request, make_spec, outputs_of
 from tests.agent.documents.corpus.pdf import draw
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
 from tests.agent.files.sample_images import image
@@ -111,20 +106,6 @@ def test_a_link_is_fetched_once_however_often_it_is_repeated():
     found, _ = read(link(), link(), fetch=fetch)
     assert [one.content for one in found] == [f"[page 1]\n{SENTENCE}"] * 2
     assert urls == ["https://files/report.pdf"]
-
-
-def test_what_cannot_be_read_is_a_sentence_in_its_place():
-    found, problems = read(link(), link(), item(base64(b"PK\x03\x04 not a PDF" * 4)), item("%%%"))
-    sentences = (
-        "The file 'report.pdf' could not be read. The link has expired.",
-        "The file 'report.pdf' could not be read. The file is damaged. Save it again and attach that.",
-        "The file 'report.pdf' could not be read. Its content is not base64.",
-    )
-    assert problems == sentences
-    assert [one.content for one in found] == [
-        f"[{one}]" for one in (sentences[0], sentences[0], *sentences[1:])
-    ]
-    assert not any(one.citable for one in found)
 
 
 def test_files_that_are_text_may_come_as_they_are_or_in_base64():
@@ -380,21 +361,3 @@ def test_a_file_that_is_read_in_part_is_told_to_the_user_as_well():
         "Of the file 'report.pdf' only the first 300 pages were read; the file has more."
     ]
     assert told(*turn, AiMessage("One."), HumanMessage("And?")) == []
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "a b " * 100,
-        "Käse " * 100,
-        "data:,%%%%" * 100,
-        "YQ==" * 2,
-        "AAPL\nMSFT\nGOOG\nTSLA\n" * 20,
-        "Apple\nMicrosoft\nGoogle\nTesla" * 20,
-        "AAPL\nMSFT\nGOOG\nTSLA\n" * 2,
-        "Donaudampfschiffahrtsgesellschaft"[:28],
-        "words and words only " * 20,
-    ],
-)
-def test_text_that_is_no_base64_is_text(content):
-    assert base64_files.is_plain_text(content)

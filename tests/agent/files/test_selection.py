@@ -22,12 +22,7 @@ from protocol.models import (
     Widget,
     Widgets,
 )
-from tests.agent.answer_requests import (
-    make_query,
-    make_request,
-    make_spec,
-    outputs_of,
-)
+from tests.agent.answer_requests import make_query, make_request, make_spec, outputs_of
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
 from tests.agent.scripted import ScriptedProvider, text
 

@@ -9,12 +9,7 @@ import pytest
 from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.agent.values.spec import Timeouts
-from copilot_admin.errors import (
-    ProviderBusy,
-    ProviderRefused,
-    ProviderTimeout,
-    ProviderUnavailable,
-)
+from copilot_admin.errors import ProviderBusy, ProviderRefused, ProviderTimeout, ProviderUnavailable
 from tests.agent.scripted import ScriptedProvider, broken, stalled
 from tests.agent.virtual_time import run_at_once
 

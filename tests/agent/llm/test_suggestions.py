@@ -8,13 +8,7 @@ from copilot_admin.agent.values.spec import CitationMode, FixedStep, StepPlace
 from copilot_admin.errors import ProviderRefused
 from protocol.events import MessageChunk, PromptSuggestions, StatusUpdate
 from protocol.models import Generation
-from tests.agent.answer_requests import (
-    loading,
-    make_query,
-    make_request,
-    make_spec,
-    outputs_of,
-)
+from tests.agent.answer_requests import loading, make_query, make_request, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, broken, cut, text
 from tests.agent.scripted import Step as ScriptStep
 

@@ -2,11 +2,7 @@
 
 import pytest
 
-from copilot_admin.agent.llm.tool_calls import (
-    MAX_CALLS,
-    CallLimits,
-    ToolCallAccumulator,
-)
+from copilot_admin.agent.llm.tool_calls import MAX_CALLS, CallLimits, ToolCallAccumulator
 from copilot_admin.errors import LimitReached
 from tests.agent.llm.chunks import fragment
 

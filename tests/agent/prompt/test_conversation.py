@@ -1,19 +1,15 @@
 """The messages that a model sees of a conversation."""
 
-import json
-
 import pytest
 
-from copilot_admin.agent.prompt.conversation import DATA_RULE, MAX_DATA_CHARACTERS, model_messages
-from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall
+from copilot_admin.agent.prompt.conversation import MAX_DATA_CHARACTERS, model_messages
+from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
 from protocol.models import (
-    AiMessage,
     CallMessage,
     CommandResult,
     ContextItem,
     HumanMessage,
     ResultMessage,
-    SourceError,
     Widgets,
 )
 from tests.agent.answer_requests import (
@@ -45,47 +41,6 @@ def system(text):
     return ModelMessage(role=ModelRole.SYSTEM, text=text)
 
 
-def test_conversation_without_data_is_prompt_and_turns():
-    query = make_query(HumanMessage("a"), AiMessage("b"), HumanMessage("c"))
-    assert messages_of(query, prompt="You are {{ copilot.name }}.") == (
-        system("You are Macro."),
-        user("a"),
-        assistant("b"),
-        user("c"),
-    )
-
-
-def test_call_and_result_are_a_pair_in_the_models_own_words():
-    widget = make_widget()
-    query = make_query(
-        HumanMessage("q"),
-        *fetched_pair([widget], data('[{"close": 1.5}]')),
-        widgets=Widgets(primary=(widget,)),
-    )
-    assert messages_of(query) == (
-        system(DATA_RULE),
-        user("q"),
-        ModelMessage(
-            role=ModelRole.ASSISTANT,
-            text="",
-            tool_calls=(
-                ToolCall(
-                    id="call00002",
-                    name="get_widget_data",
-                    arguments=json.dumps(
-                        {"widgets": [{"id": widget.uuid, "params": {"symbol": "SYM1"}}]}
-                    ),
-                ),
-            ),
-        ),
-        ModelMessage(
-            role=ModelRole.TOOL,
-            text='<data source="Prices 1" arguments={"symbol": "SYM1"}>\n[{"close": 1.5}]\n</data>',
-            tool_call_id="call00002",
-        ),
-    )
-
-
 def test_result_without_its_call_gets_one_and_call_without_result_none():
     arguments = asked_arguments(make_widget())
     query = make_query(
@@ -96,23 +51,6 @@ def test_result_without_its_call_gets_one_and_call_without_result_none():
     )
     roles = [message.role.value for message in messages_of(query)]
     assert roles == ["system", "user", "user", "assistant", "tool"]
-
-
-def test_each_source_of_a_result_is_named_and_errors_are_told():
-    first, second = make_widget(1), make_widget(2, params=())
-    query = make_query(
-        HumanMessage("q"),
-        *fetched_pair([first, second], data("1.5"), SourceError("not_found", "Gone.")),
-    )
-    assert messages_of(query)[-1].text == (
-        '<data source="prices_1" arguments={"symbol": "SYM1"}>\n1.5\n</data>\n\n'
-        '<data source="prices_2">\n(error not_found: Gone.)\n</data>'
-    )
-
-
-def test_result_without_any_data_is_said():
-    query = make_query(HumanMessage("q"), ResultMessage("get_widget_data", {}, ()))
-    assert messages_of(query)[-1].text == "(no result)"
 
 
 @pytest.mark.parametrize(
@@ -126,24 +64,6 @@ def test_other_client_functions_keep_their_arguments_under_a_name_servers_accept
     *_, call, result = messages_of(query)
     assert (call.tool_calls[0].name, call.tool_calls[0].arguments) == (name, '{"slug": "brief"}')
     assert result.text == f'<data source="{function}">\n(success)\n</data>'
-
-
-def test_context_stands_behind_the_latest_question():
-    query = make_query(
-        HumanMessage("old"),
-        AiMessage("answer"),
-        HumanMessage("new"),
-        context=(
-            ContextItem(name="Closes", description="By day.", data=data("[1]")),
-            ContextItem(uuid="u-1", data=data("[2]")),
-            ContextItem(),
-        ),
-    )
-    assert messages_of(query)[-1] == user(
-        'new\n\n<data source="Closes" description="By day.">\n[1]\n</data>'
-        '\n\n<data source="u-1">\n[2]\n</data>'
-        '\n\n<data source="context">\n(nothing: the source returned no data)\n</data>'
-    )
 
 
 def test_chosen_skill_stands_behind_the_question_and_an_empty_one_does_not():

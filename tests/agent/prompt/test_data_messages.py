@@ -41,25 +41,6 @@ def seen(query: Query, **changes: Any) -> list[tuple[str, str]]:
     return [(message.role.value, message.text) for message in messages]
 
 
-def test_notes_stand_behind_the_prompt_and_stay_while_the_conversation_lasts() -> None:
-    note = '## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.'
-    first = make_query(HumanMessage("a"))
-    later = make_query(HumanMessage("a"), AiMessage("b"), HumanMessage("c"))
-
-    assert seen(first, system_prompt="Be brief.", data=(NOTE,)) == [
-        ("system", "Be brief."),
-        ("user", note),
-        ("user", "a"),
-    ]
-    assert seen(later, system_prompt="Be brief.", data=(NOTE,)) == [
-        ("system", "Be brief."),
-        ("user", note),
-        ("user", "a"),
-        ("assistant", "b"),
-        ("user", "c"),
-    ]
-
-
 def test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it() -> None:
     rows = {"name": "N", "description": "D", "rows": [{"a": 1}]}
     provider = ScriptedProvider([call("table", **rows), call("table", **rows), text("Done.")])

@@ -69,28 +69,11 @@ def test_encoded_bytes_without_a_format_are_not_dumped_either(prefix):
     )
 
 
-CHART = {"chartType": "line", "xKey": "day", "yKey": ["close"]}
-QUERY = {"origin": "Snowflake", "id": "sales", "widget_uuid": "w-1"}
-
-
 @pytest.mark.parametrize(
     ("form", "content", "shown"),
     [
-        (
-            {"parse_as": "chart", "chart_params": CHART},
-            ROWS,
-            '[a chart, drawn with {"chartType": "line", "xKey": "day", "yKey": ["close"]}]\n'
-            + ROWS,
-        ),
         ({"parse_as": "chart"}, ROWS, f"[a chart]\n{ROWS}"),
         ({"parse_as": "table"}, ROWS, ROWS),
-        (
-            {"parse_as": "snowflake_query", "query_data_source": QUERY},
-            '"SELECT 1\\nFROM x"',
-            '[a Snowflake query, asked of {"origin": "Snowflake", "id": "sales", '
-            '"widget_uuid": "w-1"}]\nSELECT 1\nFROM x',
-        ),
-        ({"parse_as": "snowflake_python"}, '"a = 1"', "[Python code for Snowflake]\na = 1"),
         ({"parse_as": "text"}, '"Rates \\"rose\\".\\nMuch."', 'Rates "rose".\nMuch.'),
         ({"parse_as": "text"}, "Rates rose.", "Rates rose."),
         ({"parse_as": "text"}, '"Rates" rose.', '"Rates" rose.'),

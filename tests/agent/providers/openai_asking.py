@@ -15,9 +15,7 @@ from copilot_admin.agent.values.model_call import (
     TextDelta,
     Usage,
 )
-from copilot_admin.errors import (
-    RunError,
-)
+from copilot_admin.errors import RunError
 from tests.agent.providers.upstream import finish_chunk, serving, text_chunk
 
 CALL = ModelCall(model="small", messages=(ModelMessage(role=ModelRole.USER, text="Hi"),))

@@ -1,6 +1,5 @@
 """The demo model: labelled, repeatable, and able to show the features of a copilot."""
 
-import asyncio
 import json
 
 import pytest
@@ -9,14 +8,11 @@ from copilot_admin.agent.llm.demo_answers import DEMO_ANSWERS, LABEL
 from copilot_admin.agent.llm.demo_script import DATA_LABEL, NO_ANSWER, next_moves
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.model_call import (
-    Finish,
     ModelCall,
     ModelMessage,
     ModelRole,
-    TextDelta,
     ToolCall,
     ToolSchema,
-    UsageSource,
 )
 from copilot_admin.agent.values.spec import ProviderSpec, WidgetDataMode
 from protocol.events import (
@@ -26,7 +22,7 @@ from protocol.events import (
     MessageArtifact,
     MessageChunk,
 )
-from protocol.models import CommandResult, ContextItem, HumanMessage, ResultMessage, Widgets
+from protocol.models import ContextItem, HumanMessage, Widgets
 from tests.agent.answer_requests import (
     asked_arguments,
     data,
@@ -123,18 +119,6 @@ def test_a_skill_is_loaded_by_name_before_anything_else(question, slug):
     (event,) = answered(make_query(HumanMessage(question), skills_catalog=SKILLS, widgets=widgets))
     assert isinstance(event, FunctionCall)
     assert (event.function, event.input_arguments) == ("get_skill_content", {"slug": slug})
-
-
-def test_a_skill_that_nobody_names_is_not_loaded_and_what_one_says_is_quoted():
-    assert isinstance(answered(make_query(skills_catalog=SKILLS))[-1], MessageChunk)
-    skill = {"slug": "memo", "contentMarkdown": "Be brief."}
-    loaded = ResultMessage(
-        function="get_skill_content",
-        input_arguments={"slug": "memo"},
-        data=(CommandResult(status="success", data={"skill": skill}),),
-    )
-    query = make_query(HumanMessage("Use a skill"), loaded, skills_catalog=SKILLS)
-    assert "Be brief." in text_of(answered(query))
 
 
 def test_data_is_described_and_cited():
@@ -252,26 +236,3 @@ def test_tool_is_called_once_and_not_when_the_question_does_not_name_it():
     answer = moved("echo", tool, messages=(said, result))
     assert isinstance(answer, str)
     assert answer.endswith("A tool returned: echoed")
-
-
-def test_usage_is_estimated_and_the_stream_never_starves_others():
-    async def run():
-        turns = 0
-
-        async def other():
-            nonlocal turns
-            while True:
-                turns += 1
-                await asyncio.sleep(0)
-
-        task = asyncio.ensure_future(other())
-        call = ModelCall(model="demo", messages=(ModelMessage(role=ModelRole.USER, text="12345"),))
-        deltas = [delta async for delta in DEMO.stream(call)]
-        task.cancel()
-        return deltas, turns
-
-    deltas, turns = asyncio.run(run())
-    words = [delta for delta in deltas if isinstance(delta, TextDelta)]
-    usage, finish = deltas[-2:]
-    assert (usage.source, finish) == (UsageSource.ESTIMATED, Finish("stop"))
-    assert turns >= len(words)

@@ -11,17 +11,9 @@ import pytest
 from copilot_admin.agent.providers import openai_compatible
 from copilot_admin.agent.providers.http_client import close_clients, get_client
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
-from copilot_admin.agent.values.model_call import (
-    Finish,
-    TextDelta,
-)
+from copilot_admin.agent.values.model_call import Finish, TextDelta
 from copilot_admin.agent.values.spec import ProviderSpec
-from tests.agent.providers.openai_asking import (
-    CALL,
-    deltas_of,
-    hello,
-    streamed,
-)
+from tests.agent.providers.openai_asking import CALL, deltas_of, hello, streamed
 from tests.agent.providers.upstream import serving, text_chunk
 from tests.polling import HANGS_SECONDS
 

@@ -5,25 +5,25 @@ import asyncio
 import pytest
 
 from copilot_admin.agent.providers import openai_compatible
-from copilot_admin.agent.values.model_call import (
-    ALIVE,
-    Finish,
-    TextDelta,
-    Usage,
-    UsageSource,
-)
-from copilot_admin.errors import (
-    ProviderUnavailable,
-)
-from tests.agent.providers.openai_asking import (
-    COUNTED,
-    USAGE,
-    deltas_of,
-    failed,
-    streamed,
-)
+from copilot_admin.agent.values.model_call import ALIVE, Finish, TextDelta, Usage, UsageSource
+from copilot_admin.errors import ProviderUnavailable
+from tests.agent.providers.openai_asking import COUNTED, USAGE, deltas_of, failed, hello, streamed
 from tests.agent.providers.upstream import finish_chunk, serving, text_chunk
 from tests.polling import HANGS_SECONDS
+
+
+def test_answer_is_streamed_with_usage_and_finish():
+    deltas, server = streamed(hello)
+    assert deltas == [TextDelta("Hello"), COUNTED, Finish("stop")]
+    (request,) = server.requests
+    assert (request.method, request.path) == ("POST", "/v1/chat/completions")
+    assert request.headers["authorization"] == "Bearer sk-test"
+    assert request.json == {
+        "model": "small",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
 
 
 def test_connection_that_breaks_after_words_leaves_a_cut_answer():

@@ -4,14 +4,8 @@ import asyncio
 
 import pytest
 
-from copilot_admin.errors import (
-    ProviderBroke,
-    ProviderRefused,
-    ProviderUnavailable,
-)
-from tests.agent.providers.openai_asking import (
-    refusing,
-)
+from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderUnavailable
+from tests.agent.providers.openai_asking import refusing
 from tests.agent.providers.upstream import serving
 
 

@@ -6,10 +6,7 @@ import pytest
 
 from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
-from copilot_admin.agent.values.model_call import (
-    ALIVE,
-    TextDelta,
-)
+from copilot_admin.agent.values.model_call import ALIVE, TextDelta
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import (
     NotReady,
@@ -19,13 +16,7 @@ from copilot_admin.errors import (
     ProviderUnavailable,
 )
 from tests import tls
-from tests.agent.providers.openai_asking import (
-    deltas_of,
-    failed,
-    hello,
-    refusing,
-    streamed,
-)
+from tests.agent.providers.openai_asking import deltas_of, failed, hello, refusing, streamed
 from tests.agent.providers.upstream import serving, text_chunk
 
 

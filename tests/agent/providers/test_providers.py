@@ -6,11 +6,7 @@ import re
 
 import pytest
 
-from copilot_admin.agent.providers.registry import (
-    make_provider,
-    provider_class,
-    provider_kinds,
-)
+from copilot_admin.agent.providers.registry import make_provider, provider_class, provider_kinds
 from copilot_admin.agent.values.model_call import (
     Finish,
     ModelCall,

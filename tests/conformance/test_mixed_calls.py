@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Copilot, Logging, Outcome
-from tests.conformance.strangers import (
-    NEWS,
-    PRICE,
-    Stranger,
-    content,
-    widgets,
-)
+from tests.conformance.strangers import NEWS, PRICE, Stranger, content, widgets
 from tests.conformance.test_bad_input_data import journaled
 from tests.conformance.test_bad_input_tools import CHART
 from tests.conformance.test_client import HIT, TOOL
@@ -40,10 +34,8 @@ def roles(model: ModelServer, number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("order", [(FETCH, DRAW), (DRAW, FETCH)], ids=["client first", "last"])
-def test_a_chart_called_with_a_widget_is_shown_when_the_data_is_there(order, service_url, model):
-    stranger = Stranger(
-        "charts", Reply(calls=order), says("It rose."), service=service_url, model=model
-    )
+def test_a_chart_called_with_a_widget_is_shown_when_the_data_is_there(order, chat_with, model):
+    stranger = chat_with("charts", Reply(calls=order), says("It rose."))
     first, second = stranger.asks(
         "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
     )
@@ -56,9 +48,9 @@ def test_a_chart_called_with_a_widget_is_shown_when_the_data_is_there(order, ser
     journaled(Outcome.COMPLETED, Outcome.COMPLETED)
 
 
-def test_calls_to_the_client_leave_one_after_the_other_without_asking_the_model(service_url, model):
+def test_calls_to_the_client_leave_one_after_the_other_without_asking_the_model(chat_with, model):
     three = Reply(calls=tuple(("Tool1_function_one", {"q": letter}) for letter in "abc"))
-    stranger = Stranger("mcp-tools", three, says("All."), service=service_url, model=model)
+    stranger = chat_with("mcp-tools", three, says("All."))
     *first, last = stranger.asks("Find them.", functions=HIT, tools=[TOOL])
     parameters = [asked(leg)["input_arguments"]["parameters"]["q"] for leg in first]
     assert parameters == ["a", "b", "c"]
@@ -68,9 +60,9 @@ def test_calls_to_the_client_leave_one_after_the_other_without_asking_the_model(
     journaled(*[Outcome.COMPLETED] * 4)
 
 
-def test_two_widgets_called_apart_are_one_call(service_url, model):
+def test_two_widgets_called_apart_are_one_call(chat_with):
     both = Reply(calls=(FETCH, ("get_widget_data", {"widgets": [{"id": PRICE["uuid"]}]})))
-    stranger = Stranger("charts", both, says("Both."), service=service_url, model=model)
+    stranger = chat_with("charts", both, says("Both."))
     first, second = stranger.asks(
         "Draw it.", functions={"get_widget_data": content("[1]", "[2]")}, **widgets(NEWS, PRICE)
     )
@@ -78,12 +70,11 @@ def test_two_widgets_called_apart_are_one_call(service_url, model):
     assert text_of(second) == "Both."
 
 
-def test_what_was_wrong_beside_a_call_is_told_when_it_has_been_carried_out(service_url, model):
+def test_what_was_wrong_beside_a_call_is_told_when_it_has_been_carried_out(chat_with, model):
     wrong = ("chart", {**CHART, "x": "date"})
-    stranger = Stranger(
-        "charts", Reply(calls=(FETCH, wrong)), calls("chart", **CHART), says("It rose."),
-        service=service_url, model=model,
-    )  # fmt: skip
+    stranger = chat_with(
+        "charts", Reply(calls=(FETCH, wrong)), calls("chart", **CHART), says("It rose.")
+    )
     first, second = stranger.asks(
         "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
     )
@@ -114,25 +105,18 @@ LOST: dict[str, Any] = {"copilot_function_call_arguments": {}}
     ],
     ids=["lost", "altered", "no text"],
 )
-def test_a_client_that_loses_what_it_carries_only_costs_another_call(change, service_url, model):
-    stranger = Stranger(
-        "charts", Reply(calls=(FETCH, DRAW)), calls(*DRAW[:1], **CHART), says("It rose."),
-        service=service_url, model=model,
-    )  # fmt: skip
+def test_a_client_that_loses_what_it_carries_only_costs_another_call(change, chat_with, model):
+    stranger = chat_with(
+        "charts", Reply(calls=(FETCH, DRAW)), calls(*DRAW[:1], **CHART), says("It rose.")
+    )
     Copilot.objects.update(logging=Logging.METADATA)
     [second] = both_with_one_left(stranger, change)
     assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
     assert len(model.requests) == 3
 
 
-def test_a_new_question_forgets_what_was_waiting(service_url, model):
-    stranger = Stranger(
-        "charts",
-        Reply(calls=(FETCH, DRAW)),
-        says("Something else."),
-        service=service_url,
-        model=model,
-    )
+def test_a_new_question_forgets_what_was_waiting(chat_with):
+    stranger = chat_with("charts", Reply(calls=(FETCH, DRAW)), says("Something else."))
     stranger.chat.functions = {"get_widget_data": content("[1]")}
     stranger.chat.request = widgets(NEWS)
     stranger.chat.messages.append({"role": "human", "content": "Draw it."})
