@@ -5,15 +5,13 @@ from typing import Any
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.test import Client
-from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.copilots.callers import identify
 from copilot_admin.errors import Unauthorized
 from copilot_admin.models import EndpointKey
-from tests.admin.pages import messages_of, submit
-from tests.factories import make_copilot, make_key, make_user
+from tests.admin.pages import messages_of, submit, url_of
+from tests.factories import make_copilot, make_key
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/copilot_admin/endpointkey/add/"
@@ -21,18 +19,8 @@ LIST = "/admin/copilot_admin/endpointkey/"
 FORM = "endpointkey_form"
 
 
-@pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(make_user(Role.OPERATORS))
-    return client
-
-
 def make(client: Client, **changes: Any) -> Any:
     return submit(client, ADD, {"name": "Desk", **changes}, form_id=FORM, button="_save")
-
-
-def url_of(key: EndpointKey, page: str = "change") -> str:
-    return reverse(f"admin:copilot_admin_endpointkey_{page}", args=[key.pk])
 
 
 def test_a_key_is_shown_once_and_works(operator: Client) -> None:

@@ -44,13 +44,6 @@ RULE = {
 HOSTILE = "<script>alert(1)</script>\u202e"
 
 
-@pytest.fixture
-def operator() -> Client:
-    client = Client()
-    client.force_login(make_user(Role.OPERATORS))
-    return client
-
-
 def errors_of(response) -> dict[str, str | None]:
     """Return the code of the first error of each field."""
     assert response.status_code == 200

@@ -7,20 +7,12 @@ from django.test import Client as Browser
 from django.utils import timezone
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.models import CallStatus, ComponentCall
-from tests.factories import make_call, make_copilot, make_key, make_user
+from tests.factories import make_call, make_copilot, make_key
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/componentcall/"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def reviewer() -> Browser:
-    browser = Browser()
-    browser.force_login(make_user(Role.REVIEWERS))
-    return browser
 
 
 def found(response: Any) -> list[ComponentCall]:

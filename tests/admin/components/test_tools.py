@@ -103,12 +103,6 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "registry", lambda: found)
 
 
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
-
-
 def run(client: Client, tool: str, arguments: object = None, **given: Any) -> Any:
     """Return the response of a try; htmx gets the result alone."""
     body = {"arguments": json.dumps(arguments or {}), **given}

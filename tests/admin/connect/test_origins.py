@@ -7,11 +7,10 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.models import AllowedOrigin, Copilot
 from tests.admin.pages import messages_of
-from tests.factories import make_published, make_user
+from tests.factories import make_published
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MINE = "https://mine.example:8443"
@@ -27,12 +26,6 @@ def _forgotten_afterwards() -> Iterator[None]:
 @pytest.fixture
 def copilot(transactional_db: None) -> Copilot:
     return make_published()
-
-
-@pytest.fixture
-def operator(client: Client, copilot: Copilot) -> Client:
-    client.force_login(make_user(Role.OPERATORS))
-    return client
 
 
 def url(name: str, copilot: Copilot) -> str:

@@ -7,7 +7,6 @@ from django.test import Client, override_settings
 from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.connection_test.steps import StepName
 from copilot_admin.connection_test.values import StepResult, StepVerdict
 from copilot_admin.models import (
@@ -20,19 +19,13 @@ from copilot_admin.models import (
 )
 from tests.agent.scripted import ScriptedProvider, text
 from tests.connection_test.test_client import says
-from tests.factories import make_key, make_published, make_user
+from tests.factories import make_key, make_published
 from tests.http_stub import http_stub
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTIONS = (StepName.THREE, StepName.TWO, StepName.ONE)
 # On the loopback every address is one that only this machine reaches.
 HERE = {StepName.ADDRESS: StepVerdict.WARN}
-
-
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS))
-    return client
 
 
 @pytest.fixture

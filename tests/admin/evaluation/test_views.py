@@ -47,12 +47,6 @@ def _background_is_open() -> None:
     background_tasks.start()
 
 
-@pytest.fixture
-def builder(client: Client) -> Client:
-    client.force_login(make_user(Role.BUILDERS, username="ada"))
-    return client
-
-
 def url(suffix: str, *arguments: object) -> str:
     return reverse(f"admin:copilot_admin_copilot_test{suffix}", args=arguments)
 

@@ -24,12 +24,6 @@ PAGE, ONE = "/admin/limits/", "/admin/limits/one/"
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(make_user(Role.OPERATORS))
-    return client
-
-
 def rows(client: Client) -> dict[str, list[tuple[str, str, int | None]]]:
     found = client.get(PAGE).context["rows"]
     return {row.name: [(one.label, one.text, one.percent) for one in row.meters] for row in found}

@@ -5,15 +5,13 @@ from decimal import Decimal
 import json
 from typing import Any
 
-from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.models import ModelPrice, Provider
-from tests.admin.pages import messages_of
+from tests.admin.pages import errors_of, messages_of
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.pricing.pricing import make_price
 
@@ -26,19 +24,8 @@ GOOD = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06}
 
 
 @pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(make_user(Role.OPERATORS))
-    cache.clear()
-    return client
-
-
-@pytest.fixture
 def cloud() -> Provider:
     return make_provider(name="Cloud", kind="openai_compatible")
-
-
-def errors_of(response: Any) -> dict[str, list[str]]:
-    return dict(response.context["adminform"].form.errors)
 
 
 def values(**changes: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 import pytest
 
-from copilot_admin.config.roles import Role
 from copilot_admin.evaluation.running import WorkKind, running
 from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.jobs.removal import begin_erasure
@@ -18,13 +17,6 @@ from tests.factories import make_case, make_copilot, make_user
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/jobs/"
 CANCEL = f"{PAGE}cancel/"
-
-
-@pytest.fixture
-def operator() -> Client:
-    browser = Client()
-    browser.force_login(make_user(Role.OPERATORS))
-    return browser
 
 
 def test_everything_that_runs_is_named_with_its_progress(operator: Client):
