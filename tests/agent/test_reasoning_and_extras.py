@@ -124,14 +124,6 @@ def test_thoughts_are_kept_apart_from_the_answer_and_not_sent_back():
     assert "I think." not in sent
 
 
-def test_what_came_with_a_call_goes_back_within_the_run():
-    extras = CallExtras(model="small", call=SIGNED.call, message={"reasoning_content": "hm"})
-    _, provider = answered(calling("table", TABLE, extras=extras), text("Done."))
-    said = build_request(provider.calls[1])["messages"][-2]
-    assert said["reasoning_content"] == "hm"
-    assert said["tool_calls"][0]["extra_content"] == SIGNED.call["extra_content"]
-
-
 def steps(first, extras_of_table=None):
     """The messages of the request that follows a call of the client, with calls and results."""
     before = [calling("table", TABLE, extras=extras_of_table)] if extras_of_table else []

@@ -1,7 +1,5 @@
 """What the server's tools gave before the client was called is not lost in the next step."""
 
-from typing import Any
-
 import pytest
 
 from copilot_admin.agent.client.client_state import (
@@ -10,24 +8,21 @@ from copilot_admin.agent.client.client_state import (
     audiences,
     verify_memory,
 )
-from copilot_admin.agent.values.answer_request import AnswerRequest, Output, ToolExchange
-from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
+from copilot_admin.agent.values.answer_request import Output, ToolExchange
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
-from protocol.events import FunctionCall, StatusUpdate
+from protocol.events import FunctionCall
 from protocol.models import HumanMessage, Widgets
 from tests.agent.answer_requests import (
     KEY,
     NOW,
-    data,
     events_of,
-    fetched_pair,
     make_query,
     make_request,
     make_spec,
     make_widget,
 )
 from tests.agent.components.sample_components import sample_components
-from tests.agent.scripted import ScriptedProvider, Step, call, text
+from tests.agent.scripted import ScriptedProvider, Step, call
 
 __all__ = ["sample_components"]
 pytestmark = pytest.mark.usefixtures("sample_components")
@@ -56,40 +51,6 @@ def exchanges_in(event: Output) -> tuple[ToolExchange, ...]:
 
 def wanted(id: str = "call-2") -> Step:
     return call("get_widget_data", call_id=id, widgets=[{"id": WIDGET.ref}])
-
-
-def second(event: Output) -> AnswerRequest:
-    """The step after a call, in which the client brings back what it was given."""
-    assert isinstance(event, FunctionCall)
-    pair = fetched_pair([WIDGET], data("1"), extra_state=event.extra_state)
-    query = make_query(HumanMessage("q"), *pair, widgets=WIDGETS)
-    return make_request(ScriptedProvider([text("Done.")]), query=query, spec=SPEC)
-
-
-def said_by_tools(request: AnswerRequest) -> list[tuple[Any, ...]]:
-    events_of(request)
-    provider = request.provider
-    assert isinstance(provider, ScriptedProvider)
-    return [_short(one) for one in provider.calls[0].messages if one.tool_calls or one.tool_call_id]
-
-
-def _short(message: ModelMessage) -> tuple[Any, ...]:
-    if message.role is ModelRole.TOOL:
-        return message.tool_call_id, message.text
-    (one,) = message.tool_calls
-    return one.id, one.name, one.arguments
-
-
-def test_a_component_that_ran_before_the_call_is_known_in_the_next_step():
-    *shown, event = answered_once(call("echo", query="hello"), wanted())
-    assert exchanges_in(event) == (ToolExchange("echo", '{"query": "hello"}', "hello"),)
-    assert [type(one) for one in shown] == [StatusUpdate, StatusUpdate]
-    first, result, fetched, _ = said_by_tools(second(event))
-    assert (first, result) == (
-        ("k00020000", "echo", '{"query": "hello"}'),
-        ("k00020000", "hello"),
-    )
-    assert fetched[1] == "get_widget_data"
 
 
 def test_what_is_too_long_to_be_carried_is_named_and_can_be_called_again():

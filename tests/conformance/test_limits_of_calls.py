@@ -55,18 +55,6 @@ def test_the_limit_of_a_function_leaves_the_others_alone(chat_with, model):
     assert "add_generative_widget" in model.tools(3)
 
 
-def test_a_new_question_begins_anew(chat_with, model):
-    search = calls(SEARCH, q="x")
-    stranger = chat_with(
-        "mcp-tools", search, says("One."), search, says("Two."),
-        max_client_calls=1,
-    )  # fmt: skip
-    for answer in ("One.", "Two."):
-        legs = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
-        assert functions_called(legs) == ["execute_agent_tool"]
-        assert text_of(legs[-1]) == answer
-
-
 def offered(count: int) -> list[dict[str, Any]]:
     """Widgets that older clients can tell apart."""
     return [

@@ -10,7 +10,6 @@ from protocol.models import Generation
 from tests.conformance.dialects import asks, offered
 from tests.conformance.strangers import NEWS, PRICE, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
-from tests.http_stub import files_served
 from tests.workspace.client import named
 from tests.workspace.model_server import calls, says
 
@@ -111,24 +110,6 @@ def test_artifacts_of_every_type_are_known_to_the_model_as_what_they_are(chat_wi
         f"[a Snowflake query, asked of {json.dumps(QUERY)}]\nSELECT 1\n</data>\n\n"
         '<data source="My snowflake_python">\n[Python code for Snowflake]\na = 1\n</data>'
     )
-
-
-OBJECT = {"data_type": "object", "parse_as": "table"}
-
-
-def test_data_that_a_widget_only_links_to_is_fetched_and_told(chat_with, model, settings):
-    settings.FETCH_ALLOW = ["127.0.0.1"]
-    stranger = chat_with("widget-citations", says("It rose."))
-    with files_served({"/rows": json.dumps(ROWS).encode()}) as address:
-        link = {"url": f"{address}/rows", "data_format": OBJECT}
-        *_, events = stranger.asks(
-            "What moved?",
-            functions={"get_widget_data": lambda _: [{"items": [link]}]},
-            **widgets(NEWS),
-        )
-    assert f">\n{json.dumps(ROWS)}\n</data>" in model.told()
-    [[citation]] = [one["citations"] for one in named(events, "copilotCitationCollection")]
-    assert citation["source_info"]["widget_id"] == "company_news"
 
 
 MANY = [{"day": number, "price": 1.5} for number in range(100)]

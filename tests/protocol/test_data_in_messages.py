@@ -40,30 +40,6 @@ def test_it_is_read_flat_and_in_an_envelope(message):
     assert found.notes == ()
 
 
-def test_the_example_of_the_source_is_read_as_it_stands():
-    text = {"type": "text", "text": "Update the user's city to Austin"}
-    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-    described = {
-        "type": "data",
-        "kind": "user",
-        "description": "Represents the current user.",
-        "data": {"name": "John Doe"},
-        "schema": schema,
-    }
-    found = query(text, described, USER)
-    assert found.messages == (HumanMessage("Update the user's city to Austin"),)
-    assert data_of(found) == [
-        DataMessage(
-            kind="user",
-            data={"name": "John Doe"},
-            schema=schema,
-            description="Represents the current user.",
-        ),
-        THIRTY,
-    ]
-    assert found.notes == ()
-
-
 def test_a_result_stays_a_result_and_its_call_before_it():
     call = {"role": "ai", "content": '{"function": "get_widget_data", "input_arguments": {}}'}
     result = {"role": "tool", "type": "data", "data": [{"items": [{"content": "1"}]}]}

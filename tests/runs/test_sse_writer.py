@@ -1,4 +1,4 @@
-"""How events become frames: merged, held, and never silent for long."""
+"""How events become frames; pauses and ends are tested with runs."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,36 +10,23 @@ from protocol.models import Generation
 from protocol.sse import encode_chunk
 
 
-class Clock(asyncio.SelectorEventLoop):
-    """An event loop whose clock the test moves."""
-
-    ahead = 0.0
-
-    def time(self) -> float:
-        return super().time() + self.ahead
-
-
-def said(talk: Callable[[SSEWriter, Clock], None], *, generation=Generation.THREE) -> list[bytes]:
+def said(talk: Callable[[SSEWriter], None], *, generation=Generation.THREE) -> list[bytes]:
     """The pieces that reach the buffer, one for every time something left."""
-    loop = Clock()
 
     async def scenario() -> list[bytes]:
         buffer = SendBuffer()
         writer = SSEWriter(buffer, generation=generation)
         pieces: list[bytes] = []
         buffer.put = pieces.append  # type: ignore[method-assign,assignment]
-        talk(writer, loop)
+        talk(writer)
         await asyncio.sleep(0)
         return pieces
 
-    try:
-        return loop.run_until_complete(scenario())
-    finally:
-        loop.close()
+    return asyncio.run(scenario())
 
 
 def test_text_in_hand_leaves_as_one_frame_in_the_same_turn_of_the_loop():
-    def talk(writer: SSEWriter, _: Clock) -> None:
+    def talk(writer: SSEWriter) -> None:
         writer.write_text("Hel")
         writer.write_text("lo")
 
@@ -47,7 +34,7 @@ def test_text_in_hand_leaves_as_one_frame_in_the_same_turn_of_the_loop():
 
 
 def test_text_and_other_events_keep_their_order():
-    def talk(writer: SSEWriter, _: Clock) -> None:
+    def talk(writer: SSEWriter) -> None:
         writer.write_text("before")
         writer.write_event(StatusUpdate(message="step"))
         writer.write_text("after")
@@ -67,7 +54,7 @@ def test_numbers_that_json_does_not_have_are_null():
         function="execute_agent_tool", input_arguments={"parameters": {"rows": rows}}
     )
 
-    def talk(writer: SSEWriter, _: Clock) -> None:
+    def talk(writer: SSEWriter) -> None:
         writer.write_event(call)
 
     [frame] = said(talk)
@@ -76,7 +63,7 @@ def test_numbers_that_json_does_not_have_are_null():
 
 
 def test_an_event_that_the_dialect_lacks_says_nothing():
-    def talk(writer: SSEWriter, _: Clock) -> None:
+    def talk(writer: SSEWriter) -> None:
         writer.write_event(StatusUpdate(message="step"))
 
     assert said(talk, generation=Generation.ONE) == []

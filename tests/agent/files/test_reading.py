@@ -307,14 +307,12 @@ def test_images_that_are_too_large_together_are_told(monkeypatch):
     )
 
 
-def asked_with(*messages, sees_images=True, context=()):
+def asked_with(*messages, context=()):
     """The messages that a model gets."""
     query = make_query(*messages, context=context)
     with ScriptedProvider([text("I see.")]) as provider:
         outputs_of(
-            make_request(
-                provider, query=query, spec=make_spec(sees_images=sees_images, citations="off")
-            )
+            make_request(provider, query=query, spec=make_spec(sees_images=True, citations="off"))
         )
     return [one for one in provider.calls[0].messages if one.role is not ModelRole.SYSTEM]
 

@@ -18,12 +18,12 @@ TIMEOUTS = Timeouts(first_token=60, between_tokens=20, total=100)
 TICK = TextDelta("tick")
 
 
-async def timed(provider, *, timeouts=TIMEOUTS, slow_reader=0.0):
+async def timed(provider, *, slow_reader=0.0):
     """Deltas, the error at the end, and the seconds it all took."""
     loop = asyncio.get_running_loop()
     start, seen, error = loop.time(), [], None
     try:
-        async with aclosing(stream_model(provider, CALL, timeouts=timeouts)) as deltas:
+        async with aclosing(stream_model(provider, CALL, timeouts=TIMEOUTS)) as deltas:
             async for delta in deltas:
                 seen.append(delta)
                 await asyncio.sleep(slow_reader)
