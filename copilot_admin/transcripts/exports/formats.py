@@ -81,7 +81,7 @@ def _write_csv(conversation: ExportedConversation) -> Iterator[str]:
 FORMATS: Mapping[str, ExportFormat] = {
     "csv": ExportFormat(
         label=_("CSV"),
-        help=_("A row for each question, for Excel and other spreadsheets. No cell is a formula."),
+        help=_("One row per question, for spreadsheets. Cells never contain formulas."),
         media_type="text/csv; charset=utf-8",
         begin=_begin_csv,
         write=_write_csv,
@@ -90,8 +90,8 @@ FORMATS: Mapping[str, ExportFormat] = {
     "jsonl": ExportFormat(
         label=_("JSONL"),
         help=_(
-            "Chats as fine-tuning and evaluations read them, with calls of tools and what they "
-            "gave; a line for each way through a conversation."
+            "Messages and tool calls, one line per conversation branch. For fine-tuning and "
+            "evaluations."
         ),
         media_type="application/jsonl; charset=utf-8",
         begin=lambda _made_at, _words: "",
@@ -100,16 +100,14 @@ FORMATS: Mapping[str, ExportFormat] = {
     ),
     "md": ExportFormat(
         label=_("Markdown"),
-        help=_("A document to read or to hand to a model. Texts stand as they were written."),
+        help=_("A document for people or models. Texts are exported as written."),
         media_type="text/markdown; charset=utf-8",
         begin=begin_markdown,
         write=write_markdown,
     ),
     "html": ExportFormat(
         label=_("HTML"),
-        help=_(
-            "One page to read in a browser, without scripts, pictures or anything from elsewhere."
-        ),
+        help=_("One page for a browser, without scripts, images or external content."),
         media_type="text/html; charset=utf-8",
         begin=begin_html,
         write=write_html,
