@@ -56,38 +56,6 @@ def test_a_chart_is_what_the_package_of_openbb_would_send(kind, chat_with):
     assert text_of(events) == "Here it is."
 
 
-def test_all_charts_of_one_answer_stand_between_their_words_with_names_of_their_own(
-    chat_with, model
-):
-    kinds = ("line", "bar", "scatter", "pie", "donut")
-    replies = [
-        Reply(
-            words=(f"Here is a {kind} chart:",),
-            calls=(
-                (
-                    "chart",
-                    {
-                        "name": "Chart",
-                        "description": "",
-                        "type": kind,
-                        **(ROUND if kind in ("pie", "donut") else AXES),
-                    },
-                ),
-            ),
-        )
-        for kind in kinds
-    ]
-    stranger = chat_with("charts", *replies, says("Done."))
-    [events] = stranger.asks("All of them.")
-    each = ["copilotMessageChunk", "copilotMessageArtifact"]
-    assert [name for name, _ in events] == [*each * 5, "copilotMessageChunk"]
-    artifacts = named(events, "copilotMessageArtifact")
-    assert [one["chart_params"]["chartType"] for one in artifacts] == list(kinds)
-    assert [one["name"] for one in artifacts] == ["Chart", *(f"Chart {n}" for n in range(2, 6))]
-    results = [one for one in model.requests[-1]["messages"] if one["role"] == "tool"]
-    assert len(results) == 5
-
-
 def test_a_table_is_what_the_package_of_openbb_would_send(chat_with):
     rows = [{"x": 0, "y": 1, "z": 2}, {"x": 1, "y": 2, "z": 3}]
     wish = Reply(

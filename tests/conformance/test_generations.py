@@ -99,26 +99,6 @@ def test_citations_come_as_a_collection_or_as_a_line(generation, old):
 
 
 @BOTH
-def test_reasoning_steps_are_for_those_who_know_them(generation, old):
-    [events] = old("reasoning-steps", generation, says("A curve.")).ask("What is it?")
-    if generation is ONE:
-        assert events == [("copilotMessageChunk", {"delta": "A curve."})]
-        return
-    first, words, last = events
-    assert words == ("copilotMessageChunk", {"delta": "A curve."})
-    assert first == (
-        "copilotStatusUpdate",
-        {
-            "eventType": "INFO",
-            "message": "Starting to answer the question...",
-            "group": "reasoning",
-            "details": [{"copilot": "Reasoning Steps", "stage": "start"}],
-        },
-    )
-    assert last[1]["message"] == "Answering complete!"
-
-
-@BOTH
 def test_what_only_newer_clients_can_do_is_not_offered(generation, old, model):
     chat = old("dashboard-explorer", generation, says("Two."), widgets=[NEWS])
     chat.ask("What is there?")
