@@ -11,11 +11,7 @@ import pytest
 
 from copilot_admin.config.networks import WORKSPACE_ORIGINS
 from copilot_admin.config.variables import is_secret, iter_variables
-from copilot_admin.environment import (
-    Environment,
-    load_environment,
-    load_or_create_secret,
-)
+from copilot_admin.environment import Environment, load_environment, load_or_create_secret
 from copilot_admin.redaction.kinds import DataKind
 from tests.jwt_issuer import key_set, pem
 from tests.production import production_environment

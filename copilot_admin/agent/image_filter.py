@@ -4,10 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from copilot_admin.agent.text import map_object_texts
-from copilot_admin.agent.toolkits.markdown_images import (
-    MarkdownImages,
-    without_remote_images,
-)
+from copilot_admin.agent.toolkits.markdown_images import MarkdownImages, without_remote_images
 from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish
 from protocol.events import (

@@ -23,12 +23,7 @@ import orjson
 
 from copilot_admin.alerts.messages import AlertMessage, to_line
 from copilot_admin.alerts.webhooks import DeliveryResult, post_signed
-from copilot_admin.jobs.tasks import (
-    has_server_loop,
-    is_queued,
-    run_coroutine,
-    run_on_server_loop,
-)
+from copilot_admin.jobs.tasks import has_server_loop, is_queued, run_coroutine, run_on_server_loop
 from copilot_admin.models import (
     Alert,
     AlertDelivery,

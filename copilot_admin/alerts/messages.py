@@ -10,12 +10,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from copilot_admin.alerts.rules import (
-    WINDOW_LABELS,
-    AlertScope,
-    RuleKind,
-    format_value,
-)
+from copilot_admin.alerts.rules import WINDOW_LABELS, AlertScope, RuleKind, format_value
 from copilot_admin.analytics.periods import Span
 from copilot_admin.audit.parties import sanitize_line
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent

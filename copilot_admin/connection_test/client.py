@@ -5,12 +5,7 @@ from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
-from aiohttp import (
-    ClientConnectorDNSError,
-    ClientConnectorError,
-    ClientError,
-    ClientResponse,
-)
+from aiohttp import ClientConnectorDNSError, ClientConnectorError, ClientError, ClientResponse
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.fetching.egress import Egress

@@ -17,13 +17,7 @@ from pydantic import (
 )
 
 from copilot_admin.connection_test import values as workspace_words
-from copilot_admin.connection_test.values import (
-    Answer,
-    Ask,
-    Setup,
-    StepFailed,
-    Unreached,
-)
+from copilot_admin.connection_test.values import Answer, Ask, Setup, StepFailed, Unreached
 from protocol.strict_json import MalformedJson, loads
 
 MOST_SHOWN = 300  # characters of an answer

@@ -8,12 +8,7 @@ from uuid import uuid4
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.connection_test.documents import (
-    MOST_SHOWN,
-    DocumentPlace,
-    entry,
-    seen_in,
-)
+from copilot_admin.connection_test.documents import MOST_SHOWN, DocumentPlace, entry, seen_in
 from copilot_admin.connection_test.values import (
     Answer,
     Ask,

@@ -11,12 +11,7 @@ from typing import Any
 from django.conf import settings
 import jwt
 
-from copilot_admin.copilots.end_users import (
-    AskingUser,
-    ProxyWords,
-    user_of_claims,
-    user_of_headers,
-)
+from copilot_admin.copilots.end_users import AskingUser, ProxyWords, user_of_claims, user_of_headers
 from copilot_admin.copilots.jwks import JwksClient, KeySet, find_key
 from copilot_admin.copilots.user_tokens import TokenRules
 from copilot_admin.errors import UnknownUser

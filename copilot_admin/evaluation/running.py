@@ -12,13 +12,7 @@ from django_tasks_db.models import DBTaskResult
 
 from copilot_admin.evaluation.results import summarize_runs
 from copilot_admin.jobs.removal import get_unfinished
-from copilot_admin.models import (
-    AlertDelivery,
-    Copilot,
-    DeliveryState,
-    EvaluationRun,
-    PendingImport,
-)
+from copilot_admin.models import AlertDelivery, Copilot, DeliveryState, EvaluationRun, PendingImport
 from copilot_admin.privacy.counting import MAX_COUNTED
 
 MOST_SHOWN = 100  # of each kind; further ones are only counted

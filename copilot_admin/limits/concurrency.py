@@ -8,12 +8,7 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from typing import cast
 
-from copilot_admin.limits.redis_client import (
-    KEY_PREFIX,
-    LIMIT_REDIS,
-    LimitRedis,
-    RedisUnavailable,
-)
+from copilot_admin.limits.redis_client import KEY_PREFIX, LIMIT_REDIS, LimitRedis, RedisUnavailable
 from copilot_admin.limits.rules import LimitRule
 
 LEASE_SECONDS = 30  # six renewals: a worker that is busy for some seconds keeps its slots

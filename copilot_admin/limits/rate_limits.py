@@ -8,12 +8,7 @@ from weakref import WeakKeyDictionary
 from limits.aio.storage import MemoryStorage, RedisStorage
 from redis.asyncio import Redis
 
-from copilot_admin.limits.redis_client import (
-    KEY_PREFIX,
-    LIMIT_REDIS,
-    LimitRedis,
-    RedisUnavailable,
-)
+from copilot_admin.limits.redis_client import KEY_PREFIX, LIMIT_REDIS, LimitRedis, RedisUnavailable
 from copilot_admin.limits.rules import LimitRule
 
 T = TypeVar("T")

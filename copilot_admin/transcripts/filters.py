@@ -11,13 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from django_filters import DateFilter, Filter, FilterSet, NumberFilter
 
-from copilot_admin.models import (
-    Conversation,
-    Outcome,
-    Rating,
-    ReviewState,
-    SeenKind,
-)
+from copilot_admin.models import Conversation, Outcome, Rating, ReviewState, SeenKind
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.transcripts import filter_conditions as conditions
 from copilot_admin.transcripts.filter_conditions import Choices, Label

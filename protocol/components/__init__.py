@@ -26,13 +26,7 @@ from protocol.components.contract import (
     static_findings,
 )
 from protocol.components.manifests import manifest_from
-from protocol.components.merging import (
-    collect,
-    llm_text,
-    merge,
-    one_usage,
-    total_usage,
-)
+from protocol.components.merging import collect, llm_text, merge, one_usage, total_usage
 
 __all__ = [
     "PAYLOADS",

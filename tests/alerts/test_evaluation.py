@@ -18,15 +18,7 @@ from copilot_admin.alerts.rules import Measurement
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import Alert, AlertDelivery, AlertRule, Copilot, Feedback
-from tests.alerts.alerting import (
-    HOUR,
-    MINUTE,
-    NOON,
-    dislike,
-    evaluate,
-    make_rule,
-    make_webhook,
-)
+from tests.alerts.alerting import HOUR, MINUTE, NOON, dislike, evaluate, make_rule, make_webhook
 from tests.factories import make_published
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,7 @@ import orjson
 import pytest
 
 from copilot_admin.alerts.deliveries import build_mail, create_deliveries
-from copilot_admin.alerts.messages import (
-    build_alert_message,
-    describe_condition,
-)
+from copilot_admin.alerts.messages import build_alert_message, describe_condition
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import get_scope
 from copilot_admin.models import Alert, DeliveryEvent

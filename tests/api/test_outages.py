@@ -8,11 +8,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import (
-    InterfaceError,
-    OperationalError,
-    connection,
-)
+from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client
 import pytest

@@ -10,10 +10,7 @@ from copilot_admin.agent.values.model_call import Alive, Finish, TextDelta, Usag
 from copilot_admin.component_calls import access
 from copilot_admin.copilots.checklist import content_checks
 from protocol.components import static_findings
-from tests.agent.components.source_example import (
-    SimilarQuestion,
-    SimilarQuestionWithRun,
-)
+from tests.agent.components.source_example import SimilarQuestion, SimilarQuestionWithRun
 from tests.agent.scripted import ScriptedProvider, Step
 from tests.api.test_query import script
 from tests.component_calls.component_http import ask

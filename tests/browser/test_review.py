@@ -8,14 +8,7 @@ from playwright.sync_api import Browser, Dialog, expect
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import (
-    Conversation,
-    Criterion,
-    ReviewQueue,
-    ReviewState,
-    Turn,
-    Verdict,
-)
+from copilot_admin.models import Conversation, Criterion, ReviewQueue, ReviewState, Turn, Verdict
 from copilot_admin.review.queues import add_to_queue
 from tests.admin.transcripts.test_pages import hostile_conversation
 from tests.admin.transcripts.transcript_rows import long_conversation, rich_conversation

@@ -8,13 +8,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 
 from copilot_admin.connection_test.steps import StepName, run_step
-from copilot_admin.connection_test.values import (
-    Answer,
-    Setup,
-    StepResult,
-    StoredRun,
-    Unreached,
-)
+from copilot_admin.connection_test.values import Answer, Setup, StepResult, StoredRun, Unreached
 
 BASE = "https://copilots.example.com"
 QUERY = f"{BASE}/v1/copilots/news/query"

@@ -9,12 +9,7 @@ import pytest
 from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec
 from copilot_admin.copilots.comparison import find_changes
-from copilot_admin.copilots.config import (
-    CONFIG_FIELDS,
-    LIVE_FIELDS,
-    VERSIONED_FIELDS,
-    ConfigField,
-)
+from copilot_admin.copilots.config import CONFIG_FIELDS, LIVE_FIELDS, VERSIONED_FIELDS, ConfigField
 from copilot_admin.copilots.publishing import apply_document, document_of
 from copilot_admin.import_export.changes import Effect
 from copilot_admin.import_export.exporting import copilot_entry

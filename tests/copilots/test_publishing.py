@@ -4,10 +4,7 @@ import pytest
 
 from copilot_admin.agent.components.registry import Registry
 from copilot_admin.copilots.checklist import content_checks
-from copilot_admin.copilots.publishing import (
-    has_changes,
-    problems,
-)
+from copilot_admin.copilots.publishing import has_changes, problems
 from copilot_admin.models import Copilot, CopilotVersion
 from tests.agent.components.sample_components import Echo
 from tests.factories import make_copilot, make_provider, make_published

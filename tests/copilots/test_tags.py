@@ -4,12 +4,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.copilots.tags import (
-    known_tags,
-    tagged,
-    tags_in,
-    with_tags,
-)
+from copilot_admin.copilots.tags import known_tags, tagged, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot
 from tests.factories import make_copilot

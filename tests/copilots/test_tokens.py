@@ -13,16 +13,7 @@ from copilot_admin.copilots.credentials import MAX_TOKEN_LENGTH, Credentials, us
 from copilot_admin.copilots.end_users import AskingUser, UserSource
 from copilot_admin.copilots.jwks import read_key, read_key_set
 from copilot_admin.errors import UnknownUser
-from tests.jwt_issuer import (
-    ec_jwk,
-    ec_key,
-    jwk,
-    key_set,
-    pem,
-    rsa_key,
-    rules,
-    token_of,
-)
+from tests.jwt_issuer import ec_jwk, ec_key, jwk, key_set, pem, rsa_key, rules, token_of
 
 SECRET = "a shared secret that nobody guesses, 2026"
 NOW = int(time.time())

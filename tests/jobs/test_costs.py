@@ -10,14 +10,7 @@ from copilot_admin.agent.values.answer_request import ComponentCalled
 from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.jobs import costs
 from copilot_admin.jobs.costs import price_unknown_runs
-from copilot_admin.models import (
-    Conversation,
-    Logging,
-    ModelPrice,
-    Outcome,
-    Run,
-    Turn,
-)
+from copilot_admin.models import Conversation, Logging, ModelPrice, Outcome, Run, Turn
 from tests.pricing.pricing import make_price
 from tests.transcripts.store.full_count import full_count, rollups
 from tests.transcripts.store.journaling import Client, call_echo, call_event, result

@@ -12,10 +12,7 @@ import pytest
 import uvicorn
 
 from copilot_admin.management.commands import copilots
-from copilot_admin.models import (
-    Copilot,
-    EndpointKey,
-)
+from copilot_admin.models import Copilot, EndpointKey
 from copilot_admin.models.access import hash_key
 from tests.factories import make_copilot
 

@@ -10,13 +10,7 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import CostConfidence
-from copilot_admin.pricing.cost import (
-    UNKNOWN_COST,
-    ZERO_COST,
-    Cost,
-    calculate_cost,
-    sum_costs,
-)
+from copilot_admin.pricing.cost import UNKNOWN_COST, ZERO_COST, Cost, calculate_cost, sum_costs
 from tests.pricing.pricing import price
 
 EXACT, ESTIMATED = CostConfidence.EXACT, CostConfidence.ESTIMATED

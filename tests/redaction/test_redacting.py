@@ -8,12 +8,7 @@ from copilot_admin.redaction import expressions
 from copilot_admin.redaction.expressions import expression_fault
 from copilot_admin.redaction.kinds import DataKind, find_personal_data
 from copilot_admin.redaction.redactor import NOT_STORED, RedactedText, redact_texts, redact_values
-from copilot_admin.redaction.rules import (
-    NO_RULES,
-    Rules,
-    rules_for,
-    server_rules,
-)
+from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for, server_rules
 from protocol.models import DataItem, HumanMessage, ResultMessage, SourceData
 
 ALL = Rules(tuple(DataKind))

@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.rendering.tables import MAX_COLUMNS, DrawnCell, are_rows, build_table
-from copilot_admin.rendering.text import (
-    cell_text,
-    duration,
-    number_text,
-    pretty_json,
-    shortened,
-)
+from copilot_admin.rendering.text import cell_text, duration, number_text, pretty_json, shortened
 
 
 def test_rows_become_columns_in_the_order_in_which_they_are_named():

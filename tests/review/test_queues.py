@@ -9,13 +9,7 @@ from django.db import connection
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import (
-    Assignment,
-    Conversation,
-    Criterion,
-    ReviewQueue,
-    ReviewState,
-)
+from copilot_admin.models import Assignment, Conversation, Criterion, ReviewQueue, ReviewState
 from copilot_admin.review.queues import (
     CLAIM_DURATION,
     MAX_QUEUED,

@@ -13,11 +13,7 @@ from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.models import Copilot, Removal
 from copilot_admin.runs import open_run
 from copilot_admin.server import lifecycle
-from copilot_admin.server.periodic_tasks import (
-    PERIODIC_TASKS,
-    PeriodicTask,
-    start_periodic_tasks,
-)
+from copilot_admin.server.periodic_tasks import PERIODIC_TASKS, PeriodicTask, start_periodic_tasks
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
 from tests.factories import make_copilot

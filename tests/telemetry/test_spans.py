@@ -13,16 +13,7 @@ from copilot_admin.config.observability import TraceSettings
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.finished_runs import RunTimes
 from copilot_admin.telemetry.spans import Tracer
-from tests.telemetry.ended import (
-    QUESTION,
-    RUN,
-    SECOND,
-    TABLE,
-    asked,
-    client_call,
-    ended_run,
-    ran,
-)
+from tests.telemetry.ended import QUESTION, RUN, SECOND, TABLE, asked, client_call, ended_run, ran
 
 USAGE = Usage(input_tokens=12, output_tokens=3)
 

@@ -13,15 +13,7 @@ from copilot_admin.admin.blocks.kinds import CallResult, FileLine, SourceResult
 from copilot_admin.agent.documents.document import PageNoun
 from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.transcripts.queries import MessageView
-from protocol.json import (
-    Json,
-    JsonObject,
-    integer_of,
-    list_of,
-    object_of,
-    objects_of,
-    text_of,
-)
+from protocol.json import Json, JsonObject, integer_of, list_of, object_of, objects_of, text_of
 
 
 def build_results(

@@ -20,12 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.form_fields import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
 from copilot_admin.admin.copilots.data_rows import DataNoteRow
-from copilot_admin.admin.copilots.fields import (
-    ComponentsField,
-    SwitchesField,
-    TextsField,
-    texts_of,
-)
+from copilot_admin.admin.copilots.fields import ComponentsField, SwitchesField, TextsField, texts_of
 from copilot_admin.admin.copilots.rows import (
     CallLimitRow,
     CustomFeatureRow,

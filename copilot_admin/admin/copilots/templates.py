@@ -15,12 +15,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.comparison import format_value, label_of
-from copilot_admin.import_export.templates import (
-    Template,
-    TemplateGroup,
-    make_copilot,
-    templates,
-)
+from copilot_admin.import_export.templates import Template, TemplateGroup, make_copilot, templates
 from copilot_admin.models import Access, Copilot
 from copilot_admin.rendering.charts import DrawnChart, draw_chart
 from copilot_admin.rendering.markdown import safe_html

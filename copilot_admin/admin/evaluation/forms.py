@@ -14,24 +14,12 @@ from copilot_admin.admin.common.form_fields import check_unturned, with_plain_ne
 from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.copilots.assertions import MAX_EXPECTED_LENGTH, Assertion, AssertionKind
 from copilot_admin.copilots.model_lists import known_models_of
-from copilot_admin.copilots.test_cases import (
-    MAX_QUESTION_LENGTH,
-    TestCaseEntry,
-    as_row,
-    fill_case,
-)
+from copilot_admin.copilots.test_cases import MAX_QUESTION_LENGTH, TestCaseEntry, as_row, fill_case
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.csv_import import MAX_CSV_BYTES, parse_csv, parse_number
 from copilot_admin.evaluation.targets import MAX_VERSION_CHOICES, Target, make_run
 from copilot_admin.import_export.questions import parse_case, save_last
-from copilot_admin.models import (
-    Copilot,
-    EvaluationRun,
-    Provider,
-    PublishGate,
-    TargetKind,
-    TestCase,
-)
+from copilot_admin.models import Copilot, EvaluationRun, Provider, PublishGate, TargetKind, TestCase
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 from copilot_admin.models.pricing import COST
 

@@ -18,13 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.accounts.second_factor import Step, missing_step
-from copilot_admin.accounts.sessions import (
-    OIDC,
-    SSO,
-    describe_device,
-    end_sessions,
-    get_sso_source,
-)
+from copilot_admin.accounts.sessions import OIDC, SSO, describe_device, end_sessions, get_sso_source
 from copilot_admin.admin.sign_in.oidc import build_sign_out_url, get_label
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject

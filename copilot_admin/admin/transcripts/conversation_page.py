@@ -4,12 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
 from copilot_admin.admin.blocks.blocks import build_blocks
-from copilot_admin.admin.blocks.contents import (
-    FULL_LIMITS,
-    PAGE_LIMITS,
-    DataExcerpt,
-    DisplayLimits,
-)
+from copilot_admin.admin.blocks.contents import FULL_LIMITS, PAGE_LIMITS, DataExcerpt, DisplayLimits
 from copilot_admin.admin.blocks.kinds import Block, CallResult, StepsBlock, TextBlock
 from copilot_admin.admin.blocks.results import build_results
 from copilot_admin.admin.transcripts.turns import PagePlan, Siblings, find_siblings

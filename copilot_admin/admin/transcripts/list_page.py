@@ -17,12 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.header import CONVERSATIONS, build_copilot_header
-from copilot_admin.admin.transcripts.columns import (
-    COLUMNS,
-    Column,
-    choose_columns,
-    load_details,
-)
+from copilot_admin.admin.transcripts.columns import COLUMNS, Column, choose_columns, load_details
 from copilot_admin.admin.transcripts.filter_chips import EDIT, build_chips, build_filter_menu
 from copilot_admin.admin.transcripts.nav_context import LIST, PLACE, read_filters_query
 from copilot_admin.admin.transcripts.outcomes import Presentation, present_outcome, series_of

@@ -16,11 +16,7 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record, record_read
 from copilot_admin.models import Action, Conversation
-from copilot_admin.transcripts.access import (
-    REVIEW,
-    may_read_conversations,
-    visible_conversations,
-)
+from copilot_admin.transcripts.access import REVIEW, may_read_conversations, visible_conversations
 
 FOLDER = "admin/copilot_admin/conversation"
 

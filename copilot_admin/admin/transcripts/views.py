@@ -35,14 +35,7 @@ from copilot_admin.privacy.holds import holds_of
 from copilot_admin.review.reviews import turn_reviews, verdicts_on
 from copilot_admin.storage.time_limit import TooSlowError
 from copilot_admin.transcripts.access import visible_conversations
-from copilot_admin.transcripts.queries import (
-    WHOLE,
-    Extent,
-    Tree,
-    TurnView,
-    read_tree,
-    read_turns,
-)
+from copilot_admin.transcripts.queries import WHOLE, Extent, Tree, TurnView, read_tree, read_turns
 from copilot_admin.transcripts.search.list_query import ConversationList, RowKey
 from copilot_admin.transcripts.search.phrases import parse_search
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query

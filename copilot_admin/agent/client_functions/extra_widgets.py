@@ -12,11 +12,7 @@ from pydantic import BaseModel, Field
 
 from copilot_admin.agent.client.limits import WIDGET_DATA_MESSAGES
 from copilot_admin.agent.client.widget_data import GET_EXTRA_WIDGET_DATA, distinct_widgets
-from copilot_admin.agent.client.widgets import (
-    best_widgets,
-    listed_widgets,
-    row_text,
-)
+from copilot_admin.agent.client.widgets import best_widgets, listed_widgets, row_text
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
     ToolDefinition,

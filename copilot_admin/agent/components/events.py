@@ -16,14 +16,7 @@ from uuid import UUID, uuid5
 from copilot_admin.agent.text import truncate
 from copilot_admin.agent.tools.artifacts import ROUND, ChartType, chart_params
 from copilot_admin.agent.tools.html import clean_html
-from protocol.components import (
-    PAYLOADS,
-    ComponentOutput,
-    Content,
-    ContentType,
-    VisibleScope,
-    merge,
-)
+from protocol.components import PAYLOADS, ComponentOutput, Content, ContentType, VisibleScope, merge
 from protocol.events import (
     ArtifactType,
     Citation,

@@ -17,12 +17,7 @@ from lxml import etree
 import xlrd
 from xlrd.formula import colname
 
-from copilot_admin.agent.documents.document import (
-    DocumentPage,
-    Format,
-    PageNoun,
-    UnreadableFile,
-)
+from copilot_admin.agent.documents.document import DocumentPage, Format, PageNoun, UnreadableFile
 from copilot_admin.agent.documents.number_formats import write_cell
 from copilot_admin.agent.documents.office import check_unlocked, open_archive, read_xml
 

@@ -26,12 +26,7 @@ from aiohttp import (
     ThreadedResolver,
 )
 
-from copilot_admin.agent.fetching.addresses import (
-    address_of,
-    is_forbidden,
-    is_public,
-    parts_of,
-)
+from copilot_admin.agent.fetching.addresses import address_of, is_forbidden, is_public, parts_of
 from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError, iter_causes
 

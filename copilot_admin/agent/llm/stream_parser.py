@@ -39,14 +39,7 @@ from copilot_admin.agent.values.model_call import (
     estimated_usage,
 )
 from copilot_admin.errors import ProviderBroke, ProviderUnavailable
-from protocol.json import (
-    Json,
-    JsonObject,
-    json_of,
-    object_of,
-    objects_of,
-    text_of,
-)
+from protocol.json import Json, JsonObject, json_of, object_of, objects_of, text_of
 from protocol.sse import ServerEvent
 
 _NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code

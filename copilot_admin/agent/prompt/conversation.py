@@ -8,10 +8,7 @@ from copilot_admin.agent.client.widgets import offer_text
 from copilot_admin.agent.client.workspace import catalog_text, escape_data, workspace_text
 from copilot_admin.agent.files.pictures import Picture
 from copilot_admin.agent.files.reading import pictures_in
-from copilot_admin.agent.prompt.data_messages import (
-    DataBlocks,
-    data_blocks,
-)
+from copilot_admin.agent.prompt.data_messages import DataBlocks, data_blocks
 from copilot_admin.agent.prompt.placeholders import fill
 from copilot_admin.agent.prompt.tool_results import (
     Names,
@@ -23,14 +20,7 @@ from copilot_admin.agent.prompt.truncation import ContextBudget
 from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.model_call import ModelImage, ModelMessage, ModelRole
 from protocol.json import JsonObject, clean_text
-from protocol.models import (
-    AiMessage,
-    ContextItem,
-    HumanMessage,
-    Query,
-    ResultMessage,
-    Widget,
-)
+from protocol.models import AiMessage, ContextItem, HumanMessage, Query, ResultMessage, Widget
 
 # About 100,000 tokens: common models have room for this in addition to prompt and answer.
 MAX_DATA_CHARACTERS = 400_000

@@ -6,11 +6,7 @@ from typing import Any
 
 from copilot_admin.models import EventType
 from copilot_admin.rendering.text import cell_text
-from copilot_admin.transcripts.exports.reading import (
-    LEFT_OUT,
-    ExportedConversation,
-    ExportedTurn,
-)
+from copilot_admin.transcripts.exports.reading import LEFT_OUT, ExportedConversation, ExportedTurn
 from copilot_admin.transcripts.queries import RunView
 from protocol.json import Json
 

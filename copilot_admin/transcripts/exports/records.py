@@ -17,11 +17,7 @@ from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
-from copilot_admin.transcripts.exports.selection import (
-    describe_query,
-    find_id_range,
-    freeze_query,
-)
+from copilot_admin.transcripts.exports.selection import describe_query, find_id_range, freeze_query
 from copilot_admin.transcripts.store.checkpoints import is_missed
 
 RETENTION = timedelta(days=7)

@@ -16,12 +16,7 @@ from copilot_admin.models import Conversation, TurnText
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts.filter_conditions import PERIODS
-from copilot_admin.transcripts.filters import (
-    FILTERS,
-    TranscriptFilters,
-    label_value,
-    read_filters,
-)
+from copilot_admin.transcripts.filters import FILTERS, TranscriptFilters, label_value, read_filters
 from copilot_admin.transcripts.search.conversations import find_by_id, is_only_id
 from copilot_admin.transcripts.search.phrases import parse_search
 from copilot_admin.transcripts.search.saved_views import (

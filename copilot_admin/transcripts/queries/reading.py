@@ -6,12 +6,7 @@ from uuid import UUID
 from copilot_admin.models import Conversation, Event, Node, NodeKind, NodeRole, Run
 from copilot_admin.transcripts.queries.rows import WHOLE, Extent, StoredRows, read_rows
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
-from copilot_admin.transcripts.queries.views import (
-    CallView,
-    MessageView,
-    RunView,
-    TurnView,
-)
+from copilot_admin.transcripts.queries.views import CallView, MessageView, RunView, TurnView
 from copilot_admin.transcripts.store.requests import COLUMNS, load_request
 from copilot_admin.transcripts.store.run_end import RunEvent
 from protocol.json import Json

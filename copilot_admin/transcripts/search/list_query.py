@@ -10,11 +10,7 @@ from django.db.models import Q, QuerySet
 from copilot_admin.models import Conversation
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts.filters import read_filters
-from copilot_admin.transcripts.search.conversations import (
-    find_by_id,
-    is_only_id,
-    search,
-)
+from copilot_admin.transcripts.search.conversations import find_by_id, is_only_id, search
 from copilot_admin.transcripts.search.phrases import parse_search
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
 

@@ -7,12 +7,7 @@ from django.db.models import F, QuerySet
 
 from copilot_admin.models import CriterionUsage, Feedback, FeedbackSource, Mark, Run, Verdict
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.transcripts.store.rollups import (
-    Changes,
-    Slot,
-    caller_of,
-    note_callers,
-)
+from copilot_admin.transcripts.store.rollups import Changes, Slot, caller_of, note_callers
 
 
 def count_feedback(feedback: Feedback) -> None:

@@ -3,12 +3,7 @@
 from django.template.loader import render_to_string
 import pytest
 
-from copilot_admin.admin.analytics.charts import (
-    Chart,
-    ChartKind,
-    Series,
-    draw_chart,
-)
+from copilot_admin.admin.analytics.charts import Chart, ChartKind, Series, draw_chart
 
 
 def draw(kind: ChartKind, *values: list[float | None], is_whole: bool = False) -> Chart:

@@ -20,11 +20,7 @@ from copilot_admin.admin.blocks.kinds import (
     TextBlock,
 )
 from copilot_admin.models import Event, EventType, Outcome, Run
-from copilot_admin.transcripts.queries import (
-    CallView,
-    MessageView,
-    RunView,
-)
+from copilot_admin.transcripts.queries import CallView, MessageView, RunView
 from protocol.json import JsonObject
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -9,14 +9,7 @@ import pytest
 
 from copilot_admin.connection_test.steps import StepName
 from copilot_admin.connection_test.values import StepResult, StepVerdict
-from copilot_admin.models import (
-    Access,
-    Conversation,
-    Copilot,
-    DailyUsage,
-    EndpointKey,
-    Run,
-)
+from copilot_admin.models import Access, Conversation, Copilot, DailyUsage, EndpointKey, Run
 from tests.agent.scripted import ScriptedProvider, text
 from tests.connection_test.test_client import says
 from tests.factories import make_key, make_published

@@ -12,14 +12,7 @@ from copilot_admin.admin.providers import connect
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.presets import PRESETS
 from copilot_admin.agent.providers import registry
-from copilot_admin.agent.values.model_call import (
-    ALIVE,
-    Alive,
-    Delta,
-    Finish,
-    ModelCall,
-    TextDelta,
-)
+from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.checklist.known_models import pick_chat_model
 from copilot_admin.copilots.model_lists import keep_models, known_models

@@ -6,13 +6,7 @@ from django.test import Client as Browser
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import (
-    Conversation,
-    Criterion,
-    Mark,
-    ReviewQueue,
-    Verdict,
-)
+from copilot_admin.models import Conversation, Criterion, Mark, ReviewQueue, Verdict
 from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST, make_conversations
 from tests.factories import make_copilot, make_user

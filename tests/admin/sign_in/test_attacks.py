@@ -19,14 +19,7 @@ from copilot_admin.admin.sign_in.oidc import OidcAdapter
 from copilot_admin.config.sso import PasswordSignIn, SsoSettings
 from copilot_admin.models import ExternalAccount
 from tests.admin.sign_in.conftest import add_app, make_code
-from tests.admin.sign_in.oidc_provider import (
-    CLIENT,
-    Provider,
-    begin,
-    come_back,
-    query_of,
-    sign_in,
-)
+from tests.admin.sign_in.oidc_provider import CLIENT, Provider, begin, come_back, query_of, sign_in
 from tests.admin.sign_in.test_proxy import RULES, _Browser
 from tests.factories import make_user
 

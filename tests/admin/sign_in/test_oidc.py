@@ -13,11 +13,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.config.sso import PasswordSignIn
 from copilot_admin.models import ExternalAccount
 from tests.admin.sign_in.conftest import add_app
-from tests.admin.sign_in.oidc_provider import (
-    Provider,
-    query_of,
-    sign_in,
-)
+from tests.admin.sign_in.oidc_provider import Provider, query_of, sign_in
 from tests.factories import make_user
 
 pytestmark = [

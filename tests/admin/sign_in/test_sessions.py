@@ -9,12 +9,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin import settings as product
-from copilot_admin.accounts.sessions import (
-    BEGAN,
-    SEEN,
-    delete_expired_sessions,
-    describe_device,
-)
+from copilot_admin.accounts.sessions import BEGAN, SEEN, delete_expired_sessions, describe_device
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Action, AuditEntry
 from tests.factories import make_user

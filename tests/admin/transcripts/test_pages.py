@@ -17,15 +17,7 @@ from copilot_admin.admin.transcripts.trace import PROVIDER_WORDS
 from copilot_admin.admin.transcripts.turns import MAX_TURNS_AT_ONCE, plan_page
 from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.values.answer_request import DataSeen, ServerTool
-from copilot_admin.models import (
-    Conversation,
-    Event,
-    EventType,
-    Logging,
-    Outcome,
-    Run,
-    Turn,
-)
+from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
 from protocol.events import ArtifactType
 from tests.admin.transcripts.hostile_client import earlier_messages, what_it_brings
 from tests.admin.transcripts.transcript_rows import (

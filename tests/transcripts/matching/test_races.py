@@ -9,11 +9,7 @@ from copilot_admin.models import Conversation, Node, Run, Turn
 from copilot_admin.transcripts.matching import attaching, matching
 from copilot_admin.transcripts.store.run_start import accept, prepare
 from tests.polling import eventually
-from tests.transcripts.store.journaling import (
-    Client,
-    ai,
-    shape,
-)
+from tests.transcripts.store.journaling import Client, ai, shape
 
 pytestmark = pytest.mark.django_db
 

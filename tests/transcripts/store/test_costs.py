@@ -6,13 +6,7 @@ from decimal import Decimal
 import pytest
 
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.models import (
-    Conversation,
-    DailyUsage,
-    Outcome,
-    Run,
-    Turn,
-)
+from copilot_admin.models import Conversation, DailyUsage, Outcome, Run, Turn
 from copilot_admin.transcripts.store.checkpoints import reap
 from tests.pricing.pricing import make_price
 from tests.transcripts.store.journaling import START, Client

@@ -19,12 +19,7 @@ from copilot_admin.agent.values.answer_request import (
 )
 from copilot_admin.agent.values.model_call import Alive
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
-from copilot_admin.transcripts.store.recorder import (
-    Piece,
-    Recorder,
-    event_content,
-    join_pieces,
-)
+from copilot_admin.transcripts.store.recorder import Piece, Recorder, event_content, join_pieces
 from copilot_admin.transcripts.store.run_end import Recording, RunEnd, RunEvent, clean_event
 from protocol.events import (
     ArtifactType,

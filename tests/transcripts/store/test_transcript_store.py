@@ -14,9 +14,7 @@ from copilot_admin.storage.spool import Spool, SpoolFull
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import checkpoints
 from copilot_admin.transcripts.store.recorder import Piece
-from copilot_admin.transcripts.store.transcript_store import (
-    TranscriptStore,
-)
+from copilot_admin.transcripts.store.transcript_store import TranscriptStore
 from protocol.events import MessageChunk
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, end_of

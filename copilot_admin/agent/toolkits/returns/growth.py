@@ -9,12 +9,7 @@ import numpy as np
 import pandas as pd
 
 from copilot_admin.agent.toolkits.returns.options import Options, ReturnUnit, SeriesKind
-from copilot_admin.agent.toolkits.returns.series import (
-    TRADING_DAYS,
-    Key,
-    label,
-    periods_per_year,
-)
+from copilot_admin.agent.toolkits.returns.series import TRADING_DAYS, Key, label, periods_per_year
 
 Cell: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Cell]

@@ -29,11 +29,7 @@ from copilot_admin.agent.toolkits.returns.options import (
     split_options,
 )
 from copilot_admin.agent.toolkits.returns.payments import payments_row
-from copilot_admin.agent.toolkits.returns.series import (
-    DAYS_PER_YEAR,
-    label,
-    read_series,
-)
+from copilot_admin.agent.toolkits.returns.series import DAYS_PER_YEAR, label, read_series
 
 RowsAndLines: TypeAlias = tuple[Sequence[Row], Sequence[str]]
 

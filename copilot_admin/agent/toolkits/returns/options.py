@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from copilot_admin.agent.toolkits.cells import Row, number_of
 
