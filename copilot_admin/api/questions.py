@@ -47,7 +47,7 @@ class Questions:
         message = await receive()
         failure: Exception | None = None
         with _until_client_leaves(receive):
-            failure = await _answered(_asked(scope, slug, body=message.pop("body")), send)
+            failure = await _answered(_build_query(scope, slug, body=message.pop("body")), send)
         if failure is not None:
             scope = {**scope, FAILURE_KEY: failure}
             await self.app(scope, replay({**message, "body": b""}, receive), send)
@@ -116,7 +116,7 @@ def _is_for_this_host(scope: Scope) -> bool:
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
-def _asked(scope: Scope, slug: str, *, body: bytes) -> UnreadQuery:
+def _build_query(scope: Scope, slug: str, *, body: bytes) -> UnreadQuery:
     given = ((key, get_joined_header(scope, key)) for key in headers_read())
     return UnreadQuery(
         slug=slug,

@@ -12,12 +12,12 @@ from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.connection_test.values import Answer, Unreached
 
-MOST_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
+MAX_BYTES = 4 * 1024 * 1024  # an answer to one question, or a document of some hundred copilots
 # Requests of one test at a time; more would overload a small server with hundreds of copilots.
 _AT_ONCE = 3
 
 
-def may_be_asked(base: str, *, public_url: str, server_port: str) -> bool:
+def is_own_url(base: str, *, public_url: str, server_port: str) -> bool:
     """Return whether a URL is this server's own: the configured one, or one on its port.
 
     The host of a request was checked against ALLOWED_HOSTS, but its port is up to the sender, who
@@ -80,9 +80,9 @@ async def _answer(response: ClientResponse, began: float) -> Answer:
     async for part in response.content.iter_any():
         first = first if first is not None else _ms_since(began)
         body += part
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BYTES:
             text = _("The answer is larger than %(size)d MB.")
-            raise Unreached(text % {"size": MOST_BYTES // 2**20})
+            raise Unreached(text % {"size": MAX_BYTES // 2**20})
     return Answer(
         status=response.status,
         headers=_headers(response),

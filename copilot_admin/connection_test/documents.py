@@ -20,7 +20,7 @@ from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.values import Answer, Ask, Setup, StepFailed, Unreached
 from protocol.strict_json import MalformedJson, loads
 
-MOST_SHOWN = 300  # characters of an answer
+MAX_SHOWN = 300  # characters of an answer
 MAX_FAULTS = 10
 
 
@@ -180,7 +180,7 @@ def seen_in(answer: Answer) -> tuple[str, ...]:
     detail = found.get("detail") if isinstance(found, dict) else None
     is_text = isinstance(detail, str)
     text = str(detail) if is_text else answer.body.decode("utf-8", "replace").strip()
-    return (text[:MOST_SHOWN],)
+    return (text[:MAX_SHOWN],)
 
 
 def _why_not_listed(setup: Setup) -> str:

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.connection_test.documents import MOST_SHOWN, DocumentPlace, entry, seen_in
+from copilot_admin.connection_test.documents import MAX_SHOWN, DocumentPlace, entry, seen_in
 from copilot_admin.connection_test.values import (
     Answer,
     Ask,
@@ -40,7 +40,7 @@ EVENTS = {
 async def check_question(generation: Generation, setup: Setup, ask: Ask) -> StepResult:
     """Check that a question of a generation is answered with a stream that Workspace can read."""
     try:
-        answer = await _asked(generation, setup, ask)
+        answer = await _send_question(generation, setup, ask)
     except Unreached as error:
         raise StepFailed(
             _("No complete answer. %(why)s") % {"why": error.public},
@@ -50,7 +50,7 @@ async def check_question(generation: Generation, setup: Setup, ask: Ask) -> Step
     events = _read_events(answer, generation)
     text = _("First event after %(first)d ms, last after %(ms)d ms, %(count)d events.")
     numbers = {"first": answer.first_ms or 0, "ms": answer.ms, "count": len(events)}
-    details = (text % numbers, _words(events))
+    details = (text % numbers, _join_text(events))
     await _check_stored(answer, generation, setup, details)
     if answer.ms > SLOW_MS and (answer.first_ms or 0) > answer.ms * 0.9:
         return warning(
@@ -79,7 +79,7 @@ def body_of(generation: Generation) -> bytes:
     return json.dumps(body).encode()
 
 
-async def _asked(generation: Generation, setup: Setup, ask: Ask) -> Answer:
+async def _send_question(generation: Generation, setup: Setup, ask: Ask) -> Answer:
     place = DocumentPlace.AGENTS if generation is Generation.THREE else DocumentPlace.COPILOTS
     found = await entry(setup, ask, place)
     headers = {
@@ -165,7 +165,7 @@ async def _check_stored(
         )
 
 
-def _words(events: Sequence[tuple[str, Any]]) -> str:
+def _join_text(events: Sequence[tuple[str, Any]]) -> str:
     chunks = [data for name, data in events if name == "copilotMessageChunk"]
     deltas = [text_of(data.get("delta")) for data in chunks if isinstance(data, dict)]
-    return "".join(deltas).strip()[:MOST_SHOWN]
+    return "".join(deltas).strip()[:MAX_SHOWN]

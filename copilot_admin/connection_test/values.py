@@ -181,17 +181,17 @@ def setup_of(copilot: Copilot, *, base: str, user_id: int, extra_origin: str = "
         origins=(*ALLOWED_ORIGINS.given, *ALLOWED_ORIGINS.load_added()),
         extra_origin=extra_origin,
         headers=tuple(settings.CORS_HEADERS),
-        kept=sync_to_async(_kept),
+        kept=sync_to_async(_load_run),
     )
 
 
 def problem_of(copilot: Copilot) -> str:
     """Return why a copilot isn't available; "" if it is."""
-    standing = status_of(copilot)
-    return "" if standing.state in AVAILABLE else standing.sentence
+    status = status_of(copilot)
+    return "" if status.state in AVAILABLE else status.sentence
 
 
-def _kept(completion_id: str) -> StoredRun | None:
+def _load_run(completion_id: str) -> StoredRun | None:
     try:
         key = UUID(completion_id)
     except ValueError:

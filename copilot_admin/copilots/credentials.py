@@ -11,7 +11,12 @@ from typing import Any
 from django.conf import settings
 import jwt
 
-from copilot_admin.copilots.end_users import AskingUser, ProxyWords, user_of_claims, user_of_headers
+from copilot_admin.copilots.end_users import (
+    AskingUser,
+    ProxyHeaders,
+    user_of_claims,
+    user_of_headers,
+)
 from copilot_admin.copilots.jwks import JwksClient, KeySet, find_key
 from copilot_admin.copilots.user_tokens import TokenRules
 from copilot_admin.errors import UnknownUser
@@ -37,12 +42,12 @@ class Credentials:
     Attributes:
         key: The endpoint key.
         token: Of the user.
-        words: Headers of a trusted proxy that name the user.
+        proxy_headers: Headers of a trusted proxy that name the user.
     """
 
     key: str | None = field(default=None, repr=False)
     token: str | None = field(default=None, repr=False)
-    words: ProxyWords | None = None
+    proxy_headers: ProxyHeaders | None = None
 
 
 def headers_read() -> tuple[str, ...]:
@@ -51,7 +56,9 @@ def headers_read() -> tuple[str, ...]:
     return (*_HEADERS, rules.header) if rules and rules.header else _HEADERS
 
 
-def credentials_in(headers: Mapping[str, str], words: ProxyWords | None = None) -> Credentials:
+def credentials_in(
+    headers: Mapping[str, str], proxy_headers: ProxyHeaders | None = None
+) -> Credentials:
     """Return the credentials in headers, which are looked up case-insensitively."""
     rules: TokenRules | None = settings.USER_TOKENS
     scheme, _, rest = headers.get("Authorization", "").partition(" ")
@@ -60,7 +67,7 @@ def credentials_in(headers: Mapping[str, str], words: ProxyWords | None = None) 
     if rules and bearer is not None and bearer.count(".") == 2:
         token, bearer = token or bearer, None
     key = headers.get("X-API-Key") if bearer is None else bearer
-    return Credentials(key=key, token=token, words=words)
+    return Credentials(key=key, token=token, proxy_headers=proxy_headers)
 
 
 async def user_of(credentials: Credentials) -> AskingUser | None:
@@ -72,7 +79,7 @@ async def user_of(credentials: Credentials) -> AskingUser | None:
     """
     rules: TokenRules | None = settings.USER_TOKENS
     if credentials.token is None or rules is None:
-        return user_of_headers(credentials.words) if credentials.words else None
+        return user_of_headers(credentials.proxy_headers) if credentials.proxy_headers else None
     token = credentials.token.strip()
     kid, algorithm = _read_header(token, rules)
     if rules.keys is not None:

@@ -36,7 +36,7 @@ class AskingUser:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProxyWords:
+class ProxyHeaders:
     """Headers of a trusted proxy that name the user: each header's raw values."""
 
     ids: Sequence[bytes] = ()
@@ -62,13 +62,15 @@ def user_of_claims(claims: Mapping[str, Any], rules: TokenRules) -> AskingUser:
     )
 
 
-def user_of_headers(words: ProxyWords) -> AskingUser | None:
+def user_of_headers(headers: ProxyHeaders) -> AskingUser | None:
     """Return the user that a trusted proxy names, if any; without an id the e-mail is the id.
 
     Raises:
         UnknownUser: Several users are named, or one with an invalid id.
     """
-    user_id, email, name = (_read_header(one) for one in (words.ids, words.emails, words.names))
+    user_id, email, name = (
+        _read_header(one) for one in (headers.ids, headers.emails, headers.names)
+    )
     if not user_id and not email:
         return None
     return AskingUser(

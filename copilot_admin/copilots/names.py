@@ -20,7 +20,7 @@ def free_name(name: str, model: type[Model]) -> str:
 
 
 def slug_of(name: str) -> str:
-    """Return a slug like a name; `slug.js` applies the same rule to Latin letters."""
+    """Return the slug of a name, in ASCII."""
     words = re.sub(r"\W|_", " ", unicodedata.normalize("NFKC", name))
     ascii_words = re.sub(r"[^a-z0-9 ]", "", anyascii(words).lower())
     return "-".join(ascii_words.split())[:MAX_LENGTH].rstrip("-") or "copilot"

@@ -15,7 +15,7 @@ from copilot_admin.jobs.removal import get_unfinished
 from copilot_admin.models import AlertDelivery, Copilot, DeliveryState, EvaluationRun, PendingImport
 from copilot_admin.privacy.counting import MAX_COUNTED
 
-MOST_SHOWN = 100  # of each kind; further ones are only counted
+MAX_SHOWN = 100  # of each kind; further ones are only counted
 
 
 class WorkKind(TextChoices):
@@ -78,13 +78,13 @@ def queued_tasks() -> list[dict[str, object]]:
             "workers": ", ".join(map(str, row.worker_ids)),
             "error": row.exception_class_path.rpartition(".")[2],
         }
-        for row in rows.defer("args_kwargs", "return_value", "traceback")[:MOST_SHOWN]
+        for row in rows.defer("args_kwargs", "return_value", "traceback")[:MAX_SHOWN]
     ]
 
 
 def _evaluations() -> Iterator[Work]:
     runs = EvaluationRun.objects.filter(state__in=EvaluationRun.ACTIVE).order_by("-pk")
-    newest = list(runs.values_list("pk", flat=True)[:MOST_SHOWN])
+    newest = list(runs.values_list("pk", flat=True)[:MAX_SHOWN])
     for one in summarize_runs(EvaluationRun.objects.filter(pk__in=newest)):
         yield Work(
             kind=WorkKind.EVALUATION,
@@ -102,7 +102,7 @@ def _evaluations() -> Iterator[Work]:
 
 def _deletions() -> Iterator[Work]:
     marked = Copilot.objects.filter(deletion_requested_at__isnull=False)
-    for row in marked.order_by("deletion_requested_at")[:MOST_SHOWN]:
+    for row in marked.order_by("deletion_requested_at")[:MAX_SHOWN]:
         yield Work(
             kind=WorkKind.DELETION,
             name=row.name,
@@ -112,7 +112,7 @@ def _deletions() -> Iterator[Work]:
 
 
 def _removals() -> Iterator[Work]:
-    for row in get_unfinished().order_by("pk")[:MOST_SHOWN]:
+    for row in get_unfinished().order_by("pk")[:MAX_SHOWN]:
         yield Work(
             kind=WorkKind.REMOVAL,
             name=f"{row.get_cause_display()}: {row.get_state_display()}",
@@ -125,7 +125,7 @@ def _removals() -> Iterator[Work]:
 
 def _imports() -> Iterator[Work]:
     rows = PendingImport.objects.defer("files").select_related("user").order_by("sent_at")
-    for row in rows[:MOST_SHOWN]:
+    for row in rows[:MAX_SHOWN]:
         yield Work(kind=WorkKind.IMPORT, name=str(row.user), since=row.sent_at, is_moving=False)
 
 

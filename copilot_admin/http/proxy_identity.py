@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from copilot_admin.config.networks import is_in
 from copilot_admin.config.sso import SsoProxy
-from copilot_admin.copilots.end_users import ProxyWords
+from copilot_admin.copilots.end_users import ProxyHeaders
 from copilot_admin.copilots.user_tokens import ProxyRules
 from copilot_admin.http.scope import App, Headers, Receive, Scope, Send, get_client_address
 
@@ -60,7 +60,7 @@ class ProxyIdentity:
         if is_in(peer, self.remote_user.networks) and (user := self._read_remote_user(found)):
             stripped[REMOTE_USER_KEY] = user
         if is_in(peer, self.end_user.networks):
-            stripped[END_USER_KEY] = ProxyWords(
+            stripped[END_USER_KEY] = ProxyHeaders(
                 ids=_get_values(self.end_user.id_header, found),
                 emails=_get_values(self.end_user.email_header, found),
                 names=_get_values(self.end_user.name_header, found),
@@ -80,9 +80,9 @@ class ProxyIdentity:
         return RemoteUser(users[0].strip(), tuple(filter(None, names)))
 
 
-def get_end_user(scope: Scope) -> ProxyWords | None:
+def get_end_user(scope: Scope) -> ProxyHeaders | None:
     """Return the identity that a trusted proxy gives the end user, if any."""
-    end_user: ProxyWords | None = scope.get(END_USER_KEY)
+    end_user: ProxyHeaders | None = scope.get(END_USER_KEY)
     return end_user
 
 

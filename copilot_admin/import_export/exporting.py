@@ -54,7 +54,7 @@ def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
     image = str(document.get("image", ""))
     is_address = image.startswith(("https://", "http://"))
     return {
-        **{key: _written(key, value) for key, value in document.items()},
+        **{key: _convert(key, value) for key, value in document.items()},
         "image": image if is_address or not image else data_uri_of(image),
         "provider": _provider(copilot, live=live).name,
         **{field.key: field.value_of(copilot) for field in LIVE_FIELDS},
@@ -106,7 +106,7 @@ def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
     return document_of(copilot)
 
 
-def _written(key: str, value: Any) -> Any:
+def _convert(key: str, value: Any) -> Any:
     field = FIELDS_BY_KEY.get(key)
     return field.to_file(value) if field and field.to_file else value
 

@@ -62,7 +62,7 @@ class ImportOptions:
     may_publish: bool = True
     has_access: Callable[[Copilot], bool] = lambda _: True
 
-    def find_kept_keys(self, row: Copilot) -> Iterator[str]:
+    def find_unchanged_keys(self, row: Copilot) -> Iterator[str]:
         """Yield the keys that keep their values in a row, whatever the file says."""
         if not self.may_change_limits:
             yield "limits"
@@ -288,7 +288,7 @@ class _Import:
         if not live["access"]:
             is_closed = row.pk and row.access == Access.KEY
             live["access"] = Access.KEY if is_closed else self._options.default_access
-        kept = self._options.find_kept_keys(row)
+        kept = self._options.find_unchanged_keys(row)
         live |= {key: FIELDS_BY_KEY[key].value_of(row) for key in kept}
         for field in LIVE_FIELDS:
             field.set_value(row, live[field.key])

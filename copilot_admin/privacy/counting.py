@@ -55,16 +55,16 @@ class RemovalPreview:
 
 def removable_conversations(scope: PrivacyScope) -> Q:
     """Select the conversations that aren't held and not being removed yet."""
-    return _without_held(conversations_in(scope))
+    return _exclude_held(conversations_in(scope))
 
 
 def removable_trials(scope: PrivacyScope) -> Q:
     """Select playground conversations that asked those of a scope again."""
     originals = Conversation.objects.filter(removable_conversations(scope)).order_by()
-    return _without_held(Q(origin__isnull=False, origin__in=originals.values("pk")))
+    return _exclude_held(Q(origin__isnull=False, origin__in=originals.values("pk")))
 
 
-def _without_held(conversations: Q) -> Q:
+def _exclude_held(conversations: Q) -> Q:
     return conversations & ~Q(principal__startswith=ERASED) & ~held(conversations_in)
 
 

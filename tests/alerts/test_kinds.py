@@ -17,7 +17,7 @@ from tests.transcripts.store.journaling import Client, ending
 
 pytestmark = pytest.mark.django_db
 KINDS = RULE_KINDS
-MOST_QUERIES = 30
+MAX_QUERIES = 30
 WEEK = timedelta(days=7)
 
 
@@ -52,7 +52,7 @@ class TestEveryKind:
         thumb(asked)
         with CaptureQueriesContext(connection) as queries:
             found = measured(name)
-        assert len(queries) <= MOST_QUERIES
+        assert len(queries) <= MAX_QUERIES
         assert not read_filters(found.query).errors
         assert "\n" not in found.sentence
 

@@ -7,7 +7,7 @@ from asgiref.sync import async_to_sync
 import pytest
 
 from copilot_admin.connection_test import client as module
-from copilot_admin.connection_test.client import ConnectionAsker, may_be_asked
+from copilot_admin.connection_test.client import ConnectionAsker, is_own_url
 from copilot_admin.connection_test.values import Answer, Unreached
 from tests import tls
 from tests.http_stub import Handle, Request, http_stub
@@ -53,7 +53,7 @@ def test_steps_that_ask_together_are_no_crowd():
     ],
 )
 def test_a_port_that_only_a_sender_names_is_not_asked(base, public_url, port, may):
-    assert may_be_asked(base, public_url=public_url, server_port=port) is may
+    assert is_own_url(base, public_url=public_url, server_port=port) is may
 
 
 def test_an_answer_comes_as_it_is_and_a_redirect_is_not_followed():
@@ -109,7 +109,7 @@ def test_each_problem_of_a_certificate_has_its_own_message(monkeypatch):
 
 
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "MOST_BYTES", 1000)
+    monkeypatch.setattr(module, "MAX_BYTES", 1000)
     with http_stub(says(b"x" * 1001)) as base, pytest.raises(Unreached):
         asked(f"{base}/x", base=base)
 

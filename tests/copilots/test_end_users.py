@@ -7,7 +7,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.callers import Caller, check_user, switched_off
 from copilot_admin.copilots.end_users import (
     AskingUser,
-    ProxyWords,
+    ProxyHeaders,
     UserSource,
     hashed,
     named,
@@ -66,7 +66,7 @@ def test_who_tries_a_copilot_needs_no_name(settings):
 )
 def test_a_user_is_read_from_headers_of_a_proxy(headers, user):
     expected = user and AskingUser(**user, source=UserSource.PROXY)
-    assert user_of_headers(ProxyWords(**headers)) == expected
+    assert user_of_headers(ProxyHeaders(**headers)) == expected
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_user_is_read_from_headers_of_a_proxy(headers, user):
 )
 def test_headers_that_name_no_single_user_are_refused(headers):
     with pytest.raises(UnknownUser):
-        user_of_headers(ProxyWords(**headers))
+        user_of_headers(ProxyHeaders(**headers))
 
 
 @pytest.mark.django_db

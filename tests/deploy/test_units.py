@@ -17,7 +17,7 @@ from tests.docs.test_settings import ROWS, SECRETS
 UNITS = sorted((BASE_DIR / "deploy" / "systemd").iterdir())
 SERVICES = [path for path in UNITS if path.suffix == ".service"]
 ROOT = "/opt/copilot-admin"
-MOST_EXPOSED = 2.0  # of systemd's own scale up to 10
+MAX_EXPOSED = 2.0  # of systemd's own scale up to 10
 ANALYZE = pytest.mark.skipif(
     not shutil.which("systemd-analyze"), reason="systemd is missing: install the package 'systemd'"
 )
@@ -56,7 +56,7 @@ class TestEveryService:
             ["systemd-analyze", "security", "--offline=true", "--no-pager", str(here)],
             capture_output=True, text=True, check=True,
         ).stdout  # fmt: skip
-        assert float(re.search(r"exposure level for .*: ([\d.]+)", said)[1]) <= MOST_EXPOSED
+        assert float(re.search(r"exposure level for .*: ([\d.]+)", said)[1]) <= MAX_EXPOSED
 
 
 def test_the_server_is_not_killed_while_it_drains():

@@ -8,7 +8,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.sso import SsoProxy
-from copilot_admin.copilots.end_users import ProxyWords
+from copilot_admin.copilots.end_users import ProxyHeaders
 from copilot_admin.copilots.user_tokens import ProxyRules
 from copilot_admin.http.proxy_identity import (
     REMOTE_USER_KEY,
@@ -79,7 +79,7 @@ def test_a_trusted_proxy_names_who_is_signed_in(peer, headers, user):
 
 def test_a_trusted_proxy_names_the_end_user_of_a_question():
     found = pass_on((b"X-User-Id", b"7"), (b"x-user-email", b"a@b.test"), (b"x-user-name", b"A"))
-    assert get_end_user(found) == ProxyWords(ids=(b"7",), emails=(b"a@b.test",), names=(b"A",))
+    assert get_end_user(found) == ProxyHeaders(ids=(b"7",), emails=(b"a@b.test",), names=(b"A",))
     assert found["headers"] == [OTHER]
     assert get_end_user(pass_on()) is None
 

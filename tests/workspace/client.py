@@ -32,7 +32,7 @@ _MODELS: Mapping[str, Any] = {
 # only while the copilot may change the dashboard.
 _ONLY_FIRST = frozenset({"urls", "timezone", "selected_skills"})
 _STATE = "workspace_state"
-MOST_LEGS = 8
+MAX_STEPS = 8
 
 
 @dataclass(kw_only=True)
@@ -68,7 +68,7 @@ class Workspace:
         """Sends the chat as it is, as `ask` does."""
         legs = [self._post(self.request)]
         while (call := _call_in(legs[-1])) is not None:
-            assert len(legs) < MOST_LEGS, "the copilot drives the client in circles"
+            assert len(legs) < MAX_STEPS, "the copilot drives the client in circles"
             self._carry_out(call)
             legs.append(self._post(self._later()))
         self.messages.append({"role": "ai", "content": _in_history(legs[-1])})

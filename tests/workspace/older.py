@@ -10,7 +10,7 @@ from tests.wire import Line
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.stream import events_of
 
-MOST_LEGS = 8
+MAX_STEPS = 8
 
 
 @dataclass(kw_only=True)
@@ -39,7 +39,7 @@ class OlderWorkspace:
             *before, last = [name for name, _ in legs[-1]]
             assert last == "copilotFunctionCall", "the call comes last"
             assert set(before) <= {"copilotStatusUpdate"}, "a leg that asks for data has no words"
-            assert len(legs) < MOST_LEGS, "the copilot drives the client in circles"
+            assert len(legs) < MAX_STEPS, "the copilot drives the client in circles"
             self._carry_out(calls[0])
             legs.append(self._post())
         self.messages.append({"role": "ai", "content": text_of(legs[-1])})

@@ -23,7 +23,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.form_fields import check_unturned
+from copilot_admin.admin.common.form_fields import reject_bidi_controls
 from copilot_admin.audit.changes import Snapshot, snapshot
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
@@ -152,7 +152,7 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     def formfield_for_dbfield(self, db_field: Any, request: Any, **options: Any) -> Field | None:
         field = super().formfield_for_dbfield(db_field, request, **options)
         if field is not None and db_field.name in _NAMES:
-            field.validators.append(check_unturned)
+            field.validators.append(reject_bidi_controls)
         widget = getattr(field, "widget", None)
         if field is not None and isinstance(widget, RelatedFieldWidgetWrapper):
             field.widget = widget.widget  # no popups

@@ -20,7 +20,7 @@ def with_plain_newlines(data: QueryDict) -> QueryDict:
     return plain
 
 
-def check_unturned(text: str) -> None:
+def reject_bidi_controls(text: str) -> None:
     """Reject bidi control characters."""
     if wrong := bidi_fault(text):
         raise forms.ValidationError(capfirst(wrong))

@@ -25,7 +25,7 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.config.networks import check_origin
-from copilot_admin.connection_test.client import ConnectionAsker, may_be_asked
+from copilot_admin.connection_test.client import ConnectionAsker, is_own_url
 from copilot_admin.connection_test.steps import TITLES, StepName, run_step
 from copilot_admin.connection_test.values import (
     Setup,
@@ -90,7 +90,7 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
         user_id=request.user.pk or 0,
         extra_origin="" if origin.fault else origin.text,
     )
-    is_own = may_be_asked(
+    is_own = is_own_url(
         setup.base,
         public_url=settings.PUBLIC_URL,
         server_port=request.META.get("SERVER_PORT", ""),

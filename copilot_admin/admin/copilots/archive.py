@@ -169,9 +169,9 @@ def deletion_of(
         conversations += had
         versions += CopilotVersion.objects.filter(copilot=copilot).count()
         things.append(str(copilot))
-        obstacles += [_held(copilot, hold) for hold in holds_on_copilot(copilot.pk)[:1]]
+        obstacles += [_describe_hold(copilot, hold) for hold in holds_on_copilot(copilot.pk)[:1]]
         if had and not may_delete:
-            obstacles.append(_kept_for_review(copilot, had))
+            obstacles.append(_describe_conversations(copilot, had))
     counts = {
         str(Copilot._meta.verbose_name_plural): len(things),
         str(CopilotVersion._meta.verbose_name_plural): versions,
@@ -193,7 +193,7 @@ def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
     EndpointKey.objects.filter(pk__in=list(lost)).update(revoked_at=timezone.now())
 
 
-def _held(copilot: Copilot, hold: LegalHold) -> str:
+def _describe_hold(copilot: Copilot, hold: LegalHold) -> str:
     sentence = _(
         "A legal hold keeps “%(name)s” or transcripts of it (%(reason)s, placed by %(by)s). It can "
         "be deleted when that is released."
@@ -201,7 +201,7 @@ def _held(copilot: Copilot, hold: LegalHold) -> str:
     return sentence % {"name": copilot, "reason": hold.reason, "by": hold.placed_by_name}
 
 
-def _kept_for_review(copilot: Copilot, conversations: int) -> str:
+def _describe_conversations(copilot: Copilot, conversations: int) -> str:
     sentence = ngettext(
         "“%(name)s” has one conversation that reviewers may need. Leave it in the archive, or ask "
         "an administrator.",

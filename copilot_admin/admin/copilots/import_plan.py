@@ -103,8 +103,8 @@ def _describe(difference: Difference) -> FieldChange:
     return FieldChange(
         key=difference.key,
         label=_label(difference.key),
-        before=_words(difference.key, difference.before),
-        after=_words(difference.key, difference.after),
+        before=_format_value(difference.key, difference.before),
+        after=_format_value(difference.key, difference.after),
     )
 
 
@@ -112,7 +112,7 @@ def _label(key: str) -> str:
     return str(LABELS[key]) if key in LABELS else label_of(key)
 
 
-def _words(key: str, value: Any) -> str:
+def _format_value(key: str, value: Any) -> str:
     if value is None:
         return ""
     if key == "questions":

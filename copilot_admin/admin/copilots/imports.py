@@ -65,7 +65,7 @@ class CopilotImportViews(CopilotViews):
             ]
             try:
                 return HttpResponseRedirect(
-                    _plan_url(_kept(request.user.pk or NO_ID, read_files(sent)))
+                    _plan_url(_store_upload(request.user.pk or NO_ID, read_files(sent)))
                 )
             except BadCopilotFile as error:
                 faults = error.errors
@@ -171,7 +171,7 @@ class CopilotImportViews(CopilotViews):
         return render(request, f"{FOLDER}/{name}", {**common, **context})
 
 
-def _kept(user_id: int, files: list[ReadFile]) -> str:
+def _store_upload(user_id: int, files: list[ReadFile]) -> str:
     PendingImport.objects.filter(sent_at__lt=timezone.now() - KEPT_FOR).delete()
     rows = [{"name": file.name, "values": file.values} for file in files]
     values = {"token": new_token(), "files": rows}

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.accounts.members import may_publish
 from copilot_admin.admin.copilots.checklist import checklist_of
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
-from copilot_admin.admin.providers.connect import ModelRow, build_model_rows, with_words
+from copilot_admin.admin.providers.connect import ModelRow, build_model_rows, describe_error
 from copilot_admin.agent.providers.demo import MODEL as DEMO_MODEL
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.copilots.drafts import drafts_of
@@ -72,7 +72,7 @@ class ModelViews(CopilotViews):
         try:
             fetch_models(provider)
         except (RunError, ConfigurationError) as error:
-            record_error(provider.pk, with_words(error))
+            record_error(provider.pk, describe_error(error))
             return error.public
         return ""
 

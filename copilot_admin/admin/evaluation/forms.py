@@ -10,7 +10,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.form_fields import check_unturned, with_plain_newlines
+from copilot_admin.admin.common.form_fields import reject_bidi_controls, with_plain_newlines
 from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.copilots.assertions import MAX_EXPECTED_LENGTH, Assertion, AssertionKind
 from copilot_admin.copilots.model_lists import known_models_of
@@ -81,7 +81,7 @@ class CaseForm(Styled, forms.Form):
         label=gettext_lazy("Label"),
         max_length=MAX_LABEL_LENGTH,
         required=False,
-        validators=[check_unturned],
+        validators=[reject_bidi_controls],
         help_text=gettext_lazy("Tests with the same label can be run separately."),
     )
     EXPECTED: ClassVar = ("contains", "lacks", "number", "tolerance", "cites", "calls", "judged")

@@ -104,11 +104,11 @@ def _alerts(user: User) -> Iterator[Task]:
 
 
 def _broken(copilots: Copilots) -> Iterator[Task]:
-    for copilot, standing in copilots.in_state(CopilotState.BROKEN)[:MAX_FAILING]:
+    for copilot, status in copilots.in_state(CopilotState.BROKEN)[:MAX_FAILING]:
         yield Task(
             key="broken",
             title=_("%(name)s can't answer") % {"name": copilot.name},
-            detail=standing.problem,
+            detail=status.problem,
             url=reverse(f"{APP}_copilot_change", args=[copilot.pk]),
             button=_("Fix"),
             icon="alert",
@@ -118,7 +118,7 @@ def _broken(copilots: Copilots) -> Iterator[Task]:
 
 def _failing_tests(copilots: Copilots) -> Iterator[Task]:
     """Yield the copilots whose newest whole test run has failures."""
-    names = {copilot.pk: copilot.name for copilot, _standing in copilots.standings}
+    names = {copilot.pk: copilot.name for copilot, _status in copilots.statuses}
     newest = (
         EvaluationRun.objects.filter(copilot__in=names, is_partial=False, state=RunState.DONE)
         .order_by()
@@ -166,7 +166,7 @@ def _errors(copilots: Copilots | None) -> Iterator[Task]:
     yesterday = today - timedelta(days=1)
     failing = [
         (copilot, copilots.weeks[copilot.pk].sum("errors", last=2))
-        for copilot, _standing in copilots.standings
+        for copilot, _status in copilots.statuses
         if copilot.pk in copilots.weeks
     ]
     failing = sorted((row for row in failing if row[1]), key=lambda row: -row[1])[:MAX_FAILING]

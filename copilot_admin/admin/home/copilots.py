@@ -43,7 +43,7 @@ class Week:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotCard:
     copilot: Copilot
-    standing: CopilotStatus
+    status: CopilotStatus
     week: Week
     image: str
     color: str
@@ -65,46 +65,46 @@ class Copilots:
 
     Attributes:
         cards: Of the most important ones.
-        standings: Each copilot with its state.
+        statuses: Each copilot with its status.
         weeks: Use of those that were asked.
     """
 
     cards: Sequence[CopilotCard]
-    standings: Sequence[tuple[Copilot, CopilotStatus]]
+    statuses: Sequence[tuple[Copilot, CopilotStatus]]
     weeks: Mapping[int, Week]
 
     def in_state(self, state: CopilotState) -> list[tuple[Copilot, CopilotStatus]]:
-        return [row for row in self.standings if row[1].state is state]
+        return [row for row in self.statuses if row[1].state is state]
 
 
 def load_copilots(user: User) -> Copilots:
     """Load the copilots of a user in two queries, however many there are."""
     rows = reachable(user).in_use().select_related("provider", "live", "live__provider").by_name()
-    standings = [(copilot, status_of(copilot)) for copilot in rows]
+    statuses = [(copilot, status_of(copilot)) for copilot in rows]
     weeks = load_weeks()
-    ranked = sorted(standings, key=lambda row: _rank(row[0], row[1], weeks.get(row[0].pk)))
+    ranked = sorted(statuses, key=lambda row: _rank(row[0], row[1], weeks.get(row[0].pk)))
     shown = ranked[:MAX_CARDS]
     highest = max(
         (int(day["questions"]) for row in shown for day in weeks.get(row[0].pk, Week()).days),
         default=0,
     )
     cards = [_build_card(*row, weeks.get(row[0].pk, Week()), highest) for row in shown]
-    return Copilots(cards=cards, standings=standings, weeks=weeks)
+    return Copilots(cards=cards, statuses=statuses, weeks=weeks)
 
 
-def _rank(copilot: Copilot, standing: CopilotStatus, week: Week | None) -> tuple[bool, int, float]:
+def _rank(copilot: Copilot, status: CopilotStatus, week: Week | None) -> tuple[bool, int, float]:
     """Put broken copilots first, then those that are asked most, then the newest drafts."""
-    is_healthy = standing.state is not CopilotState.BROKEN
+    is_healthy = status.state is not CopilotState.BROKEN
     questions = week.questions if week else 0
     return is_healthy, -questions, -copilot.updated_at.timestamp()
 
 
-def _build_card(copilot: Copilot, standing: CopilotStatus, week: Week, highest: int) -> CopilotCard:
+def _build_card(copilot: Copilot, status: CopilotStatus, week: Week, highest: int) -> CopilotCard:
     color = f"ca-s{copilot.pk % N_COLORS + 1}"
     days = [int(day["questions"]) for day in week.days]
     return CopilotCard(
         copilot=copilot,
-        standing=standing,
+        status=status,
         week=week,
         image=image_url(copilot),
         color=color,

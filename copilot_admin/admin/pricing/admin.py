@@ -218,12 +218,12 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
         provider, day = values["provider"], values["day"]
         plan = build_plan(provider, prices, day=day)
         made = apply_plan(provider, plan, day=day, by=Actor.of(request))
-        said = ngettext(
+        text = ngettext(
             "Imported %(count)d price of “%(name)s”.",
             "Imported %(count)d prices of “%(name)s”.",
             made,
         )
-        self.message_user(request, said % {"count": made, "name": provider.name})
+        self.message_user(request, text % {"count": made, "name": provider.name})
         return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_changelist"))
 
     def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:

@@ -139,7 +139,7 @@ def check_provider(spec: ProviderSpec, *, model: str = "") -> CheckResult:
     try:
         return async_to_sync(_check)(make_provider(spec), model)
     except (RunError, ConfigurationError) as error:
-        return CheckResult(error=with_words(error))
+        return CheckResult(error=describe_error(error))
 
 
 async def _check(provider: ModelProvider, model: str) -> CheckResult:
@@ -150,7 +150,7 @@ async def _check(provider: ModelProvider, model: str) -> CheckResult:
                 models = tuple(await provider.models())
             except (RunError, ConfigurationError) as error:
                 if not model:  # some servers list no models, but answer
-                    return CheckResult(error=with_words(error), needs_model=True)
+                    return CheckResult(error=describe_error(error), needs_model=True)
             wanted = model or pick_chat_model(models)
             if not wanted:
                 text = _("The provider lists no chat model. Enter a model ID and try again.")
@@ -161,7 +161,7 @@ async def _check(provider: ModelProvider, model: str) -> CheckResult:
         text = _("No answer within %(seconds)d seconds. Check the URL and your network.")
         return CheckResult(models=models, error=text % {"seconds": TIMEOUT_SECONDS})
     except (RunError, ConfigurationError) as error:
-        return CheckResult(models=models, error=with_words(error), needs_model=bool(models))
+        return CheckResult(models=models, error=describe_error(error), needs_model=bool(models))
 
 
 async def _measure_first_token(provider: ModelProvider, model: str) -> int:
@@ -226,8 +226,8 @@ def check_form(form: ProviderForm, *, model: str = "") -> CheckResult:
         return CheckResult(error=error.public)
 
 
-def with_words(error: RunError | ConfigurationError) -> str:
-    """Return the sentence of an error with the provider's own words, if there are any."""
+def describe_error(error: RunError | ConfigurationError) -> str:
+    """Return the message of an error, with that of the provider if there is one."""
     words = getattr(error, "detail", "")
     if not words:
         return error.public

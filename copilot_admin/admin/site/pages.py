@@ -33,7 +33,7 @@ SETTINGS: Mapping[str, tuple[str, str | Promise]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundLink:
+class SearchResult:
     """A result of the global search."""
 
     label: str
@@ -50,14 +50,14 @@ def find(request: HttpRequest, context: dict[str, Any], urls: Mapping[str, str])
     return render(request, "admin/includes/found.html" if is_part else "admin/find.html", context)
 
 
-def _find(request: HttpRequest, query: str, urls: Mapping[str, str]) -> list[FoundLink]:
+def _find(request: HttpRequest, query: str, urls: Mapping[str, str]) -> list[SearchResult]:
     if not query:
         return []
-    found: list[FoundLink] = []
+    found: list[SearchResult] = []
     if "Copilot" in urls:
         copilots = reachable(request.user).filter(name__icontains=query).order_by("name")
         found += [
-            FoundLink(
+            SearchResult(
                 label=one.name,
                 url=reverse("admin:copilot_admin_copilot_change", args=[one.pk]),
                 icon="copilot",
@@ -66,7 +66,7 @@ def _find(request: HttpRequest, query: str, urls: Mapping[str, str]) -> list[Fou
             for one in copilots[:MAX_COPILOTS]
         ]
     found += [
-        FoundLink(label=str(label), url=urls[name], icon=section.icon, kind=section.label)
+        SearchResult(label=str(label), url=urls[name], icon=section.icon, kind=section.label)
         for section in SECTIONS
         for name, label in section.pages.items()
         if name in urls and query.lower() in f"{section.label} {label}".lower()
@@ -74,7 +74,7 @@ def _find(request: HttpRequest, query: str, urls: Mapping[str, str]) -> list[Fou
     if "Conversation" in urls:
         url = f"{urls['Conversation']}?{urlencode({'q': query})}"
         label = _("Search conversations for “%(query)s”") % {"query": query}
-        found.append(FoundLink(label=label, url=url, icon="chat"))
+        found.append(SearchResult(label=label, url=url, icon="chat"))
     return found
 
 

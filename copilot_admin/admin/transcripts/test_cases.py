@@ -88,7 +88,7 @@ def save_turns_view(request: HttpRequest) -> HttpResponse:
     """Save the turns of the selected conversations as tests, after showing how many."""
     if not may_learn(request):
         raise PermissionDenied
-    filters = _sent(request).get(LIST, "")
+    filters = _get_form_data(request).get(LIST, "")
     if unknown := find_unknown(QueryDict(filters).dict()):
         return unknown_filter_page(request, unknown)
     selection = _select(request, filters)
@@ -122,7 +122,7 @@ def _select(request: HttpRequest, filters: str) -> ChosenTurns:
         mine = Conversation.objects.filter(copilot__in=reachable(request.user).values("pk"))
         found = set(mine.filter(pk__in=chosen).values_list("pk", flat=True))
         chosen = [pk for pk in chosen if pk in found]
-    only_bad = _sent(request).get("which") == ONLY_BAD
+    only_bad = _get_form_data(request).get("which") == ONLY_BAD
     turns = select_turns(chosen, only_bad=only_bad)
     return ChosenTurns(
         conversations=chosen,
@@ -132,7 +132,7 @@ def _select(request: HttpRequest, filters: str) -> ChosenTurns:
     )
 
 
-def _sent(request: HttpRequest) -> QueryDict:
+def _get_form_data(request: HttpRequest) -> QueryDict:
     return request.POST if request.method == "POST" else request.GET
 
 

@@ -97,7 +97,7 @@ def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> Da
     had = frozenset(identity(one.source, widget=one.widget) for one in fetched)
     if not query.widgets:
         return DataPlan(budget=budget, had=had)
-    sent_along, takes_files = _sent_along(query), spec.has(UPLOAD_FEATURE)
+    sent_along, takes_files = _find_ids_with_data(query), spec.has(UPLOAD_FEATURE)
     askable = [
         widget
         for widget in query.widgets.all()
@@ -160,7 +160,7 @@ def distinct_widgets(
     return [widget for same, widget in found.items() if same not in without]
 
 
-def _sent_along(query: Query) -> frozenset[str | None]:
+def _find_ids_with_data(query: Query) -> frozenset[str | None]:
     """Return the widgets whose data is in the context; only generation 1 sends it there."""
     if query.generation is not Generation.ONE:
         return frozenset()

@@ -40,7 +40,7 @@ def number_of(cell: Cell) -> Number | None:
     """
     if cell is None or isinstance(cell, bool):
         return None
-    number = _written(cell) if isinstance(cell, str) else cell
+    number = _parse_number(cell) if isinstance(cell, str) else cell
     return number if number is not None and abs(number) <= MAX_NUMBER else None
 
 
@@ -118,7 +118,7 @@ def sort_key(cell: Cell) -> tuple[int, Number, str]:
     return (1, 0, fold(cell)) if number is None else (0, number, "")
 
 
-def _written(text: str) -> Number | None:
+def _parse_number(text: str) -> Number | None:
     text = text.strip()
     if len(text) > _MAX_LENGTH:
         return None
