@@ -2,8 +2,8 @@
 
 A client loads images automatically and so sends their URLs to a server. Data in the prompt can make
 a model write any URL. `![` becomes `[`, unless the image is allowed or is part of code. HTML tags
-that load, or have attributes, become text. Comparisons such as `a<b` and types such as
-`Map<String>` are unchanged. Text counts as code only if all Markdown viewers agree that it is.
+that load, or have attributes that load, become text. Comparisons such as `a<b and c=d` and types
+such as `Map<String>` are unchanged. Text counts as code only if all Markdown viewers agree that it is.
 """
 
 from collections.abc import Collection
@@ -18,6 +18,12 @@ _UNFINISHED = re.compile(r"(?<![\\!])(?:\\++!*+|!++)\Z|<\Z|(?<!`)`++\Z")
 _LOADING_TAG = re.compile(
     r"button|dialog|form|frameset|iframe|img|input|math|meta|noembed|noframes|noscript|plaintext"
     r"|portal|script|select|style|svg|template|textarea|title|xmp",
+    re.IGNORECASE,
+)
+# A quoted value, and one that another tag interrupts, may hide a loading attribute.
+_LOADING_ATTRIBUTE = re.compile(
+    r"(?<![\w:.-])(?:style|on[a-z]+|src|srcset|srcdoc|href|background|poster|data|action|formaction"
+    r"|ping|content|lowsrc|dynsrc|xlink:href)\s*=|=(?:\s*[\"']|[^<>]*<)",
     re.IGNORECASE,
 )
 _TAG_NAME = re.compile(r"<([a-z][^\s/<>]*+)", re.IGNORECASE)
@@ -121,7 +127,8 @@ class MarkdownImages:
             return escaped
         if end is None:
             return kept if is_end else None
-        return escaped if "=" in text[start : end.start()] else kept
+        is_loading = _LOADING_ATTRIBUTE.search(text, name.end(), end.end())
+        return escaped if is_loading else kept
 
 
 class _CodeReader:

@@ -84,6 +84,8 @@ class _Tags(HTMLParser):
         ("if a<b and c<d", "if a<b and c<d"),
         ("a Map<String, List<Object>> b", "a Map<String, List<Object>> b"),
         ("SELECT x FROM t WHERE a<b AND c=d", "SELECT x FROM t WHERE a<b AND c=d"),
+        ("if a<b and c=d then $x>y$", "if a<b and c=d then $x>y$"),
+        ("a <b x=y<i style=z>", "a &lt;b x=y&lt;i style=z>"),
         ("code `if a<b:`\n\nand `x<img>`", "code `if a<b:`\n\nand `x<img>`"),
         ("a<br>b<br/>c <br />d <u>e</u> <List-1>", "a<br>b<br/>c <br />d <u>e</u> <List-1>"),
         ("<b style='background:url(u)'>", "&lt;b style='background:url(u)'>"),
