@@ -101,7 +101,9 @@ def build_plan(
     return ImportPlan(changes=tuple(changes), skipped=tuple(skipped))
 
 
-def apply_plan(provider: Provider, plan: ImportPlan, *, day: date, by: Actor) -> int:
+def apply_plan(
+    provider: Provider, plan: ImportPlan, *, day: date, by: Actor, note: str = ""
+) -> int:
     """Write new and changed prices from a day on, with an audit entry; return their number."""
     changes = plan.with_effect(PriceEffect.NEW, PriceEffect.CHANGED)
     rows = [
@@ -109,7 +111,7 @@ def apply_plan(provider: Provider, plan: ImportPlan, *, day: date, by: Actor) ->
             provider=provider,
             model=change.model,
             valid_from=day,
-            note=_("Imported"),
+            note=note or _("Imported"),
             **_get_fields(change.price),
         )
         for change in changes

@@ -14,8 +14,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models.pricing import MAX_PRICE, PRICE, PRICED_TOKENS
-from copilot_admin.pricing.prices import Price
+from copilot_admin.models.pricing import MAX_PRICE, PRICED_TOKENS
+from copilot_admin.pricing.prices import PRICE_STEP, Price
 
 MAX_FILE_BYTES = 20 * 1024 * 1024  # the published file has 3
 MAX_MODEL_LENGTH = 200
@@ -28,7 +28,6 @@ _KINDS = {
 }
 _OTHER_PRICING = ("input_cost_per_request", "off_peak_pricing")  # makes costs by tokens estimates
 _EXAMPLE_KEY = "sample_spec"
-_STEP = Decimal(1).scaleb(-PRICE["decimal_places"])  # finer digits are noise: 2.00000000000002e-07
 _TIER_KEY = re.compile(r".*_cost.*_above_([0-9]{1,6}k|[0-9]{1,9})_tokens")
 
 
@@ -128,7 +127,8 @@ def _parse_price(key: str, value: object) -> Decimal | None:
         number = Decimal(str(value))
         if isinstance(value, bool) or not 0 <= number <= Decimal(MAX_PRICE) / PRICED_TOKENS:
             raise InvalidOperation
-        price = abs(number * PRICED_TOKENS).quantize(_STEP)
+        # Finer digits are noise: 2.00000000000002e-07.
+        price = abs(number * PRICED_TOKENS).quantize(PRICE_STEP)
         if number and not price:  # too small for the column
             raise InvalidOperation
     except InvalidOperation:

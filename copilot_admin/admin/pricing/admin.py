@@ -1,12 +1,13 @@
 """Prices of models per million tokens, valid from a day on."""
 
+from collections import defaultdict
 from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
@@ -37,6 +38,7 @@ from copilot_admin.pricing.imports import (
 )
 from copilot_admin.pricing.litellm import InvalidPriceFile, dump_price_file, parse_price_file
 from copilot_admin.pricing.money import format_exact
+from copilot_admin.pricing.price_list import add_list_prices
 from copilot_admin.pricing.prices import find_unpriced_models
 
 FOLDER = "admin/copilot_admin/modelprice"
@@ -142,9 +144,12 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
         return prices.annotate(is_past=Exists(later))
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.import_view)
-        own = path("import/", view, name="copilot_admin_modelprice_import")
-        return [own, *super().get_urls()]
+        wrap, name = self.admin_site.admin_view, "copilot_admin_modelprice"
+        return [
+            path("import/", wrap(self.import_view), name=f"{name}_import"),
+            path("published/", wrap(self.published_view), name=f"{name}_published"),
+            *super().get_urls(),
+        ]
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
@@ -168,6 +173,25 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
             found = self.get_queryset(request).filter(provider=price.provider_id, model=price.model)
             context["history"] = found.order_by("-valid_from")
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def published_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Add the published prices of models in use that have none."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        models: defaultdict[Provider, list[str]] = defaultdict(list)
+        for one in find_unpriced_models():
+            models[one.provider].append(one.model)
+        by = Actor.of(request)
+        added = sum(add_list_prices(provider, names, by=by) for provider, names in models.items())
+        if added:
+            text = ngettext("Added %(count)d price.", "Added %(count)d prices.", added)
+            self.message_user(request, text % {"count": added})
+        else:
+            text = _("No published price was found for these models. Add their prices by hand.")
+            self.message_user(request, text, level=messages.WARNING)
+        return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_changelist"))
 
     def import_view(self, request: HttpRequest) -> HttpResponseBase:
         """Ask for a file, show its changes, and apply them after a confirmation."""

@@ -30,11 +30,13 @@ from copilot_admin.admin.providers.connect import (
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.presets import list_presets
 from copilot_admin.admin.site.site import site
+from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.model_lists import keep_models, known_models, record_error
 from copilot_admin.copilots.other_providers import rename_in_drafts
 from copilot_admin.copilots.providers import set_api_key, set_headers
 from copilot_admin.copilots.rerouting import APPROVAL_LIFETIME, find_live_copilots
 from copilot_admin.models import Action, Copilot, ModelPrice, Provider, RerouteApproval
+from copilot_admin.pricing.price_list import add_list_prices
 
 FOLDER = "admin/copilot_admin/provider"
 FULL = "full"  # of the add page: all settings instead of a vendor and a key
@@ -184,7 +186,7 @@ class ProviderAdmin(BaseAdmin[Provider]):
         result = check_form(form, model=request.POST.get(MODEL_FIELD, ""))
         self._audit_check(request, form.instance, result)
         if provider is not None and WHERE.isdisjoint(form.changed_data):
-            _record(provider, result)
+            _record(request, provider, result)
         rows = build_model_rows(form.instance, result.models) if provider is not None else ()
         context = {"result": result, "models": rows}
         return render(request, f"{FOLDER}/check_result.html", context)
@@ -196,7 +198,7 @@ class ProviderAdmin(BaseAdmin[Provider]):
             provider = form.save(commit=False)
             self.save_model(request, provider, form, change=False)
             self.log_addition(request, provider, [{"added": {}}])
-        _record(provider, result)
+        _record(request, provider, result)
         return provider
 
     def _audit_check(self, request: HttpRequest, provider: Provider, result: CheckResult) -> None:
@@ -295,8 +297,9 @@ class ProviderAdmin(BaseAdmin[Provider]):
         return list(map(str, found)), {k: n for k, n in counts.items() if n}, set(), users
 
 
-def _record(provider: Provider, result: CheckResult) -> None:
+def _record(request: HttpRequest, provider: Provider, result: CheckResult) -> None:
     if result.error:
         record_error(provider.pk, result.error)
     else:
         keep_models(provider.pk, result.models)
+        add_list_prices(provider, result.models, by=Actor.of(request))

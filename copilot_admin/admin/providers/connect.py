@@ -40,6 +40,7 @@ from copilot_admin.copilots.names import free_name
 from copilot_admin.copilots.providers import check_key_variable, provider_spec, read_timeouts
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import ModelPrice, Provider
+from copilot_admin.pricing.price_list import find_listed_model
 
 QUESTION = "Answer with the one word: ready"
 # Copilots offer tools: a model or server that accepts none should fail here.
@@ -118,7 +119,7 @@ def build_model_rows(provider: Provider, models: tuple[str, ...]) -> tuple[Model
     return tuple(
         ModelRow(
             id=model,
-            window=window_of(model),
+            window=window_of(model) or _listed_window(provider, model),
             has_tools=window_of(model) is not None and not takes_no_tools(model),
             has_vision=sees_images(model),
             input=price.input if (price := prices.get(model)) else None,
@@ -127,6 +128,11 @@ def build_model_rows(provider: Provider, models: tuple[str, ...]) -> tuple[Model
         for model in models
         if not is_no_chat(model)
     )
+
+
+def _listed_window(provider: Provider, model: str) -> int | None:
+    entry = find_listed_model(provider, model)
+    return entry.context_window if entry else None
 
 
 def check_provider(spec: ProviderSpec, *, model: str = "") -> CheckResult:

@@ -172,3 +172,12 @@ def test_who_may_only_look_imports_nothing(client: Client, cloud: Provider):
     assert page.status_code == 200
     assert "import/" not in page.content.decode()
     assert client.get(IMPORT).status_code == client.post(IMPORT, {"text": "{}"}).status_code == 403
+
+
+@pytest.mark.parametrize(("model", "level"), [("gpt-4o", "info"), ("our-fine-tune", "warning")])
+def test_published_prices_are_added_for_models_in_use(operator: Client, model: str, level: str):
+    provider = make_provider(kind="openai_compatible", base_url="https://api.openai.com/v1")
+    make_copilot(provider=provider, model=model)
+    response = operator.post(f"{LIST}published/", follow=True)
+    assert [message.level_tag for message in response.context["messages"]] == [level]
+    assert provider.prices.filter(model=model).exists() is (level == "info")
