@@ -10,7 +10,7 @@ from django.utils import timezone
 from copilot_admin.copilots.other_providers import link_providers
 from copilot_admin.copilots.publishing import document_of, publish
 from copilot_admin.copilots.test_cases import fill_case
-from copilot_admin.evaluation.targets import Target, make_run
+from copilot_admin.evaluation.targets import make_run
 from copilot_admin.models import (
     Access,
     CallStatus,
@@ -117,7 +117,7 @@ def make_case(copilot: Copilot, question: str = "What?", **changes: Any) -> Test
 
 def make_result(case: TestCase, verdict: str = "passed", **changes: Any) -> EvaluationResult:
     """A result of a test case, in a finished run of its own on the draft."""
-    run = make_run(case.copilot, Target(kind=changes.pop("target", TargetKind.DRAFT)))
+    run = make_run(case.copilot, changes.pop("target", TargetKind.DRAFT))
     run.state, run.heartbeat_at, run.finished_at = RunState.DONE, timezone.now(), timezone.now()
     run.save()
     values = {"state": ResultState.DONE, "verdict": verdict, "finished_at": timezone.now()}

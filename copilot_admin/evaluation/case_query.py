@@ -37,10 +37,6 @@ TIMEOUT_SECONDS = 300.0  # for all of them; a long answer of a slow model needs 
 ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
 
 
-class Interrupted(Unavailable):
-    """The server stops: the test case has to run again."""
-
-
 @dataclass(slots=True)
 class _Chat:
     """A test case in progress."""
@@ -68,8 +64,7 @@ async def query_case(
         origin: The conversation of the test case, if any.
 
     Raises:
-        Interrupted: The server stops.
-        Unavailable: The database can't store runs at the moment.
+        Unavailable: The server stops, or the database can't store runs at the moment.
     """
     chat = _Chat(replace(live, logging=Logging.EVERYTHING), caller, entry, origin)
     error = ""
@@ -86,6 +81,7 @@ async def query_case(
 
 
 async def _send_requests(chat: _Chat) -> str:
+    """Return the error, if any."""
     messages = first_messages(chat.entry)
     for _number in range(MAX_REQUESTS):
         call = await _send_request(chat, messages)
@@ -141,7 +137,7 @@ def _read_answer(chat: _Chat, error: str) -> CaseAnswer:
     runs = list(Run.objects.filter(pk__in=chat.runs).order_by("started_at"))
     last = runs[-1] if runs else None
     if last is not None and last.outcome == Outcome.INTERRUPTED:
-        raise Interrupted(last.error)
+        raise Unavailable(last.error)
     if last is not None and last.outcome not in ANSWERED:
         error = error or last.error
     return CaseAnswer(

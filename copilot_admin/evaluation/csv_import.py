@@ -19,14 +19,10 @@ COLUMNS = ("question", "expected", "number", "tolerance", "label")
 
 
 def parse_csv(data: bytes) -> list[TestCaseEntry]:
-    """Parse test cases.
-
-    Args:
-        data: A CSV file with a header; the columns may have any order and need not all be there.
+    """Parse the test cases of a CSV file with a header; columns may be missing.
 
     Raises:
-        ConfigurationError: The file is not valid. Each line of the text has the number of a line
-            and its error. The header is line 1.
+        ConfigurationError: Each line of the text has the number of a line, from 1, and its error.
     """
     try:
         text = data.decode("utf-8-sig")

@@ -1,9 +1,8 @@
-"""Differences between texts, and requests as curl commands."""
+"""Differences between texts, word by word."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-import json
 import re
 from typing import Any
 
@@ -12,7 +11,6 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.comparison import FieldChange, find_changes
 from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
-from protocol.json import Json
 
 TIMEOUT_SECONDS = 0.2  # then the remaining text counts as replaced
 MAX_CONTEXT = 240  # characters of context on either side of a difference
@@ -24,8 +22,6 @@ _WORD = re.compile(r"\s+|[぀-ヿ㐀-鿿가-힯豈-﫿]|[^\W぀-ヿ㐀-鿿가-�
 
 
 class PartKind(StrEnum):
-    """Kinds of parts of a compared text."""
-
     SAME = "same"
     GONE = "gone"
     NEW = "new"
@@ -41,11 +37,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A part of a text.
-
-    Attributes:
-        within: Kind of a hidden part.
-    """
+    """A part of a text; `within` is the kind of a hidden one."""
 
     kind: PartKind
     text: str
@@ -54,6 +46,11 @@ class TextPart:
     @property
     def is_expandable(self) -> bool:
         return len(self.text) <= MAX_FOLDED_LENGTH
+
+
+def compare_texts(before: str, after: str) -> tuple[TextPart, ...]:
+    """Return the differences of two texts with some context."""
+    return shortened(differences(before, after))
 
 
 def differences(before: str, after: str) -> tuple[TextPart, ...]:
@@ -83,46 +80,25 @@ def differences(before: str, after: str) -> tuple[TextPart, ...]:
     return tuple(TextPart(_KINDS[kind], text) for kind, text in found if text)
 
 
-def shortened(
-    parts: Sequence[TextPart], *, context: int = MAX_CONTEXT, longest: int = MAX_CHANGE_LENGTH
-) -> tuple[TextPart, ...]:
-    """Omit text that isn't needed to see the differences.
-
-    Args:
-        parts: Parts of `differences`.
-        context: Characters of context on either side of a difference; shorter gaps aren't omitted.
-        longest: Characters of a removed or added part.
-    """
-    last = len(parts) - 1
-    return tuple(
-        piece
-        for index, part in enumerate(parts)
-        for piece in (
-            _without_middle(
-                part,
-                head=context if index else 0,
-                tail=context if index < last else 0,
-                room=context,
-            )
-            if part.kind is PartKind.SAME
-            else _without_middle(part, head=longest // 2, tail=longest // 2, room=0)
-        )
-    )
-
-
-def _without_middle(part: TextPart, *, head: int, tail: int, room: int) -> Iterator[TextPart]:
-    end = len(part.text) - tail
-    if end - head <= room:
-        yield part
-        return
-    yield from _part(part.kind, part.text[:head])
-    yield TextPart(PartKind.LEFT_OUT, part.text[head:end], within=part.kind)
-    yield from _part(part.kind, part.text[end:])
-
-
-def _part(kind: PartKind, text: str) -> Iterator[TextPart]:
-    if text:
-        yield TextPart(kind, text)
+def shortened(parts: Sequence[TextPart], *, context: int = MAX_CONTEXT) -> tuple[TextPart, ...]:
+    """Omit text that isn't needed to see the differences, but no gap shorter than the context."""
+    found: list[TextPart] = []
+    for index, part in enumerate(parts):
+        head = tail = MAX_CHANGE_LENGTH // 2
+        min_omitted = 0
+        if part.kind is PartKind.SAME:
+            head, tail = context if index else 0, context if index < len(parts) - 1 else 0
+            min_omitted = context
+        end = len(part.text) - tail
+        if end - head <= min_omitted:
+            found.append(part)
+            continue
+        found += [
+            TextPart(part.kind, part.text[:head]),
+            TextPart(PartKind.LEFT_OUT, part.text[head:end], within=part.kind),
+            TextPart(part.kind, part.text[end:]),
+        ]
+    return tuple(part for part in found if part.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +117,7 @@ def marked_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple
 def marked(changes: Iterable[FieldChange]) -> tuple[MarkedChange, ...]:
     """Compare the texts of changed fields."""
     return tuple(
-        MarkedChange(label=change.label, parts=shortened(differences(change.before, change.after)))
-        for change in changes
+        MarkedChange(label=one.label, parts=compare_texts(one.before, one.after)) for one in changes
     )
 
 
@@ -153,30 +128,5 @@ def proposed_note(changes: Sequence[FieldChange], *, is_first: bool) -> str:
 
 def in_a_line(changes: Sequence[FieldChange]) -> str:
     """Return the names of changed fields, truncated to the length of a note."""
-    line = ", ".join(change.label for change in changes)
-    return (
-        line if len(line) <= MAX_VERSION_NOTE_LENGTH else f"{line[: MAX_VERSION_NOTE_LENGTH - 1]}…"
-    )
-
-
-KEY = "$COPILOT_KEY"  # replaced by the shell
-
-
-def curl_of(address: str, body: Json) -> str:
-    """Return the command that repeats a request.
-
-    Args:
-        address: URL of the query endpoint.
-        body: The stored request, without secrets. It is put on one line, so that its content
-            can't end the here-document.
-    """
-    text = json.dumps(body, ensure_ascii=False)
-    return (
-        f"curl -N {_quoted(address)} \\\n"
-        f"  -H 'Content-Type: application/json' -H \"X-API-Key: {KEY}\" \\\n"
-        f"  --data-binary @- <<'REQUEST'\n{text}\nREQUEST\n"
-    )
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+    line, most = ", ".join(change.label for change in changes), MAX_VERSION_NOTE_LENGTH
+    return line if len(line) <= most else f"{line[: most - 1]}…"

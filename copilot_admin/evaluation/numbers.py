@@ -56,7 +56,7 @@ def is_near(value: float, expected: float, tolerance: float) -> bool:
 
 
 def _find_signs(text: str, start: int, end: int) -> tuple[tuple[float, ...], int]:
-    """Return the possible signs of a number, and the position of its start."""
+    """Return the possible signs of a number, and its start."""
     before = text[max(0, start - 1) : start]
     if before and before in "$€£¥":
         start -= 1

@@ -4,10 +4,10 @@ The rows are the work queue, so that a run continues after a restart.
 """
 
 from collections.abc import Collection, Sequence
-from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -51,25 +51,23 @@ def save_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
 def claim_next(copilot_id: int) -> EvaluationResult | None:
     """Claim the next waiting test case of a copilot's runs; each has only one claimant.
 
-    Returns:
-        Its result with run and test case, or None if no test case waits or too many are running.
+    Return None if no test case waits or too many are running.
     """
     now = timezone.now()
     results = EvaluationResult.objects.filter(run__copilot=copilot_id)
     lost = results.filter(is_missed("heartbeat_at", now), state=ResultState.RUNNING)
-    EvaluationResult.objects.filter(pk__in=list(lost.values_list("pk", flat=True))).update(
-        state=ResultState.WAITING
-    )
+    lost.update(state=ResultState.WAITING)
     if results.filter(state=ResultState.RUNNING).count() >= MAX_CONCURRENT:
         return None
     runs = EvaluationRun.objects.filter(
         copilot=copilot_id, state__in=EvaluationRun.ACTIVE, copilot__deletion_requested_at=None
     )
-    related = runs.select_related("copilot__provider", "provider", "judge_provider")
+    related = runs.select_related("copilot__provider", "provider", "judge_provider", "started_by")
     for run in related.order_by("pk"):
         waiting = EvaluationResult.objects.filter(run=run, state=ResultState.WAITING)
         while (row := waiting.select_related("case").order_by("pk").first()) is not None:
-            if run.cost_limit is not None and get_cost(run.pk) >= run.cost_limit:
+            cost = EvaluationResult.objects.filter(run=run).aggregate(known=Sum("cost"))["known"]
+            if run.cost_limit is not None and (cost or 0) >= run.cost_limit:
                 runs.filter(pk=run.pk).update(state=RunState.COST_LIMIT, finished_at=now)
                 break
             if waiting.filter(pk=row.pk).update(state=ResultState.RUNNING, heartbeat_at=now):
@@ -79,12 +77,6 @@ def claim_next(copilot_id: int) -> EvaluationResult | None:
         else:
             finish_run(run.pk)
     return None
-
-
-def get_cost(run_id: int) -> Decimal:
-    """Return the known cost of a run until now, in US dollars."""
-    known = EvaluationResult.objects.filter(run=run_id).aggregate(cost=Sum("cost"))["cost"]
-    return known or Decimal(0)
 
 
 def store_result(claim: EvaluationResult, answer: CaseAnswer) -> bool:
@@ -112,25 +104,22 @@ def store_result(claim: EvaluationResult, answer: CaseAnswer) -> bool:
     return bool(stored)
 
 
-def same_target(run: EvaluationRun) -> Q:
-    """Return the condition of runs on the same target; all live versions are one target."""
-    same = Q(run__copilot=run.copilot_id, run__target=run.target)
+def target_key(run: EvaluationRun) -> dict[str, Any]:
+    """Return the values that identify a target of a copilot; all live versions are one target."""
     match run.target:
         case TargetKind.VERSION:
-            return same & Q(run__version_number=run.version_number)
+            return {"target": run.target, "version_number": run.version_number}
         case TargetKind.MODEL:
-            return same & Q(run__provider=run.provider_id, run__model=run.model)
-        case _draft_or_live:
-            return same
+            return {"target": run.target, "provider": run.provider_id, "model": run.model}
+    return {"target": run.target}
 
 
 def find_previous_answer(run: EvaluationRun, case: TestCase) -> str | None:
     """Return the answer of the run before on the same target, else the recorded answer."""
-    rows = EvaluationResult.objects.filter(
-        same_target(run), case=case, run__lt=run.pk, state=ResultState.DONE
-    )
-    rows = rows.exclude(verdict=ResultVerdict.ERROR).order_by("-run")
-    previous = rows.values_list("answer", flat=True).first()
+    before = EvaluationRun.objects.filter(copilot=run.copilot_id, pk__lt=run.pk, **target_key(run))
+    rows = case.results.filter(run__in=before, state=ResultState.DONE)
+    answers = rows.exclude(verdict=ResultVerdict.ERROR).order_by("-run_id")
+    previous = answers.values_list("answer", flat=True).first()
     return (case.recorded_answer or None) if previous is None else previous
 
 

@@ -37,12 +37,7 @@ def request_of(entry: TestCaseEntry, messages: Sequence[JsonObject]) -> JsonObje
 
 
 def result_messages(entry: TestCaseEntry, call: Mapping[str, Any]) -> list[JsonObject]:
-    """Return the call and its result, in the form in which Workspace appends them to the chat.
-
-    Args:
-        entry: The test case.
-        call: The payload of the call's event.
-    """
+    """Return a call and its result, as Workspace appends them to the chat."""
     made = {"function": call["function"], "input_arguments": call["input_arguments"]}
     return [
         {"role": "ai", "content": json.dumps(made)},

@@ -12,19 +12,16 @@ import logging
 import time
 from weakref import WeakKeyDictionary
 
-from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django_tasks import task
 
 from copilot_admin.copilots.callers import Caller
-from copilot_admin.copilots.end_users import user_of_admin
 from copilot_admin.copilots.test_cases import as_row
 from copilot_admin.errors import ConfigurationError, RunError, Unavailable
-from copilot_admin.evaluation.assertions import CaseAnswer
+from copilot_admin.evaluation.assertions import CaseAnswer, judge_answer
 from copilot_admin.evaluation.case_query import query_case
-from copilot_admin.evaluation.judge import judge_answer
 from copilot_admin.evaluation.queue import (
     MAX_CONCURRENT,
     claim_next,
@@ -34,7 +31,7 @@ from copilot_admin.evaluation.queue import (
     send_heartbeat,
     store_result,
 )
-from copilot_admin.evaluation.targets import prepare_target
+from copilot_admin.evaluation.targets import make_caller, prepare_target
 from copilot_admin.import_export.questions import parse_case
 from copilot_admin.jobs.tasks import (
     MAX_TASK_SECONDS,
@@ -105,14 +102,7 @@ class EvaluationWorker:
         self._ends_at = float("inf")
 
     async def run_waiting(self, *, max_seconds: float = float("inf")) -> bool:
-        """Run until no test case waits.
-
-        Args:
-            max_seconds: No test case starts after that.
-
-        Returns:
-            True if the time was up before.
-        """
+        """Run until no test case waits; return True if the time was up before."""
         self._ends_at = time.monotonic() + max_seconds
         heartbeat = spawn(self._send_heartbeats(), name=f"heartbeat of {self.name}")
         try:
@@ -123,10 +113,12 @@ class EvaluationWorker:
         return any(lane.result() for lane in lanes)
 
     async def _run_lane(self) -> bool:
+        loop = asyncio.get_running_loop()
+        slots = _slots.setdefault(loop, asyncio.Semaphore(MAX_CONCURRENT_IN_PROCESS))
         pauses = iter(BACKOFF_SECONDS)
         while time.monotonic() < self._ends_at:
             try:
-                async with _get_slots():
+                async with slots:
                     has_more = await self._run_next()
             except RETRIED as error:
                 pause = next(pauses, None)
@@ -182,32 +174,25 @@ class EvaluationWorker:
     async def _send_heartbeats(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
+            running = dict(self._running)
+            ids = tuple(claim.pk for claim in running.values())
             try:
-                await self._send_heartbeat()
+                await WRITER.run(partial(beat, tuple(run.id for run in tuple(RUNNING))))
+                wanted = await WRITER.run(partial(send_heartbeat, self.copilot_id, ids))
             except RETRIED as error:
                 logger.warning("An evaluation missed a heartbeat: %s.", type(error).__name__)
-
-    async def _send_heartbeat(self) -> None:
-        running = dict(self._running)
-        await WRITER.run(partial(beat, tuple(run.id for run in tuple(RUNNING))))
-        ids = tuple(claim.pk for claim in running.values())
-        wanted = await WRITER.run(partial(send_heartbeat, self.copilot_id, ids))
-        for one, claim in running.items():
-            if claim.pk not in wanted:
-                one.cancel()
+                continue
+            for one, claim in running.items():
+                if claim.pk not in wanted:
+                    one.cancel()
 
 
 async def _run_case(claim: EvaluationResult) -> None:
-    answer = await evaluate_case(claim.run, claim.case)
+    answer = await _evaluate(claim.run, claim.case)
     await WRITER.run(partial(store_result, claim, answer))
 
 
-async def evaluate_case(run: EvaluationRun, case: TestCase) -> CaseAnswer:
-    """Query the target of a run for a test case and judge its answer.
-
-    Raises:
-        Unavailable: It must be repeated later.
-    """
+async def _evaluate(run: EvaluationRun, case: TestCase) -> CaseAnswer:
     try:
         entry = await asyncio.to_thread(lambda: parse_case(as_row(case)))  # of up to 4 MB
     except ConfigurationError as error:
@@ -216,18 +201,11 @@ async def evaluate_case(run: EvaluationRun, case: TestCase) -> CaseAnswer:
         live, judge = await READER.run(partial(prepare_target, run))
     except (ConfigurationError, RunError) as error:
         return CaseAnswer(error=error.public)
-    caller = await READER.run(partial(_get_caller, run.started_by_id))
+    caller = await READER.run(lambda: _get_caller(run))
     answer = await query_case(live, caller, entry, origin=case.origin)
     return await judge_answer(answer, entry.expect, judge)
 
 
-def _get_caller(user_id: int | None) -> Caller:
-    if user_id is None:
-        return Caller(principal=f"{PLAYGROUND}command")
-    user = get_user_model().objects.filter(pk=user_id).first()
-    return Caller(principal=f"{PLAYGROUND}{user_id}", user=user_of_admin(user) if user else None)
-
-
-def _get_slots() -> asyncio.Semaphore:
-    loop = asyncio.get_running_loop()
-    return _slots.setdefault(loop, asyncio.Semaphore(MAX_CONCURRENT_IN_PROCESS))
+def _get_caller(run: EvaluationRun) -> Caller:
+    user = run.started_by
+    return make_caller(user) if user else Caller(principal=f"{PLAYGROUND}command")

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot, Provider
@@ -129,6 +130,17 @@ class EvaluationRun(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in self.ACTIVE
+
+    @property
+    def target_name(self) -> str:
+        match self.target:
+            case TargetKind.LIVE:
+                return gettext("Live v%(number)d") % {"number": self.version_number}
+            case TargetKind.VERSION:
+                return gettext("Version %(number)d") % {"number": self.version_number}
+            case TargetKind.MODEL:
+                return self.model
+        return gettext("Draft")
 
 
 class ResultState(models.TextChoices):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.evaluation.queue import save_runs
-from copilot_admin.evaluation.targets import Target, make_run
+from copilot_admin.evaluation.targets import make_run
 from copilot_admin.evaluation.worker import run_here
 from copilot_admin.models import Copilot, EvaluationResult, EvaluationRun, TargetKind, TestCase
 from tests.agent.scripted import ScriptedProvider
@@ -27,7 +27,7 @@ def queue_run(
     """Save a run of all test cases, without running it."""
     cost_limit = wanted.pop("cost_limit", None)
     copilot = Copilot.objects.select_related("provider", "live").get(pk=copilot.pk)
-    run = make_run(copilot, Target(kind=target, **wanted))
+    run = make_run(copilot, target, **wanted)
     run.cost_limit = cost_limit
     save_runs([run], TestCase.objects.filter(copilot=copilot))
     return run

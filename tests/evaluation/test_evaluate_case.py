@@ -4,7 +4,7 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.errors import ProviderRefused
-from copilot_admin.evaluation import case_query, judge, worker
+from copilot_admin.evaluation import assertions, case_query, worker
 from copilot_admin.evaluation.queue import cancel_runs
 from copilot_admin.evaluation.worker import run_evaluations
 from copilot_admin.jobs.tasks import BACKGROUND
@@ -95,7 +95,7 @@ def test_tools_of_the_server_count_as_called(monkeypatch, rows):
     "step", [broken(ProviderRefused("No.")), text("Perhaps."), stalled()], ids=str
 )
 def test_a_judge_that_does_not_judge_is_inconclusive(monkeypatch, step):
-    monkeypatch.setattr(judge, "TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(assertions, "TIMEOUT_SECONDS", 0.05)
     script(monkeypatch, text("Good day."), step)
     result = evaluate(make_case(make_copilot(), expect={"judged": "It greets."}))
     assert result.verdict == ResultVerdict.INCONCLUSIVE

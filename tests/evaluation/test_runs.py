@@ -23,9 +23,8 @@ from copilot_admin.evaluation.results import (
     read_column,
     read_columns,
     read_pass_rates,
-    summarize_runs,
 )
-from copilot_admin.evaluation.targets import Target, make_run
+from copilot_admin.evaluation.targets import make_run
 from copilot_admin.evaluation.worker import resume_evaluations, run_here, start_runs
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
@@ -60,7 +59,7 @@ def _background_is_open() -> None:
 
 def start(copilot: Copilot, *targets: TargetKind) -> list[EvaluationRun]:
     copilot = Copilot.objects.select_related("provider", "live").get(pk=copilot.pk)
-    runs = [make_run(copilot, Target(kind=kind)) for kind in targets or (TargetKind.DRAFT,)]
+    runs = [make_run(copilot, kind) for kind in targets or (TargetKind.DRAFT,)]
     start_runs(runs, TestCase.objects.filter(copilot=copilot))
     return runs
 
@@ -92,20 +91,16 @@ def test_every_case_runs_once_on_every_target():
         assert column.run.state == RunState.DONE and column.run.finished_at
         assert (column.counts.total, column.counts.done, column.counts.outdated) == (5, 5, 0)
     assert all(row["answer"] and row["verdict"] for row in export_rows([draft, live]))
-    assert [len(runs) for runs in read_pass_rates(copilot).values()] == [1, 1]
+    assert [run.target for run, _percent in read_pass_rates(copilot)] == ["draft", "live"]
 
 
 def test_a_run_needs_test_cases_and_a_target_that_exists():
     copilot = make_copilot()
     with pytest.raises(ConfigurationError):
         start(copilot)
-    for target in (
-        Target(kind=TargetKind.LIVE),
-        Target(kind=TargetKind.VERSION, version_number=7),
-        Target(kind=TargetKind.MODEL),
-    ):
+    for target in (TargetKind.LIVE, TargetKind.VERSION, TargetKind.MODEL):
         with pytest.raises(ConfigurationError):
-            make_run(copilot, target)
+            make_run(copilot, target, version_number=7)
     assert not EvaluationRun.objects.exists()
 
 
@@ -160,9 +155,10 @@ def test_the_cost_limit_stops_a_run_honestly(monkeypatch):
         state=ResultState.DONE, verdict=ResultVerdict.PASSED, cost=Decimal("0.5")
     )
     run_here(copilot.pk)
-    (summary,) = summarize_runs(EvaluationRun.objects.filter(pk=run.pk))
-    assert summary.run.state == RunState.COST_LIMIT
-    assert (summary.counts.passed, summary.counts.total, summary.counts.pending) == (1, 3, 0)
+    column = read_column(copilot, TargetKind.DRAFT)
+    assert column is not None and column.run == run
+    assert column.run.state == RunState.COST_LIMIT
+    assert (column.counts.passed, column.counts.total, column.counts.pending) == (1, 3, 0)
     assert states() == [ResultState.DONE, ResultState.WAITING, ResultState.WAITING]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.evaluation import versions
-from copilot_admin.evaluation.versions import VersionFigures, version_page
+from copilot_admin.evaluation.versions import version_page
 from copilot_admin.models import (
     Conversation,
     Copilot,
@@ -56,8 +56,9 @@ def test_each_version_says_what_changed_since_the_one_before():
     copilot = make_published()
     published(copilot, description="New", system_prompt="Be brief.")
     published(copilot, model="other")
-    rows = version_page(copilot).rows
-    assert [(row.version.number, row.is_live, row.is_first, row.changed) for row in rows] == [
+    rows = version_page(copilot)["rows"]
+    keys = ("is_live", "is_first", "changed")
+    assert [(row["version"].number, *(row[key] for key in keys)) for row in rows] == [
         (3, True, False, "Model"),
         (2, False, False, "Description, Instructions"),
         (1, False, True, ""),
@@ -77,9 +78,9 @@ def test_conversations_thumbs_and_errors_are_counted_for_each_version():
             day=date(2026, 1, 1) + timedelta(days=day), copilot=copilot, version=1, errors=3
         )
     DailyTotal.objects.create(day=date(2026, 1, 1), copilot=make_copilot(), version=1, errors=7)
-    newest, oldest = version_page(copilot).rows
-    assert newest.figures == VersionFigures(conversations=2, up=0, down=2, errors=0)
-    assert oldest.figures == VersionFigures(conversations=3, up=1, down=2, errors=6)
+    newest, oldest = version_page(copilot)["rows"]
+    assert newest["figures"] == {"conversations": 2, "up": 0, "down": 2, "errors": 0}
+    assert oldest["figures"] == {"conversations": 3, "up": 1, "down": 2, "errors": 6}
 
 
 def test_a_page_says_where_the_next_goes_on(monkeypatch):
@@ -90,8 +91,8 @@ def test_a_page_says_where_the_next_goes_on(monkeypatch):
     pages, below = [], None
     while not pages or below is not None:
         page = version_page(copilot, below=below)
-        pages.append([row.version.number for row in page.rows])
-        below = page.older
+        pages.append([row["version"].number for row in page["rows"]])
+        below = page["older"]
     assert pages == [[4, 3], [2, 1]]
 
 

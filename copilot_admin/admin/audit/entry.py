@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.chain import has_valid_hash, verification_keys
-from copilot_admin.evaluation.differences import MarkedChange, differences, shortened
+from copilot_admin.evaluation.differences import MarkedChange, compare_texts
 from copilot_admin.models.audit import AuditEntry
 
 APP = "copilot_admin"
@@ -77,7 +77,7 @@ def list_changes(entry: AuditEntry) -> tuple[MarkedChange, ...]:
     return tuple(
         MarkedChange(
             label=field_label(entry.subject_kind, name),
-            parts=shortened(differences(_text(before.get(name, "")), _text(after.get(name, "")))),
+            parts=compare_texts(_text(before.get(name, "")), _text(after.get(name, ""))),
         )
         for name in names
     )

@@ -1,6 +1,7 @@
 """Forms of the Test tab: a test case, a CSV file, a run, the publish gate."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -14,19 +15,25 @@ from copilot_admin.admin.common.form_fields import reject_bidi_controls, with_pl
 from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.copilots.assertions import MAX_EXPECTED_LENGTH, Assertion, AssertionKind
 from copilot_admin.copilots.model_lists import known_models_of
-from copilot_admin.copilots.test_cases import MAX_QUESTION_LENGTH, TestCaseEntry, as_row, fill_case
+from copilot_admin.copilots.test_cases import (
+    MAX_QUESTION_LENGTH,
+    FileEntry,
+    TestCaseEntry,
+    as_row,
+    fill_case,
+)
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.csv_import import MAX_CSV_BYTES, parse_csv, parse_number
-from copilot_admin.evaluation.targets import MAX_VERSION_CHOICES, Target, make_run
+from copilot_admin.evaluation.targets import make_run
 from copilot_admin.import_export.questions import parse_case, save_last
 from copilot_admin.models import Copilot, EvaluationRun, Provider, PublishGate, TargetKind, TestCase
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 from copilot_admin.models.pricing import COST
 
 MAX_MODEL_CHOICES = 300
+MAX_VERSION_CHOICES = 20  # the newest
 ALL = "all"
 LABEL = "label:"
-Choices = list[tuple[str, str]]
 
 
 def _text(label: Any, *, help_text: Any = "", rows: int = 1) -> forms.CharField:
@@ -35,6 +42,11 @@ def _text(label: Any, *, help_text: Any = "", rows: int = 1) -> forms.CharField:
     return forms.CharField(
         label=label, required=False, help_text=help_text, widget=widget, max_length=20_000
     )
+
+
+def _boxes(label: Any) -> forms.MultipleChoiceField:
+    widget = forms.CheckboxSelectMultiple
+    return forms.MultipleChoiceField(label=label, required=False, widget=widget)
 
 
 class Styled(forms.BaseForm):
@@ -108,16 +120,15 @@ class CaseForm(Styled, forms.Form):
             return None
 
     @property
-    def widget_ids(self) -> tuple[str, ...]:
+    def widget_ids(self) -> list[str]:
         entry = self.test_data
-        if entry is None:
-            return ()
-        return (*(one.id for one in entry.widgets), *(one.name for one in entry.files))
+        found = [*entry.widgets, *entry.files] if entry else []
+        return [getattr(one, "name" if isinstance(one, FileEntry) else "id") for one in found]
 
     @property
-    def function_names(self) -> tuple[str, ...]:
+    def function_names(self) -> list[str]:
         copilot = self.case.copilot
-        return (*copilot.tools, *(str(row["name"]) for row in copilot.components), *labels())
+        return [*copilot.tools, *(str(row["name"]) for row in copilot.components), *labels()]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -126,7 +137,7 @@ class CaseForm(Styled, forms.Form):
         row = as_row(self.case) | {"question": cleaned["question"], "label": cleaned["label"]}
         row["expect"] = [*self._assertions(cleaned), *self.others]
         self._check_cited(cleaned["cites"])
-        if self.has_error_in_expected():
+        if any(self.has_error(name) for name in self.EXPECTED):
             return cleaned
         try:
             cleaned["row"] = parse_case(row).row()
@@ -185,9 +196,6 @@ class CaseForm(Styled, forms.Form):
             row["tolerance"] = cleaned["tolerance"]
         return [row]
 
-    def has_error_in_expected(self) -> bool:
-        return any(self.has_error(name) for name in self.EXPECTED)
-
     def _check_cited(self, text: str) -> None:
         known = self.test_data.names() if self.test_data else frozenset()
         for name in filter(None, map(str.strip, text.split("\n"))):
@@ -219,26 +227,10 @@ class ImportForm(Styled, forms.Form):
 class RunForm(Styled, forms.Form):
     """Targets of a run, its test cases, the judge and the cost limit."""
 
-    cases = forms.ChoiceField(
-        label=gettext_lazy("Tests"),
-        initial=ALL,
-        required=False,
-    )
-    targets = forms.MultipleChoiceField(
-        label=gettext_lazy("Run on"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    versions = forms.MultipleChoiceField(
-        label=gettext_lazy("Earlier versions"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    models = forms.MultipleChoiceField(
-        label=gettext_lazy("Draft with other models"),
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-    )
+    cases = forms.ChoiceField(label=gettext_lazy("Tests"), initial=ALL, required=False)
+    targets = _boxes(gettext_lazy("Run on"))
+    versions = _boxes(gettext_lazy("Earlier versions"))
+    models = _boxes(gettext_lazy("Draft with other models"))
     other_provider = forms.ModelChoiceField(
         label=gettext_lazy("Provider"),
         queryset=Provider.objects.all(),
@@ -246,9 +238,7 @@ class RunForm(Styled, forms.Form):
         empty_label=gettext_lazy("The draft's provider"),
     )
     other_model = forms.CharField(
-        label=gettext_lazy("Another model ID"),
-        max_length=200,
-        required=False,
+        label=gettext_lazy("Another model ID"), max_length=200, required=False
     )
     judge = forms.ChoiceField(
         label=gettext_lazy("Judge"),
@@ -281,7 +271,11 @@ class RunForm(Styled, forms.Form):
         rows = TestCase.objects.filter(copilot=copilot).exclude(label="")
         names = rows.order_by("label").values_list("label", flat=True).distinct()
         self.providers = {str(row.pk): row for row in Provider.objects.all()}
-        models = self._model_choices()
+        models = [
+            (f"{pk}:{model}", f"{model} ({self.providers[str(pk)].name})")
+            for pk, known in known_models_of(map(int, self.providers)).items()
+            for model in known
+        ][:MAX_MODEL_CHOICES]
         fields["targets"].choices = targets
         fields["versions"].choices = [
             (str(one), _("Version %(number)d") % {"number": one}) for one in versions
@@ -298,7 +292,7 @@ class RunForm(Styled, forms.Form):
         if self.errors:
             return cleaned
         try:
-            self.runs = [make_run(self.copilot, target) for target in self._targets(cleaned)]
+            self.runs = self._make_runs(cleaned)
         except ConfigurationError as error:
             raise forms.ValidationError(error.public) from error
         if not self.runs:
@@ -309,37 +303,21 @@ class RunForm(Styled, forms.Form):
             run.cost_limit = cleaned["cost_limit"]
         return cleaned
 
-    def get_runs(self, *, user_id: int | None) -> list[EvaluationRun]:
-        for run in self.runs:
-            run.started_by_id = user_id
-        return self.runs
-
     def get_cases(self) -> QuerySet[TestCase]:
         rows = TestCase.objects.filter(copilot=self.copilot)
         chosen: str = self.cleaned_data["cases"]
         return rows.filter(label=chosen.removeprefix(LABEL)) if chosen.startswith(LABEL) else rows
 
-    def _targets(self, cleaned: dict[str, Any]) -> list[Target]:
-        targets = [Target(kind=TargetKind(kind)) for kind in cleaned["targets"]]
-        targets += [
-            Target(kind=TargetKind.VERSION, version_number=int(one)) for one in cleaned["versions"]
-        ]
+    def _make_runs(self, cleaned: dict[str, Any]) -> list[EvaluationRun]:
+        make = partial(make_run, self.copilot)
         models = [self._model(one) for one in cleaned["models"]]
         if cleaned["other_model"]:
             models.append((cleaned["other_provider"], cleaned["other_model"]))
-        targets += [
-            Target(kind=TargetKind.MODEL, provider=provider, model=model)
-            for provider, model in models
-        ]
-        return targets
-
-    def _model_choices(self) -> Choices:
-        known = known_models_of(map(int, self.providers))
         return [
-            (f"{pk}:{model}", f"{model} ({self.providers[str(pk)].name})")
-            for pk, models in known.items()
-            for model in models
-        ][:MAX_MODEL_CHOICES]
+            *(make(TargetKind(kind)) for kind in cleaned["targets"]),
+            *(make(TargetKind.VERSION, version_number=int(one)) for one in cleaned["versions"]),
+            *(make(TargetKind.MODEL, provider=one, model=model) for one, model in models),
+        ]
 
     def _model(self, choice: str) -> tuple[Provider | None, str]:
         pk, _colon, model = choice.partition(":")

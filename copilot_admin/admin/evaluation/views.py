@@ -1,7 +1,6 @@
 """Views of the Test tab."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
 import json
 from typing import Any
 
@@ -9,18 +8,13 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.forms import BaseForm
-from django.http import (
-    Http404,
-    HttpRequest,
-    HttpResponse,
-    HttpResponseNotAllowed,
-    HttpResponseRedirect,
-)
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.copilots.header import TEST, build_copilot_header
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
@@ -41,51 +35,60 @@ from copilot_admin.rendering.csv_safe import format_csv
 FOLDER = "admin/copilot_admin/tests"
 NAME = "copilot_admin_copilot_test"
 CASES_PER_PAGE = 50
+READ, CHANGE, POST = "read", "change", "post"  # what a view does; only the last rejects GET
 View = Callable[..., HttpResponseBase]
 
 
 def evaluation_urls(pages: CopilotViews) -> list[URLPattern]:
     """Return the routes of the Test tab."""
-    routes: tuple[tuple[str, str, View], ...] = (
-        ("", "s", tests_view),
-        ("table/", "s_table", table_view),
-        ("add/", "_add", case_view),
-        ("import/", "s_import", import_view),
-        ("run/", "s_run", run_view),
-        ("gate/", "s_gate", gate_view),
-        ("cancel/", "s_cancel", cancel_view),
-        ("export/", "s_export", export_view),
-        ("<id:number>/", "", case_view),
-        ("<id:number>/move/", "_move", move_view),
-        ("<id:number>/delete/", "_delete", delete_view),
-        ("runs/<id:number>/delete/", "s_run_delete", delete_run_view),
+    routes: tuple[tuple[str, str, View, str], ...] = (
+        ("", "s", tests_view, READ),
+        ("table/", "s_table", table_view, READ),
+        ("export/", "s_export", export_view, READ),
+        ("add/", "_add", case_view, CHANGE),
+        ("import/", "s_import", import_view, CHANGE),
+        ("run/", "s_run", run_view, CHANGE),
+        ("gate/", "s_gate", gate_view, CHANGE),
+        ("<id:number>/", "", case_view, CHANGE),
+        ("cancel/", "s_cancel", cancel_view, POST),
+        ("<id:number>/move/", "_move", move_view, POST),
+        ("<id:number>/delete/", "_delete", delete_view, POST),
+        ("runs/<id:number>/delete/", "s_run_delete", delete_run_view, POST),
     )
     return [
         path(
             f"<id:pk>/tests/{route}",
-            pages.admin_site.admin_view(partial(view, pages)),
+            pages.admin_site.admin_view(_bind(view, pages, kind)),
             name=f"{NAME}{suffix}",
         )
-        for route, suffix, view in routes
+        for route, suffix, view, kind in routes
     ]
 
 
-def tests_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+def _bind(view: View, pages: CopilotViews, kind: str) -> View:
+    """Return a view of a URL that passes on the copilot, if the user may read or change it."""
+
+    def respond(request: HttpRequest, pk: int, **rest: int) -> HttpResponseBase:
+        copilot = pages.looked_at(request, pk, changing=kind != READ)
+        return view(pages, request, copilot, **rest)
+
+    return require_POST(respond) if kind == POST else respond
+
+
+def tests_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
     """Show the runs, the pass rate and the matrix of test cases and targets."""
-    return _render(pages, request, pages.looked_at(request, pk))
+    return _render(pages, request, copilot)
 
 
-def table_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+def table_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
     """Return runs and matrix alone, for polling."""
-    context = _read_table(pages, request, pages.looked_at(request, pk))
-    return render(request, f"{FOLDER}/table.html", context)
+    return render(request, f"{FOLDER}/table.html", _read_table(pages, request, copilot))
 
 
 def case_view(
-    pages: CopilotViews, request: HttpRequest, pk: int, number: int | None = None
+    pages: CopilotViews, request: HttpRequest, copilot: Copilot, number: int | None = None
 ) -> HttpResponseBase:
     """Add or edit a test case."""
-    copilot = pages.looked_at(request, pk, changing=True)
     case = TestCase(copilot=copilot)
     if number is not None:
         case = get_object_or_404(TestCase, copilot=copilot, pk=number)
@@ -100,55 +103,52 @@ def case_view(
             form.add_error(None, error.public)
         else:
             messages.success(request, _("Test saved.") if number else _("Test added."))
-            return _redirect(pk, "_add" if "_another" in request.POST else "s")
+            return _redirect(copilot, "_add" if "_another" in request.POST else "s")
     data = as_json(case.test_data) if case.test_data else ""
     return _render(pages, request, copilot, panel="case", form=form, case=case, data=data)
 
 
-def import_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+def import_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
     """Import test cases from a CSV file: all, or none with the errors of its lines."""
-    copilot = pages.looked_at(request, pk, changing=True)
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
     if form.is_bound and form.is_valid():
         entries = form.cleaned_data["file"]
         try:
             with transaction.atomic():
                 ids = [add_case(copilot, entry).pk for entry in entries]
-                by, on = Actor.of(request), Subject("testcase")
-                record(Action.ADDED, by=by, on=on, after={"copilot": copilot.slug, "ids": ids})
+                _audit(request, Action.ADDED, copilot, ids=ids)
         except ConfigurationError as error:
             form.add_error("file", error.public)
         else:
             text = ngettext("%d test imported.", "%d tests imported.", len(ids))
             messages.success(request, text % len(ids))
-            return _redirect(pk)
+            return _redirect(copilot)
     problems: Iterable[Any] = form.errors.get("file", [])
     lines = [line for text in problems for line in str(text).split("\n")]
     return _render(pages, request, copilot, panel="import", form=form, lines=lines)
 
 
-def run_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+def run_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
     """Start runs on the chosen targets."""
-    copilot = pages.looked_at(request, pk, changing=True)
     form = RunForm(copilot, request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
+        for run in form.runs:
+            run.started_by_id = request.user.pk
         try:
             with transaction.atomic():
-                runs = form.get_runs(user_id=request.user.pk)
-                start_runs(runs, form.get_cases())
-                for run in runs:
+                start_runs(form.runs, form.get_cases())
+                for run in form.runs:
                     facts = {"copilot": copilot.slug, "target": run.target}
                     pages.audit(request, Action.STARTED, run, after=facts)
         except ConfigurationError as error:
             form.add_error(None, error.public)
         else:
-            return _redirect(pk)
+            return _redirect(copilot)
     return _render(pages, request, copilot, panel="run", form=form)
 
 
-def gate_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+def gate_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
     """Set the pass rate that is required before publishing."""
-    copilot = pages.looked_at(request, pk, changing=True)
     gate = PublishGate.objects.filter(pk=copilot.pk).first() or PublishGate(copilot=copilot)
     form = GateForm(request.POST if request.method == "POST" else None, instance=gate)
     if form.is_bound and form.is_valid():
@@ -157,65 +157,54 @@ def gate_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpRespons
             after = {"min_percent": saved.min_percent if saved else None}
             pages.audit(request, Action.CHANGED, copilot, after={"publish gate": after})
         messages.success(request, _("Requirement saved."))
-        return _redirect(pk)
+        return _redirect(copilot)
     return _render(pages, request, copilot, panel="gate", form=form)
 
 
-def cancel_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+def cancel_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
     """Cancel the active runs; their results so far stay."""
-    copilot = _get_for_post(pages, request, pk)
-    if isinstance(copilot, HttpResponse):
-        return copilot
     if cancel_runs(EvaluationRun.objects.filter(copilot=copilot)):
         pages.audit(request, Action.STOPPED, copilot, after={"work": "evaluation"})
         messages.info(request, _("The run was cancelled. Results so far are kept."))
-    return _redirect(pk)
+    return _redirect(copilot)
 
 
-def move_view(pages: CopilotViews, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+def move_view(
+    pages: CopilotViews, request: HttpRequest, copilot: Copilot, number: int
+) -> HttpResponseBase:
     """Move a test case up or down."""
-    copilot = _get_for_post(pages, request, pk)
-    if isinstance(copilot, HttpResponse):
-        return copilot
     case = get_object_or_404(TestCase.objects.defer("test_data"), copilot=copilot, pk=number)
     move_case(case, by=-1 if request.POST.get("direction") == "up" else 1)
-    return _redirect(pk, anchor=f"#case-{number}")
+    return _redirect(copilot, anchor=f"#case-{number}")
 
 
 def delete_view(
-    pages: CopilotViews, request: HttpRequest, pk: int, number: int
+    pages: CopilotViews, request: HttpRequest, copilot: Copilot, number: int
 ) -> HttpResponseBase:
     """Delete a test case with its results."""
-    copilot = _get_for_post(pages, request, pk)
-    if isinstance(copilot, HttpResponse):
-        return copilot
     case = get_object_or_404(TestCase.objects.defer("test_data"), copilot=copilot, pk=number)
     with transaction.atomic():
         case.delete()
         _audit(request, Action.DELETED, copilot, number)
     messages.success(request, _("Test deleted."))
-    return _redirect(pk)
+    return _redirect(copilot)
 
 
 def delete_run_view(
-    pages: CopilotViews, request: HttpRequest, pk: int, number: int
+    pages: CopilotViews, request: HttpRequest, copilot: Copilot, number: int
 ) -> HttpResponseBase:
     """Delete a run with its results."""
-    copilot = _get_for_post(pages, request, pk)
-    if isinstance(copilot, HttpResponse):
-        return copilot
     run = get_object_or_404(EvaluationRun, copilot=copilot, pk=number)
     with transaction.atomic():
         run.delete()
         by, on = Actor.of(request), Subject("evaluationrun", str(number))
         record(Action.DELETED, by=by, on=on, after={"copilot": copilot.slug})
     messages.success(request, _("Run deleted."))
-    return _redirect(pk)
+    return _redirect(copilot)
 
 
-def export_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpResponseBase:
+def export_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
     """Download the results as CSV or JSON."""
-    copilot = pages.looked_at(request, pk)
     rows = export_rows(read_columns(copilot))
     kind = request.GET.get("format")
     if kind == "json":
@@ -232,20 +221,15 @@ def export_view(pages: CopilotViews, request: HttpRequest, pk: int) -> HttpRespo
     return response
 
 
-def _get_for_post(pages: CopilotViews, request: HttpRequest, pk: int) -> Copilot | HttpResponse:
-    """Return the copilot for a user who may change it, or the answer to another method."""
-    if request.method != "POST":
-        return HttpResponseNotAllowed(["POST"])
-    return pages.looked_at(request, pk, changing=True)
+def _redirect(copilot: Copilot, suffix: str = "s", *, anchor: str = "") -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse(f"admin:{NAME}{suffix}", args=[copilot.pk]) + anchor)
 
 
-def _redirect(pk: int, suffix: str = "s", *, anchor: str = "") -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse(f"admin:{NAME}{suffix}", args=[pk]) + anchor)
-
-
-def _audit(request: HttpRequest, action: Action, copilot: Copilot, number: int) -> None:
-    on = Subject("testcase", str(number))
-    record(action, by=Actor.of(request), on=on, after={"copilot": copilot.slug})
+def _audit(
+    request: HttpRequest, action: Action, copilot: Copilot, number: int | str = "", **facts: Any
+) -> None:
+    after = {"copilot": copilot.slug, **facts}
+    record(action, by=Actor.of(request), on=Subject("testcase", str(number)), after=after)
 
 
 def _render(

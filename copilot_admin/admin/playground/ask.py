@@ -31,7 +31,7 @@ from copilot_admin.errors import (
     Unauthorized,
     UnusableRequest,
 )
-from copilot_admin.evaluation.playground import CallObserver, make_caller
+from copilot_admin.evaluation.targets import CallObserver, make_caller
 from copilot_admin.http.errors import build_error_response
 from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.ids import new_ids

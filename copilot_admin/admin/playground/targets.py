@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.errors import NotFound, UnusableRequest
-from copilot_admin.evaluation.playground import CallObserver, prepare_draft, prepare_version
+from copilot_admin.evaluation.targets import CallObserver, prepare_draft, prepare_version
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 
 CHANGE = "copilot_admin.change_copilot"

@@ -27,7 +27,7 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import known_models_of
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.evaluation.playground import make_caller
+from copilot_admin.evaluation.targets import make_caller
 from copilot_admin.import_export.questions import add_case, parse_case
 from copilot_admin.models import (
     Action,

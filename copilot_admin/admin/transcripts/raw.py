@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+import json
+import shlex
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -17,7 +19,6 @@ from copilot_admin.admin.transcripts.pages import (
     title_of,
 )
 from copilot_admin.admin.transcripts.turns import find_turn_of_key
-from copilot_admin.evaluation.differences import curl_of
 from copilot_admin.evaluation.from_turns import read_question
 from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import OTHER_EVENT, Conversation, Event, EventType
@@ -161,7 +162,13 @@ def curl_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
     conversation = load_conversation(request, pk, view="request", of=run)
     path, asked = load_run(conversation, run)
     url = f"{get_base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
-    text = curl_of(url, request_of(path, asked))
+    body = json.dumps(request_of(path, asked), ensure_ascii=False)
+    # On one line, so that its content can't end the here-document.
+    text = (
+        f"curl -N {shlex.quote(url)} \\\n"
+        "  -H 'Content-Type: application/json' -H \"X-API-Key: $COPILOT_KEY\" \\\n"
+        f"  --data-binary @- <<'REQUEST'\n{body}\nREQUEST\n"
+    )
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
@@ -173,9 +180,8 @@ def question_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
     path = _read_path(conversation, tree, parse_id(turn))
     if not path:
         raise Http404
-    kept = [run.id for run in path[-1].runs if run.has_request]
-    asked = read_question(path, read_request(kept[0]) if kept else None)
-    return JsonResponse({**asked, "origin": conversation.origin or conversation.pk})
+    origin = conversation.origin or conversation.pk
+    return JsonResponse({**read_question(path), "origin": origin})
 
 
 def load_run(conversation: Conversation, run: str) -> tuple[list[TurnView], RunView]:

@@ -10,8 +10,8 @@ from django.core.management.base import CommandParser
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.queue import cancel_runs, save_runs
-from copilot_admin.evaluation.results import RunSummary, summarize_runs
-from copilot_admin.evaluation.targets import Target, make_run
+from copilot_admin.evaluation.results import Counts, count_results
+from copilot_admin.evaluation.targets import make_run
 from copilot_admin.evaluation.worker import run_here
 from copilot_admin.management.base import SanitizedCommand, get_provider
 from copilot_admin.models import (
@@ -19,6 +19,7 @@ from copilot_admin.models import (
     Copilot,
     EvaluationResult,
     EvaluationRun,
+    ResultState,
     ResultVerdict,
     RunState,
     TargetKind,
@@ -57,7 +58,7 @@ class Command(SanitizedCommand):
         copilot = known.select_related("provider", "live").first()
         if copilot is None:
             raise ConfigurationError(f"There is no copilot with the slug '{slug}'.")
-        run = make_run(copilot, _get_target(options))
+        run = _make_run(copilot, options)
         run.cost_limit = _parse_cost(options["max_cost"])
         if options["judge"]:
             run.judge_model = options["judge"]
@@ -71,46 +72,42 @@ class Command(SanitizedCommand):
             run_here(copilot.pk)
         except KeyboardInterrupt:
             cancel_runs(runs)
-        found = summarize_runs(runs)
-        if not found:
+        ended = runs.select_related("copilot").first()
+        if ended is None:
             raise ConfigurationError("The run was deleted meanwhile.")
-        self._write(found[0], as_json=options["json"])
-        sys.exit(_get_exit_code(found[0]))
-
-    def _write(self, summary: RunSummary, *, as_json: bool) -> None:
-        rows = EvaluationResult.objects.filter(run=summary.run).select_related("case")
+        rows = EvaluationResult.objects.filter(run=ended).select_related("case")
         results = list(rows.order_by("case__position", "case"))
-        if as_json:
-            self.stdout.write(json.dumps(_as_json(summary, results), indent=2))
-            return
+        done = [row for row in results if row.state == ResultState.DONE]
+        counts = count_results(done, total=len(results))
+        if options["json"]:
+            self.stdout.write(json.dumps(_as_json(ended, counts, results), indent=2))
+        else:
+            self._write(ended, counts, results)
+        if counts.passed + counts.failed < counts.total:
+            sys.exit(EXIT_ERROR)
+        sys.exit(EXIT_FAILED if counts.failed else EXIT_PASSED)
+
+    def _write(self, run: EvaluationRun, counts: Counts, results: list[EvaluationResult]) -> None:
         for row in results:
             self.stdout.write(_format_result(row))
-        counts = summary.counts
         cost = format_dollars(counts.cost)
         unknown = f", {counts.unpriced} of unknown cost" if counts.unpriced else ""
-        self.stdout.write(f"{summary.name}: {counts.sentence}. Cost: {cost}{unknown}.")
-        if summary.run.state != RunState.DONE:
-            self.stderr.write(f"{summary.run.get_state_display()}.")
+        self.stdout.write(f"{run.target_name}: {counts.sentence}. Cost: {cost}{unknown}.")
+        if run.state != RunState.DONE:
+            self.stderr.write(f"{run.get_state_display()}.")
 
 
-def _get_exit_code(summary: RunSummary) -> int:
-    counts = summary.counts
-    if counts.passed + counts.failed < counts.total:
-        return EXIT_ERROR
-    return EXIT_FAILED if counts.failed else EXIT_PASSED
-
-
-def _get_target(options: dict[str, Any]) -> Target:
+def _make_run(copilot: Copilot, options: dict[str, Any]) -> EvaluationRun:
     if options["provider"] and not options["model"]:
         raise ConfigurationError("A provider needs its --model.")
     if options["live"]:
-        return Target(kind=TargetKind.LIVE)
+        return make_run(copilot, TargetKind.LIVE)
     if options["number"] is not None:
-        return Target(kind=TargetKind.VERSION, version_number=options["number"])
+        return make_run(copilot, TargetKind.VERSION, version_number=options["number"])
     if options["model"]:
         provider = get_provider(options["provider"]) if options["provider"] else None
-        return Target(kind=TargetKind.MODEL, provider=provider, model=options["model"])
-    return Target()
+        return make_run(copilot, TargetKind.MODEL, provider=provider, model=options["model"])
+    return make_run(copilot)
 
 
 def _parse_cost(text: str | None) -> Decimal | None:
@@ -139,12 +136,11 @@ def _format_result(row: EvaluationResult) -> str:
     return f"{line} ({reason})" if reason else line
 
 
-def _as_json(summary: RunSummary, results: list[EvaluationResult]) -> dict[str, Any]:
-    counts = summary.counts
+def _as_json(run: EvaluationRun, counts: Counts, results: list[EvaluationResult]) -> dict[str, Any]:
     return {
-        "copilot": summary.run.copilot.slug,
-        "target": summary.name,
-        "state": summary.run.state,
+        "copilot": run.copilot.slug,
+        "target": run.target_name,
+        "state": run.state,
         "total": counts.total,
         "passed": counts.passed,
         "failed": counts.failed,
