@@ -16,7 +16,6 @@ from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,
-    DataItem,
     FileReference,
     HumanMessage,
     Message,
@@ -67,35 +66,33 @@ def kind_of(message: Message) -> Kind:
 def canonical(message: Message) -> bytes:
     """Return the same bytes for every form in which a client repeats a message.
 
-    Args:
-        message: Any message; members that the client adds to a call or result (extra state,
-            repeated arguments) do not count.
-
-    Returns:
-        Bytes to hash: the role, a line feed, the kind, a line feed, the content.
+    They are the role, a line feed, the kind, a line feed, the content. Members that the client adds
+    to a call or result (extra state, repeated arguments) do not count.
     """
-    role, kind = _ROLES_AND_KINDS[type(message)]
-    return f"{role}\n{kind}\n{_content(message)}".encode()
-
-
-def _content(message: Message) -> str:
     match message:
         case HumanMessage(text):
-            return _normalised(text)
+            content = text
         case AiMessage(text):
-            return _normalised(strip_markers(text))
+            content = strip_markers(text)
         case CallMessage(function, arguments):
-            return _dumped({"function": function, "input_arguments": arguments})
+            content = _dumped({"function": function, "input_arguments": arguments})
         case ResultMessage():
             data = [_result(result) for result in message.data]
-            return _dumped({"function": message.function, "data": data})
-    assert_never(message)
+            content = _dumped({"function": message.function, "data": data})
+        case _:
+            assert_never(message)
+    role, kind = _ROLES_AND_KINDS[type(message)]
+    text = redact_text(clean_text(content)).replace("\r\n", "\n").replace("\r", "\n")
+    return f"{role}\n{kind}\n{unicodedata.normalize('NFC', text).strip()}".encode()
 
 
 def _result(result: SourceResult) -> Json:
     match result:
-        case SourceData(items):
-            return [_item(item) for item in items]
+        case SourceData(items):  # formats are named differently in every generation
+            return [
+                {"url": item.url} if isinstance(item, FileReference) else item.content
+                for item in items
+            ]
         case SourceError(error_type, content):
             return {"error_type": error_type, "content": content}
         case CommandResult(status, text, data):
@@ -103,15 +100,9 @@ def _result(result: SourceResult) -> Json:
     assert_never(result)
 
 
-def _item(item: DataItem | FileReference) -> Json:
-    """Return only the content: formats are named differently in every generation."""
-    return {"url": item.url} if isinstance(item, FileReference) else item.content
-
-
 def _dumped(value: Json) -> str:
     value = _as_in_javascript(value)
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return _normalised(text)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _as_in_javascript(value: Json) -> Json:
@@ -124,8 +115,3 @@ def _as_in_javascript(value: Json) -> Json:
         case list() | tuple():
             return [_as_in_javascript(member) for member in value]
     return value
-
-
-def _normalised(text: str) -> str:
-    text = redact_text(clean_text(text)).replace("\r\n", "\n").replace("\r", "\n")
-    return unicodedata.normalize("NFC", text).strip()

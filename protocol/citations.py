@@ -8,7 +8,6 @@ artifacts and citations that an agent sent into `<|start_artifact_id|>NAME<|end_
 imitates them.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 import re
 from typing import cast
@@ -52,9 +51,7 @@ _OWN_ARGUMENTS = "input_args"  # the client finds its widget by these
 def read_citation(raw: JsonObject, *, id: UUID) -> Citation | None:
     """Read one citation, or return None if it has no source or is not citable.
 
-    Args:
-        raw: The citation as the client sent it.
-        id: Used if the citation has no valid UUID.
+    `id` is used if the citation has no valid UUID.
     """
     info = object_of(raw.get("source_info"))
     if info.get("type") not in _TYPES or info.get("citable") is False:
@@ -69,7 +66,9 @@ def read_citation(raw: JsonObject, *, id: UUID) -> Citation | None:
             "citable": True,
         },
         details=tuple(objects_of(raw.get("details"))),
-        quote_bounding_boxes=tuple(_quotes(raw)),
+        quote_bounding_boxes=tuple(
+            filter(None, map(_boxes, list_of(raw.get("quote_bounding_boxes"))))
+        ),
     )
 
 
@@ -97,19 +96,13 @@ def strip_markers(text: str) -> str:
     return _LEFTOVER.sub("", _MARKED.sub("", text))
 
 
-def _quotes(raw: JsonObject) -> Iterator[tuple[JsonObject, ...]]:
-    for quote in list_of(raw.get("quote_bounding_boxes")):
-        boxes = tuple(box for one in objects_of(quote) if (box := _box(one)))
-        if boxes:
-            yield boxes
-
-
-def _box(raw: JsonObject) -> JsonObject:
-    page = raw.get("page")
-    edges = {name: raw.get(name) for name in _EDGES}
-    if integer_of(page) is None or not all(map(is_number, edges.values())):
-        return {}
-    return {"text": text_of(raw.get("text")), "page": page, **edges}
+def _boxes(quote: Json) -> tuple[JsonObject, ...]:
+    return tuple(
+        {"text": text_of(one.get("text")), **{name: one[name] for name in ("page", *_EDGES)}}
+        for one in objects_of(quote)
+        if integer_of(one.get("page")) is not None
+        and all(is_number(one.get(name)) for name in _EDGES)
+    )
 
 
 def _uuid(value: Json) -> str | None:
@@ -122,7 +115,10 @@ def _uuid(value: Json) -> str | None:
 def _broken(value: Json, key: str = "") -> Json:
     match value:
         case str():
-            return _break_schemes(value, only_links=key.lower().endswith(_URL_KEYS))
+            found = _SCHEME.match(value) if key.lower().endswith(_URL_KEYS) else None
+            if found and "".join(found[1].split()).lower() not in _SAFE_SCHEMES:
+                return f"{found[0]} {value[found.end() :]}"
+            return _DATA_SCHEME.sub(r"\g<0> ", _SCRIPT_SCHEME.sub(r"\g<0> ", value))
         case dict():
             return {
                 name: member if name == _OWN_ARGUMENTS else _broken(member, name)
@@ -131,10 +127,3 @@ def _broken(value: Json, key: str = "") -> Json:
         case list() | tuple():
             return [_broken(member, key) for member in value]
     return value
-
-
-def _break_schemes(text: str, *, only_links: bool) -> str:
-    found = _SCHEME.match(text) if only_links else None
-    if found is not None and "".join(found[1].split()).lower() not in _SAFE_SCHEMES:
-        return f"{found[0]} {text[found.end() :]}"
-    return _DATA_SCHEME.sub(r"\g<0> ", _SCRIPT_SCHEME.sub(r"\g<0> ", text))

@@ -4,20 +4,18 @@ Source: Acts of Emergence 005, Agent/Data.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
 import re
 
-from protocol.json import Json, text_of
-from protocol.json_layout import layout
+from protocol.json import Json, JsonObject, layout, text_of
 
 KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 NO_KIND = "data"  # all messages without a kind are one identity
 TYPES = ("data", "input", "state", "error")
 _NOT_DATA = frozenset({"type", "id", "role", "kind", "description", "schema", "data"})
 _NOT_IN_KINDS = re.compile(r"[^A-Za-z0-9_.-]+")
-_LINE_ENDS_AND_MARK = re.compile("[¶\n\r\u2028\u2029\u0085\v\f]")
 _INPUT = "Input data MUST be treated as a structured prompt"
 _HEADING = "## Data: ¶"
 _INSTANCE = "_instance: "
@@ -35,7 +33,7 @@ MISSING = Missing.MISSING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataMessage:
-    """Data with its meaning.
+    """Data with its meaning, which a model reads as a message of the user.
 
     Attributes:
         data: Any JSON value. Null is data, `MISSING` is the absence of data.
@@ -43,7 +41,6 @@ class DataMessage:
         kind: The role of the data, "user" or "state"; messages of one kind are merged.
         description: A sentence about the data, on one line.
         instance: Distinguishes data of one kind; without it the data is global.
-        role: The role under which the model reads it.
     """
 
     data: "Json | Missing" = MISSING
@@ -51,7 +48,6 @@ class DataMessage:
     kind: str = NO_KIND
     description: str = ""
     instance: str | None = None
-    role: str = "user"
 
     @property
     def identity(self) -> tuple[str, str | None]:
@@ -59,38 +55,18 @@ class DataMessage:
         return self.kind, self.instance
 
 
-def read_data_message(raw: Mapping[str, Json]) -> DataMessage | None:
-    """Read a Data message, flat or in an envelope `{role, content}`.
-
-    Args:
-        raw: `{"type": "data", ...}`, or one of the types `input`, `state` and `error`, whose data
-            may be under the name of the type, under `data`, or next to the other keys.
-
-    Returns:
-        The message, or None for a message of another type.
-
-    Raises:
-        ValueError: It has no type, or its kind can't be part of a heading.
-    """
-    content = raw.get("content")
-    body = content if isinstance(content, Mapping) else raw
-    type_ = body.get("type")
-    if not isinstance(type_, str):
-        raise ValueError("A message needs a type, such as 'text' or 'data'.")
-    if type_ not in TYPES:
-        return None
+def read_data_message(body: JsonObject) -> DataMessage:
+    """Read a Data message: its data may be under its type, under `data`, or next to other keys."""
+    type_ = str(body.get("type"))
     kind = text_of(body.get("kind")).strip()
-    if _LINE_ENDS_AND_MARK.search(kind):
-        raise ValueError("A kind is one line without a ¶.")
-    instance = body.get("_instance", raw.get("_instance"))
+    instance = body.get("_instance")
     default = _INPUT if type_ == "input" and "description" not in body else ""
     return DataMessage(
         data=_data(body, type_=type_),
         schema=body.get("schema", MISSING),
-        kind=kind or type_,  # `NO_KIND` is the type of most messages
+        kind=slugify_kind(kind) if kind else type_,  # `NO_KIND` is the type of most messages
         description=text_of(body.get("description")) or default,
         instance=None if instance is None else one_line(str(instance)),
-        role=text_of(raw.get("role")) or "user",
     )
 
 
@@ -112,12 +88,8 @@ def merge(earlier: Json, later: Json, *, unite_required: bool = False) -> Json:
     """Return the earlier value, overridden by the later one.
 
     Objects are merged recursively, and existing keys retain their position. All other values,
-    including lists and null, replace the earlier value.
-
-    Args:
-        earlier: Not changed.
-        later: Not changed.
-        unite_required: Schemas are merged: what the earlier one requires stays required.
+    including lists and null, replace the earlier value. With `unite_required` the values are
+    schemas: what the earlier one requires stays required.
     """
     if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
         return later
@@ -133,9 +105,7 @@ def merge(earlier: Json, later: Json, *, unite_required: bool = False) -> Json:
 def fold(messages: Sequence[DataMessage], *, merging: bool = True) -> tuple[DataMessage, ...]:
     """Return one message for every identity, in the order of their first appearance.
 
-    Args:
-        messages: Oldest first.
-        merging: False leaves the merging to the model.
+    Without `merging`, the model is left to merge them.
     """
     if not merging:
         return tuple(messages)
@@ -168,7 +138,7 @@ def split_rendered(text: str) -> tuple[str, str, str]:
     return heading.removeprefix(_HEADING), instance, rest
 
 
-def _data(body: Mapping[str, Json], *, type_: str) -> "Json | Missing":
+def _data(body: JsonObject, *, type_: str) -> "Json | Missing":
     if type_ == "data" or ("data" in body and type_ not in body):
         return body.get("data", MISSING)
     if type_ in body:
@@ -182,13 +152,11 @@ def _data(body: Mapping[str, Json], *, type_: str) -> "Json | Missing":
 
 
 def _merge_messages(earlier: DataMessage, later: DataMessage) -> DataMessage:
-    return DataMessage(
+    return replace(
+        earlier,
         data=_merge_parts(earlier.data, later.data),
         schema=_merge_parts(earlier.schema, later.schema, unite_required=True),
-        kind=earlier.kind,
         description=later.description if later.description.strip() else earlier.description,
-        instance=earlier.instance,
-        role=earlier.role,
     )
 
 

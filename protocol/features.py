@@ -17,7 +17,7 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Feature:
     """A switch of Workspace that a copilot may offer."""
 
@@ -28,60 +28,58 @@ class Feature:
     as_toggle: str = ""  # label if agents.json displays a control instead of a plain flag
 
 
-FEATURES: tuple[Feature, ...] = (
+FEATURES = (
     Feature(
-        key="widget-dashboard-select",
-        label=gettext_noop("Selected widgets"),
-        help=gettext_noop("Users may pick widgets with @ and the copilot may read their data."),
+        "widget-dashboard-select",
+        gettext_noop("Selected widgets"),
+        gettext_noop("Users may pick widgets with @ and the copilot may read their data."),
     ),
     Feature(
-        key="widget-dashboard-search",
-        label=gettext_noop("Dashboard widgets"),
-        help=gettext_noop(
+        "widget-dashboard-search",
+        gettext_noop("Dashboard widgets"),
+        gettext_noop(
             "The copilot is told which widgets are on the dashboard and may ask for their data."
         ),
     ),
     Feature(
-        key="widget-global-search",
-        label=gettext_noop("All widgets"),
-        help=gettext_noop(
+        "widget-global-search",
+        gettext_noop("All widgets"),
+        gettext_noop(
             "Users may switch on global data: the copilot then sees every widget of Workspace."
         ),
     ),
     Feature(
-        key="file-upload",
-        label=gettext_noop("Files"),
-        help=gettext_noop(
-            "Users may attach documents, workbooks, text files and images to a question."
-        ),
+        "file-upload",
+        gettext_noop("Files"),
+        gettext_noop("Users may attach documents, workbooks, text files and images to a question."),
     ),
     Feature(
-        key="generative-ui",
-        label=gettext_noop("Change the dashboard"),
-        help=gettext_noop(
+        "generative-ui",
+        gettext_noop("Change the dashboard"),
+        gettext_noop(
             "Users may let the copilot add and change widgets and tabs of their dashboard."
         ),
     ),
     Feature(
-        key="mcp-tools",
-        label=gettext_noop("MCP tools"),
-        help=gettext_noop("Users may give the copilot the tools of their MCP servers."),
+        "mcp-tools",
+        gettext_noop("MCP tools"),
+        gettext_noop("Users may give the copilot the tools of their MCP servers."),
     ),
     Feature(
-        key="agent-orchestration",
-        label=gettext_noop("Other agents"),
-        help=gettext_noop("The copilot may give tasks to other agents of the user's workspace."),
+        "agent-orchestration",
+        gettext_noop("Other agents"),
+        gettext_noop("The copilot may give tasks to other agents of the user's workspace."),
     ),
     Feature(
-        key="prompt-suggestions",
-        label=gettext_noop("Follow-up suggestions"),
-        help=gettext_noop("After an answer the copilot suggests what to ask next."),
+        "prompt-suggestions",
+        gettext_noop("Follow-up suggestions"),
+        gettext_noop("After an answer the copilot suggests what to ask next."),
         as_toggle="Follow-up suggestions",
     ),
     Feature(
-        key="feedback",
-        label=gettext_noop("Feedback"),
-        help=gettext_noop("Users may judge an answer; their thumbs stand in the transcript."),
+        "feedback",
+        gettext_noop("Feedback"),
+        gettext_noop("Users may judge an answer; their thumbs stand in the transcript."),
     ),
 )
 FEATURE_KEYS = frozenset(feature.key for feature in FEATURES)
@@ -119,11 +117,7 @@ class CustomFeature:
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the object of `agents.json` for this feature."""
-        row: dict[str, Json] = {
-            "label": self.label,
-            "type": self.type.value,
-            "default": self.default,
-        }
+        row: dict[str, Json] = {"label": self.label, "type": self.type, "default": self.default}
         if self.description:
             row["description"] = self.description
         if self.placeholder and self.type is CustomFeatureType.TEXT:

@@ -1,7 +1,6 @@
 """Lenient reading of JSON objects: a member of the wrong type is noted and left out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-import json
 from typing import Any, TypeVar, cast
 
 from protocol.json import Json, JsonObject
@@ -10,28 +9,17 @@ _Value = TypeVar("_Value")
 _MAX_NOTES = 40  # a body with more wrong fields is wrong altogether
 
 
-class Notes:
+class Notes(dict[str, None]):
     """Distinct sentences about what was dropped or changed while reading, up to a limit."""
 
-    def __init__(self) -> None:
-        self._sentences: dict[str, None] = {}
-        self._more = 0
-
     def add(self, sentence: str) -> None:
-        """Add a sentence unless it is known; over the limit only count it."""
-        if sentence in self._sentences or len(self._sentences) < _MAX_NOTES:
-            self._sentences[sentence] = None
-        else:
-            self._more += 1
+        """Add a sentence unless there are too many."""
+        if len(self) < _MAX_NOTES:
+            self[sentence] = None
 
     def dropped(self, path: str, *, wanted: str) -> None:
         """Note that a field has the wrong type and was left out."""
         self.add(f"`{path}` is not {wanted} and was left out.")
-
-    def sentences(self) -> tuple[str, ...]:
-        """Return everything noted, in order."""
-        more = (f"{self._more} more fields were left out.",) if self._more else ()
-        return (*self._sentences, *more)
 
 
 class Fields:
@@ -60,32 +48,28 @@ class Fields:
 
     def object(self, name: str) -> JsonObject:
         """Return an object, or an empty one."""
-        empty: JsonObject = {}
-        return self._read_member(name, Mapping, empty, wanted="an object")
+        return self._read_member(name, Mapping, cast(JsonObject, {}), wanted="an object")
 
     def list(self, name: str) -> Sequence[Json]:
         """Return a list, or an empty one."""
-        empty: Sequence[Json] = ()
-        return self._read_member(name, (list, tuple), empty, wanted="a list")
+        return self._read_member(name, (list, tuple), cast(Sequence[Json], ()), wanted="a list")
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the texts of a list; other elements are noted and left out."""
-        kept = []
-        for index, value in enumerate(self.list(name)):
-            if isinstance(value, str):
-                kept.append(value)
-            else:
-                self.notes.dropped(f"{self.at(name)}[{index}]", wanted="text")
-        return tuple(kept)
+        return tuple(cast(str, one) for _, one in self._elements(name, str, wanted="text"))
 
     def objects(self, name: str) -> "Iterator[Fields]":
         """Yield the objects of a list; other elements are noted and left out."""
+        for path, one in self._elements(name, Mapping, wanted="an object"):
+            yield Fields(cast(JsonObject, one), path=path, notes=self.notes)
+
+    def _elements(self, name: str, kind: type[Any], *, wanted: str) -> Iterator[tuple[str, Json]]:
         for index, value in enumerate(self.list(name)):
             path = f"{self.at(name)}[{index}]"
-            if isinstance(value, Mapping):
-                yield Fields(value, path=path, notes=self.notes)
+            if isinstance(value, kind):
+                yield path, value
             else:
-                self.notes.dropped(path, wanted="an object")
+                self.notes.dropped(path, wanted=wanted)
 
     def _read_member(
         self, name: str, kind: type[Any] | tuple[type[Any], ...], default: _Value, *, wanted: str
@@ -96,10 +80,3 @@ class Fields:
         if value is not None:
             self.notes.dropped(self.at(name), wanted=wanted)
         return default
-
-
-def as_text(value: Json) -> str:
-    """Return a text unchanged, any other JSON value as compact JSON."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

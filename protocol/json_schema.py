@@ -1,6 +1,6 @@
 """JSON Schema: checks of schemas, and of data against schemas."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, cast
 
@@ -30,24 +30,27 @@ def schema_fault(schema: Any) -> str:
         Draft202012Validator.check_schema(schema, format_checker=_PATTERNS)
         return _reference_fault(schema)
     except SchemaError as error:
-        return _sentence(error)
+        return f"{error.json_path[:_MAX_CHARACTERS]}: {error.message[:_MAX_CHARACTERS]}"
     except RecursionError:
         return "$: it is nested too deeply."
 
 
-def data_faults(data: Any, schema: Any) -> tuple[str, ...]:
-    """Return the places where data violates a schema, as one sentence each with the path.
+def data_faults(data: Any, schema: Any, *, root: str = "$") -> tuple[str, ...]:
+    """Return the places where data violates a valid schema, as one sentence each with the path.
 
-    Args:
-        data: Any JSON value.
-        schema: A valid schema, or None to accept all data.
+    The path begins with `root`; a schema of None accepts all data.
     """
-    return _faults(data, schema, describe=_sentence, root="$: ")
-
-
-def named_faults(data: Any, schema: Any) -> tuple[str, ...]:
-    """Return the same for callers: each sentence begins with the name of the invalid argument."""
-    return _faults(data, schema, describe=_named, root="")
+    if schema is None:
+        return ()
+    validator = Draft202012Validator(schema, registry=Registry())
+    try:
+        errors = list(islice(validator.iter_errors(data), MAX_FAULTS))
+    except Unresolvable as error:
+        return (_sentence(root, f"the schema's reference {error.ref!r} leads nowhere."),)
+    except RecursionError:
+        return (_sentence(root, "the schema refers to itself without an end."),)
+    errors.sort(key=lambda one: list(map(str, one.path)))
+    return tuple(_sentence(_path(one, root), one.message[:_MAX_CHARACTERS]) for one in errors)
 
 
 def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
@@ -56,15 +59,11 @@ def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
     names = required if isinstance(required, list | tuple) else ()
     missing = [f"{name} is missing" for name in names if name not in arguments]
     present = {**schema, "required": []} if missing else schema
-    return (*missing, *named_faults(arguments, present))
+    return (*missing, *data_faults(arguments, present, root=""))
 
 
 def self_contained(schema: JsonObject) -> JsonObject:
-    """Return a generated schema without references and titles, the best form for models.
-
-    Args:
-        schema: From pydantic, with `$defs`.
-    """
+    """Return a schema of pydantic without references and titles, the best form for models."""
     definitions = cast("Mapping[str, Json]", schema.get("$defs", {}))
     return {
         name: _inlined(value, definitions=definitions, key=name)
@@ -89,21 +88,6 @@ def _inlined(node: Json, *, definitions: Mapping[str, Json], key: str = "") -> J
     return node
 
 
-def _faults(
-    data: Any, schema: Any, *, describe: Callable[[ValidationError], str], root: str
-) -> tuple[str, ...]:
-    if schema is None:
-        return ()
-    validator = Draft202012Validator(schema, registry=Registry())
-    try:
-        errors = list(islice(validator.iter_errors(data), MAX_FAULTS))
-    except Unresolvable as error:
-        return (f"{root}the schema's reference {error.ref!r} leads nowhere.",)
-    except RecursionError:
-        return (f"{root}the schema refers to itself without an end.",)
-    return tuple(map(describe, sorted(errors, key=lambda one: list(map(str, one.path)))))
-
-
 def _reference_fault(schema: Any) -> str:
     """Return what is wrong with a reference; the library resolves it only when it checks data."""
     resolver = Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver()
@@ -126,12 +110,11 @@ def _references(node: Any) -> Iterator[str]:
             yield from _references(member)
 
 
-def _sentence(error: ValidationError | SchemaError) -> str:
-    return f"{error.json_path[:_MAX_CHARACTERS]}: {error.message[:_MAX_CHARACTERS]}"
-
-
-def _named(error: ValidationError) -> str:
+def _path(error: ValidationError, root: str) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-    name = "".join(steps).removeprefix(".")[:_MAX_CHARACTERS]
-    message = error.message[:_MAX_CHARACTERS]
-    return f"{name}: {message}" if name else message
+    path = root + "".join(steps)
+    return path.removeprefix(".")[:_MAX_CHARACTERS]
+
+
+def _sentence(path: str, message: str) -> str:
+    return f"{path}: {message}" if path else message

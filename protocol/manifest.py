@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from protocol.features import FEATURES, CustomFeature, Feature
 from protocol.json import Json
 
-HINT_PARAMETER = "generation"  # of the query address in copilots.json
 _FLAGS_OF_TWO = (
     "streaming",
     "file-upload",
@@ -56,11 +55,6 @@ def agents_json(cards: Iterable[CopilotCard]) -> dict[str, Json]:
     return {card.slug: _agent(card) for card in cards}
 
 
-def copilots_json(cards: Iterable[CopilotCard]) -> dict[str, Json]:
-    """Return the document of generations 1 and 2: booleans only, and a URL with a hint."""
-    return {card.slug: _copilot(card) for card in cards}
-
-
 def _agent(card: CopilotCard) -> dict[str, Json]:
     endpoints: dict[str, Json] = {"query": card.query_url}
     if card.feedback_url and "feedback" in card.features:
@@ -78,14 +72,20 @@ def _agent(card: CopilotCard) -> dict[str, Json]:
     }
 
 
+def copilots_json(cards: Iterable[CopilotCard]) -> dict[str, Json]:
+    """Return the document of generations 1 and 2: booleans only, and a URL with a hint."""
+    return {card.slug: _copilot(card) for card in cards}
+
+
 def _copilot(card: CopilotCard) -> dict[str, Json]:
     on = card.features | {"streaming"}
+    sign = "&" if urlsplit(card.query_url).query else "?"
     return {
         **_description(card),
         "hasStreaming": True,
         "hasDocuments": "file-upload" in on,
         "hasFunctionCalling": not _WIDGET_FLAGS.isdisjoint(on),
-        "endpoints": {"query": _hinted(card.query_url)},
+        "endpoints": {"query": f"{card.query_url}{sign}generation=2"},
         "features": {flag: flag in on for flag in _FLAGS_OF_TWO},
     }
 
@@ -99,7 +99,3 @@ def _advertised(feature: Feature, card: CopilotCard) -> Json:
     if feature.key not in card.features:
         return False
     return {"label": feature.as_toggle, "default": True} if feature.as_toggle else True
-
-
-def _hinted(url: str) -> str:
-    return f"{url}{'&' if urlsplit(url).query else '?'}{HINT_PARAMETER}=2"

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+import json
 
 from protocol.citations import artifact_names, strip_markers
-from protocol.data import MISSING, TYPES, read_data_message, slugify_kind
-from protocol.fields import Fields, Notes, as_text
+from protocol.data import MISSING, TYPES, read_data_message
+from protocol.fields import Fields, Notes
 from protocol.functions import GET_WIDGET_DATA
-from protocol.json import Json, JsonObject, object_of, text_of
+from protocol.json import Json, JsonObject, MalformedJson, loads, object_of
 from protocol.models import (
     ORCHESTRATOR,
     AiMessage,
@@ -23,14 +24,11 @@ from protocol.models import (
     SourceError,
     SourceResult,
 )
-from protocol.strict_json import MalformedJson, loads
 
 _ROLES = {"human": "human", "user": "human", "ai": "ai", "assistant": "ai", "tool": "tool"}
 _MAX_ENCODINGS = 3  # some clients encode the call as a text twice
-_STATUSES = frozenset({"success", "error", "warning"})  # of a command
+_STATUSES = ("success", "error", "warning")  # of a command
 _ENVELOPE = frozenset({"items", "content", "url", "error_type", "status", "data"})
-_TABLE: JsonObject = {"data_type": "object", "parse_as": "table"}
-_TEXT: JsonObject = {"data_type": "object", "parse_as": "text"}
 
 
 def parse_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
@@ -110,39 +108,31 @@ def is_data(raw: Json) -> bool:
 
 
 def parse_data_message(raw: JsonObject, *, path: str, notes: Notes) -> ContextItem | None:
-    """Parse a Data message; an unusable one is noted.
+    """Parse a Data message, flat or in an envelope `{role, content}`; an unusable one is noted.
 
-    A client may speak only for the user, and its kind must not break a heading.
+    A client may speak only for the user, so its role doesn't count.
     """
-    body = _body(raw)
-    kind, schema = body.get("kind"), body.get("schema", {})
-    if not all(isinstance(one, str | None) for one in (kind, body.get("description"))):
-        notes.dropped(path, wanted="a Data message whose kind and description are text")
-        return None
-    if not isinstance(body.get("_instance", raw.get("_instance")), str | int | None):
-        notes.dropped(path, wanted="a Data message whose _instance is text")
-        return None
-    if not isinstance(schema, Mapping | bool | None):
-        notes.dropped(path, wanted="a Data message with a JSON Schema")
-        return None
-    flat = {"_instance": raw.get("_instance"), **body}
-    message = read_data_message({**flat, "kind": slugify_kind(str(kind)) if kind else None})
-    if message is None or (
-        message.data is MISSING
-        and message.schema is MISSING
-        and not text_of(body.get("description")).strip()
+    body = {"_instance": raw.get("_instance"), **_body(raw)}
+    if not (
+        all(isinstance(body.get(name), str | None) for name in ("kind", "description"))
+        and isinstance(body["_instance"], str | int | None)
+        and isinstance(body.get("schema"), Mapping | bool | None)
     ):
+        notes.dropped(path, wanted="a Data message of texts and a JSON Schema")
+        return None
+    message = read_data_message(body)
+    has_parts = message.data is not MISSING or message.schema is not MISSING
+    if not has_parts and not message.description.strip():
         notes.dropped(path, wanted="a Data message with data, a schema or a description")
         return None
-    return ContextItem(message=replace(message, role="user"))
+    return ContextItem(message=message)
 
 
 def _parse_message(fields: Fields, *, previous: Message | None) -> Message | None:
-    role = role_of(fields.raw)
-    if role is None and fields.raw.get("role") is None:  # a text of Agent/Data, flat or enveloped
-        content = fields.raw.get("content", fields.raw)
-        if isinstance(content, Mapping) and content.get("type") == "text":
-            role = "human"
+    raw, role = fields.raw, role_of(fields.raw)
+    text = object_of(raw.get("content", raw))  # of Agent/Data: flat or enveloped, without a role
+    if raw.get("role") is None and text.get("type") == "text":
+        role = "human"
     if role == "tool":
         return _parse_result(fields, previous=previous)
     if role is None:
@@ -150,18 +140,18 @@ def _parse_message(fields: Fields, *, previous: Message | None) -> Message | Non
         return None
     content = _content(fields)
     if role == "ai" and (call := decode_call(content)):
-        return _parse_call(Fields(call, path=fields.at("content"), notes=fields.notes))
+        own = ("function", "input_arguments")
+        extra = {key: value for key, value in call.items() if key not in own}
+        members = Fields(call, path=fields.at("content"), notes=fields.notes)
+        return CallMessage(members.text("function"), members.object("input_arguments"), extra)
     if not isinstance(content, str):
         wanted = "not text" if role == "human" else "neither text nor a function call"
         fields.notes.add(f"`{fields.path}` was left out: its content is {wanted}.")
         return None
     if role == "human":
         return HumanMessage(content)
-    return AiMessage(
-        strip_markers(content),
-        agent_id=fields.optional_text("agent_id"),
-        artifacts=artifact_names(content),
-    )
+    agent_id = fields.optional_text("agent_id")
+    return AiMessage(strip_markers(content), agent_id=agent_id, artifacts=artifact_names(content))
 
 
 def _content(fields: Fields) -> Json:
@@ -196,12 +186,6 @@ def _text_of_part(part: Json) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _parse_call(fields: Fields) -> CallMessage:
-    own = ("function", "input_arguments")
-    extra = {key: value for key, value in fields.raw.items() if key not in own}
-    return CallMessage(fields.text("function"), fields.object("input_arguments"), extra)
-
-
 def _parse_result(fields: Fields, *, previous: Message | None) -> ResultMessage:
     """Parse a tool message; missing fields are copied from the call before it."""
     call = previous if isinstance(previous, CallMessage) else CallMessage(GET_WIDGET_DATA)
@@ -219,50 +203,36 @@ def _parse_result(fields: Fields, *, previous: Message | None) -> ResultMessage:
 def _parse_results(fields: Fields) -> Iterator[SourceResult]:
     """Yield one result per source of generations 2 and 3; generation 1 has a single one.
 
-    An unusable element becomes an empty one, so that indexes don't shift.
+    An unusable element becomes an empty one, so that indexes don't shift. A list of elements
+    without an envelope is one table.
     """
     name = "data" if fields.raw.get("data") is not None else "content"
-    raw = fields.raw.get(name)
+    raw, path = fields.raw.get(name), fields.at(name)
     parts = raw if name == "content" and isinstance(raw, list | tuple) else ()
-    if any(isinstance(one, Mapping) and one.get("type") == "text" for one in parts):
+    if any(object_of(one).get("type") == "text" for one in parts):
         raw = _content(fields)
     if raw is None:
         fields.notes.add(f"`{fields.path}` has neither `data` nor `content`; it counts as empty.")
     elif not isinstance(raw, list | tuple):
-        yield _parse_source(raw, path=fields.at(name), notes=fields.notes)
-    elif raw and all(map(_is_row, raw)):
+        yield _parse_source(raw, path=path, notes=fields.notes)
+    elif raw and all(object_of(one) and _ENVELOPE.isdisjoint(object_of(one)) for one in raw):
         yield SourceData((_item_of(raw),))
     else:
         for index, one in enumerate(raw):
-            yield _parse_source(one, path=f"{fields.at(name)}[{index}]", notes=fields.notes)
-
-
-def _is_row(raw: Json) -> bool:
-    """Return whether an element has no envelope: a list of such elements is one table."""
-    return isinstance(raw, Mapping) and bool(raw) and _ENVELOPE.isdisjoint(raw)
+            yield _parse_source(one, path=f"{path}[{index}]", notes=fields.notes)
 
 
 def _parse_source(raw: Json, *, path: str, notes: Notes) -> SourceResult:
-    if isinstance(raw, Mapping):
-        fields = Fields(raw, path=path, notes=notes)
-        if isinstance(raw.get("error_type"), str):
-            return SourceError(fields.text("error_type"), as_text(raw.get("content", "")))
-        status = raw.get("status")
-        has_status = isinstance(status, str) and status in _STATUSES
-        if has_status and "items" not in raw and "content" not in raw:
-            return _parse_command_result(fields)
-    return parse_source_data(raw, path=path, notes=notes)
-
-
-def _parse_command_result(fields: Fields) -> CommandResult:
-    """Parse the outcome of a command; other members and non-object data are put into `about`."""
-    data = fields.raw.get("data")
-    is_object = isinstance(data, Mapping)
-    known = ("status", "message", "data") if is_object else ("status", "message")
-    about = {
-        name: value for name, value in fields.raw.items() if name not in known and value is not None
-    }
-    return CommandResult(fields.text("status"), fields.text("message"), object_of(data), about)
+    known = object_of(raw)
+    error, status, data = known.get("error_type"), known.get("status"), known.get("data")
+    if isinstance(error, str):
+        return SourceError(error, _as_text(known.get("content", "")))
+    if status not in _STATUSES or "items" in known or "content" in known:
+        return parse_source_data(raw, path=path, notes=notes)
+    own = {"status", "message"} | ({"data"} if isinstance(data, Mapping) else set())
+    about = {name: one for name, one in known.items() if name not in own and one is not None}
+    message = Fields(known, path=path, notes=notes).text("message")
+    return CommandResult(str(status), message, object_of(data), about)
 
 
 def _parse_items(fields: Fields) -> Iterator[DataItem | FileReference]:
@@ -303,7 +273,14 @@ def _item_of(content: Json) -> DataItem:
     if isinstance(content, str):
         return DataItem(content=content)
     is_table = isinstance(content, list | tuple) and all(isinstance(r, Mapping) for r in content)
-    return DataItem(content=as_text(content), data_format=_TABLE if is_table else _TEXT)
+    form = {"data_type": "object", "parse_as": "table" if is_table else "text"}
+    return DataItem(content=_as_text(content), data_format=form)
+
+
+def _as_text(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _is_data_message(message: JsonObject) -> bool:

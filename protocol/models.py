@@ -10,8 +10,6 @@ from protocol.data import DataMessage
 from protocol.json import Json, JsonObject
 
 ORCHESTRATOR = "openbb-copilot"  # its messages are tasks, hence part of the user's turn
-_UPLOAD_ORIGIN = "OpenBB Hub"  # the origin of attached files
-_UPLOAD_PREFIX = "file-"
 MAX_ZONE_CHARACTERS = 64  # the longest known name has 32
 
 
@@ -42,15 +40,11 @@ class HumanMessage:
 
 @dataclass(frozen=True, slots=True)
 class AiMessage:
-    """An earlier answer of an agent, without the client's artifact and citation markers.
-
-    Attributes:
-        artifacts: Names of the artifacts in it.
-    """
+    """An earlier answer of an agent, without the client's artifact and citation markers."""
 
     text: str
     agent_id: str | None = None
-    artifacts: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()  # names
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +92,12 @@ class SourceError:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """The outcome of a command to the client (add a widget, ...).
-
-    Attributes:
-        about: Other members of the result, such as the `widget_uuid` of a new widget.
-    """
+    """The outcome of a command to the client (add a widget, ...)."""
 
     status: str
     message: str = ""
     data: Mapping[str, Json] = field(default_factory=dict)
-    about: JsonObject = field(default_factory=dict)
+    about: JsonObject = field(default_factory=dict)  # e.g. the `widget_uuid` of a new widget
 
 
 SourceResult: TypeAlias = SourceData | SourceError | CommandResult
@@ -128,7 +118,7 @@ Message: TypeAlias = HumanMessage | AiMessage | CallMessage | ResultMessage
 
 def is_upload(*, origin: str, id: str) -> bool:
     """Return whether a widget is a file that the user attached to a question."""
-    return origin == _UPLOAD_ORIGIN and id.startswith(_UPLOAD_PREFIX)
+    return origin == "OpenBB Hub" and id.startswith("file-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,10 +140,8 @@ class WidgetParam:
     @property
     def value(self) -> "Json | Undefined":
         """The value to fetch data with: current, else executed, else default."""
-        for value in (self.current_value, self.executed_value, self.default_value):
-            if value is not UNDEFINED:
-                return value
-        return UNDEFINED
+        values = (self.current_value, self.executed_value, self.default_value)
+        return next((value for value in values if value is not UNDEFINED), UNDEFINED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,11 +189,7 @@ class Widgets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextItem:
-    """An artifact of the chat, or (generation 1) the data of a widget.
-
-    Attributes:
-        message: Set when the client sent a Data message instead; it has no other field then.
-    """
+    """An artifact of the chat, (generation 1) the data of a widget, or else a Data message."""
 
     uuid: str | None = None
     name: str = ""
@@ -220,8 +204,6 @@ class Query:
     """A request body of any generation.
 
     Attributes:
-        messages: The complete conversation, oldest first; at least one.
-        generation: The dialect to answer in.
         workspace_options: Switched-on options and the values of texts and selects; an option
             that is off is absent.
         tools: The client's MCP tools as it sent them, without their secrets.
@@ -229,7 +211,7 @@ class Query:
         notes: Sentences about what was dropped or changed while reading.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[Message, ...]  # at least one, oldest first
     generation: Generation = Generation.THREE
     widgets: Widgets = field(default_factory=Widgets)
     context: tuple[ContextItem, ...] = ()
@@ -247,10 +229,8 @@ class Query:
     @property
     def question(self) -> HumanMessage | None:
         """The latest human message (or orchestrator's task), if there is one."""
-        for message in reversed(self.messages):
-            if isinstance(message, HumanMessage):
-                return message
-        return None
+        human = (one for one in reversed(self.messages) if isinstance(one, HumanMessage))
+        return next(human, None)
 
 
 def find_time_zone(name: str) -> ZoneInfo | None:

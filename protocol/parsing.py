@@ -4,10 +4,10 @@ Source: the request bodies of the three generations of the copilot protocol. A w
 out with a note; only a body without any usable message is rejected.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from protocol.fields import Fields, Notes
-from protocol.json import Json, JsonObject, clean_json, object_of, objects_of
+from protocol.json import Json, JsonObject, clean_json, object_of, objects_of, parse
 from protocol.message_parsing import (
     decode_call,
     find_data_messages,
@@ -29,7 +29,6 @@ from protocol.models import (
     is_upload,
 )
 from protocol.redaction import redact
-from protocol.strict_json import parse
 
 MAX_URLS = 4  # the limit of the protocol
 MAX_MESSAGES = 2000  # a typical chat of a day has a few dozen
@@ -86,17 +85,21 @@ def parse_query(
             code="no-usable-message",
         )
     fields = Fields(request, path="", notes=notes)
+    urls = fields.texts("urls")
+    if len(urls) > MAX_URLS:
+        notes.add(f"`urls` has more than {MAX_URLS} elements; the first {MAX_URLS} are used.")
     parsed_data = (parse_data_message(one, path=path, notes=notes) for path, one in data.items())
     context = request.get("context")
+    listed = context if isinstance(context, list | tuple) else [context] if context else []
     env = {name: value for name, value in request.items() if name != "messages"}
     if data:
-        env["context"] = [*data.values(), *_as_list(context)]
+        env["context"] = [*data.values(), *listed]
     return Query(
         messages=messages,
         generation=_detect_generation(request, hint=hint),
         widgets=parse_widgets(request.get("widgets"), notes=notes),
-        context=(*filter(None, parsed_data), *_parse_context(context, notes=notes)),
-        urls=_parse_urls(fields),
+        context=(*filter(None, parsed_data), *_parse_context(listed, notes=notes)),
+        urls=urls[:MAX_URLS],
         timezone=fields.optional_text("timezone"),
         model=fields.optional_text("model"),
         workspace_options=parse_options(request.get("workspace_options"), notes=notes),
@@ -105,7 +108,7 @@ def parse_query(
         skills_catalog=tuple(_parse_skills(fields, "skills_catalog")),
         selected_skills=tuple(_parse_skills(fields, "selected_skills")),
         env=redact(env),
-        notes=notes.sentences(),
+        notes=tuple(notes),
     )
 
 
@@ -126,9 +129,7 @@ def parse_widgets(raw: Json, *, notes: Notes) -> Widgets:
 def parse_options(raw: Json, *, notes: Notes) -> dict[str, bool | str]:
     """Parse the options that a user switched on or filled in.
 
-    Args:
-        raw: An object (generation 3 today) or a list of `key` and `key=value` (until May 2026).
-        notes: Notes of the request.
+    They are an object (generation 3 today) or a list of `key` and `key=value` (until May 2026).
     """
     pairs: list[tuple[str, Json]] = []
     if isinstance(raw, Mapping):
@@ -185,15 +186,6 @@ def _raw_messages(request: JsonObject, max_messages: int) -> Sequence[Json]:
     return raw
 
 
-def _parse_urls(fields: Fields) -> tuple[str, ...]:
-    urls = fields.texts("urls")
-    if len(urls) > MAX_URLS:
-        fields.notes.add(
-            f"`urls` has more than {MAX_URLS} elements; the first {MAX_URLS} are used."
-        )
-    return urls[:MAX_URLS]
-
-
 def _parse_skills(fields: Fields, name: str) -> Iterator[JsonObject]:
     for skill in fields.objects(name):
         if skill.text("slug"):
@@ -202,9 +194,9 @@ def _parse_skills(fields: Fields, name: str) -> Iterator[JsonObject]:
             skill.notes.dropped(skill.path, wanted="a skill with a slug")
 
 
-def _parse_context(raw: Json, *, notes: Notes) -> Iterator[ContextItem]:
+def _parse_context(raw: Sequence[Json], *, notes: Notes) -> Iterator[ContextItem]:
     """Parse artifacts of the chat (generations 2 and 3), widget data (1) or Data messages."""
-    for index, one in enumerate(_as_list(raw)):
+    for index, one in enumerate(raw):
         path = f"context[{index}]"
         if isinstance(one, str):
             yield ContextItem(data=parse_source_data(one, path=path, notes=notes))
@@ -288,12 +280,6 @@ def _param_value(fields: Fields, name: str) -> "Json | Undefined":
     return UNDEFINED if value == UNDEFINED.value else value
 
 
-def _as_list(context: Json) -> Sequence[Json]:
-    if isinstance(context, list | tuple):
-        return context
-    return [] if context is None else [context]
-
-
 def _detect_generation(body: JsonObject, *, hint: Generation | None) -> Generation:
     """Detect the dialect to answer in from the shape of the request.
 
@@ -308,17 +294,22 @@ def _detect_generation(body: JsonObject, *, hint: Generation | None) -> Generati
         return Generation.ONE
     messages = objects_of(body.get("messages"))
     results = [one for one in messages if role_of(one) == "tool"]
-    elements = [one for result in results for one in objects_of(result.get("data"))]
     calls = [
         call
         for one in messages
         if role_of(one) == "ai" and (call := decode_call(one.get("content")))
     ]
+    elements = [one for result in results for one in objects_of(result.get("data"))]
     if any("agent_id" in one for one in messages) or any("items" in one for one in elements):
         return Generation.THREE
-    if is_list or _is_of_generation_one(results, calls):
+    if (
+        is_list
+        or any("widget_uuid" in object_of(one.get("input_arguments")) for one in results + calls)
+        or any(one.get("content") is not None for one in results)
+        or any(isinstance(one.get("data"), Mapping) for one in results)
+    ):
         return Generation.ONE
-    if any(_CALL_ARGUMENTS in one for one in (*results, *calls)):
+    if any(_CALL_ARGUMENTS in one for one in results + calls):
         return Generation.TWO
     if any("content" in one and "error_type" not in one for one in elements):
         return Generation.TWO
@@ -331,11 +322,3 @@ def _detect_generation(body: JsonObject, *, hint: Generation | None) -> Generati
     if grouped and not any(one.get("uuid") for one in grouped):
         return Generation.TWO
     return hint or Generation.THREE
-
-
-def _is_of_generation_one(results: Iterable[JsonObject], calls: Iterable[JsonObject]) -> bool:
-    if any("widget_uuid" in object_of(one.get("input_arguments")) for one in (*results, *calls)):
-        return True
-    return any(
-        one.get("content") is not None or isinstance(one.get("data"), Mapping) for one in results
-    )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 import re
 
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, text_of
 
 # Rows with disjoint keys make a table of quadratic size.
 MAX_CELLS = 50_000
@@ -79,9 +79,9 @@ def _cell(value: Json) -> str:
             return "yes" if value else "no"
         case Mapping():
             return ", ".join(f"{name}: {_shallow(member)}" for name, member in value.items())
-        case str() | int() | float():
-            return str(value)
-    return ", ".join(_shallow(element) for element in value)
+        case list() | tuple():
+            return ", ".join(map(_shallow, value))
+    return str(value)
 
 
 def _shallow(value: Json) -> str:
@@ -89,5 +89,5 @@ def _shallow(value: Json) -> str:
 
 
 def _source_name(source: JsonObject) -> str:
-    candidates = (source.get(key) for key in ("name", "widget_id", "origin", "type"))
-    return next((text for text in candidates if isinstance(text, str) and text), "source")
+    candidates = (text_of(source.get(key)) for key in ("name", "widget_id", "origin", "type"))
+    return next(filter(None, candidates), "source")

@@ -53,14 +53,12 @@ def redact_text(text: str) -> str:
 
 def redact_url(url: str) -> str:
     """Return the URL without user name, signature, expiry and token parameters."""
-    address, hash_sign, fragment = url.partition("#")
-    path, question_mark, query = address.partition("?")
+    address, _, fragment = url.partition("#")
+    path, _, query = address.partition("?")
     query = _unsigned(query)
     fragment = _unsigned(fragment) if "=" in fragment else fragment
-    path = _USER.sub("", path)
-    return (
-        path + (question_mark + query if query else "") + (hash_sign + fragment if fragment else "")
-    )
+    ends = (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
+    return _USER.sub("", path) + ends
 
 
 def is_secret_name(name: str) -> bool:

@@ -5,7 +5,7 @@ client doesn't support is converted (a table becomes Markdown text) or left out.
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import Enum
 from typing import assert_never
 
@@ -21,7 +21,7 @@ from protocol.events import (
     WireEvent,
 )
 from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, object_of
 from protocol.models import CallMessage, Generation
 from protocol.plain_text import html_text, inert, markdown_table, sources_line
 
@@ -43,17 +43,15 @@ _HIDDEN_DETAILS = frozenset(
     ]
 )
 _ROUND_CHARTS = frozenset({"pie", "donut"})  # generation 2 draws lines, bars and points only
+_CITED = ("source_info", "details")  # of a citation in generation 2
 _OWN_NULLS = frozenset({"input_args", "content"})  # the client's arguments and table cells
 
 
 def serialize(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
-    """Return the events to send for one event, in order.
-
-    Args:
-        event: An event of generation 3.
-        generation: The dialect of the client, which may have no equivalent of the event.
-    """
-    match _without_unsafe_urls(event), generation:
+    """Return the events to send for an event of generation 3, in the dialect of the client."""
+    if isinstance(event, CitationCollection):
+        event = CitationCollection(tuple(map(break_unsafe_urls, event.citations)))
+    match event, generation:
         case FunctionCall() as call, Generation.ONE | Generation.TWO:
             data = _older_call(call, generation)
         case MessageArtifact() as artifact, Generation.ONE:
@@ -67,11 +65,12 @@ def serialize(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
         case CitationCollection(citations), Generation.ONE:
             return _chunk(inert(sources_line(one.source_info for one in citations)))
         case CitationCollection(citations), Generation.TWO:
-            data = {"citations": [_citation_two(_to_object(one)) for one in citations]}
-        case safe, _:
+            objects = map(_to_object, citations)
+            data = {"citations": [{k: v for k, v in one.items() if k in _CITED} for one in objects]}
+        case _:
             if event.understood_since > generation:
                 return ()
-            data = payload(safe)
+            data = payload(event)
     return ((event.name, data),)
 
 
@@ -83,12 +82,8 @@ def payload(event: Event) -> dict[str, Json]:
         case FunctionCall(function=function, input_arguments=arguments):
             return {**_to_object(event), "input_arguments": _call_arguments(function, arguments)}
         case StatusUpdate(details=[_, *_]):
-            data = _to_object(event)
-            shown: list[Json] = [one for one in map(_visible_detail, event.details) if one]
-            if shown:
-                return {**data, "details": shown}
-            del data["details"]
-            return data
+            shown = (one for one in map(_visible_detail, event.details) if one)
+            return _to_object(replace(event, details=tuple(shown)))
     return _to_object(event)
 
 
@@ -99,34 +94,21 @@ def echo_of(call: FunctionCall, generation: Generation) -> CallMessage:
     return CallMessage(call.function, arguments if isinstance(arguments, Mapping) else {})
 
 
-def _without_unsafe_urls(event: Event) -> Event:
-    if isinstance(event, CitationCollection):
-        return CitationCollection(tuple(map(break_unsafe_urls, event.citations)))
-    return event
-
-
 def _chunk(text: str) -> tuple[WireEvent, ...]:
     return ((MessageChunk.name, {"delta": f"\n\n{text}\n\n"}),) if text else ()
 
 
 def _older_call(call: FunctionCall, generation: Generation) -> dict[str, Json]:
     """Return a data call with `copilot_function_call_arguments`; generation 1 has one widget."""
+    data = payload(call)
     sources = _widget_sources(call.function, call.input_arguments)
     if not sources or (generation is Generation.ONE and not sources[0].widget_uuid):
-        return payload(call)
+        return data
+    repeated: Json = {"data_sources": [{"origin": s.origin, "widget_id": s.id} for s in sources]}
     if generation is Generation.ONE:
-        arguments: Json = {"widget_uuid": sources[0].widget_uuid}
-        repeated = arguments
-    else:
-        arguments = _call_arguments(call.function, call.input_arguments)
-        repeated = {"data_sources": [{"origin": s.origin, "widget_id": s.id} for s in sources]}
-    data = {
-        "function": call.function,
-        "input_arguments": arguments,
-        "copilot_function_call_arguments": repeated,
-    }
-    extra_state = {"extra_state": _without_nulls(call.extra_state)} if call.extra_state else {}
-    return {**data, **extra_state}
+        data["input_arguments"] = repeated = {"widget_uuid": sources[0].widget_uuid}
+    extra_state = {"extra_state": data.pop("extra_state")} if "extra_state" in data else {}
+    return {**data, "copilot_function_call_arguments": repeated, **extra_state}
 
 
 def _widget_sources(function: str, arguments: JsonObject) -> tuple[DataSource, ...]:
@@ -140,11 +122,11 @@ def _call_arguments(function: str, arguments: JsonObject) -> Json:
     return _without_nulls(arguments)
 
 
-def _visible_detail(detail: JsonObject | str) -> Json:
+def _visible_detail(detail: JsonObject | str) -> JsonObject | str:
     if isinstance(detail, str):
         return detail
     shown = {name: value for name, value in detail.items() if name.lower() not in _HIDDEN_DETAILS}
-    return _without_nulls(shown)
+    return object_of(_without_nulls(shown))
 
 
 def _status_two(status: StatusUpdate) -> dict[str, Json]:
@@ -179,25 +161,18 @@ def _artifact_text(artifact: MessageArtifact) -> str:
     return artifact.content
 
 
-def _citation_two(citation: dict[str, Json]) -> Json:
-    return {name: citation[name] for name in ("source_info", "details") if name in citation}
-
-
 def _to_object(value: object) -> dict[str, Json]:
     """Return the fields of a dataclass under their wire names, without nulls and empty defaults."""
     data: dict[str, Json] = {}
     for one in fields(value):  # type: ignore[arg-type]  # only ever called with dataclasses
         member = getattr(value, one.name)
-        if member is None or (not member and member == _default(one)):
+        is_optional = one.default is not MISSING or one.default_factory is not MISSING
+        if member is None or (not member and is_optional):
             continue
         data[one.metadata.get("wire", one.name)] = (
             member if one.name in _OWN_NULLS else _to_json(member)
         )
     return data
-
-
-def _default(one: Field[object]) -> object:
-    return one.default if one.default_factory is MISSING else one.default_factory()
 
 
 def _to_json(member: object) -> Json:

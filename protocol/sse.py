@@ -22,12 +22,11 @@ _CHUNK_HEAD = b'event: copilotMessageChunk\ndata: {"delta":'
 _CHUNK_TAIL = b"}\n\n"
 
 
+ServerEvent: TypeAlias = tuple[str, bytes]  # name and data; an unnamed event is a "message"
+
+
 class EventTooLarge(ValueError):
     """One event of a stream is larger than the limit of its decoder."""
-
-
-# Name and data; an unnamed event is a "message".
-ServerEvent: TypeAlias = tuple[str, bytes]
 
 
 def encode(name: str, data: Mapping[str, Json]) -> bytes:
@@ -82,7 +81,9 @@ class Decoder:
             EventTooLarge: An event has more bytes than it may have.
         """
         if b"\r" in piece or self._ended_in_return:
-            piece = self._normalize_line_ends(piece)
+            piece = piece.removeprefix(b"\n") if self._ended_in_return else piece
+            self._ended_in_return = piece.endswith(b"\r")
+            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if b"\n" not in piece:
             self._buffer(piece)
             return []
@@ -102,12 +103,6 @@ class Decoder:
         """Return the event that is pending at the end of the stream, if any."""
         rest, self._rest = b"".join(self._rest), []
         return [event] if (event := _read(rest)) else []
-
-    def _normalize_line_ends(self, piece: bytes) -> bytes:
-        if self._ended_in_return:
-            piece = piece.removeprefix(b"\n")
-        self._ended_in_return = piece.endswith(b"\r")
-        return piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _buffer(self, part: bytes) -> None:
         if part:

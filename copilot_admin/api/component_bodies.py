@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from copilot_admin.errors import InvalidCall, MalformedBody
 from copilot_admin.http.body_limit import parse_body
 from protocol.components import is_reserved
-from protocol.json import Json, JsonObject
-from protocol.strict_json import MalformedJson, loads
+from protocol.json import Json, JsonObject, MalformedJson, loads
 
 COPILOT = "_sys_copilot"  # the slug of the copilot that lends its model
 MAX_FAULTS = 3  # in a message

@@ -24,7 +24,7 @@ from copilot_admin.transcripts.feedback import (
     remove_personal_data,
     store_feedback,
 )
-from protocol.strict_json import MalformedJson, loads
+from protocol.json import MalformedJson, loads
 
 router = Router(tags=["copilots"])
 FEATURE = "feedback"

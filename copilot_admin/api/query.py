@@ -29,9 +29,9 @@ from copilot_admin.runs.run import ActiveRun
 from copilot_admin.runs.tasks import CancelReason
 from copilot_admin.storage.writer import READER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run
+from protocol.json import MalformedJson
 from protocol.models import Generation, Query
 from protocol.parsing import UnusableQuery, parse_query
-from protocol.strict_json import MalformedJson
 
 router = Router(tags=["copilots"])
 FAILURE_KEY = "copilot_admin.failure"  # in the scope: the error that Django has to render

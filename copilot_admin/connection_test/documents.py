@@ -18,7 +18,7 @@ from pydantic import (
 
 from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.values import Answer, Ask, Setup, StepFailed, Unreached
-from protocol.strict_json import MalformedJson, loads
+from protocol.json import MalformedJson, loads
 
 MAX_SHOWN = 300  # characters of an answer
 MAX_FAULTS = 10

@@ -19,10 +19,9 @@ from copilot_admin.connection_test.values import (
     good,
     warning,
 )
-from protocol.json import Json, text_of
+from protocol.json import Json, MalformedJson, loads, text_of
 from protocol.models import Generation
 from protocol.sse import EventTooLarge, decode
-from protocol.strict_json import MalformedJson, loads
 
 QUESTION = "What can you do? Answer in one sentence."
 SECONDS = 60.0  # a user waits; a model answers so short a question in less

@@ -26,8 +26,7 @@ from yaml.events import (
 )
 
 from copilot_admin.import_export.errors import BadCopilotFile, FileError, path_of
-from protocol.json import clean_text
-from protocol.strict_json import MalformedJson, loads
+from protocol.json import MalformedJson, clean_text, loads
 
 MAX_BYTES = 10 * 1024 * 1024  # a few dozen copilots with an image of 200 kB each
 _JSON_START = re.compile(r'\s*\{\s*(?:["}]|\Z)')

@@ -23,33 +23,7 @@ from protocol.components.contract import (
     ContractRule,
     from_caller,
     is_reserved,
+    manifest_from,
     static_findings,
 )
-from protocol.components.manifests import manifest_from
 from protocol.components.merging import collect, llm_text, merge, one_usage, total_usage
-
-__all__ = [
-    "PAYLOADS",
-    "ComponentArguments",
-    "ComponentClass",
-    "ComponentOutput",
-    "Content",
-    "ContentType",
-    "ContractBreach",
-    "ContractFinding",
-    "ContractRule",
-    "Message",
-    "OutputRole",
-    "VisibleScope",
-    "collect",
-    "create_output",
-    "create_outputs",
-    "from_caller",
-    "is_reserved",
-    "llm_text",
-    "manifest_from",
-    "merge",
-    "one_usage",
-    "static_findings",
-    "total_usage",
-]

@@ -97,16 +97,11 @@ class OutputRole(StrEnum):
 
 
 class Payload(BaseModel):
-    """Base of all payloads. Keys that the contract does not name are retained.
-
-    Attributes:
-        required: Keys that a component must set.
-        text_key: The key for a payload that is plain text; empty if plain text is not valid.
-    """
+    """Base of all payloads. Keys that the contract does not name are retained."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
-    required: ClassVar[tuple[str, ...]] = ()
-    text_key: ClassVar[str] = ""
+    required: ClassVar[tuple[str, ...]] = ()  # keys that a component must set
+    text_key: ClassVar[str] = ""  # for a payload that is plain text; empty if that isn't valid
 
 
 class References(Payload):
@@ -177,37 +172,18 @@ PAYLOADS: Mapping[ContentType, type[Payload]] = {
 
 
 class Content(BaseModel):
-    """One element of an output; its payload is in `text` for every type.
-
-    Attributes:
-        name: Distinguishes parallel streams of a component.
-        visible_scope: The audience; everyone if empty.
-        raw_data: For developers; neither the model nor the user sees it.
-        usage: Tokens of a model, counted up to here; a list for several models.
-        metrics: Times and the like.
-        type: Decides the keys of the payload.
-        text: The payload.
-    """
+    """One element of an output; its payload is in `text` for every type."""
 
     model_config = ConfigDict(frozen=True)
 
-    name: str = ""
+    name: str = ""  # distinguishes parallel streams of a component
     visible_scope: VisibleScope = VisibleScope.ALL
-    raw_data: dict[str, Any] = Field(default_factory=dict)
+    raw_data: dict[str, Any] = Field(default_factory=dict)  # neither for the model nor the user
+    # Tokens of a model, counted up to here; a list for several models.
     usage: dict[str, Any] | list[dict[str, Any]] = Field(default_factory=dict)
     metrics: dict[str, Any] = Field(default_factory=dict)
     type: ContentType = ContentType.TEXT
     text: SerializeAsAny[Payload] = Field(default_factory=Payload, validate_default=True)
-
-    @field_validator("visible_scope", mode="before")
-    @classmethod
-    def _default_visible_scope(cls, value: object) -> object:
-        return value or VisibleScope.ALL
-
-    @field_validator("raw_data", "usage", "metrics", mode="before")
-    @classmethod
-    def _nothing_by_default(cls, value: object) -> object:
-        return {} if value is None else value
 
     @field_validator("text", mode="before")
     @classmethod
@@ -280,17 +256,16 @@ def create_output(
         "type": kind,
         "text": _payload(kind, text),
         "name": name,
-        "visible_scope": visible_scope,
-        "raw_data": dict(raw_data or {}),
-        "usage": dict(usage) if isinstance(usage, Mapping) else usage,
-        "metrics": dict(metrics or {}),
+        "visible_scope": visible_scope or VisibleScope.ALL,
+        "raw_data": raw_data or {},
+        "usage": usage or {},
+        "metrics": metrics or {},
     }
     try:
         content = Content.model_validate(values)
     except ValidationError as error:
-        raise ContractBreach(
-            f"Content of the type {kind} is wrong: {_first_error(error)}."
-        ) from error
+        problem = _first_error(error)
+        raise ContractBreach(f"Content of the type {kind} is wrong: {problem}.") from error
     return ComponentOutput(role=OutputRole(role), content=(content,))
 
 

@@ -1,20 +1,21 @@
-"""The six rules of AppBuilder's component contract, and its reserved inputs.
+"""Manifests of components, the six rules of AppBuilder's contract, and its reserved inputs.
 
 Start-up applies the five static rules; tests and the command that checks components apply all.
 Source: AppBuilder's component contract and the checks of its SDK.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 import inspect
 import re
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, create_model
 
 from protocol.components.content import ComponentOutput
-from protocol.components.manifests import parameters_of
-from protocol.json import object_of
-from protocol.json_schema import schema_fault
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
+from protocol.json_schema import schema_fault, self_contained
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # the function names that vendors accept
 VERSION = re.compile(r"[a-zA-Z0-9._-]{1,40}")
@@ -91,7 +92,7 @@ def outputs_are_json(
 
 
 def _manifest_is_valid(component: ComponentClass) -> Iterator[str]:
-    """The manifest has a name, descriptions and a JSON Schema of the arguments."""
+    """Check for one manifest with a name, a description and a JSON Schema of the arguments."""
     name, version = (getattr(component, key, "") for key in ("name", "version"))
     if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
         yield f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -."
@@ -112,24 +113,23 @@ def _manifest_is_valid(component: ComponentClass) -> Iterator[str]:
 
 
 def _manifest_matches_tool_eval(component: ComponentClass) -> Iterator[str]:
-    """The manifest has the parameters of `tool_eval`, required unless they have a default."""
+    """Check that the manifest has the parameters of `tool_eval`, required without a default."""
     schema = _parameters(component)
     properties = object_of(schema.get("properties"))
-    signature = {parameter.name: parameter for parameter in _tool_eval_parameters(component)}
+    signature = {one.name: one.default is not one.empty for one in _tool_eval_parameters(component)}
     for name in signature.keys() - properties.keys():
         yield f"tool_eval takes {name!r}, which is not in the manifest."
     for name in properties.keys() - signature.keys():
         yield f"the manifest has {name!r}, which tool_eval does not take."
     if "anyOf" in schema:
         return
-    required = schema.get("required") or ()
-    for name in set(required) - properties.keys():
+    required = set(map(text_of, list_of(schema.get("required"))))
+    for name in required - properties.keys():
         yield f"{name!r} is required, but is no parameter."
     for name in properties.keys() & signature.keys():
-        has_default = signature[name].default is not inspect.Parameter.empty
-        if has_default and name in required:
+        if signature[name] and name in required:
             yield f"{name!r} has a default in tool_eval, so it must not be required."
-        if not has_default and name not in required:
+        if not signature[name] and name not in required:
             yield f"{name!r} has no default in tool_eval, so it must be required."
 
 
@@ -146,7 +146,7 @@ def _tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[str]:
 
 
 def _init_takes_kwargs(component: ComponentClass) -> Iterator[str]:
-    """`__init__` accepts `**kwargs`, or the parameters of the contract's own example."""
+    """Check that `__init__` accepts `**kwargs`, or the parameters of the contract's own example."""
     parameters = list(inspect.signature(component.__init__).parameters.values())[1:]
     is_as_in_the_example = (
         all(one.default is not one.empty for one in parameters)
@@ -197,15 +197,12 @@ def _schema_faults(parameters: object) -> Iterator[str]:
             yield f"the parameter {name!r} lacks {' and '.join(lacking)}."
 
 
-def _manifests(component: ComponentClass) -> list[Mapping[str, Any]]:
-    manifests = getattr(component, "manifests", ())
-    listed = manifests if isinstance(manifests, Sequence) else ()
-    return [one for one in listed if isinstance(one, Mapping)]
+def _manifests(component: ComponentClass) -> list[JsonObject]:
+    return objects_of(getattr(component, "manifests", ()))
 
 
-def _parameters(component: ComponentClass) -> Mapping[str, Any]:
-    schemas = (manifest.get("parameters") for manifest in _manifests(component))
-    return next((one for one in schemas if isinstance(one, Mapping)), {})
+def _parameters(component: ComponentClass) -> JsonObject:
+    return next((object_of(one.get("parameters")) for one in _manifests(component)), {})
 
 
 def _tool_eval_parameters(component: ComponentClass) -> tuple[inspect.Parameter, ...]:
@@ -214,7 +211,68 @@ def _tool_eval_parameters(component: ComponentClass) -> tuple[inspect.Parameter,
 
 
 def _takes_kwargs(function: object) -> bool:
-    if not callable(function):
-        return False
-    parameters = inspect.signature(function).parameters.values()
-    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+    parameters = inspect.signature(function).parameters.values() if callable(function) else ()
+    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+
+
+_PARAGRAPH_END = re.compile(
+    r"\n\s*\n|^(?:Args|Arguments|Returns|Yields|Raises|Examples?|Attributes|Note):\s*$",
+    re.MULTILINE,
+)
+_ARGUMENTS = re.compile(r"^Arg(?:ument)?s:[ ]*\n((?:(?:[ ].*)?(?:\n|\Z))*)", re.MULTILINE)
+# A name with two or four spaces before it, then lines that are indented further.
+_ARGUMENT = re.compile(
+    r"^ {1,4}\*{0,2}(\w+)[ ]*(?:\([^)\n]*\))?:(.*(?:\n(?: {5,}.*|[ ]*$))*)", re.MULTILINE
+)
+
+
+def manifest_from(function: Callable[..., object], *, name: str, summary: str = "") -> JsonObject:
+    """Return the manifest of a tool that the typed function carries out.
+
+    Its Google-style docstring describes it and, under `Args:`, each parameter; `summary` is the
+    description if the docstring is empty. The contract's rules report what is missing.
+    """
+    text = inspect.getdoc(function) or ""
+    described = _argument_descriptions(text)
+    schema = self_contained(_parameters_model(function).model_json_schema())
+    properties: dict[str, Json] = {
+        # The docstring is more specific than the description of the type.
+        key: {"description": "", **object_of(value)} | {"description": described[key]}
+        if key in described
+        else value
+        for key, value in object_of(schema.get("properties")).items()
+    }
+    parameters: dict[str, Json] = {"type": "object", "properties": properties}
+    if schema.get("required"):
+        parameters["required"] = schema["required"]
+    description = " ".join(_PARAGRAPH_END.split(text, maxsplit=1)[0].split()) or summary
+    return {"name": name, "description": description, "parameters": parameters}
+
+
+def parameters_of(function: Callable[..., object]) -> tuple[inspect.Parameter, ...]:
+    """Return the parameters of a `tool_eval` that a model fills in: no `self`, no `**kwargs`."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return tuple(
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind in named and parameter.name != "self"
+    )
+
+
+def _argument_descriptions(docstring: str) -> dict[str, str]:
+    """Return the description of each argument in a Google-style docstring, on one line."""
+    section = _ARGUMENTS.search(docstring)
+    found = _ARGUMENT.finditer(section[1]) if section else ()
+    return {match[1]: " ".join(match[2].split()) for match in found}
+
+
+def _parameters_model(function: Callable[..., object]) -> type[BaseModel]:
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {
+        parameter.name: (
+            hints.get(parameter.name, Any),
+            ... if parameter.default is inspect.Parameter.empty else parameter.default,
+        )
+        for parameter in parameters_of(function)
+    }
+    return create_model("Parameters", __config__=ConfigDict(extra="forbid"), **fields)

@@ -84,10 +84,14 @@ def one_usage(output: ComponentOutput) -> Mapping[str, Any]:
 
 def _merge_group(group: Sequence[Content]) -> Sequence[Content]:
     first, last = group[0], group[-1]
+    metrics = {key: value for one in group for key, value in one.metrics.items()}
+    for key, choose in (("begin_timestamp", min), ("end_timestamp", max)):
+        if times := [one.metrics[key] for one in group if is_number(one.metrics.get(key))]:
+            metrics[key] = choose(times)
     facts = {
         "raw_data": {key: value for one in group for key, value in one.raw_data.items()},
         "usage": next((one.usage for one in reversed(group) if one.usage), {}),
-        "metrics": _merge_metrics(group),
+        "metrics": metrics,
     }
     if first.type in _LATEST:
         return [last.model_copy(update=facts)]
@@ -98,17 +102,6 @@ def _merge_group(group: Sequence[Content]) -> Sequence[Content]:
     text = {key: value for payload in payloads for key, value in payload.items()}
     text[streamed] = "".join(payload[streamed] for payload in payloads)
     return [Content.model_validate(first.model_dump() | facts | {"text": text})]
-
-
-def _merge_metrics(group: Iterable[Content]) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
-    for metrics in (one.metrics for one in group):
-        known = dict(merged)
-        merged |= metrics
-        for key, choose in (("begin_timestamp", min), ("end_timestamp", max)):
-            if is_number(known.get(key)) and is_number(metrics.get(key)):
-                merged[key] = choose(known[key], metrics[key])
-    return merged
 
 
 def _line_for_model(content: Content) -> str:

@@ -206,7 +206,6 @@ def test_vectors_8_and_15_last_usage_counts_and_raw_data_is_updated():
     [
         ([(10, 11), (10.5, 14)], 10, 14),
         ([(10, 14), (11, 12)], 10, 14),
-        ([(10, 11), (9, "soon")], 9, "soon"),
     ],
 )
 def test_vector_9_times_span_all_pieces(times: list, begin: object, end: object):

@@ -52,7 +52,7 @@ def data(kind: str | None, *value: Any, **more: Any) -> dict[str, Any]:
 
 
 def read(messages: Sequence[Any]) -> list[DataMessage]:
-    return [one for message in messages if (one := read_data_message(message))]
+    return [read_data_message(message) for message in messages]
 
 
 def texts(messages: Sequence[Any], **options: Any) -> list[str]:
@@ -65,7 +65,7 @@ def test_published_example_comes_out_byte_for_byte_as_in_vector_1() -> None:
 
     [folded] = fold(read(messages))
 
-    assert (folded.role, render(folded)) == ("user", PUBLISHED)
+    assert render(folded) == PUBLISHED
 
 
 VECTORS = {
@@ -300,13 +300,12 @@ def test_schemas_merge_and_keep_what_was_required_as_in_vector_9() -> None:
 
 
 def test_merging_can_be_left_to_the_model_and_keeps_the_order() -> None:
-    messages = [data("b", {"x": 1}), data("a", {"y": 1}, role="system"), data("b", {"z": 2})]
+    messages = [data("b", {"x": 1}), data("a", {"y": 1}), data("b", {"z": 2})]
 
     assert texts(messages) == [
         '## Data: ¶b\n{\n  "x": 1,\n  "z": 2\n}',
         '## Data: ¶a\n{\n  "y": 1\n}',
     ]
-    assert [one.role for one in fold(read(messages))] == ["user", "system"]
     assert fold(read(messages), merging=False) == tuple(read(messages))
 
 
@@ -331,44 +330,6 @@ def test_description_and_instance_cannot_pretend_to_be_a_heading() -> None:
 )
 def test_rendered_text_can_be_split_again(message: DataMessage, parts: tuple[str, ...]) -> None:
     assert split_rendered(render(message)) == parts
-
-
-@pytest.mark.parametrize(
-    ("message", "complaint"),
-    [
-        ({"text": "x"}, "A message needs a type, such as 'text' or 'data'."),
-        ({"content": {}}, "A message needs a type, such as 'text' or 'data'."),
-        (data("a\nb", 1), "A kind is one line without a ¶."),
-        (data("a¶", 1), "A kind is one line without a ¶."),
-    ],
-)
-def test_invalid_message_is_refused(message: Any, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        read_data_message(message)
-
-
-@pytest.mark.parametrize(
-    ("raw", "message"),
-    [
-        (
-            {"type": "data", "kind": "k", "data": 1, "role": "system", "_instance": "i"},
-            DataMessage(kind="k", data=1, role="system", instance="i"),
-        ),
-        (
-            {"role": "system", "content": data("k", 1), "_instance": "i"},
-            DataMessage(kind="k", data=1, role="system", instance="i"),
-        ),
-        ({"type": "text"}, None),
-        ({"type": "state", "data": 2, "x": 3}, DataMessage(kind="state", data=2)),
-        ({"type": "error", "_call": 1, "kind": 5}, DataMessage(kind="error")),
-        (
-            {"type": "error", "error": "e", "description": 7},
-            DataMessage(kind="error", data="e"),
-        ),
-    ],
-)
-def test_message_is_read_flat_and_in_an_envelope(raw: Any, message: DataMessage | None) -> None:
-    assert read_data_message(raw) == message
 
 
 @pytest.mark.parametrize(

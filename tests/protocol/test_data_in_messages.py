@@ -70,9 +70,12 @@ def test_data_alone_asks_nothing():
     [
         ({"type": "data"}, "a Data message with data, a schema or a description"),
         ({"type": "data", "description": " "}, "a Data message with data, a schema or a descript"),
-        ({"type": "data", "data": 1, "kind": []}, "whose kind and description are text"),
-        ({"type": "data", "data": 1, "description": 5}, "whose kind and description are text"),
-        ({"type": "data", "data": 1, "schema": "x"}, "a Data message with a JSON Schema"),
+        ({"type": "data", "data": 1, "kind": []}, "a Data message of texts and a JSON Schema"),
+        (
+            {"type": "data", "data": 1, "description": 5},
+            "a Data message of texts and a JSON Schema",
+        ),
+        ({"type": "data", "data": 1, "schema": "x"}, "a Data message of texts and a JSON Schema"),
     ],
 )
 def test_what_is_none_is_left_out_and_noted(message, wanted):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from protocol.json_layout import layout
+from protocol.json import layout
 
 
 def test_layout_of_small_and_long_values_as_in_vector_18() -> None:

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from protocol.strict_json import MAX_DEPTH, MalformedJson, loads, parse
+from protocol.json import MAX_DEPTH, MalformedJson, loads, parse
 
 
 def nested(depth: int) -> bytes:

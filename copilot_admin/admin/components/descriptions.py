@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.accounts.members import Person, reachable
 from copilot_admin.agent.components.base import Component
 from copilot_admin.rendering.text import cell_text, pretty_json
-from protocol.components.manifests import parameters_of
+from protocol.components.contract import parameters_of
 from protocol.json import JsonObject, list_of, object_of
 
 _TYPES: Mapping[str, str | Promise] = {

@@ -26,8 +26,7 @@ from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.import_export.reading import describe_json_error
 from copilot_admin.models import Copilot
-from protocol.json import JsonObject
-from protocol.strict_json import MalformedJson, loads
+from protocol.json import JsonObject, MalformedJson, loads
 
 MAX_CHARACTERS = 2_000_000
 MAX_BYTES = 20 * 1024 * 1024

@@ -18,7 +18,7 @@ from copilot_admin.agent.components.inputs import MODEL
 from copilot_admin.agent.components.registry import registry, sample_arguments
 from copilot_admin.agent.server_tools import title_of
 from copilot_admin.rendering.text import pretty_json
-from protocol.json_layout import layout
+from protocol.json import layout
 
 VIEW = "copilot_admin.view_copilot"
 TRY = "copilot_admin.change_copilot"  # a try may cost tokens

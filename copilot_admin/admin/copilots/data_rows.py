@@ -12,10 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.rows import RowForm
 from copilot_admin.import_export.reading import describe_json_error
 from protocol.data import KIND, MISSING, Missing
-from protocol.json import Json, clean_json
-from protocol.json_layout import layout
+from protocol.json import Json, MalformedJson, clean_json, layout, loads
 from protocol.json_schema import data_faults, schema_fault
-from protocol.strict_json import MalformedJson, loads
 
 KIND_RULE = RegexValidator(
     rf"^{KIND.pattern}\Z",

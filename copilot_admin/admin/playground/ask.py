@@ -38,11 +38,10 @@ from copilot_admin.ids import new_ids
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.tasks import CancelReason
-from protocol.json import JsonObject
+from protocol.json import JsonObject, MalformedJson
 from protocol.models import Query
 from protocol.parsing import UnusableQuery, parse_query
 from protocol.sse import encode
-from protocol.strict_json import MalformedJson
 
 MODEL_CALL_EVENT = "playgroundModelCall"
 

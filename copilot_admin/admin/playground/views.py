@@ -41,7 +41,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.queries import read_tree, read_turns
-from protocol.strict_json import MalformedJson, loads
+from protocol.json import MalformedJson, loads
 
 TEST = "question"  # the field that holds a test case as a copilot file has it
 VOTES = {"thumbs_up": 1, "thumbs_down": -1}

@@ -25,7 +25,7 @@ from protocol.components import (
     one_usage,
     total_usage,
 )
-from protocol.components.manifests import parameters_of
+from protocol.components.contract import parameters_of
 from protocol.json import JsonObject
 
 T = TypeVar("T")

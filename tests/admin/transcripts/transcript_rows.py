@@ -16,8 +16,7 @@ from protocol.events import (
     StatusLevel,
     StatusUpdate,
 )
-from protocol.json import Json, JsonObject
-from protocol.json_layout import layout
+from protocol.json import Json, JsonObject, layout
 from protocol.models import (
     CallMessage,
     DataItem,

@@ -19,7 +19,7 @@ from protocol.components import (
     create_output,
     static_findings,
 )
-from protocol.components.manifests import parameters_of
+from protocol.components.contract import parameters_of
 from tests.agent.components.sample_components import ALL as SAMPLE_COMPONENTS
 from tests.agent.components.sample_components import Echo
 
