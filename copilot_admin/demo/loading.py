@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django_tasks import task
 
-from copilot_admin.agent.llm.demo_answers import LABEL, DemoAnswer, find_demo_answer
+from copilot_admin.agent.providers.demo_answers import LABEL, DemoAnswer, find_demo_answer
 from copilot_admin.agent.tools.artifacts import ChartType, chart_params
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.audit.parties import Actor, Subject

@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
-from copilot_admin.agent.llm.extras import EXTRA_NAMES, REASONING_CONTENT
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.llm.text_tool_calls import in_plain_text
+from copilot_admin.agent.llm.tool_calls import EXTRA_NAMES, REASONING_CONTENT
 from copilot_admin.agent.values.model_call import (
     CallExtras,
     ModelCall,

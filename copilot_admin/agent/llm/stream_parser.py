@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 import re
 
+from copilot_admin.agent.llm.answer_metadata import SourceCollector, find_usage
 from copilot_admin.agent.llm.body_reader import DONE, BodyReader
-from copilot_admin.agent.llm.extras import MessageExtras, details_text
 from copilot_admin.agent.llm.finish_reasons import read_reason, truncation
 from copilot_admin.agent.llm.provider_errors import (
     BROKE_OFF,
@@ -21,12 +21,11 @@ from copilot_admin.agent.llm.reasoning import ReasoningReader
 from copilot_admin.agent.llm.text_tool_calls import TextToolReader
 from copilot_admin.agent.llm.tool_calls import (
     CallLimits,
+    MessageExtras,
     ToolCallAccumulator,
     call_extras,
     read_name,
 )
-from copilot_admin.agent.llm.usage import find_usage
-from copilot_admin.agent.llm.web_sources import SourceCollector
 from copilot_admin.agent.values.model_call import (
     Delta,
     Finish,
@@ -44,7 +43,7 @@ from protocol.sse import ServerEvent
 
 _NO_ERRORS = (None, "", 0, "0", 200, "200")  # as a code
 _MAX_PICTURES = 8
-_FACTS = ("usage", "x_groq", "citations", "search_results")  # next to the choices
+_METADATA = ("usage", "x_groq", "citations", "search_results")  # next to the choices
 _FIRST_SIGNS = re.compile("[<`◁[]")  # of tags, fences and other marks
 
 
@@ -72,8 +71,7 @@ class AnswerParser:
     def __init__(
         self, call: ModelCall, *, thinks_first: bool = False, text_tools: bool = False
     ) -> None:
-        self.done = False
-        self.began = False
+        self.done = self.began = False
         limits = CallLimits()
         self._call = call
         self._offered = [tool.name for tool in call.tools]
@@ -93,9 +91,8 @@ class AnswerParser:
         self._has_calls = self._wrote_calls = False
         self._is_in_pieces = False  # the text arrived as deltas
         self._pictures = 0
-        self._text: list[str] = []
+        self._text = ""
         self._deltas: list[Delta] = []
-        self._half = ""  # of a surrogate pair whose second half is in the next chunk
 
     @property
     def has_reason(self) -> bool:
@@ -118,14 +115,14 @@ class AnswerParser:
             StreamError: The provider reports an error.
             RunError: It sends something else than a chat completion, or too much.
         """
-        return self._read(self._body.feed(block))
+        self._read(self._body.feed(block))
+        return self._pop()
 
     def rest(self) -> list[Delta]:
         """Return the deltas that were read before an error."""
         self._flush_text()
-        self._add(self._reasoning.end())
-        found = [*self._deltas, *(self._text_tools.flush_text() if self._text_tools else ())]
-        self._deltas = []
+        self._add(self._reasoning.feed("", is_end=True))
+        found = [*self._pop(), *(self._text_tools.flush_text() if self._text_tools else ())]
         return [delta for delta in found if not isinstance(delta, ToolCall)]
 
     def end(self) -> list[Delta]:
@@ -139,12 +136,16 @@ class AnswerParser:
             RunError: It sent nothing, or something else than a chat completion.
         """
         try:
-            self._deltas = self._read(self._body.end(), is_last=True)
+            self._read(self._body.end(), is_last=True)
         except (ProviderBroke, ProviderUnavailable):
             if not self.began:
                 raise
         reason = self._reason or ("stop" if self.done or self._ended_by_usage else None)
-        self._end_text(is_whole=reason is not None)
+        self._flush_text(is_end=True)
+        self._add(self._reasoning.feed("", is_end=True))
+        if self._text_tools is not None:
+            for delta in self._text_tools.end(is_whole=reason is not None):
+                self._append_delta(delta)
         calls = []
         if reason:
             message = self._extras.collected()
@@ -155,54 +156,46 @@ class AnswerParser:
             reason = "tool_calls"
         elif not (calls or self._reason or self._characters or (self.began and not self.done)):
             raise ProviderBroke(NOTHING_CAME)
-        deltas, self._deltas = self._deltas, []
         return [
-            *deltas,
+            *self._pop(),
             *calls,
             *self._sources.collected(),
             self._usage or estimated_usage(self._call, written=self._characters),
             Finish(reason),
         ]
 
-    def _read(self, events: Iterable[ServerEvent], *, is_last: bool = False) -> list[Delta]:
-        for name, data in events:
-            if name == "error":
-                said = json_of(data)
-                raise StreamError(
-                    object_of(said).get("error") or said or data.decode("utf-8", "replace")
-                )
-            if not data.startswith(b"{") and data.strip() == DONE:
-                self.done = True
-                break
-            self._read_chunk(_parsed(data, is_last=is_last))
-        self._flush_text()
+    def _pop(self) -> list[Delta]:
         deltas, self._deltas = self._deltas, []
         return deltas
+
+    def _read(self, events: Iterable[ServerEvent], *, is_last: bool = False) -> None:
+        for name, data in events:
+            if name == "error":
+                error = json_of(data) or data.decode("utf-8", "replace")
+                raise StreamError(object_of(error).get("error") or error)
+            if data.strip() == DONE:
+                self.done = True
+                break
+            self._read_chunk(_parse_chunk(data, is_last=is_last))
+        self._flush_text()
 
     def _read_chunk(self, chunk: JsonObject) -> None:
         if chunk.get("error"):
             raise StreamError(chunk["error"])
-        choices = chunk.get("choices")
-        if isinstance(choices, list) and choices:
-            for choice in choices:
-                if self._is_ours(choice):
-                    self._read_choice(choice)
-                    break
-        elif _is_error(chunk):
+        choices = objects_of(chunk.get("choices"))
+        choice = next(filter(self._is_ours, choices), None)
+        if choice is not None:
+            self._read_choice(choice)
+        elif not choices and _is_error(chunk):
             raise StreamError(chunk)
-        if any(map(chunk.get, _FACTS)):
-            self._read_facts(chunk, is_last=not choices)
+        if any(map(chunk.get, _METADATA)) or (choice and "usage" in choice):
+            usage = find_usage(chunk)  # some servers send it with every chunk, growing
+            if usage is not None:
+                self._usage = usage
+                self._ended_by_usage = self._ended_by_usage or not choices
+            self._sources.read(chunk)
 
-    def _read_facts(self, chunk: JsonObject, *, is_last: bool) -> None:
-        usage = find_usage(chunk)  # some servers send it with every chunk, growing
-        if usage is not None:
-            self._usage = usage
-            self._ended_by_usage = self._ended_by_usage or is_last
-        self._sources.read_chunk(chunk)
-
-    def _is_ours(self, choice: Json) -> bool:
-        if not isinstance(choice, dict):
-            return False
+    def _is_ours(self, choice: JsonObject) -> bool:
         number = choice.get("index")
         if not isinstance(number, int):
             return True
@@ -214,58 +207,43 @@ class AnswerParser:
         # A server that can't stream sends a complete `message`. Some send the pieces under that name.
         # A streaming server may repeat the message at the end.
         piece = choice.get("delta")
-        if "usage" in choice:
-            self._read_facts({"choices": [choice]}, is_last=False)
         delta = piece or (None if self._is_in_pieces else choice.get("message"))
         if isinstance(delta, dict):
             content = delta.get("content")
             if len(delta) > 1 or not isinstance(content, str):
                 self._read_members(delta)
-            if isinstance(content, str):
-                self._add_answer_text(content)
+            self._add_answer_text(content)
             self._is_in_pieces = self._is_in_pieces or bool(piece and self.began)
-        elif delta is None and isinstance(choice.get("text"), str) and not self._is_in_pieces:
-            self._add_answer_text(str(choice["text"]))  # of the older completions
+        elif delta is None and not self._is_in_pieces:
+            self._add_answer_text(choice.get("text"))  # of the older completions
         reason = read_reason(choice.get("finish_reason"))
         if reason and truncation(Finish(self._reason or "stop")) is None:
             self._reason = reason
 
     def _read_members(self, delta: JsonObject) -> None:
-        self._read_thoughts(delta)
+        details = self._extras.add(delta)
+        names = ("reasoning_content", "reasoning")
+        if thought := next(filter(None, (text_of(delta.get(name)) for name in names)), details):
+            self._reasoning.stop_watching()
+            self._think(thought)
         for part in objects_of(delta.get("content")) or [object_of(delta.get("content"))]:
-            self._read_part(part)
-        self._add_answer_text(text_of(delta.get("refusal")))
+            thoughts = part.get("thinking")
+            texts = (text_of(one.get("text")) for one in objects_of(thoughts))
+            self._think(text_of(thoughts) or "".join(texts))
+            self._add_answer_text(part.get("text"))
+            if part.get("type") == "image_url":
+                self._read_picture(part)
+        self._add_answer_text(delta.get("refusal"))
         fragments = delta.get("tool_calls")
-        if isinstance(fragments, dict):
-            fragments = [fragments]
-        if isinstance(fragments, list) and fragments:
+        for fragment in [fragments] if isinstance(fragments, dict) else objects_of(fragments):
             self.began = self._has_calls = True
-            for fragment in fragments:
-                self._tools.add(fragment)
+            self._tools.add(fragment)
         function = delta.get("function_call")  # predecessor of tool calls
         if isinstance(function, dict) and not self._has_calls:  # some servers send both
             self._tools.add({"index": 0, "function": function})
         for picture in objects_of(delta.get("images")):
             self._read_picture(picture)
-        self._sources.read_message(delta)
-
-    def _read_thoughts(self, delta: JsonObject) -> None:
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        details = self._extras.add(delta)
-        if not isinstance(thought, str) or not thought:
-            thought = details_text(details)
-        if thought:
-            self._reasoning.stop_watching()
-            self._think(thought)
-
-    def _read_part(self, part: JsonObject) -> None:
-        thoughts = part.get("thinking")
-        self._think(
-            text_of(thoughts) or "".join(text_of(one.get("text")) for one in objects_of(thoughts))
-        )
-        self._add_answer_text(text_of(part.get("text")))
-        if part.get("type") == "image_url":
-            self._read_picture(part)
+        self._sources.read(delta)
 
     def _read_picture(self, picture: JsonObject) -> None:
         url = object_of(picture.get("image_url")).get("url") or picture.get("url")
@@ -280,40 +258,26 @@ class AnswerParser:
         if text:
             self._flush_text()
             self.began = True
-            self._add([ReasoningDelta(_without_halves(text))])
+            self._append_delta(ReasoningDelta(_join_surrogates(text)))
 
-    def _add_answer_text(self, text: str) -> None:
-        if text:
+    def _add_answer_text(self, text: Json) -> None:
+        if isinstance(text, str) and text:
             self.began = True
             self._ended_by_usage = False
-            self._text.append(text)
+            self._text += text
 
-    def _flush_text(self) -> None:
-        if not self._text:
+    def _flush_text(self, *, is_end: bool = False) -> None:
+        text, self._text = self._text, ""
+        if text and "\ud800" <= text[-1] <= "\udbff" and not is_end:
+            text, self._text = text[:-1], text[-1]  # the second half is in the next chunk
+        if not text:
             return
-        text = self._half + "".join(self._text)
-        self._text, self._half = [], ""
-        if not text.isascii():
-            if "\ud800" <= text[-1] <= "\udbff":
-                text, self._half = text[:-1], text[-1]
-            text = _without_halves(text)
-        if self._is_plain(text):
+        text = _join_surrogates(text)
+        is_plain = not _FIRST_SIGNS.search(text) and self._reasoning.passes_plain_text()
+        if is_plain and (self._text_tools is None or self._text_tools.passes_plain_text()):
             self._append_delta(TextDelta(text))
         else:
             self._add(self._reasoning.feed(text))
-
-    def _is_plain(self, text: str) -> bool:
-        if _FIRST_SIGNS.search(text) or not self._reasoning.passes_plain_text():
-            return False
-        return self._text_tools is None or self._text_tools.passes_plain_text()
-
-    def _end_text(self, *, is_whole: bool) -> None:
-        self._add(self._reasoning.feed(_without_halves(self._half)))
-        self._half = ""
-        self._add(self._reasoning.end())
-        if self._text_tools is not None:
-            for delta in self._text_tools.end(is_whole=is_whole):
-                self._append_delta(delta)
 
     def _add(self, deltas: Iterable[Delta]) -> None:
         for delta in deltas:
@@ -324,20 +288,18 @@ class AnswerParser:
                 self._append_delta(delta)
 
     def _append_delta(self, delta: Delta) -> None:
-        last = self._deltas[-1] if self._deltas else None
-        match delta:
-            case TextDelta(text):
+        match delta, self._deltas[-1:]:
+            case TextDelta(text), last:
                 self._characters += len(text)
-                if isinstance(last, TextDelta):
-                    self._deltas[-1] = TextDelta(last.text + text)
-                    return
-            case ReasoningDelta(text):
-                if isinstance(last, ReasoningDelta):
-                    self._deltas[-1] = ReasoningDelta(last.text + text)
-                    return
-            case ToolCall(name=name):
+                if last and isinstance(last[0], TextDelta):
+                    delta = TextDelta(last[0].text + text)
+                    self._deltas.pop()
+            case ReasoningDelta(text), [ReasoningDelta(before)]:
+                delta = ReasoningDelta(before + text)
+                self._deltas.pop()
+            case ToolCall(), _:
                 self._wrote_calls = True
-                name = read_name(name, self._offered)
+                name = read_name(delta.name, self._offered)
                 extras = call_extras(self._call.model, call={}, message=self._extras.collected())
                 delta = replace(delta, name=name, extras=extras)
         self._deltas.append(delta)
@@ -351,7 +313,7 @@ def _is_error(chunk: JsonObject) -> bool:
     return is_other and (has_code or isinstance(chunk.get("detail"), str))
 
 
-def _parsed(payload: bytes, *, is_last: bool) -> JsonObject:
+def _parse_chunk(payload: bytes, *, is_last: bool) -> JsonObject:
     chunk = json_of(payload)
     if chunk is None:
         if payload.lstrip()[:1] in (b"", b":"):
@@ -365,7 +327,8 @@ def _parsed(payload: bytes, *, is_last: bool) -> JsonObject:
     return chunk
 
 
-def _without_halves(text: str) -> str:
+def _join_surrogates(text: str) -> str:
+    """Return the text with pairs of surrogates as characters; lone ones are replaced."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -9,17 +9,17 @@ The system prompt instructs a model without tool calling to write
 Other models use `<tool_call>` and the like if their server has no parser for them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 import json
-import re
 
-from copilot_admin.agent.llm.reasoning import partial_mark
+import regex
+
 from copilot_admin.agent.llm.tool_calls import (
+    MAX_ARGUMENT_BYTES,
     MAX_NAME,
     CallLimits,
-    numbered,
-    parse_calls,
+    arguments_text,
     read_arguments_text,
     read_name,
 )
@@ -32,7 +32,7 @@ from copilot_admin.agent.values.model_call import (
     ToolCall,
     ToolSchema,
 )
-from protocol.json import json_of, object_of
+from protocol.json import Json, JsonObject, json_of, object_of, text_of
 
 FENCE = "```tool"
 UNREADABLE = "unreadable-tool-block"  # the name of a call that isn't valid
@@ -42,7 +42,8 @@ _RULES = (
     "block; you get the result in the next message. The tools, each with the JSON Schema of its "
     "arguments:"
 )
-_MARKS = {  # opening: closing; "" is the end of the answer
+_DSML = "\uff5cDSML\uff5c"  # of DeepSeek
+_MARKS = {  # opening: closing; NUL, which never comes, stands for the end of the answer
     FENCE: "```",
     "<tool_call>": "</tool_call>",  # Hermes, Qwen, GLM
     "<function_call>": "</function_call>",
@@ -51,42 +52,41 @@ _MARKS = {  # opening: closing; "" is the end of the answer
     "<|tool_call|>": "<|/tool_call|>",  # Phi, Granite
     "<minimax:tool_call>": "</minimax:tool_call>",
     "<function_calls>": "</function_calls>",
-    "<\uff5cDSML\uff5cfunction_calls>": "</\uff5cDSML\uff5cfunction_calls>",  # DeepSeek
-    "<\uff5cDSML\uff5ctool_calls>": "</\uff5cDSML\uff5ctool_calls>",
+    f"<{_DSML}function_calls>": f"</{_DSML}function_calls>",
+    f"<{_DSML}tool_calls>": f"</{_DSML}tool_calls>",
     "<\uff5ctool\u2581calls\u2581begin\uff5c>": "<\uff5ctool\u2581calls\u2581end\uff5c>",
     "<|tool_calls_section_begin|>": "<|tool_calls_section_end|>",  # Kimi
-    "[TOOL_CALLS]": "",  # Mistral
-    "<|python_tag|>": "",  # Llama
+    "[TOOL_CALLS]": "\0",  # Mistral
+    "<|python_tag|>": "\0",  # Llama
 }
-_OPENING = re.compile("|".join(map(re.escape, _MARKS)))
+_OPENING = regex.compile("|".join(map(regex.escape, _MARKS)))
 # The beginning of an answer that may consist of a call.
-_BARE = re.compile(
+_BARE = regex.compile(
     r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"(?:name|type|id|function|tool|tool_name|arguments|parameters)"'
 )
-_BARE_NAME = re.compile(r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"name"\s*:\s*"([^"\\]*)"')
-_WORDS_BEHIND = re.compile(r"\s*```(?:json)?\s.*?\n```\s*\S", re.DOTALL)
-_BARE_PREFIX = re.compile(r'\s*(?:`{1,3}|```(?:j|js|jso|json)?\s*)?\[?\s*(?:\{\s*(?:"\w*)?)?')
+_BARE_NAME = regex.compile(r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"name"\s*:\s*"([^"\\]*)"')
+_WORDS_BEHIND = regex.compile(r"\s*```(?:json)?\s.*?\n```\s*\S", regex.DOTALL)
 _MAX_BARE = 16 * 1024
-_MIN_TORN_MARK = len("<\uff5cDSML\uff5c")
-_FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
-_INVOKE = re.compile(
-    r'<(?:\uff5cDSML\uff5c)?invoke name="([^"]+)">(.*?)</(?:\uff5cDSML\uff5c)?invoke>', re.DOTALL
-)
-_INVOKE_PARAMETER = re.compile(
-    r'<(?:\uff5cDSML\uff5c)?parameter name="([^"]+)"[^>]*>(.*?)</(?:\uff5cDSML\uff5c)?parameter>',
-    re.DOTALL,
-)
-_PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
-_KIMI = re.compile(
-    r"<\|tool_call_begin\|>\s*(\S+?)\s*<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>",
-    re.DOTALL,
-)
-_DEEPSEEK = re.compile(
-    r"<\uff5ctool\u2581call\u2581begin\uff5c>(?:function<\uff5ctool\u2581sep\uff5c>)?\s*([\w.-]+)\s*"
-    r"(?:<\uff5ctool\u2581sep\uff5c>|```json)(.*?)(?:```)?\s*<\uff5ctool\u2581call\u2581end\uff5c>",
-    re.DOTALL,
-)
+# Names and arguments: of Qwen coder and Llama, MiniMax and DeepSeek, Kimi, older DeepSeeks, GLM.
+_CALLS = [
+    regex.compile(pattern, regex.DOTALL)
+    for pattern in (
+        r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)",
+        rf'<(?:{_DSML})?invoke name="([^"]+)">(.*?)</(?:{_DSML})?invoke>',
+        r"<\|tool_call_begin\|>\s*(\S+?)\s*<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>",
+        "<\uff5ctool\u2581call\u2581begin\uff5c>(?:function<\uff5ctool\u2581sep\uff5c>)?\\s*([\\w.-]+)"
+        "\\s*(?:<\uff5ctool\u2581sep\uff5c>|```json)(.*?)(?:```)?\\s*<\uff5ctool\u2581call\u2581end\uff5c>",
+        r"\A\s*([\w.:-]+)\s*(<arg_key>.*)\Z",
+    )
+]
+_PARAMETERS = [
+    regex.compile(pattern, regex.DOTALL)
+    for pattern in (
+        r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>",
+        rf'<(?:{_DSML})?parameter name="([^"]+)"[^>]*>(.*?)</(?:{_DSML})?parameter>',
+        r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>",
+    )
+]
 
 
 class TextToolReader:
@@ -99,14 +99,11 @@ class TextToolReader:
     def __init__(
         self, tools: Sequence[ToolSchema], limits: CallLimits, *, is_convention: bool
     ) -> None:
-        self.called = False
         self._tools = {tool.name: object_of(tool.parameters) for tool in tools}
-        self._names = [*self._tools]
         self._limits = limits
         self._is_convention = is_convention
         self._held = ""
         self._opening = ""  # of the block that is being read
-        self._block: list[str] = []
         self._is_bare: bool | None = None  # the answer so far may be a call
         self._ticks = 0
         self._calls = 0
@@ -118,201 +115,171 @@ class TextToolReader:
     def feed(self, text: str) -> Iterator[Delta]:
         """Yield the deltas that are certain after the next piece."""
         self._held += text
-        if self._is_bare is None:
-            is_bare = bool(_BARE.match(self._held))
-            if not is_bare and _BARE_PREFIX.fullmatch(self._held):
-                return
-            self._is_bare = is_bare
-        if self._is_bare and self._may_be_bare():
-            return
-        self._is_bare = False
-        yield from self._feed_marked()
+        if self._is_bare is not False:
+            found = _BARE.match(self._held, partial=True)
+            self._is_bare = found is not None and (None if found.partial else self._may_be_bare())
+        if self._is_bare is False:
+            yield from self._feed_marked()
 
     def end(self, *, is_whole: bool) -> Iterator[Delta]:
         """Yield the buffered text; a block without an end counts if the answer is complete."""
-        if self._is_bare and is_whole and (calls := self._read_bare()):
-            self._held = ""
-            yield from self._count(calls)
-        elif not self._opening:
+        if self._is_bare and is_whole:
+            text = self._held.strip()
+            if text.startswith("```"):
+                text = text.removeprefix("```").removeprefix("json").removesuffix("```")
+            if calls := self._read_json(text, strict=True):
+                self._held = ""
+                yield from self._count(calls)
+        if not self._opening:
             yield from self._feed_marked()
-        rest = "".join((*self._block, self._held))
-        if self._opening and is_whole:
-            yield from self._read_block(rest)
-        elif rest and not (is_whole and _is_torn_mark(rest)):
-            yield TextDelta(self._opening + rest)
-        self._held, self._block, self._opening = "", [], ""
+        rest, opening = self._held, self._opening
+        self._held = self._opening = ""
+        if opening and is_whole:
+            yield from self._read_block(opening, rest)
+        elif opening + rest and not (is_whole and _is_torn_mark(rest)):
+            yield TextDelta(opening + rest)
 
-    def flush_text(self) -> Iterator[TextDelta]:
+    def flush_text(self) -> Iterator[Delta]:
         """Yield the buffered text where an error ends it, without incomplete blocks."""
         if self._held and not self._opening:
             yield TextDelta(self._held)
+            self._held = ""
 
     def _may_be_bare(self) -> bool:
         """Return whether the complete answer so far may be a call."""
         if len(self._held) > _MAX_BARE or _WORDS_BEHIND.match(self._held):
             return False
         name = _BARE_NAME.match(self._held)
-        return name is None or read_name(name[1], self._names) in self._tools
+        return name is None or read_name(name[1], self._tools) in self._tools
 
     def _feed_marked(self) -> Iterator[Delta]:
         while True:
             if self._opening:
-                if not self._take_block():
+                block, mark, rest = self._held.partition(_MARKS[self._opening])
+                if not mark:
+                    if len(block) > MAX_ARGUMENT_BYTES:
+                        self._limits.count_arguments(block)
                     return
-                block, self._block = "".join(self._block), []
-                yield from self._read_block(block)
-                self._opening = ""
+                opening, self._opening, self._held = self._opening, "", rest
+                yield from self._read_block(opening, block)
             found = self._find_opening()
-            end = found.start() if found else len(self._held) - partial_mark(self._held, _MARKS)
-            words, self._held = self._held[:end], self._held[end:]
+            words, self._held = self._held[: found.start()], self._held[found.start() :]
             self._ticks += words.count("`")
             if words:
                 yield TextDelta(words)
-            if not found:
+            if found.partial:
                 return
             self._opening = found[0]
-            self._held = self._held[len(found[0]) :]
+            self._held = self._held.removeprefix(found[0])
 
-    def _find_opening(self) -> re.Match[str] | None:
-        for found in _OPENING.finditer(self._held):
+    def _find_opening(self) -> regex.Match[str]:
+        """Return the next mark outside of code, or the beginning of one at the end of the text."""
+        for found in _OPENING.finditer(self._held, partial=True):
             ticks = self._ticks + self._held.count("`", 0, found.start())
-            if found[0] == FENCE or ticks % 2 == 0:  # otherwise it is part of code
-                return found
-        return None
+            if found.partial or found[0] == FENCE or ticks % 2 == 0:
+                break
+        return found  # the last one is partial
 
-    def _take_block(self) -> bool:
-        closing = _MARKS[self._opening]
-        end = self._held.find(closing) if closing else -1
-        is_whole = end >= 0
-        if not is_whole:
-            end = len(self._held) - (partial_mark(self._held, (closing,)) if closing else 0)
-        part = self._held[:end]
-        self._held = self._held[end + len(closing) if is_whole else end :]
-        self._limits.count_arguments(part)
-        self._block.append(part)
-        return is_whole
-
-    def _read_block(self, block: str) -> Iterator[Delta]:
-        is_fence = self._opening == FENCE
-        text = self._opening + block if self._opening == "<function=" else block
-        calls = self._calls_in(text, strict=is_fence and not self._is_convention)
-        if calls:
-            yield from self._count(calls)
-        elif is_fence and not self._is_convention:
+    def _read_block(self, opening: str, block: str) -> Iterator[Delta]:
+        self._limits.count_arguments(block)
+        strict = opening == FENCE and not self._is_convention
+        calls = self._read_json(block, strict=strict)
+        if not calls and not strict:
+            text = opening + block if opening == "<function=" else block
+            found: list[tuple[str, str]] = next(
+                filter(None, (pattern.findall(text) for pattern in _CALLS)),
+                [(block.strip(), "")] if block.strip() in self._tools else [],
+            )
+            calls = [self._make_call(name, body) for name, body in found]
+        if not calls and strict:
             self._ticks += 6
             yield TextDelta(f"{FENCE}{block}```")
         else:
-            yield from self._count([ToolCall(id="", name=UNREADABLE, arguments=block.strip())])
+            unreadable = ToolCall(id="", name=UNREADABLE, arguments=block.strip())
+            yield from self._count(calls or [unreadable])
 
-    def _count(self, calls: Sequence[ToolCall]) -> Iterator[Delta]:
-        for _ in calls:
+    def _count(self, calls: Iterable[ToolCall]) -> Iterator[Delta]:
+        """Yield calls with ids of nine letters and digits: some vendors require this form."""
+        for call in calls:
             self._limits.count_call()
-        yield from numbered(calls, start=self._calls + 1)
-        self._calls += len(calls)
-        self.called = True
+            self._calls += 1
+            yield replace(call, id=f"text{self._calls:05}")
 
-    def _read_bare(self) -> list[ToolCall] | None:
-        text = self._held.strip()
-        if text.startswith("```"):
-            text = text.removeprefix("```").removeprefix("json").removesuffix("```")
-        return _json_calls(text, self._names, strict=True)
-
-    def _calls_in(self, block: str, *, strict: bool) -> list[ToolCall] | None:
-        calls = _json_calls(block, self._names, strict=strict)
-        if calls or strict:
-            return calls
-        return (
-            self._tagged(block, _FUNCTION, _PARAMETER)
-            or self._tagged(block, _INVOKE, _INVOKE_PARAMETER)
-            or self._paired(block)
-            or [self._made(*one) for one in _KIMI.findall(block) or _DEEPSEEK.findall(block)]
-        )
-
-    def _tagged(
-        self, text: str, call: re.Pattern[str], parameter: re.Pattern[str]
-    ) -> list[ToolCall]:
-        calls = []
-        for name, body in call.findall(text):
-            values = parameter.findall(body)
-            if not values and body.strip().startswith("{"):
-                calls.append(self._made(name, body))
-            else:
-                calls.append(self._made_of(name, values))
-        return calls
-
-    def _paired(self, text: str) -> list[ToolCall]:
-        name, values = text.partition("<arg_key>")[0].strip(), _PAIR.findall(text)
-        is_name = bool(re.fullmatch(r"[\w.:-]+", name))
-        return [self._made_of(name, values)] if is_name and (values or name in self._tools) else []
-
-    def _made(self, name: str, arguments: str) -> ToolCall:
-        name = read_name(name, self._names)[:MAX_NAME]
-        return ToolCall(id="", name=name, arguments=read_arguments_text(arguments))
-
-    def _made_of(self, name: str, values: Sequence[tuple[str, str]]) -> ToolCall:
-        name = read_name(name, self._names)[:MAX_NAME]
+    def _make_call(self, name: str, body: str) -> ToolCall:
+        name = read_name(name, self._tools)[:MAX_NAME]
+        found = (pattern.findall(body) for pattern in _PARAMETERS)
+        values: list[tuple[str, str]] = next(filter(None, found), [])
+        if not values or body.strip().startswith("{"):
+            return ToolCall(id="", name=name, arguments=read_arguments_text(body))
         kinds = object_of(self._tools.get(name, {}).get("properties"))
-        arguments = {
-            key: _value(text, object_of(kinds.get(key)).get("type")) for key, text in values
-        }
+        arguments = {}
+        for key, text in values:
+            is_text = object_of(kinds.get(key)).get("type") == "string"
+            value = text if is_text else json_of(text)
+            arguments[key] = text if value is None else value
         return ToolCall(id="", name=name, arguments=json.dumps(arguments, ensure_ascii=False))
+
+    def _read_json(self, text: str, *, strict: bool) -> list[ToolCall]:
+        """Return the calls in JSON values with blanks or ";" between; none if one isn't a call.
+
+        If `strict`, names of tools that aren't offered are no calls.
+        """
+        text = read_arguments_text(text)
+        rows: list[Json] = []
+        place = 0
+        try:
+            while place < len(text):
+                value, place = json.JSONDecoder(strict=False).raw_decode(text, place)
+                rows += value if isinstance(value, list) else [value]
+                place = len(text) - len(text[place:].lstrip(" \t\r\n;,"))
+        except (ValueError, RecursionError):
+            return []
+        calls = [self._read_row(object_of(row), strict=strict) for row in rows]
+        found = [call for call in calls if call is not None]
+        return found if len(found) == len(calls) else []
+
+    def _read_row(self, row: JsonObject, *, strict: bool) -> ToolCall | None:
+        about = object_of(row.get("function")) or row
+        names = (text_of(about.get(key)) for key in ("name", "function", "tool", "tool_name"))
+        name = read_name(next(filter(None, names), ""), self._tools)[:MAX_NAME]
+        found = [about[key] for key in ("arguments", "parameters", "args") if key in about]
+        if not name or (strict and name not in self._tools):
+            return None
+        if not found and (strict or len(about) > 1):
+            return None
+        arguments = read_arguments_text(arguments_text(found[0])) if found else ""
+        return ToolCall(id="", name=name, arguments=arguments)
 
 
 def _is_torn_mark(text: str) -> bool:
     """Return whether a server extracted a call and left the beginning of its mark."""
-    return len(text) >= _MIN_TORN_MARK and any(mark.startswith(text) for mark in _MARKS)
-
-
-def _value(text: str, kind: object) -> object:
-    if kind == "string":
-        return text
-    value = json_of(text)
-    return text if value is None else value
-
-
-def _json_calls(text: str, names: Sequence[str], *, strict: bool) -> list[ToolCall] | None:
-    """Return the calls in one JSON value, or in several with blanks or ";" between."""
-    text = text.strip()
-    whole = read_arguments_text(text)
-    values, place = [], 0
-    try:
-        while place < len(whole):
-            value, place = json.JSONDecoder(strict=False).raw_decode(whole, place)
-            values += value if isinstance(value, list) else [value]
-            place = re.compile(r"[\s;,]*").match(whole, place).end()  # type: ignore[union-attr]
-    except (ValueError, RecursionError):
-        return None
-    return parse_calls(values, names, strict=strict)
+    return len(text) >= len(f"<{_DSML}") and any(mark.startswith(text) for mark in _MARKS)
 
 
 def in_plain_text(call: ModelCall) -> ModelCall:
     """Return the call without tools: they, their calls and their results become text."""
     names = {one.id: one.name for message in call.messages for one in message.tool_calls}
-    messages = [_to_plain_message(message, names) for message in call.messages]
+    messages = []
+    for message in call.messages:
+        if message.role is ModelRole.TOOL:
+            text = f"Result of {names.get(message.tool_call_id, 'a tool')}:\n{message.text}"
+            message = ModelMessage(role=ModelRole.USER, text=text)
+        elif message.tool_calls:
+            blocks = (
+                f'{FENCE}\n{{"name": {json.dumps(one.name)}, "arguments": {one.arguments or "{}"}}}\n```'
+                for one in message.tool_calls
+            )
+            text = "\n".join(filter(None, (message.text, *blocks)))
+            message = replace(message, text=text, tool_calls=())
+        messages.append(message)
     if call.tools:
-        described = "\n".join((_RULES, *map(_described, call.tools)))
+        text = "\n".join((_RULES, *map(_describe_tool, call.tools)))
         if messages and messages[0].role is ModelRole.SYSTEM:
-            text = f"{messages[0].text}\n\n{described}"
-            messages[0] = replace(messages[0], text=text)
-        else:
-            messages.insert(0, ModelMessage(role=ModelRole.SYSTEM, text=described))
+            text = f"{messages.pop(0).text}\n\n{text}"
+        messages.insert(0, ModelMessage(role=ModelRole.SYSTEM, text=text))
     return replace(call, messages=tuple(messages), tools=())
 
 
-def _to_plain_message(message: ModelMessage, names: dict[str, str]) -> ModelMessage:
-    if message.role is ModelRole.TOOL:
-        name = names.get(message.tool_call_id, "a tool")
-        return ModelMessage(role=ModelRole.USER, text=f"Result of {name}:\n{message.text}")
-    if not message.tool_calls:
-        return message
-    blocks = (
-        f'{FENCE}\n{{"name": {json.dumps(one.name)}, "arguments": {one.arguments}}}\n```'
-        for one in message.tool_calls
-    )
-    text = "\n".join(filter(None, (message.text, *blocks)))
-    return replace(message, text=text, tool_calls=())
-
-
-def _described(tool: ToolSchema) -> str:
+def _describe_tool(tool: ToolSchema) -> str:
     schema = json.dumps(tool.parameters, ensure_ascii=False)
     return f"- {tool.name}: {tool.description}\n  {schema}"

@@ -1,17 +1,25 @@
 """Tool calls assembled from the fragments of a stream, and the tolerant reading of them."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 import json
 import re
 
 from copilot_admin.agent.values.model_call import CallExtras, ToolCall
 from copilot_admin.errors import LimitReached
-from protocol.json import Json, JsonObject, json_of, object_of, text_of
+from protocol.json import Json, JsonObject, json_of, object_of, objects_of, text_of
 
 MAX_CALLS = 128  # the most tools that OpenAI accepts in a request
 MAX_ARGUMENT_BYTES = 1024 * 1024
 MAX_NAME = 200  # characters of a name or an id; OpenAI allows 64 and 40
+# Reasoning and signatures that a provider requires back with its tool calls: of Kimi and DeepSeek, of
+# OpenRouter and MiniMax, of Gemini, of LiteLLM in front of Claude, of Copilot. Other members, such as
+# `reasoning`, are rejected by some servers in requests.
+REASONING_CONTENT = "reasoning_content"
+REASONING_DETAILS = "reasoning_details"
+_WHOLE = ("extra_content", "thinking_blocks", "provider_specific_fields", "reasoning_opaque")
+EXTRA_NAMES = (REASONING_CONTENT, REASONING_DETAILS, *_WHOLE)
+_JOINED = ("text", "summary")  # members of a detail that are streamed in pieces
 _OWN_MEMBERS = frozenset({"id", "type", "index", "name", "arguments", "function"})
 _OWN_FUNCTION_MEMBERS = frozenset({"name", "arguments", "parameters"})
 _FENCE = re.compile(r"\A(?:```(?:json)?|json)\s+(?=[{\[])|\s*```\Z")
@@ -22,8 +30,7 @@ class CallLimits:
     """Counts the calls of one answer and the bytes of their arguments; raises `LimitReached`."""
 
     def __init__(self) -> None:
-        self._calls = 0
-        self._bytes = 0
+        self._calls = self._bytes = 0
 
     def count_call(self) -> None:
         self._calls += 1
@@ -63,66 +70,95 @@ class ToolCallAccumulator:
         self._latest: dict[int, _Call] = {}  # of each index
         self._limits = limits
 
-    def add(self, fragment: Json) -> None:
+    def add(self, fragment: JsonObject) -> None:
         """Add one member of a chunk's `tool_calls`."""
-        if not isinstance(fragment, dict):
-            return
         function = object_of(fragment.get("function"))
         name = text_of(function.get("name")) or text_of(fragment.get("name"))
         id = text_of(fragment.get("id"))[:MAX_NAME]
-        arguments = _arguments_text(function.get("arguments", function.get("parameters")))
-        index = fragment.get("index")
-        call = self._find(
-            index if isinstance(index, int) else None,
-            id=id,
-            name=name,
-            is_whole=_is_complete((arguments,)),
-        )
+        arguments = arguments_text(function.get("arguments", function.get("parameters")))
+        call = self._find(fragment.get("index"), id, name, _is_complete([arguments]))
         call.id = call.id or id
-        if name != call.name and len(call.name) < MAX_NAME:  # some repeat the name each time
+        if name != call.name:  # some repeat the name each time
             call.name = (call.name + name[:MAX_NAME])[:MAX_NAME]
         if arguments:
             self._limits.count_arguments(arguments)
             call.arguments.append(arguments)
-        call.extras |= _extras_in(fragment, function)
+        call.extras |= _others(fragment, _OWN_MEMBERS)
+        if inner := _others(function, _OWN_FUNCTION_MEMBERS):
+            call.extras["function"] = inner
 
     def calls(self, *, offered: Collection[str], model: str, message: JsonObject) -> list[ToolCall]:
         """Return the calls so far; missing ids are generated, since results refer to them.
 
         `message` is sent back to the `model` with the message of the calls.
         """
-        named = [call for call in self._calls if call.name]
-        calls = []
-        for id, call in zip(_distinct([call.id for call in named]), named, strict=True):
-            arguments = "".join(call.arguments)
-            calls.append(
-                ToolCall(
+        calls: dict[str, ToolCall] = {}
+        for call in self._calls:
+            if call.name:
+                is_new = call.id and call.id not in calls
+                id = call.id if is_new else f"made{len(calls):05}"
+                calls[id] = ToolCall(
                     id=id,
                     name=read_name(call.name, offered),
-                    arguments=read_arguments_text(arguments),
+                    arguments=read_arguments_text("".join(call.arguments)),
                     extras=call_extras(model, call=call.extras, message=message),
                 )
-            )
-        return calls
+        return list(calls.values())
 
-    def _find(self, index: int | None, *, id: str, name: str, is_whole: bool) -> _Call:
+    def _find(self, index: Json, id: str, name: str, is_whole: bool) -> _Call:
+        number = index if isinstance(index, int) else None
         newest = self._calls[-1] if self._calls else None
-        latest = newest if index is None else self._latest.get(index)
+        latest = newest if number is None else self._latest.get(number)
         if latest is not None:
             has_other_id = bool(id and latest.id and id != latest.id)
             # A complete call doesn't continue another one, whatever numbers and ids they have.
-            is_next = (index is None and not id) or (is_whole and _is_complete(latest.arguments))
+            is_next = (number is None and not id) or (is_whole and _is_complete(latest.arguments))
             is_placeholder = latest.arguments == ["{}"] and (
-                not name or (index is not None and name == latest.name)
+                not name or (number is not None and name == latest.name)
             )
             if not has_other_id and (is_placeholder or not (is_next and name and latest.name)):
                 return latest
         self._limits.count_call()
-        made = _Call()
-        self._calls.append(made)
-        if index is not None:
-            self._latest[index] = made
-        return made
+        self._calls.append(_Call())
+        if number is not None:
+            self._latest[number] = self._calls[-1]
+        return self._calls[-1]
+
+
+class MessageExtras:
+    """Collects the members of a message to send back with its tool calls."""
+
+    def __init__(self) -> None:
+        self._reasoning: list[str] = []
+        self._details: list[dict[str, Json]] = []
+        self._whole: dict[str, Json] = {}
+
+    def add(self, delta: JsonObject) -> str:
+        """Add a delta, and return the new text in its reasoning details; encrypted ones have none."""
+        self._reasoning += filter(None, [text_of(delta.get(REASONING_CONTENT))])
+        self._whole |= {name: delta[name] for name in _WHOLE if delta.get(name)}
+        return "".join(map(self._add_detail, objects_of(delta.get(REASONING_DETAILS))))
+
+    def collected(self) -> JsonObject:
+        texts = {REASONING_CONTENT: "".join(self._reasoning)} if self._reasoning else {}
+        details = {REASONING_DETAILS: list(self._details)} if self._details else {}
+        return {**texts, **details, **self._whole}
+
+    def _add_detail(self, detail: JsonObject) -> str:
+        last = self._details[-1] if self._details else None
+        if last is None or any(last.get(key) != detail.get(key) for key in ("type", "index")):
+            self._details.append(dict(detail))
+            return "".join(text_of(detail.get(name)) for name in _JOINED)
+        new = ""
+        for name in _JOINED:
+            before, text = text_of(last.get(name)), text_of(detail.get(name))
+            if text.startswith(before) and len(text) > len(before) > 1:
+                text = text[len(before) :]  # MiniMax may send all of it each time
+            if text:
+                last[name] = before + text
+                new += text
+        last.update(_others(detail, _JOINED))
+        return new
 
 
 def call_extras(model: str, *, call: JsonObject, message: JsonObject) -> CallExtras | None:
@@ -138,9 +174,9 @@ def read_name(name: str, offered: Collection[str]) -> str:
     if name in offered:
         return name
     plain = name.partition("<|")[0].strip()
-    candidates = {plain, re.split(r"[.:/]", re.sub(r":\d+$", "", plain))[-1]}
-    found = {one for one in offered if {_folded(one)} & {_folded(each) for each in candidates}}
-    return found.pop() if len(found) == 1 else name
+    last = re.split(r"[.:/]", re.sub(r":\d+$", "", plain))[-1]
+    found = [one for one in offered if _folded(one) in (_folded(plain), _folded(last))]
+    return found[0] if len(found) == 1 else name
 
 
 def _folded(name: str) -> str:
@@ -152,16 +188,16 @@ def read_arguments_text(text: str) -> str:
     text = _FENCE.sub("", text.strip())
     if text in ("", "null"):
         return ""
-    candidates = [text]
-    if text.startswith("{}"):  # written before the real arguments
-        candidates.append(text[2:])
     half = text[: len(text) // 2]
-    if text == half * 2:  # the text is repeated at the end
-        candidates.append(half)
+    candidates = (
+        text,
+        text.removeprefix("{}"),  # written before the real arguments
+        half if text == half * 2 else "",  # the text is repeated at the end
+    )
     return next(filter(None, map(_object_in, candidates)), text)
 
 
-def _object_in(text: str) -> str | None:
+def _object_in(text: str) -> str:
     value = json_of(text)
     while isinstance(value, str):  # texts within texts
         text, value = value, json_of(value)
@@ -170,46 +206,14 @@ def _object_in(text: str) -> str | None:
     try:
         value = json.loads(_TRAILING_COMMA.sub(r"\1", text), strict=False)  # line ends in texts
     except (ValueError, RecursionError):
-        return None
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else None
+        return ""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else ""
 
 
-def parse_calls(value: object, offered: Collection[str], *, strict: bool) -> list[ToolCall] | None:
-    """Return the calls that a JSON value describes, or None if it is something else.
-
-    It is an object with a name and arguments, or a list of them. If `strict`, names of tools that
-    aren't offered are no calls.
-    """
-    rows = value if isinstance(value, list) else [value]
-    calls = [_as_call(row, offered, strict=strict) for row in rows]
-    found = [call for call in calls if call is not None]
-    is_known = not strict or all(call.name in offered for call in found)
-    return found if found and len(found) == len(calls) and is_known else None
-
-
-def _as_call(row: object, offered: Collection[str], *, strict: bool) -> ToolCall | None:
-    if not isinstance(row, dict):
-        return None
-    inner = row.get("function")
-    about: dict[str, Json] = inner if isinstance(inner, dict) else row
-    names = (about.get(key) for key in ("name", "function", "tool", "tool_name"))
-    name: str = next((str(one) for one in names if one and isinstance(one, str)), "")
-    found = [about[key] for key in ("arguments", "parameters", "args") if key in about]
-    if not name or (not found and (strict or len(about) > 1)):
-        return None
-    arguments = read_arguments_text(_arguments_text(found[0])) if found else ""
-    return ToolCall(id="", name=read_name(name, offered)[:MAX_NAME], arguments=arguments)
-
-
-def numbered(calls: Iterable[ToolCall], *, start: int) -> list[ToolCall]:
-    """Assign ids of nine letters and digits to textual calls: some vendors require this form."""
-    return [replace(call, id=f"text{start + n:05}") for n, call in enumerate(calls)]
-
-
-def _extras_in(fragment: JsonObject, function: JsonObject) -> dict[str, Json]:
-    extras = _others(fragment, _OWN_MEMBERS)
-    inner = _others(function, _OWN_FUNCTION_MEMBERS)
-    return {**extras, "function": inner} if inner else extras
+def arguments_text(value: Json) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _others(members: JsonObject, own: Collection[str]) -> dict[str, Json]:
@@ -220,16 +224,3 @@ def _is_complete(arguments: Sequence[str]) -> bool:
     return (
         bool(arguments) and arguments[0].lstrip()[:1] == "{" and arguments[-1].rstrip()[-1:] == "}"
     )
-
-
-def _distinct(ids: Iterable[str]) -> list[str]:
-    distinct: list[str] = []
-    for number, id in enumerate(ids):
-        distinct.append(id if id and id not in distinct else f"made{number:05}")
-    return distinct
-
-
-def _arguments_text(value: Json) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False)

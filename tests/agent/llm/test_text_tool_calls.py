@@ -56,8 +56,9 @@ def test_an_answer_in_json_is_shown_once_it_is_clear_that_it_is_no_call(text):
 def test_only_what_may_begin_a_block_is_held_back():
     reader = TextToolReader((TABLE,), CallLimits(), is_convention=True)
     assert list(reader.feed("Rates rose. ``")) == [TextDelta("Rates rose. ")]
+    assert list(reader.feed("`python ``")) == [TextDelta("```python ")]
     assert list(reader.flush_text()) == [TextDelta("``")]
-    assert list(reader.feed("`python")) == [TextDelta("```python")]
+    assert list(reader.end(is_whole=False)) == []
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from copilot_admin.agent.llm.demo_answers import DEMO_ANSWERS, LABEL
-from copilot_admin.agent.llm.demo_script import DATA_LABEL, NO_ANSWER, next_moves
-from copilot_admin.agent.providers.demo import DemoModel
+from copilot_admin.agent.providers.demo import DATA_LABEL, NO_ANSWER, DemoModel, next_moves
+from copilot_admin.agent.providers.demo_answers import DEMO_ANSWERS, LABEL
 from copilot_admin.agent.values.model_call import (
     ModelCall,
     ModelMessage,

@@ -1,7 +1,4 @@
-"""Prepared answers of the demo model, found by terms of a question.
-
-An answer is text, a chart and a table of sample data, and its sources. It is labelled as a demo.
-"""
+"""Prepared answers of the demo model: text, a chart and a table of sample data, and sources."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +12,6 @@ from protocol.json import JsonObject
 
 LABEL = "*Demo answer from sample data. No language model was used.*"
 _FILE = Path(__file__).parents[2] / "samples" / "demo_answers.yaml"
-_WORD = re.compile(r"[a-z]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,46 +24,26 @@ class SampleWidget:
     rows: Sequence[Sequence[str | int | float]]
 
     def to_rows(self) -> list[JsonObject]:
-        """Return the rows as objects."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoAnswer:
-    """A prepared answer.
+    """A prepared answer; its first widget is drawn and listed, and all are cited."""
 
-    Attributes:
-        topics: Terms of matching questions; repetitions in a question don't count.
-        widgets: Its citations; the first one is drawn and listed.
-        chart: Type, x and y of the chart.
-        has_table: Display the rows as a table.
-        opening: Text before the chart and the table.
-        closing: Text after them.
-        follow_ups: Suggested next questions; each has a prepared answer.
-    """
-
-    topics: frozenset[str]
+    topics: frozenset[str]  # terms of matching questions
     widgets: Sequence[SampleWidget]
-    opening: str
+    opening: str  # text before the chart and the table
     closing: str
-    follow_ups: Sequence[str]
-    chart: Mapping[str, Any] | None = None
+    follow_ups: Sequence[str]  # suggested next questions; each has a prepared answer
+    chart: Mapping[str, Any] | None = None  # type, x and y
     has_table: bool = False
 
     @property
-    def chart_arguments(self) -> JsonObject:
-        """Arguments of the chart tool."""
-        return {**self.table_arguments, **(self.chart or {})}
-
-    @property
     def table_arguments(self) -> JsonObject:
-        """Arguments of the table tool."""
+        """Arguments of the table tool, and of the chart tool together with the `chart`."""
         widget = self.widgets[0]
-        return {
-            "name": widget.name,
-            "description": widget.description,
-            "rows": widget.to_rows(),
-        }
+        return {"name": widget.name, "description": widget.description, "rows": widget.to_rows()}
 
     @property
     def markdown_table(self) -> str:
@@ -95,19 +71,18 @@ def suggest_questions(role: str) -> Sequence[str]:
 
 
 def _find_terms(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))
+    return set(re.findall("[a-z]+", text.lower()))
 
 
 def _read_answers() -> Sequence[DemoAnswer]:
     file = yaml.safe_load(_FILE.read_text("utf-8"))
     widgets = {key: SampleWidget(**row) for key, row in file["widgets"].items()}
-    return [_make_answer(row, widgets) for row in file["answers"]]
-
-
-def _make_answer(row: Mapping[str, Any], widgets: Mapping[str, SampleWidget]) -> DemoAnswer:
-    topics = frozenset(row["topics"].split())
-    cited = [widgets[key] for key in row["widgets"]]
-    return DemoAnswer(**{**row, "topics": topics, "widgets": cited})
+    answers = []
+    for row in file["answers"]:
+        row["topics"] = frozenset(row["topics"].split())
+        row["widgets"] = [widgets[key] for key in row["widgets"]]
+        answers.append(DemoAnswer(**row))
+    return answers
 
 
 DEMO_ANSWERS = _read_answers()
