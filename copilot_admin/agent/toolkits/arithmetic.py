@@ -1,6 +1,11 @@
-"""Calculations in analysts' notation: exact decimals, percent, currencies, finance functions."""
+"""Calculations in analysts' notation: exact decimals, percent, currencies, finance functions.
 
-from collections.abc import Sequence
+A calculation is translated into a Python expression of names, operators, calls and subscripts, in
+which a unit is a subscript (`5 USD` becomes `n0["USD"]`), and only these are evaluated.
+"""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import (
     Context,
@@ -12,15 +17,14 @@ from decimal import (
     Underflow,
     localcontext,
 )
+import operator
 import re
-from typing import NoReturn
 
-from copilot_admin.agent.toolkits.arithmetic_functions import FUNCTIONS, VARIADIC, ResultUnit
+from copilot_admin.agent.toolkits.arithmetic_functions import FUNCTIONS
 
 PRECISION = 50  # significant digits
 SHOWN_DIGITS = 12  # after the point, or after the first digit that is not zero
 MAX_LENGTH = 1000  # characters of one calculation
-MAX_DEPTH = 50  # parentheses, signs and powers inside each other
 _MIN_PLAIN_SIZE = -15  # a number below 1e-15 is written with an exponent
 _MAX_EXPONENT = 9999
 _CONTEXT = Context(
@@ -43,13 +47,21 @@ _CONSTANTS = {
     "pi": Decimal("3.14159265358979323846264338327950288419716939937510"),
     "e": Decimal("2.71828182845904523536028747135266249775724709369995"),
 }
-_WORDS = ("in", "to", "as", "of", "mod")
+# These operators have the same precedence in Python.
+_OPERATORS = {"^": "**", "**": "**", "of": "@", "mod": "%", **{sign: sign for sign in "-+*/(),"}}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
-    r"|(?P<name>[A-Za-z]+[0-9]*)|(?P<sign>\*\*|[-+*/^(),%$€£¥₹]))\s*",
+    r"\s*(?:(?:(?P<currency>[$€£¥₹]|[A-Z]{3}(?=\s))\s*)?"
+    r"(?P<number>(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+)"
+    rf"(?:\s*(?P<scale>{'|'.join(_SCALES)})(?![A-Za-z0-9]))?"
+    r"|(?P<word>[A-Za-z]+[0-9]*|\*\*|[-+*/^(),%$€£¥₹]))\s*",
     re.ASCII,
 )
+_TARGET_UNIT = re.compile(r"(.+?)(?<![A-Za-z])(?:in|to|as)(?![A-Za-z])\s*(\S+)", re.DOTALL)
 _OTHER_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})  # noqa: RUF001
+_INCOMPLETE = (
+    "This is not a complete calculation. Write an operator between two values, a value after each"
+    " operator, decimals with a point, and close each parenthesis."
+)
 
 
 def calculate(expression: str) -> str:
@@ -72,9 +84,16 @@ def calculate(expression: str) -> str:
         >>> calculate("round(pmt(5%/12, 360, 300000 USD), 2)")
         '-1610.46 USD'
     """
+    text = expression.translate(_OTHER_SIGNS).strip().removeprefix("=").removesuffix("=").strip()
+    if not text:
+        raise ValueError("There is nothing to calculate. Send an expression such as 2 + 2.")
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"The expression is longer than {MAX_LENGTH} characters. Split it.")
     with localcontext(_CONTEXT):
         try:
-            return str(_Parser(_tokenize(expression)).result())
+            return str(_result(text))
+        except (SyntaxError, MemoryError, RecursionError):
+            raise ValueError(_INCOMPLETE) from None
         except (Overflow, Underflow):
             raise ValueError(
                 f"A step is beyond 10^{_MAX_EXPONENT} or nearer to zero than 10^-{_MAX_EXPONENT}."
@@ -100,14 +119,12 @@ class _Quantity:
     def is_share(self) -> bool:
         return self.unit in _SHARES
 
-    @property
-    def shown(self) -> Decimal:
-        """The number before the unit."""
-        return self.amount * _SHARES.get(self.unit, 1)
-
     def __str__(self) -> str:
         space = "" if self.unit == "%" else " "
-        return f"{_format(self.shown)}{space}{self.unit}".rstrip()
+        return f"{_format(self.amount * _SHARES.get(self.unit, 1))}{space}{self.unit}".rstrip()
+
+    def __neg__(self) -> "_Quantity":
+        return replace(self, amount=-self.amount)
 
     def __add__(self, other: "_Quantity") -> "_Quantity":
         if other.is_share and not self.is_share:
@@ -127,10 +144,27 @@ class _Quantity:
             raise ValueError(f"{self} and {other} cannot be multiplied.")
         return _Quantity(self.amount * other.amount, _common_currency((self, other)))
 
+    def __matmul__(self, other: "_Quantity") -> "_Quantity":
+        if not self.is_share:
+            raise ValueError("'of' follows a percentage: 15% of 80. To divide, write 20 / 80.")
+        return self * other
+
     def __truediv__(self, other: "_Quantity") -> "_Quantity":
         currency = _common_currency((self, other))
         has_both = not self.is_share and self.unit == other.unit
         return _Quantity(self.amount / other.amount, "" if has_both else currency)
+
+    def __mod__(self, other: "_Quantity") -> "_Quantity":
+        rest = self.amount % other.amount
+        has_other_sign = rest and (rest < 0) != (other.amount < 0)
+        return replace(self, amount=rest + other.amount if has_other_sign else rest)
+
+    def __getitem__(self, suffix: str) -> "_Quantity":
+        if suffix in _SCALES:
+            return replace(self, amount=self.amount.scaleb(_SCALES[suffix]))
+        if self.unit:
+            raise ValueError(f"{self} cannot have {suffix} as well.")
+        return _Quantity(self.amount / _SHARES.get(suffix, 1), suffix)
 
 
 def _common_currency(quantities: Sequence[_Quantity]) -> str:
@@ -147,208 +181,135 @@ def _format(number: Decimal) -> str:
     if not number:
         return "0"
     size = number.adjusted()
-    if not _MIN_PLAIN_SIZE <= size < PRECISION:
-        context = Context(prec=SHOWN_DIGITS)
-        return str(context.plus(number).normalize(context))
-    context = Context(prec=SHOWN_DIGITS + max(size + 1, 0))
-    return f"{context.plus(number).normalize(context):f}"
+    is_plain = _MIN_PLAIN_SIZE <= size < PRECISION
+    context = Context(prec=SHOWN_DIGITS + (max(size + 1, 0) if is_plain else 0))
+    return format(context.plus(number).normalize(context), "f" if is_plain else "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """A part of the text; an empty kind marks the end."""
+def _result(text: str) -> _Quantity:
+    unit = ""
+    if match := _TARGET_UNIT.fullmatch(text):
+        text, unit = match[1], _SHARE_NAMES.get(match[2], "")
+        if not unit:
+            raise ValueError("Use % or bp after 'in', as in 0.05 in %.")
+    source, numbers = _translate(text)
+    value = _evaluate(ast.parse(source.strip(), mode="eval").body, numbers)
+    return _Quantity(value.amount, unit or value.unit)
 
-    kind: str
-    text: str
 
-
-def _tokenize(text: str) -> list[_Token]:
-    text = text.translate(_OTHER_SIGNS).strip().removeprefix("=").removesuffix("=").strip()
-    if not text:
-        raise ValueError("There is nothing to calculate. Send an expression such as 2 + 2.")
-    if len(text) > MAX_LENGTH:
-        raise ValueError(f"The expression is longer than {MAX_LENGTH} characters. Split it.")
-    tokens: list[_Token] = []
+def _translate(text: str) -> tuple[str, Mapping[str, _Quantity]]:
+    """Return a Python expression and the numbers in it by name."""
+    source = ""  # a blank follows each number
+    numbers: dict[str, _Quantity] = {}
     calls: list[str] = []  # for each open parenthesis: the function before it, or ""
+    function = ""
     place = 0
     while place < len(text):
         match = _TOKEN.match(text, place)
-        if match is None or match.lastgroup is None:
+        if match is None:
             raise ValueError(
                 f"{text[place]!r} is not part of arithmetic. Use numbers, + - * / ^ %, currencies,"
                 " parentheses and functions such as sqrt(2)."
             )
-        piece, place = match[match.lastgroup], match.end()
-        function = next(filter(None, reversed(calls)), "")
-        if match.lastgroup == "number" and "," in piece and function:
-            # With a fixed number of arguments the comma must be a separator.
-            if function in VARIADIC or ", " in text:
+        place, word = match.end(), match["word"] or ""
+        if match["number"]:
+            number, place = _read_number(match, next(filter(None, reversed(calls)), ""))
+            source += _add(number, numbers)
+        elif word in _OPERATORS:
+            source += f" {_OPERATORS[word]}"
+            if word == "(":
+                calls.append(function)
+                function = ""
+            elif word == ")" and calls:
+                calls.pop()
+        elif source.endswith((" ", ")", "]")):  # after a value
+            source += f"[{_read_suffix(word)!r}]"
+        elif text[place : place + 1] == "(":
+            function = word.lower()
+            if function not in FUNCTIONS:
                 raise ValueError(
-                    f"Between parentheses {piece} could be one number or several. Write a space"
-                    " after a comma between arguments, and numbers without commas."
+                    f"There is no function {function!r}. Known: {', '.join(FUNCTIONS)}."
                 )
-            piece = piece.partition(",")[0]
-            place = match.start("number") + len(piece)
-        if piece == "(":
-            calls.append(tokens[-1].text.lower() if tokens and tokens[-1].kind == "name" else "")
-        elif piece == ")" and calls:
-            calls.pop()
-        tokens.append(_Token(match.lastgroup, "^" if piece == "**" else piece))
-    return [*tokens, _Token("", "the end")]
-
-
-class _Parser:
-    """Recursive descent parser of a calculation that computes the result as it parses.
-
-    From lowest to highest precedence: `in`; + and -; *, /, mod and `of`; unary signs; ^; postfix
-    scales, currencies and %.
-    """
-
-    def __init__(self, tokens: Sequence[_Token]) -> None:
-        self._tokens = tokens
-        self._place = 0
-        self._depth = 0
-
-    def result(self) -> _Quantity:
-        value = self._sum()
-        if self._accept("in", "to", "as"):
-            unit = _SHARE_NAMES.get(self._next.text)
-            if unit is None:
-                raise ValueError("Use % or bp after 'in', as in 0.05 in %.")
-            self._place += 1
-            value = _Quantity(value.amount, unit)
-        if self._next.kind:
-            self._fail("an operator such as + or *")
-        return value
-
-    def _sum(self) -> _Quantity:
-        value = self._product()
-        while sign := self._accept("+", "-"):
-            other = self._product()
-            value = value + (other if sign == "+" else replace(other, amount=-other.amount))
-        return value
-
-    def _product(self) -> _Quantity:
-        value = self._signed()
-        while sign := self._accept("*", "/", "mod", "of"):
-            if sign == "of" and not value.is_share:
-                raise ValueError("'of' follows a percentage: 15% of 80. To divide, write 20 / 80.")
-            other = self._signed()
-            if sign == "mod":
-                rest = value.amount % other.amount
-                has_other_sign = rest and (rest < 0) != (other.amount < 0)
-                value = replace(value, amount=rest + other.amount if has_other_sign else rest)
-            else:
-                value = value / other if sign == "/" else value * other
-        return value
-
-    def _signed(self) -> _Quantity:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise ValueError(f"This is nested deeper than {MAX_DEPTH} levels. Split it.")
-        if sign := self._accept("-", "+"):
-            value = self._signed()
-            value = replace(value, amount=-value.amount) if sign == "-" else value
+            source += function
         else:
-            value = self._with_suffixes(self._atom())
-            if self._accept("^"):
-                value = _Quantity(value.amount ** self._signed().amount)
-        self._depth -= 1
-        return value
+            source += _add(_find_constant(word), numbers)
+    return source, numbers
 
-    def _atom(self) -> _Quantity:
-        token = self._next
-        if token.kind == "number":
-            self._place += 1
-            return _Quantity(+Decimal(token.text.replace(",", "")))
-        if self._accept("("):
-            value = self._sum()
-            self._expect(")")
-            return value
-        if sign := self._accept(*_CURRENCY_SIGNS):
-            return self._amount_of(_CURRENCY_SIGNS[sign])
-        if token.kind == "name" and token.text not in _WORDS:
-            self._place += 1
-            return self._named(token.text)
-        self._fail("a number")
 
-    def _named(self, name: str) -> _Quantity:
-        if self._accept("("):
-            return self._call(name.lower())
-        if name in _CONSTANTS:
-            return _Quantity(_CONSTANTS[name])
-        if _CURRENCY.fullmatch(name) and self._next.kind == "number":  # USD 5
-            return self._amount_of(name)
+def _add(number: _Quantity, numbers: dict[str, _Quantity]) -> str:
+    name = f"n{len(numbers)}"
+    numbers[name] = number
+    return f"{name} "
+
+
+def _read_number(match: re.Match[str], function: str) -> tuple[_Quantity, int]:
+    """Return a number within the call of a function and the place of its end."""
+    digits = match["number"]
+    if "," in digits and function:
+        # With a fixed number of arguments the comma must be a separator.
+        if "..." in FUNCTIONS[function].usage or ", " in match.string:
+            raise ValueError(
+                f"Between parentheses {digits} could be one number or several. Write a space"
+                " after a comma between arguments, and numbers without commas."
+            )
+        digits = digits.partition(",")[0]
+        return _Quantity(+Decimal(digits)), match.start("number") + len(digits)
+    currency = match["currency"] or ""
+    amount = +Decimal(digits.replace(",", "")).scaleb(_SCALES.get(match["scale"] or "", 0))
+    return _Quantity(amount, _CURRENCY_SIGNS.get(currency, currency)), match.end()
+
+
+def _find_constant(name: str) -> _Quantity:
+    if name not in _CONSTANTS:
         raise ValueError(f"{name!r} is not known: it is no constant and no function.")
+    return _Quantity(_CONSTANTS[name])
 
-    def _amount_of(self, currency: str) -> _Quantity:
-        if self._next.kind != "number":
-            self._fail("an amount")
-        return replace(self._scaled(self._atom()), unit=currency)
 
-    def _call(self, name: str) -> _Quantity:
-        values: list[_Quantity] = []
-        while not self._accept(")"):
-            if values:
-                self._expect(",")
-            values.append(self._sum())
-        function = FUNCTIONS.get(name)
-        if function is None:
-            raise ValueError(f"There is no function {name!r}. Known: {', '.join(FUNCTIONS)}.")
-        match function.unit:
-            case ResultUnit.NONE:
-                return _Quantity(function(*(one.amount for one in values)))
-            case ResultUnit.SHARE:
-                return _Quantity(function(*(one.amount for one in values)), "%")
-            case ResultUnit.CURRENCY:
-                currency = _common_currency(values)
-                return _Quantity(function(*(one.amount for one in values)), currency)
-        unit = values[0].unit if values else ""
-        shares = _SHARES.get(unit, 1)
-        shown = (one.amount * shares if one.is_share else one.amount for one in values)
-        result = function(*shown)  # round the 12.3 of 12.3%
-        return _Quantity(result / shares, unit if shares > 1 else _common_currency(values))
+def _read_suffix(word: str) -> str:
+    unit = _SHARE_NAMES.get(word) or _CURRENCY_SIGNS.get(word, word)
+    if unit not in _SHARES and unit not in _SCALES and not _CURRENCY.fullmatch(unit):
+        raise ValueError(f"{word!r} is not a currency or percentage. Leave it out.")
+    return unit
 
-    def _with_suffixes(self, value: _Quantity) -> _Quantity:
-        value = self._scaled(value)
-        token = self._next
-        if token.kind == "name" and token.text not in _WORDS:
-            unit = _SHARE_NAMES.get(token.text, token.text)
-            if unit not in _SHARES and not _CURRENCY.fullmatch(unit):
-                raise ValueError(f"{token.text!r} is not a currency or percentage. Leave it out.")
-        elif token.text == "%" or token.text in _CURRENCY_SIGNS:
-            unit = _CURRENCY_SIGNS.get(token.text, token.text)
-        else:
-            return value
-        self._place += 1
-        if value.unit:
-            raise ValueError(f"{value} cannot have {unit} as well.")
-        return _Quantity(value.amount / _SHARES.get(unit, 1), unit)
 
-    def _scaled(self, value: _Quantity) -> _Quantity:
-        power = _SCALES.get(self._next.text)
-        if power is None:
-            return value
-        self._place += 1
-        return replace(value, amount=value.amount.scaleb(power))
+_OPERATIONS: Mapping[type[ast.operator], Callable[[_Quantity, _Quantity], _Quantity]] = {
+    ast.Add: operator.add,
+    ast.Sub: lambda left, right: left + -right,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+    ast.MatMult: operator.matmul,
+    ast.Pow: lambda left, right: _Quantity(left.amount**right.amount),
+}
 
-    @property
-    def _next(self) -> _Token:
-        return self._tokens[self._place]
 
-    def _accept(self, *texts: str) -> str:
-        token = self._next
-        if token.kind not in ("name", "sign") or token.text not in texts:
-            return ""
-        self._place += 1
-        return token.text
+def _evaluate(node: ast.expr, numbers: Mapping[str, _Quantity]) -> _Quantity:
+    match node:
+        case ast.Name(name) if name in numbers:
+            return numbers[name]
+        case ast.Subscript(value, ast.Constant(str(suffix))):
+            return _evaluate(value, numbers)[suffix]
+        case ast.UnaryOp(sign, operand):
+            signed = _evaluate(operand, numbers)
+            return -signed if isinstance(sign, ast.USub) else signed
+        case ast.BinOp(left, sign, right) if operation := _OPERATIONS.get(type(sign)):
+            return operation(_evaluate(left, numbers), _evaluate(right, numbers))
+        case ast.Call(ast.Name(name), arguments, []) if name in FUNCTIONS:
+            return _call(name, [_evaluate(one, numbers) for one in arguments])
+    raise SyntaxError
 
-    def _expect(self, sign: str) -> None:
-        if not self._accept(sign):
-            self._fail(repr(sign))
 
-    def _fail(self, expected: str) -> NoReturn:
-        before = " ".join(one.text for one in self._tokens[max(self._place - 3, 0) : self._place])
-        where = f"After {before!r}" if before else "At the beginning"
-        found = repr(self._next.text) if self._next.kind else "the end"
-        raise ValueError(f"{where} {expected} was expected, not {found}.")
+def _call(name: str, values: Sequence[_Quantity]) -> _Quantity:
+    usage, apply, result_unit = FUNCTIONS[name]
+    unit = {"none": "", "share": "%"}.get(result_unit)
+    if unit is None:
+        unit = _common_currency(values)
+    shares = 1
+    if result_unit == "first" and values and values[0].is_share:
+        unit = values[0].unit
+        shares = _SHARES[unit]  # round the 12.3 of 12.3%
+    try:
+        result = apply(*(one.amount * shares if one.is_share else one.amount for one in values))
+    except TypeError:
+        raise ValueError(f"Its arguments are {usage}.") from None
+    return _Quantity(result / shares, unit)

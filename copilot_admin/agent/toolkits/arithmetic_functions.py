@@ -5,54 +5,29 @@ payments are negative, receipts are positive.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
-from enum import Enum
-import inspect
 import math
-from statistics import median
+from statistics import mean, median
+from typing import Literal, NamedTuple, TypeAlias
 
 _MAX_FACTORIAL = 1000
 _MAX_DECIMALS = 30
 _ZERO = Decimal(0)
 
-
-class ResultUnit(Enum):
-    """The unit of a function's result."""
-
-    NONE = "none"
-    SHARE = "share"
-    FIRST = "first"  # the unit of the first argument
-    CURRENCY = "currency"  # the currency of the arguments, if any
+# "first": the unit of the first argument; "currency": the currency of the arguments, if any.
+ResultUnit: TypeAlias = Literal["none", "share", "first", "currency"]
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function of numbers, with its usage and the unit of its result."""
+class Function(NamedTuple):
+    """A function of numbers; `usage` describes its arguments, `unit` is that of its result."""
 
     usage: str
     apply: Callable[..., Decimal]
-    unit: ResultUnit = ResultUnit.NONE
-
-    def __call__(self, *values: Decimal) -> Decimal:
-        """Apply the function to its arguments.
-
-        Raises:
-            ValueError: Too few or too many arguments, or the function is not defined for them.
-        """
-        try:
-            inspect.signature(self.apply).bind(*values)
-        except TypeError:
-            raise ValueError(f"Its arguments are {self.usage}.") from None
-        return self.apply(*values)
+    unit: ResultUnit = "none"
 
 
 def _log(value: Decimal) -> Decimal:
     raise ValueError("log has several meanings: write ln, log10 or log2.")
-
-
-def _log2(value: Decimal) -> Decimal:
-    return value.ln() / Decimal(2).ln()
 
 
 def _factorial(value: Decimal) -> Decimal:
@@ -70,24 +45,8 @@ def _round_by(rounding: str) -> Callable[..., Decimal]:
     return apply
 
 
-def _min(first: Decimal, *others: Decimal) -> Decimal:
-    return min(first, *others, first)
-
-
-def _max(first: Decimal, *others: Decimal) -> Decimal:
-    return max(first, *others, first)
-
-
-def _sum(first: Decimal, *others: Decimal) -> Decimal:
-    return sum(others, first)
-
-
-def _average(first: Decimal, *others: Decimal) -> Decimal:
-    return _sum(first, *others) / (1 + len(others))
-
-
-def _median(first: Decimal, *others: Decimal) -> Decimal:
-    return median((first, *others))
+def _of_all(function: Callable[[tuple[Decimal, ...]], Decimal]) -> Callable[..., Decimal]:
+    return lambda first, *others: function((first, *others))
 
 
 def _growth_and_annuity(rate: Decimal, periods: Decimal) -> tuple[Decimal, Decimal]:
@@ -97,33 +56,29 @@ def _growth_and_annuity(rate: Decimal, periods: Decimal) -> tuple[Decimal, Decim
     return growth, (growth - 1) / rate if rate else periods
 
 
-def _payment(rate: Decimal, periods: Decimal, present: Decimal, future: Decimal = _ZERO) -> Decimal:
+def _pmt(rate: Decimal, periods: Decimal, present: Decimal, future: Decimal = _ZERO) -> Decimal:
     growth, annuity = _growth_and_annuity(rate, periods)
     return -(present * growth + future) / annuity
 
 
-def _present_value(
-    rate: Decimal, periods: Decimal, payment: Decimal, future: Decimal = _ZERO
-) -> Decimal:
+def _pv(rate: Decimal, periods: Decimal, payment: Decimal, future: Decimal = _ZERO) -> Decimal:
     growth, annuity = _growth_and_annuity(rate, periods)
     return -(payment * annuity + future) / growth
 
 
-def _future_value(
-    rate: Decimal, periods: Decimal, payment: Decimal, present: Decimal = _ZERO
-) -> Decimal:
+def _fv(rate: Decimal, periods: Decimal, payment: Decimal, present: Decimal = _ZERO) -> Decimal:
     growth, annuity = _growth_and_annuity(rate, periods)
     return -(payment * annuity + present * growth)
 
 
-def _net_present_value(rate: Decimal, first: Decimal, *others: Decimal) -> Decimal:
+def _npv(rate: Decimal, first: Decimal, *others: Decimal) -> Decimal:
     if rate <= -1:
         raise ValueError("The rate has to be above -100%.")
     flows = enumerate((first, *others), start=1)
     return sum((flow / (1 + rate) ** year for year, flow in flows), _ZERO)
 
 
-def _annual_growth(start: Decimal, end: Decimal, years: Decimal) -> Decimal:
+def _cagr(start: Decimal, end: Decimal, years: Decimal) -> Decimal:
     if start <= 0 or end <= 0 or years <= 0:
         raise ValueError("cagr takes a start, an end and a number of years, all above zero.")
     return (end / start) ** (1 / years) - 1
@@ -139,25 +94,24 @@ FUNCTIONS: Mapping[str, Function] = {
     "sqrt": Function("sqrt(x)", lambda x: x.sqrt()),
     "ln": Function("ln(x)", lambda x: x.ln()),
     "log10": Function("log10(x)", lambda x: x.log10()),
-    "log2": Function("log2(x)", _log2),
+    "log2": Function("log2(x)", lambda x: x.ln() / Decimal(2).ln()),
     "log": Function("ln(x), log10(x) or log2(x)", _log),
     "exp": Function("exp(x)", lambda x: x.exp()),
     "factorial": Function("factorial(n)", _factorial),
-    "abs": Function("abs(x)", lambda x: abs(x), ResultUnit.FIRST),
-    "round": Function("round(x, decimals)", _round_by(ROUND_HALF_UP), ResultUnit.FIRST),
-    "floor": Function("floor(x)", _round_by(ROUND_FLOOR), ResultUnit.FIRST),
-    "ceil": Function("ceil(x)", _round_by(ROUND_CEILING), ResultUnit.FIRST),
-    "min": Function("min(a, b, ...)", _min, ResultUnit.FIRST),
-    "max": Function("max(a, b, ...)", _max, ResultUnit.FIRST),
-    "sum": Function("sum(a, b, ...)", _sum, ResultUnit.FIRST),
-    "avg": Function("avg(a, b, ...)", _average, ResultUnit.FIRST),
-    "mean": Function("mean(a, b, ...)", _average, ResultUnit.FIRST),
-    "median": Function("median(a, b, ...)", _median, ResultUnit.FIRST),
-    "pmt": Function("pmt(rate, periods, present, future)", _payment, ResultUnit.CURRENCY),
-    "pv": Function("pv(rate, periods, payment, future)", _present_value, ResultUnit.CURRENCY),
-    "fv": Function("fv(rate, periods, payment, present)", _future_value, ResultUnit.CURRENCY),
-    "npv": Function("npv(rate, first, second, ...)", _net_present_value, ResultUnit.CURRENCY),
-    "cagr": Function("cagr(start, end, years)", _annual_growth, ResultUnit.SHARE),
-    "change": Function("change(old, new)", _change, ResultUnit.SHARE),
+    "abs": Function("abs(x)", lambda x: abs(x), "first"),
+    "round": Function("round(x, decimals)", _round_by(ROUND_HALF_UP), "first"),
+    "floor": Function("floor(x)", _round_by(ROUND_FLOOR), "first"),
+    "ceil": Function("ceil(x)", _round_by(ROUND_CEILING), "first"),
+    "min": Function("min(a, b, ...)", _of_all(min), "first"),
+    "max": Function("max(a, b, ...)", _of_all(max), "first"),
+    "sum": Function("sum(a, b, ...)", _of_all(lambda values: sum(values, _ZERO)), "first"),
+    "avg": Function("avg(a, b, ...)", _of_all(mean), "first"),
+    "mean": Function("mean(a, b, ...)", _of_all(mean), "first"),
+    "median": Function("median(a, b, ...)", _of_all(median), "first"),
+    "pmt": Function("pmt(rate, periods, present, future)", _pmt, "currency"),
+    "pv": Function("pv(rate, periods, payment, future)", _pv, "currency"),
+    "fv": Function("fv(rate, periods, payment, present)", _fv, "currency"),
+    "npv": Function("npv(rate, first, second, ...)", _npv, "currency"),
+    "cagr": Function("cagr(start, end, years)", _cagr, "share"),
+    "change": Function("change(old, new)", _change, "share"),
 }
-VARIADIC = frozenset(name for name, function in FUNCTIONS.items() if "..." in function.usage)

@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.toolkits.arithmetic import MAX_DEPTH, MAX_LENGTH, calculate
+from copilot_admin.agent.toolkits.arithmetic import MAX_LENGTH, calculate
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,12 @@ def test_calculations_are_meant_as_analysts_mean_them(expression, result):
     assert calculate(expression) == result
 
 
+INCOMPLETE = (
+    *("2 3", "2 +", ")", "()", "(2", "max(1 2)", "1,5", "2(3)", "5 // 2", "5 * * 2", "max(*5)"),
+    *("max(**5)", "(" * 300 + "1" + ")" * 300),
+)
+
+
 @pytest.mark.parametrize(
     ("expression", "sentence"),
     [
@@ -103,20 +109,13 @@ def test_calculations_are_meant_as_analysts_mean_them(expression, result):
         ("(-8) ^ (1/3)", "no real number"),
         ("9 ^ 9 ^ 9 ^ 9", r"beyond 10\^9999"),
         ("1e10000", r"beyond 10\^9999"),
-        ("(" * (MAX_DEPTH + 1) + "1" + ")" * (MAX_DEPTH + 1), "nested deeper"),
         ("__import__('os')", "'_' is not part of arithmetic"),
         ("1 < 2", "'<' is not part"),
         ("٣ + ٣", "'٣' is not part"),
         ("x + 1", "'x' is not known"),
         ("5 km + 300 m", "'km' is not a currency or percentage"),
         ("exec(1)", "no function 'exec'. Known: sqrt, ln"),
-        ("2 3", "After '2' an operator .* was expected, not '3'"),
-        ("2 +", r"After '2 \+' a number was expected, not the end"),
-        (")", r"At the beginning a number was expected, not '\)'"),
-        ("(2", r"After '\( 2' '\)' was expected, not the end"),
-        ("max(1 2)", "',' was expected, not '2'"),
-        ("$x", r"After '\$' an amount was expected, not 'x'"),
-        ("1,5", "was expected, not ','"),
+        *((one, "not a complete calculation") for one in INCOMPLETE),
         ("max(1,200)", "1,200 could be one number or several"),
         ("cagr(1,000, 2,000, 5)", "1,000 could be one number or several"),
         ("3 of 80", "'of' follows a percentage"),
