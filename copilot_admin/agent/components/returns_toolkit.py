@@ -7,7 +7,7 @@ from pydantic import WithJsonSchema
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.toolkits import calculations
-from copilot_admin.agent.toolkits.returns.options import ReturnMeasure
+from copilot_admin.agent.toolkits.returns.options import MEASURES
 from protocol.components import ComponentOutput, ContentType
 
 MAX_SHOWN_ROWS = 5_000  # displayed to the user
@@ -17,7 +17,7 @@ SeriesArgument: TypeAlias = Annotated[
     WithJsonSchema({"type": ["array", "object", "string"], "items": {}}),
 ]
 MeasureArgument: TypeAlias = Annotated[
-    str, WithJsonSchema({"type": "string", "enum": list(map(str, ReturnMeasure))})
+    str, WithJsonSchema({"type": "string", "enum": list(MEASURES)})
 ]
 
 _PRICES = [

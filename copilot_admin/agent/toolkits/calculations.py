@@ -1,6 +1,7 @@
 """Measures of series, calculated in a child process: the server needn't load pandas (60 MB)."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 import json
 from typing import Any
 
@@ -14,24 +15,18 @@ from copilot_admin.agent.worker_processes import (
 )
 from protocol.json import Json, JsonObject
 
-LIMITS = Limits(memory=1024**3, cpu_seconds=15)
-
 
 def perform(order: JsonObject, body: bytes) -> Iterator[Json]:
     """Measure series in a child process."""
     from copilot_admin.agent.toolkits.returns.measures import measure_series
 
-    given = json.loads(body)
     try:
-        found = measure_series(given["series"], given["measure"], settings=given["settings"])
+        yield asdict(measure_series(**json.loads(body)))
     except ValueError as error:
         yield {"error": str(error)}
-    else:
-        yield {"title": found.title, "lines": list(found.lines), "notes": list(found.notes)}
-        yield {"rows": [dict(row) for row in found.rows]}
 
 
-POOL = WorkerPool(perform, limits=LIMITS)
+POOL = WorkerPool(perform, limits=Limits(memory=1024**3, cpu_seconds=15))
 
 
 async def measure(series: object, name: str, *, settings: Mapping[str, Any]) -> MeasuredSeries:
@@ -46,7 +41,7 @@ async def measure(series: object, name: str, *, settings: Mapping[str, Any]) -> 
     except (TypeError, RecursionError) as error:
         raise ValueError("There is no series that can be read. Give plain JSON values.") from error
     try:
-        await POOL.run({}, body, on_reply=result.update)  # type: ignore[arg-type]  # objects, as above
+        await POOL.run({}, body, on_reply=result.update)  # type: ignore[arg-type]  # an object, as above
     except WorkersBusy:
         raise ValueError(
             "The server calculates as much as it can. Ask again in a minute."
@@ -57,6 +52,4 @@ async def measure(series: object, name: str, *, settings: Mapping[str, Any]) -> 
         raise ValueError(f"The calculation wasn't finished. {advice}") from error
     if "error" in result:
         raise ValueError(result["error"])
-    return MeasuredSeries(
-        result["title"], tuple(result["rows"]), tuple(result["lines"]), tuple(result["notes"])
-    )
+    return MeasuredSeries(**result)

@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from copilot_admin.agent.toolkits.returns.options import Options, ReturnUnit, SeriesKind
+from copilot_admin.agent.toolkits.cells import Cell, Row
+from copilot_admin.agent.toolkits.returns.options import Options
 from copilot_admin.agent.toolkits.returns.series import TRADING_DAYS, Key, label, periods_per_year
 
-Cell: TypeAlias = str | int | float | None
-Row: TypeAlias = Mapping[str, Cell]
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 MAX_DESCRIBED = 200  # for longer series the model receives the latest values and an outline
@@ -48,13 +47,13 @@ class Growth:
             OverflowError: Its growth exceeds the range of numbers.
         """
         name, values = str(series.name), series.dropna()
-        is_prices = options.kind is SeriesKind.PRICES
+        is_prices = options.kind == "prices"
         _check_values(values, is_prices=is_prices)
         if is_prices:
             levels = values.to_numpy()
             returns = pd.Series(levels[1:] / levels[:-1] - 1, index=values.index[1:], name=name)
         else:
-            if options.unit is ReturnUnit.FRACTION and (largest := values.max()) >= 1:
+            if options.unit == "fraction" and (largest := values.max()) >= 1:
                 notes.append(
                     f"Are the returns of {name!r} percent? {largest:g} was taken as {largest:.0%}."
                     ' If it is percent, say {"values": ..., "kind": "returns", "unit": "percent"}.'
@@ -69,6 +68,10 @@ class Growth:
     def drawdowns(self) -> Array:
         """Each level relative to the highest one before it."""
         return self.levels / np.maximum.accumulate(self.levels) - 1
+
+    @property
+    def total_return(self) -> float:
+        return float(self.levels[-1] / self.levels[0] - 1)
 
     def key_of(self, place: int) -> str:
         """Return the date or place of a level."""
@@ -182,12 +185,7 @@ def format_percent(value: float) -> str:
 
 
 def format_number(value: float) -> str:
-    """Return a number to four decimals.
-
-    Examples:
-        >>> format_number(1.23456), format_number(252)
-        ('1.2346', '252')
-    """
+    """Return a number to four decimals, without zeros at their end."""
     if abs(value) >= 1e6:
         return f"{value:.4g}"
     return f"{round(value, 4) + 0.0:.4f}".rstrip("0").rstrip(".")
@@ -200,16 +198,13 @@ def describe_row(row: Row) -> str:
         >>> describe_row({"series": "A", "total_return": 0.1, "sharpe": None, "begin": "2024-01-02"})
         'A: total return 10.00%, sharpe none, begin 2024-01-02'
     """
-    _, *others = (
-        f"{name.replace('_', ' ')} {_format_cell(name, cell)}" for name, cell in row.items()
-    )
-    return f"{row['series']}: {', '.join(others)}"
-
-
-def _format_cell(name: str, cell: Cell) -> str:
-    if isinstance(cell, float):
-        return format_number(cell) if name in _PLAIN_NUMBERS else format_percent(cell)
-    return "none" if cell is None else str(cell)
+    cells = []
+    for name, cell in row.items():
+        text = "none" if cell is None else str(cell)
+        if isinstance(cell, float):
+            text = format_number(cell) if name in _PLAIN_NUMBERS else format_percent(cell)
+        cells.append(f"{name.replace('_', ' ')} {text}")
+    return f"{row['series']}: {', '.join(cells[1:])}"
 
 
 def describe_points(columns: Sequence[pd.Series]) -> list[str]:
@@ -228,23 +223,15 @@ def describe_points(columns: Sequence[pd.Series]) -> list[str]:
     return lines
 
 
-def free_name(name: str, taken: Sequence[str]) -> str:
-    """Return a name for a column that isn't the name of a series."""
-    while name in taken:
-        name += "_"
-    return name
-
-
-def round_row(row: Row) -> Row:
+def round_row(row: Mapping[str, Cell]) -> Row:
     """Return a row without the rounding noise of binary fractions.
 
     Raises:
         OverflowError: A result is not a number.
     """
-    return {name: _round(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
-
-
-def _round(number: float) -> float:
-    if not isfinite(number):
+    if not all(isfinite(cell) for cell in row.values() if isinstance(cell, float)):
         raise OverflowError
-    return float(f"{number:.12g}")
+    return {
+        name: float(f"{cell:.12g}") if isinstance(cell, float) else cell
+        for name, cell in row.items()
+    }

@@ -8,24 +8,23 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from copilot_admin.agent.toolkits.cells import Cell, Row
 from copilot_admin.agent.toolkits.returns.growth import (
     ROUNDING,
     Growth,
-    Row,
     align,
     describe_points,
     describe_row,
     format_number,
     format_percent,
-    free_name,
     round_row,
     standard_deviation,
 )
 from copilot_admin.agent.toolkits.returns.options import (
+    MEASURES,
+    OF_PAYMENTS,
     MeasuredSeries,
     Options,
-    ReturnMeasure,
-    SeriesKind,
     split_options,
 )
 from copilot_admin.agent.toolkits.returns.payments import payments_row
@@ -43,7 +42,7 @@ def measure_series(
         series: A list of numbers; rows with a date and columns of numbers; an object of several
             named series; or JSON or CSV text of one of them. `{"values": <any of these>, ...}`
             adds options, see `Options`.
-        measure: One of `ReturnMeasure`.
+        measure: One of `MEASURES`.
         settings: Options that `series` may override.
 
     Raises:
@@ -56,121 +55,121 @@ def measure_series(
         >>> measure_series(quarters, "annualised_return").lines
         ('A: annualised return 46.41%',)
     """
-    if measure not in list(ReturnMeasure):
-        known = ", ".join(ReturnMeasure)
-        raise ValueError(f"There is no measure {measure!r}. The measures are: {known}.")
-    chosen = ReturnMeasure(measure)
+    if measure not in MEASURES:
+        raise ValueError(
+            f"There is no measure {measure!r}. The measures are: {', '.join(MEASURES)}."
+        )
     values, options = split_options(series, settings or {})
-    is_of_values = chosen.is_of_payments or chosen is ReturnMeasure.STANDARD_DEVIATION
-    if options.kind is SeriesKind.VALUES and not is_of_values:
+    if options.kind == "values" and measure not in (*OF_PAYMENTS, "standard_deviation"):
         raise ValueError(
             "Of the kind 'values' there is only standard_deviation. Say 'prices' or 'returns' for"
             f" {measure}."
         )
     notes: list[str] = []
-    series = read_series(values, options, notes, adds_up=chosen.is_of_payments)
+    series = read_series(values, options, notes, adds_up=measure in OF_PAYMENTS)
     try:
         with np.errstate(all="ignore"):
-            rows, lines = _measure(chosen, series, options, notes)
+            rows, lines = _measure(measure, series, options, notes)
             rounded = tuple(map(round_row, rows))
     except OverflowError:
         raise ValueError(
             "The result is too large for a number. Check the values: some are too far apart."
         ) from None
-    return MeasuredSeries(chosen.label, rounded, tuple(lines), tuple(dict.fromkeys(notes)))
+    words = measure.replace("_", " ").capitalize()
+    title = measure.upper() if measure in OF_PAYMENTS else words
+    return MeasuredSeries(title, rounded, tuple(lines), tuple(dict.fromkeys(notes)))
 
 
 def _measure(
-    measure: ReturnMeasure, series: Sequence[pd.Series], options: Options, notes: list[str]
+    measure: str, series: Sequence[pd.Series], options: Options, notes: list[str]
 ) -> RowsAndLines:
-    is_between = measure in _BETWEEN or measure is ReturnMeasure.CORRELATION
-    if measure.is_of_payments:
-        rows = [payments_row(measure, one, options, notes) for one in series]
-    elif options.kind is SeriesKind.VALUES:
-        rows = [
-            {"series": str(one.name), "deviation_of_values": standard_deviation(one.dropna())}
-            for one in series
-        ]
-    else:
+    is_between = measure in _BETWEEN or measure == "correlation"
+    several: list[Growth] = []
+    if measure not in OF_PAYMENTS and options.kind != "values":
         aligned = align(series, notes) if is_between else series
         several = [Growth.of(one, options, notes) for one in aligned]
-        if is_between:
-            notes.append(f"Common returns: {len(several[0].returns)}.")
-        if measure is ReturnMeasure.CORRELATION:
-            return _correlation(several)
-        if at_each_point := _AT_EACH_POINT.get(measure):
-            columns = [at_each_point(one).rename(one.name) for one in several]
-            return _table_of(columns), describe_points(columns)
-        if compare := _BETWEEN.get(measure):
-            benchmark = _find_benchmark(several)
-            others = (one for one in several if one is not benchmark)
-            rows = [
-                {
-                    "series": one.name,
-                    measure.value: compare(one, benchmark),
-                    "benchmark": benchmark.name,
-                }
-                for one in others
-            ]
-        else:
-            rows = [{"series": one.name, **_OF_ONE[measure](one)} for one in several]
+    if is_between:
+        notes.append(f"Common returns: {len(several[0].returns)}.")
+    if measure == "correlation":
+        return _correlation(several)
+    if at_each_point := _AT_EACH_POINT.get(measure):
+        columns = [at_each_point(one).rename(one.name) for one in several]
+        return _table_of(columns), describe_points(columns)
+    rows: list[Row]
+    if measure in OF_PAYMENTS:
+        rows = [payments_row(measure, one, options, notes) for one in series]
+    elif options.kind == "values":
+        rows = [
+            {"series": one.name, "deviation_of_values": standard_deviation(one.dropna())}
+            for one in series
+        ]
+    elif compare := _BETWEEN.get(measure):
+        benchmark = _find_benchmark(several)
+        rows = [
+            {"series": one.name, measure: compare(one, benchmark), "benchmark": benchmark.name}
+            for one in several
+            if one is not benchmark
+        ]
+    else:
+        found = [_OF_ONE[measure](one) for one in several]
+        rows = [
+            {"series": one.name, **(cells if isinstance(cells, Mapping) else {measure: cells})}
+            for one, cells in zip(several, found, strict=True)
+        ]
     rows = [round_row(row) for row in rows]
     for row in rows:
         missing = (reason for name, reason in _REASONS.items() if row.get(name, 0) is None)
         notes += [f"None of {row['series']!r}: {reason}." for reason in missing]
-    notes += _CONVENTIONS.get(measure, ())
+    notes += [_CONVENTIONS[measure]] if measure in _CONVENTIONS else []
     return rows, [describe_row(row) for row in rows]
 
 
 def _table_of(columns: Sequence[pd.Series]) -> list[Row]:
     table = pd.concat(columns, axis=1).sort_index()
     is_dated = isinstance(table.index, pd.DatetimeIndex)
-    head = free_name("date" if is_dated else "point", list(table))
+    head = _free_name("date" if is_dated else "point", list(table))
     return [
-        {head: label(key) if is_dated else key}
-        | {name: None if pd.isna(cell) else float(cell) for name, cell in row.items()}
+        {head: label(key) if is_dated else key, **_cells(row)}
         for key, row in zip(table.index, table.to_dict("records"), strict=True)
     ]
+
+
+def _free_name(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _cells(row: Mapping[Any, Any]) -> dict[str, Cell]:
+    return {name: None if pd.isna(cell) else float(cell) for name, cell in row.items()}
 
 
 # --- one series
 
 
-def _total_return(growth: Growth) -> Row:
-    return {"total_return": float(growth.levels[-1] / growth.levels[0] - 1)}
+def _cagr(growth: Growth) -> float:
+    if not isinstance(growth.begin, datetime):
+        return growth.compound_rate()
+    days = (growth.returns.index[-1] - growth.begin) / pd.Timedelta(days=1)
+    return growth.compound_rate(days / DAYS_PER_YEAR)
 
 
-def _annualised_return(growth: Growth) -> Row:
-    return {"annualised_return": growth.compound_rate()}
-
-
-def _cagr(growth: Growth) -> Row:
-    if isinstance(growth.begin, datetime):
-        days = (growth.returns.index[-1] - growth.begin) / pd.Timedelta(days=1)
-        return {"cagr": growth.compound_rate(days / DAYS_PER_YEAR)}
-    return {"cagr": growth.compound_rate()}
-
-
-def _volatility(growth: Growth) -> Row:
+def _volatility(growth: Growth) -> float | None:
     periods, spread = growth.periods(), standard_deviation(growth.returns)
-    return {"volatility": None if spread is None else spread * sqrt(periods)}
+    return None if spread is None else spread * sqrt(periods)
 
 
-def _standard_deviation(growth: Growth) -> Row:
-    return {"standard_deviation": standard_deviation(growth.returns)}
-
-
-def _sharpe(growth: Growth) -> Row:
+def _sharpe(growth: Growth) -> float | None:
     rate, periods = growth.options.risk_free_rate, growth.periods()
     growth.notes.append(
         f"The Sharpe ratio is over a risk-free rate of {format_percent(rate)} a year."
     )
     spread = standard_deviation(growth.returns)
     excess = float(growth.returns.mean()) - _rate_of_period(rate, periods)
-    return {"sharpe": excess / spread * sqrt(periods) if spread else None}
+    return excess / spread * sqrt(periods) if spread else None
 
 
-def _sortino(growth: Growth) -> Row:
+def _sortino(growth: Growth) -> float | None:
     target = growth.options.target
     target = growth.options.risk_free_rate if target is None else target
     periods = growth.periods()
@@ -180,17 +179,16 @@ def _sortino(growth: Growth) -> Row:
         f"The Sortino ratio is over a target of {format_percent(target)} a year; its downside"
         " deviation is over all returns."
     )
-    ratio = float(excess.mean()) / downside * sqrt(periods) if downside > ROUNDING else None
-    return {"sortino": ratio}
+    return float(excess.mean()) / downside * sqrt(periods) if downside > ROUNDING else None
 
 
 def _rate_of_period(rate: float, periods: float) -> float:
     return float((1 + rate) ** (1 / periods) - 1)
 
 
-def _calmar(growth: Growth) -> Row:
+def _calmar(growth: Growth) -> float | None:
     rate, depth = growth.compound_rate(), float(growth.drawdowns.min())
-    return {"calmar": rate / -depth if depth < 0 else None}
+    return rate / -depth if depth < 0 else None
 
 
 def _value_at_risk(growth: Growth) -> Row:
@@ -228,10 +226,10 @@ def _summary(growth: Growth) -> Row:
         "begin": growth.key_of(0),
         "end": growth.key_of(len(growth.returns)),
         "returns": len(growth.returns),
-        **_total_return(growth),
-        **_annualised_return(growth),
-        **_volatility(growth),
-        **_sharpe(growth),
+        "total_return": growth.total_return,
+        "annualised_return": growth.compound_rate(),
+        "volatility": _volatility(growth),
+        "sharpe": _sharpe(growth),
         **_max_drawdown(growth),
     }
 
@@ -242,10 +240,6 @@ def _summary(growth: Growth) -> Row:
 def _log_returns(growth: Growth) -> pd.Series:
     _check_no_total_loss(growth)
     return np.log1p(growth.returns)
-
-
-def _drawdown(growth: Growth) -> pd.Series:
-    return pd.Series(growth.drawdowns[1:], index=growth.returns.index)
 
 
 def _rolling_return(growth: Growth) -> pd.Series:
@@ -288,17 +282,14 @@ def _correlation(several: Sequence[Growth]) -> RowsAndLines:
             matrix.loc[one.name, :] = matrix.loc[:, one.name] = np.nan
             one.notes.append(f"No correlation with {one.name!r}: its returns do not vary.")
     names = list(matrix)
-    head = free_name("series", names)
-    cells = {
-        name: {other: None if pd.isna(one) else float(one) for other, one in row.items()}
-        for name, row in matrix.iterrows()
-    }
+    head = _free_name("series", names)
+    rows = {name: _cells(row) for name, row in matrix.iterrows()}
     lines = [
-        f"{name} and {other}: {'none' if (cell := cells[name][other]) is None else format_number(cell)}"
+        f"{name} and {other}: {'none' if pd.isna(cell) else format_number(cell)}"
         for place, name in enumerate(names)
-        for other in names[place + 1 :]
+        for other, cell in matrix.loc[name].iloc[place + 1 :].items()
     ]
-    return [{head: name, **row} for name, row in cells.items()], lines
+    return [{head: name, **row} for name, row in rows.items()], lines
 
 
 def _beta(growth: Growth, benchmark: Growth) -> float | None:
@@ -338,33 +329,31 @@ _REASONS = {  # for undefined results
     "tracking_error": "a tracking error needs two common returns",
 }
 _CONVENTIONS = {
-    ReturnMeasure.STANDARD_DEVIATION: ("It is that of a sample (n - 1), of one period.",),
-    ReturnMeasure.CALMAR: ("The Calmar ratio is over the whole series.",),
-    ReturnMeasure.TRACKING_ERROR: (
-        "It is the standard deviation of a sample (n - 1) of the differences, a year.",
-    ),
+    "standard_deviation": "It is that of a sample (n - 1), of one period.",
+    "calmar": "The Calmar ratio is over the whole series.",
+    "tracking_error": "It is the standard deviation of a sample (n - 1) of the differences, a year.",
 }
-_OF_ONE: Mapping[ReturnMeasure, Callable[[Growth], Row]] = {
-    ReturnMeasure.SUMMARY: _summary,
-    ReturnMeasure.TOTAL_RETURN: _total_return,
-    ReturnMeasure.ANNUALISED_RETURN: _annualised_return,
-    ReturnMeasure.CAGR: _cagr,
-    ReturnMeasure.VOLATILITY: _volatility,
-    ReturnMeasure.SHARPE: _sharpe,
-    ReturnMeasure.MAX_DRAWDOWN: _max_drawdown,
-    ReturnMeasure.STANDARD_DEVIATION: _standard_deviation,
-    ReturnMeasure.SORTINO: _sortino,
-    ReturnMeasure.CALMAR: _calmar,
-    ReturnMeasure.VALUE_AT_RISK: _value_at_risk,
+_OF_ONE: Mapping[str, Callable[[Growth], Row | float | None]] = {
+    "summary": _summary,
+    "total_return": lambda growth: growth.total_return,
+    "annualised_return": lambda growth: growth.compound_rate(),
+    "cagr": _cagr,
+    "volatility": _volatility,
+    "sharpe": _sharpe,
+    "max_drawdown": _max_drawdown,
+    "standard_deviation": lambda growth: standard_deviation(growth.returns),
+    "sortino": _sortino,
+    "calmar": _calmar,
+    "value_at_risk": _value_at_risk,
 }
-_AT_EACH_POINT: Mapping[ReturnMeasure, Callable[[Growth], pd.Series]] = {
-    ReturnMeasure.RETURNS: lambda growth: growth.returns,
-    ReturnMeasure.LOG_RETURNS: _log_returns,
-    ReturnMeasure.DRAWDOWN: _drawdown,
-    ReturnMeasure.ROLLING_RETURN: _rolling_return,
-    ReturnMeasure.ROLLING_VOLATILITY: _rolling_volatility,
+_AT_EACH_POINT: Mapping[str, Callable[[Growth], pd.Series]] = {
+    "returns": lambda growth: growth.returns,
+    "log_returns": _log_returns,
+    "drawdown": lambda growth: pd.Series(growth.drawdowns[1:], index=growth.returns.index),
+    "rolling_return": _rolling_return,
+    "rolling_volatility": _rolling_volatility,
 }
-_BETWEEN: Mapping[ReturnMeasure, Callable[[Growth, Growth], float | None]] = {
-    ReturnMeasure.BETA: _beta,
-    ReturnMeasure.TRACKING_ERROR: _tracking_error,
+_BETWEEN: Mapping[str, Callable[[Growth, Growth], float | None]] = {
+    "beta": _beta,
+    "tracking_error": _tracking_error,
 }

@@ -2,51 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Any, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from copilot_admin.agent.toolkits.cells import Row, number_of
 
-DEFAULT_WINDOW = 21  # trading days of a month
-MAX_WINDOW = 1_000
+MEASURES = (
+    *("summary", "returns", "log_returns", "total_return", "annualised_return", "cagr"),
+    *("volatility", "sharpe", "drawdown", "max_drawdown", "standard_deviation", "sortino"),
+    *("calmar", "value_at_risk", "rolling_return", "rolling_volatility", "correlation", "beta"),
+    *("tracking_error", "irr", "xirr"),
+)
+OF_PAYMENTS = ("irr", "xirr")
 _VALUES = "values"
-
-
-class ReturnMeasure(StrEnum):
-    """Measure of series."""
-
-    SUMMARY = "summary"
-    RETURNS = "returns"
-    LOG_RETURNS = "log_returns"
-    TOTAL_RETURN = "total_return"
-    ANNUALISED_RETURN = "annualised_return"
-    CAGR = "cagr"
-    VOLATILITY = "volatility"
-    SHARPE = "sharpe"
-    DRAWDOWN = "drawdown"
-    MAX_DRAWDOWN = "max_drawdown"
-    STANDARD_DEVIATION = "standard_deviation"
-    SORTINO = "sortino"
-    CALMAR = "calmar"
-    VALUE_AT_RISK = "value_at_risk"
-    ROLLING_RETURN = "rolling_return"
-    ROLLING_VOLATILITY = "rolling_volatility"
-    CORRELATION = "correlation"
-    BETA = "beta"
-    TRACKING_ERROR = "tracking_error"
-    IRR = "irr"
-    XIRR = "xirr"
-
-    @property
-    def is_of_payments(self) -> bool:
-        return self in (ReturnMeasure.IRR, ReturnMeasure.XIRR)
-
-    @property
-    def label(self) -> str:
-        """The name of the measure for people."""
-        return self.upper() if self.is_of_payments else self.replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +35,9 @@ class MeasuredSeries:
     notes: tuple[str, ...]
 
 
-class SeriesKind(StrEnum):
-    """Meaning of the values of a series."""
-
-    PRICES = "prices"
-    RETURNS = "returns"
-    VALUES = "values"  # any numbers, for which only the standard deviation is meaningful
-
-
-class ReturnUnit(StrEnum):
-    """Unit of returns."""
-
-    FRACTION = "fraction"
-    PERCENT = "percent"
-
-
-def _read_number(value: object) -> object:
-    return number_of(value) if isinstance(value, str) else value
-
-
-Number: TypeAlias = Annotated[float, BeforeValidator(_read_number)]
+Number: TypeAlias = Annotated[
+    float, BeforeValidator(lambda value: number_of(value) if isinstance(value, str) else value)
+]
 Rate: TypeAlias = Annotated[Number, Field(gt=-1, lt=1)]
 
 
@@ -93,34 +45,35 @@ class Options(BaseModel):
     """Options of a call.
 
     Attributes:
-        kind: Prices (or index levels), simple returns of each period such as 0.01, or any values.
+        kind: Prices (or index levels), simple returns of each period such as 0.01, or any numbers,
+            for which only the standard deviation is meaningful.
         unit: Of returns: 0.01, or 1 for one percent.
         periods_per_year: 252 for trading days, 52, 12 ...; None to derive it from the dates.
         risk_free_rate: A year's, such as 0.04.
         target: A year's target return of the Sortino ratio; None for the risk-free rate.
         confidence: Of value at risk, such as 0.95.
         benchmark: The series to which others are compared; the last one if empty.
-        window: Number of returns in a rolling measure.
+        window: Number of returns in a rolling measure; by default the trading days of a month.
         guess: Of several internal rates of return, the nearest to this is listed first.
         day_first: Read 03/04/2024 as a day in April; None to decide by the other dates.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
-    kind: SeriesKind = SeriesKind.PRICES
-    unit: ReturnUnit = ReturnUnit.FRACTION
+    kind: Literal["prices", "returns", "values"] = "prices"
+    unit: Literal["fraction", "percent"] = "fraction"
     periods_per_year: Annotated[Number, Field(gt=0, le=1_000_000)] | None = None
     risk_free_rate: Rate = 0.0
     target: Rate | None = None
     confidence: Annotated[Number, Field(ge=0.5, lt=1)] = 0.95
     benchmark: Annotated[str, BeforeValidator(str)] = ""
-    window: int = Field(DEFAULT_WINDOW, ge=2, le=MAX_WINDOW)
+    window: int = Field(21, ge=2, le=1_000)
     guess: Annotated[Number, Field(gt=-1, le=10)] = 0.1
     day_first: bool | None = None
 
     @model_validator(mode="after")
     def _check_unit(self) -> Self:
-        if self.unit is ReturnUnit.PERCENT and self.kind is not SeriesKind.RETURNS:
+        if self.unit == "percent" and self.kind != "returns":
             raise ValueError('the unit is that of returns: say "kind": "returns" as well')
         return self
 
@@ -140,7 +93,7 @@ def split_options(series: object, settings: Mapping[str, Any]) -> tuple[object, 
 
     Examples:
         >>> values, options = split_options({"values": [1, 2], "window": 5}, {})
-        >>> values, options.window, options.kind.value
+        >>> values, options.window, options.kind
         ([1, 2], 5, 'prices')
     """
     given = dict(settings)

@@ -6,52 +6,57 @@ import numpy as np
 import pandas as pd
 import pyxirr
 
-from copilot_admin.agent.toolkits.returns.growth import (
-    Array,
-    Cell,
-    Row,
-    format_number,
-    format_percent,
-)
-from copilot_admin.agent.toolkits.returns.options import Options, ReturnMeasure
+from copilot_admin.agent.toolkits.cells import Cell
+from copilot_admin.agent.toolkits.returns.growth import Array, format_number, format_percent
+from copilot_admin.agent.toolkits.returns.options import Options
 from copilot_admin.agent.toolkits.returns.series import periods_per_year
 
-MAX_PAYMENTS = 10_000
 _RATES = np.expm1(np.linspace(np.log(0.01), np.log(100), 500))  # -99 % to 9,900 %
 
 
 def payments_row(
-    measure: ReturnMeasure, series: pd.Series, options: Options, notes: list[str]
-) -> Row:
+    measure: str, series: pd.Series, options: Options, notes: list[str]
+) -> dict[str, Cell]:
     """Return the rate at which the present value of payments (negative) and receipts is zero."""
     name, paid = str(series.name), series.fillna(0)
-    if len(paid) > MAX_PAYMENTS:
-        raise ValueError(f"{name!r} has more than {MAX_PAYMENTS:,} payments. Send fewer.")
     if not ((paid > 0).any() and (paid < 0).any()):
         raise ValueError(
             f"{name!r} has no {measure}: it needs at least one payment below zero (paid) and one"
             " above zero (received)."
         )
-    if measure is ReturnMeasure.IRR:
-        times, amounts = np.arange(len(paid), dtype=float), paid.to_numpy()
-        row = _rates_row(measure, name, amounts, times, options, notes)
-        return row | _irr_a_year(row, series, options, notes)
-    if not isinstance(paid.index, pd.DatetimeIndex):
+    if measure == "xirr":
+        if not isinstance(paid.index, pd.DatetimeIndex):
+            raise ValueError(
+                'xirr needs dates: give [{"date": "2024-01-31", "value": -1000}, ...], or take irr'
+                " for payments at equal intervals."
+            )
+        paid = paid.groupby(paid.index.normalize()).sum()
+        if len(paid) < 2:
+            raise ValueError(f"{name!r} has no xirr: it needs payments on at least two dates.")
+        notes.append("xirr is a rate a year, of 365 days.")
+        times = ((paid.index - paid.index[0]) / pd.Timedelta(days=365)).to_numpy(float)
+    else:
+        times = np.arange(len(paid), dtype=float)
+    rates = _find_rates(measure, paid.to_numpy(), times, options.guess)
+    if not rates:
         raise ValueError(
-            'xirr needs dates: give [{"date": "2024-01-31", "value": -1000}, ...], or take irr'
-            " for payments at equal intervals."
+            f"{name!r} has no {measure}: at no rate are its payments worth nothing together."
         )
-    by_day = paid.groupby(paid.index.normalize()).sum()
-    if len(by_day) < 2:
-        raise ValueError(f"{name!r} has no xirr: it needs payments on at least two dates.")
-    notes.append("xirr is a rate a year, of 365 days.")
-    years = ((by_day.index - by_day.index[0]) / pd.Timedelta(days=365)).to_numpy(float)
-    return _rates_row(measure, name, by_day.to_numpy(), years, options, notes)
+    nearest = min(rates, key=lambda rate: abs(rate - options.guess))
+    row: dict[str, Cell] = {"series": name, measure: nearest}
+    if len(rates) > 1:
+        row["all_rates"] = ", ".join(map(format_percent, rates))
+        notes.append(
+            f"{name!r} has {len(rates)} rates, since its payments change sign more than once:"
+            f" {row['all_rates']}. None of them is the return by itself; {format_percent(nearest)}"
+            f" is the nearest to the guess of {format_percent(options.guess)}."
+        )
+    if measure == "irr" and (periods := _periods_per_year(series, options, notes)):
+        row["irr_a_year"] = (1 + nearest) ** periods - 1
+    return row
 
 
-def _irr_a_year(
-    row: dict[str, Cell], series: pd.Series, options: Options, notes: list[str]
-) -> dict[str, Cell]:
+def _periods_per_year(series: pd.Series, options: Options, notes: list[str]) -> float | None:
     periods = options.periods_per_year
     if isinstance(series.index, pd.DatetimeIndex):
         notes.append(
@@ -60,19 +65,12 @@ def _irr_a_year(
         periods = periods_per_year(series.index) if periods is None else periods
     if periods is None or periods == 1:
         notes.append("irr is the rate of one period, the time from one payment to the next.")
-        return {}
+        return None
     notes.append(f"A year has {format_number(periods)} periods of {series.name!r}.")
-    return {"irr_a_year": (1 + float(str(row["irr"]))) ** periods - 1}
+    return periods
 
 
-def _rates_row(
-    measure: ReturnMeasure,
-    name: str,
-    amounts: Array,
-    times: Array,
-    options: Options,
-    notes: list[str],
-) -> dict[str, Cell]:
+def _find_rates(measure: str, amounts: Array, times: Array, guess: float) -> list[float]:
     def find_roots(rates: Array, refinements: int) -> Iterator[float]:
         values = ((1 + rates[:, None]) ** -times) @ amounts
         for place in np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) <= 0):
@@ -85,24 +83,11 @@ def _rates_row(
     rates: list[float] = []
     if not pyxirr.is_conventional_cash_flow(amounts):
         rates = sorted({round(rate, 9) for rate in find_roots(_RATES, 3)})
-    if len(rates) < 2:
-        days = pd.Timestamp("2000-01-01") + pd.to_timedelta(times * 365, unit="D")
-        if measure is ReturnMeasure.IRR:
-            found = pyxirr.irr(amounts, guess=options.guess)
-        else:
-            found = pyxirr.xirr(days, amounts, guess=options.guess)
-        rates = rates if found is None else [found]
-    if not rates:
-        raise ValueError(
-            f"{name!r} has no {measure}: at no rate are its payments worth nothing together."
-        )
-    nearest = min(rates, key=lambda rate: abs(rate - options.guess))
-    row: dict[str, Cell] = {"series": name, measure.value: nearest}
     if len(rates) > 1:
-        row["all_rates"] = ", ".join(map(format_percent, rates))
-        notes.append(
-            f"{name!r} has {len(rates)} rates, since its payments change sign more than once:"
-            f" {row['all_rates']}. None of them is the return by itself; {format_percent(nearest)}"
-            f" is the nearest to the guess of {format_percent(options.guess)}."
-        )
-    return row
+        return rates
+    if measure == "irr":
+        found = pyxirr.irr(amounts, guess=guess)
+    else:
+        days = pd.Timestamp("2000-01-01") + pd.to_timedelta(times * 365, unit="D")
+        found = pyxirr.xirr(days, amounts, guess=guess)
+    return rates if found is None else [found]

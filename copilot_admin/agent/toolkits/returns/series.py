@@ -6,7 +6,6 @@ for one date are an error, except payments, which are added up.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from math import isfinite
 import re
 from typing import TypeAlias
@@ -16,11 +15,9 @@ import pandas as pd
 
 from copilot_admin.agent.text import parse_json_text
 from copilot_admin.agent.toolkits.cells import decimal_comma, is_empty, number_of
-from copilot_admin.agent.toolkits.returns.options import Options, ReturnUnit, SeriesKind
+from copilot_admin.agent.toolkits.returns.options import Options
 from copilot_admin.agent.toolkits.tables import MAX_TEXT, Table, read_table
 
-MAX_SERIES = 50
-MAX_POINTS = 100_000
 DEFAULT_NAME = "series"
 TRADING_DAYS = 252
 DAYS_PER_YEAR = 365.25
@@ -31,7 +28,6 @@ _DATE_ENDINGS = frozenset({"date", "datetime", "timestamp", "time"})  # of "trad
 _LABEL_NAMES = frozenset({"symbol", "ticker", "name", "series"})
 _CLOSES = ("adj_close", "adjusted_close", "adj close", "close")
 _MAX_COUNT = 1_800  # a larger integer may be a year
-_MAX_DATE_LENGTH = 40  # characters; the longest date with a time and a zone has fewer
 _MIN_EPOCH = 1e8  # seconds, March 1973; every date written as 20240131 is a smaller number
 _EPOCH_UNITS = ((1e11, "s"), (1e14, "ms"), (1e17, "us"), (9e18, "ns"))
 _NUMERIC_DATE = r"^(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d{2})\b"
@@ -76,12 +72,8 @@ def read_series(
     Raises:
         ValueError: It has another form, or a value or date can't be read.
     """
-    points = list(islice(_points(given, notes), MAX_POINTS + 1))
-    if len(points) > MAX_POINTS:
-        raise ValueError(f"There are more than {MAX_POINTS:,} values. Send fewer.")
+    points = list(_points(given, notes))
     frame = pd.DataFrame(points, columns=["name", "date", "value"], dtype=object)
-    if (count := frame["name"].nunique()) > MAX_SERIES:
-        raise ValueError(f"There are {count} series; at most {MAX_SERIES} can be measured.")
     has_date = frame["date"].notna()
     if has_date.any() and not has_date.all():
         raise ValueError("Some values have dates and some have none. Give all of them dates.")
@@ -95,7 +87,7 @@ def read_series(
     else:
         frame["key"] = frame.groupby("name", sort=False).cumcount() + 1
     frame["number"] = _numbers(frame, options, notes)
-    if options.kind is SeriesKind.PRICES and not adds_up:
+    if options.kind == "prices" and not adds_up:
         has_sign = frame["value"].map(lambda value: isinstance(value, str) and "%" in value)
         notes += [
             f"Are the values of {name!r} returns? They have percent signs and were taken as prices."
@@ -120,27 +112,23 @@ def _points(given: object, notes: list[str], *, name: str = "") -> Iterator[_Poi
     match given:
         case str() if not name:
             text = given.removeprefix("\ufeff").lstrip()
-            if len(text) > MAX_TEXT:
-                raise ValueError(f"The series are longer than {MAX_TEXT:,} characters. Send fewer.")
-            is_json = text.startswith(("[", "{"))
+            is_json = text.startswith(("[", "{")) and len(text) <= MAX_TEXT
             read = parse_json_text(text, what="series") if is_json else None
-            return (yield from _points(read, notes) if is_json else _of_rows(text, notes))
+            yield from _points(read, notes) if is_json else _of_rows(text, notes)
         case Mapping() if given and not _is_nested(given.values()):
-            return (
-                yield from ((name or DEFAULT_NAME, str(key), one) for key, one in given.items())
-            )
+            yield from ((name or DEFAULT_NAME, str(key), one) for key, one in given.items())
         case Mapping() if given and not name:
-            column = _date_column(list(given))
-            if isinstance(given.get(column), list):
-                return (yield from _of_rows(_rows_of_columns(given), notes))
-            for key, inner in given.items():
-                yield from _points(inner, notes, name=str(key))
-            return None
+            if isinstance(given.get(_date_column(list(given))), list):
+                yield from _of_rows(_rows_of_columns(given), notes)
+            else:
+                for key, inner in given.items():
+                    yield from _points(inner, notes, name=str(key))
         case list() | tuple() if given and all(isinstance(one, Mapping) for one in given):
-            return (yield from _of_rows(given, notes, prefix=name))
+            yield from _of_rows(given, notes, prefix=name)
         case list() | tuple() if given and not _is_nested(given):
-            return (yield from ((name or DEFAULT_NAME, None, one) for one in given))
-    raise ValueError(_WANTED)
+            yield from ((name or DEFAULT_NAME, None, one) for one in given)
+        case _:
+            raise ValueError(_WANTED)
 
 
 def _of_rows(rows: object, notes: list[str], *, prefix: str = "") -> Iterator[_Point]:
@@ -213,7 +201,7 @@ def _numbers(frame: pd.DataFrame, options: Options, notes: list[str]) -> list[fl
     if len(undated):
         date, name = str(undated["date"].iloc[0])[:40], undated["name"].iloc[0]
         raise ValueError(f"{date!r} in {name!r} is no date. Write dates as 2024-01-31.")
-    in_percent = options.unit is ReturnUnit.PERCENT
+    in_percent = options.unit == "percent"
     numbers: list[float] = []
     for name, key, value in zip(frame["name"], frame["key"], frame["value"], strict=True):
         number = number_of(value)
@@ -315,9 +303,7 @@ def _are_counts(values: pd.Series) -> bool:
 
 
 def _normalise_date(value: object) -> str:
-    text = "" if isinstance(value, bool) else str(value).strip()
-    if len(text) > _MAX_DATE_LENGTH:
-        return ""
+    text = str(value).strip()
     match = _QUARTER.fullmatch(text)
     if match and (year := match[1] or match[3]):
         return f"{year}-{3 * int(match[2]) - 2:02}-01"
