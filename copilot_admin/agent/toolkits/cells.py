@@ -40,7 +40,7 @@ def number_of(cell: Cell) -> Number | None:
     """
     if cell is None or isinstance(cell, bool):
         return None
-    number = _parse_number(cell) if isinstance(cell, str) else cell
+    number = _parse_number(cell.strip()) if isinstance(cell, str) else cell
     return number if number is not None and abs(number) <= MAX_NUMBER else None
 
 
@@ -71,19 +71,12 @@ def parsed(text: str) -> Cell:
 
 
 def flat(value: object) -> Cell:
-    """Return a JSON value as a cell: lists and objects as JSON text, NaN as None.
-
-    Raises:
-        ValueError: It is nested too deeply.
-    """
+    """Return a JSON value as a cell: lists and objects as JSON text, NaN as None."""
     if isinstance(value, float) and not isfinite(value):
         return None
     if value is None or isinstance(value, str | int | float):
         return value
-    try:
-        return json.dumps(value, ensure_ascii=False, default=str)
-    except RecursionError:
-        raise ValueError("A value in the rows is nested too deeply. Send flat rows.") from None
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def tidy(number: Number) -> Number:
@@ -97,14 +90,17 @@ def numbers(cells: Sequence[Cell], *, column: str) -> list[Number]:
     Raises:
         ValueError: A cell contains other text.
     """
-    found = [(cell, number_of(cell)) for cell in cells if not is_empty(cell)]
-    for cell, number in found:
-        if number is None:
+    found: list[Number] = []
+    for cell in cells:
+        number = number_of(cell)
+        if number is not None:
+            found.append(number)
+        elif not is_empty(cell):
             advice = decimal_comma(cell) or " Filter such rows out first, or count them instead."
             raise ValueError(
                 f"The column {column!r} has {str(cell)[:40]!r} in it, which is no number.{advice}"
             )
-    return [number for _, number in found if number is not None]
+    return found
 
 
 def fold(cell: Cell) -> str:
@@ -119,12 +115,9 @@ def sort_key(cell: Cell) -> tuple[int, Number, str]:
 
 
 def _parse_number(text: str) -> Number | None:
-    text = text.strip()
-    if len(text) > _MAX_LENGTH:
-        return None
     in_parentheses = text.startswith("(") and text.endswith(")")
     match = _NUMBER.fullmatch(text[1:-1] if in_parentheses else text)
-    if match is None or (in_parentheses and match["sign"]):
+    if match is None or len(text) > _MAX_LENGTH or (in_parentheses and match["sign"]):
         return None
     digits = match["digits"].replace(",", "")
     is_whole = digits.isdecimal() and not match["exponent"]

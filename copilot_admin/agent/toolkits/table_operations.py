@@ -1,7 +1,6 @@
 """Filtering, grouping, aggregating and ordering of the rows of a table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 from math import fsum
 import operator
 from statistics import median, stdev
@@ -21,36 +20,18 @@ from copilot_admin.agent.toolkits.cells import (
     sort_key,
     tidy,
 )
-from copilot_admin.agent.toolkits.tables import MAX_ROWS, Table, read_table
+from copilot_admin.agent.toolkits.tables import Table, read_table
 
-MAX_OPERATIONS = 12
-MAX_AGGREGATED = 50  # columns of a group
 ALL_ROWS = "*"  # as a column of `aggregate`: the rows themselves, to be counted
 
 
-class Aggregate(StrEnum):
-    """Function over the cells of a group."""
-
-    SUM = "sum"
-    MEAN = "mean"
-    MEDIAN = "median"
-    MIN = "min"
-    MAX = "max"
-    STD = "std"
-    COUNT = "count"
-    FIRST = "first"
-    LAST = "last"
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
-Aggregates: TypeAlias = Annotated[
-    tuple[Aggregate, ...], BeforeValidator(_as_list), Field(min_length=1, max_length=len(Aggregate))
+Aggregate: TypeAlias = Literal[
+    "sum", "mean", "median", "min", "max", "std", "count", "first", "last"
 ]
-RowCount: TypeAlias = Annotated[int, Field(ge=1, le=MAX_ROWS)]
+_AsList = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+Names: TypeAlias = Annotated[tuple[str, ...], _AsList]
+Aggregates: TypeAlias = Annotated[tuple[Aggregate, ...], _AsList, Field(min_length=1)]
+RowCount: TypeAlias = Annotated[int, Field(ge=1)]
 Comparison: TypeAlias = Literal[
     "=", "==", "!=", ">", ">=", "<", "<=", "contains", "in", "empty", "filled"
 ]
@@ -106,7 +87,7 @@ class Group(Step):
 
     op: Literal["group"]
     by: Names = ()
-    aggregate: dict[str, Aggregates] = Field(min_length=1, max_length=MAX_AGGREGATED)
+    aggregate: dict[str, Aggregates] = Field(min_length=1)
 
 
 class Derive(Step):
@@ -153,8 +134,6 @@ def _read_operations(operations: object) -> tuple[Operation, ...]:
     given = [operations] if isinstance(operations, Mapping) else operations
     if not isinstance(given, list | tuple):
         raise ValueError("The operations are no list of objects, each with its op.")
-    if len(given) > MAX_OPERATIONS:
-        raise ValueError(f"There are {len(given)} operations; at most {MAX_OPERATIONS} are done.")
     try:
         return _OPERATIONS.validate_python(given)
     except ValidationError as error:
@@ -245,7 +224,7 @@ def _comparable(cell: Cell) -> tuple[int, Number, str] | None:
 
 def _grouped(step: Group, table: Table) -> Table:
     table.check(*step.by, *(column for column in step.aggregate if column != ALL_ROWS))
-    if set(step.aggregate.get(ALL_ROWS, ())) - {Aggregate.COUNT}:
+    if set(step.aggregate.get(ALL_ROWS, ())) - {"count"}:
         raise ValueError('Rows can only be counted: {"*": "count"}.')
     results = [
         ("count" if column == ALL_ROWS else f"{column}_{kind}", column, kind)
@@ -267,24 +246,24 @@ def _grouped(step: Group, table: Table) -> Table:
 
 def _aggregated(kind: Aggregate, rows: Sequence[Row], column: str) -> Cell:
     filled = [row[column] for row in rows if not is_empty(row[column])]
-    if kind is Aggregate.COUNT:
+    if kind == "count":
         return len(filled)
-    if kind in (Aggregate.FIRST, Aggregate.LAST):
-        return filled[0 if kind is Aggregate.FIRST else -1] if filled else None
-    if kind in (Aggregate.MIN, Aggregate.MAX):
-        extreme = min if kind is Aggregate.MIN else max
+    if kind in ("first", "last"):
+        return filled[0 if kind == "first" else -1] if filled else None
+    if kind in ("min", "max"):
+        extreme = min if kind == "min" else max
         if all(number_of(cell) is None for cell in filled):  # for example dates
             return extreme(map(str, filled), default=None)
         return extreme(numbers(filled, column=column))
     values = numbers(filled, column=column)
-    if kind is Aggregate.SUM:
+    if kind == "sum":
         is_whole = all(isinstance(value, int) for value in values)
         return sum(values) if is_whole else tidy(fsum(values))
-    if not values or (kind is Aggregate.STD and len(values) < 2):
+    if not values or (kind == "std" and len(values) < 2):
         return None
-    if kind is Aggregate.STD:
+    if kind == "std":
         return tidy(stdev(map(float, values)))
-    return tidy(median(values) if kind is Aggregate.MEDIAN else fsum(values) / len(values))
+    return tidy(median(values) if kind == "median" else fsum(values) / len(values))
 
 
 # --- derived columns

@@ -4,18 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import csv
 from dataclasses import dataclass
 from io import StringIO
-from itertools import islice
 import json
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import WithJsonSchema
 
 from copilot_admin.agent.text import join_names, parse_json_text, quote, truncate
-from copilot_admin.agent.toolkits.cells import Cell, Row, flat, parsed
+from copilot_admin.agent.toolkits.cells import Row, flat, parsed
 
-MAX_ROWS = 20_000  # a second or two of work, in a thread
-MAX_COLUMNS = 200
-MAX_CELLS = 300_000
+MAX_CELLS = 300_000  # a second or two of work, in a thread
 MAX_TEXT = 5_000_000  # characters
 _DELIMITERS = ",;\t|"
 _HOLDERS = ("rows", "data", "results", "items")  # keys under which APIs return rows
@@ -91,30 +88,16 @@ def read_table(rows: object) -> Table:
         rows = next((rows[key] for key in _HOLDERS if isinstance(rows.get(key), list)), [rows])
     if not isinstance(rows, Sequence) or not all(isinstance(row, Mapping) for row in rows):
         raise ValueError(f"The rows are no table. {_WANTED}")
-    return _table(rows)
-
-
-def _table(rows: Sequence[Mapping[object, object]]) -> Table:
-    _check_rows(len(rows))
     columns = tuple(dict.fromkeys(str(column) for row in rows for column in row))
     if not columns:
         raise ValueError(f"There are no rows with values. {_WANTED}")
-    _check_cells(columns=len(columns), rows=len(rows))
+    if len(columns) * len(rows) > MAX_CELLS:
+        raise ValueError(
+            f"The table has {len(columns):,} columns in {len(rows):,} rows. At most {MAX_CELLS:,}"
+            " values can be worked on: leave columns or rows out."
+        )
     flattened = ({str(key): flat(value) for key, value in row.items()} for row in rows)
     return Table(columns, tuple({key: row.get(key) for key in columns} for row in flattened))
-
-
-def _check_rows(rows: int) -> None:
-    if rows > MAX_ROWS:
-        raise ValueError(f"There are more than {MAX_ROWS:,} rows. Send fewer.")
-
-
-def _check_cells(*, columns: int, rows: int) -> None:
-    if columns > MAX_COLUMNS or columns * rows > MAX_CELLS:
-        raise ValueError(
-            f"The table has {columns:,} columns in {rows:,} rows. At most {MAX_COLUMNS}"
-            f" columns and {MAX_CELLS:,} values can be worked on: leave columns or rows out."
-        )
 
 
 def _read_text(text: str) -> object:
@@ -131,13 +114,11 @@ def _read_csv(text: str) -> Iterator[Row]:
     delimiter = max(_DELIMITERS, key=first.count)
     reader = filter(None, csv.reader(StringIO(text, newline=""), delimiter=delimiter))
     try:
-        header, lines = next(reader, []), list(islice(reader, MAX_ROWS + 1))
+        header, lines = next(reader, []), list(reader)
     except csv.Error as error:
         raise ValueError(f"The rows are no CSV: {error}.") from None
     if not lines:
         raise ValueError(f"There are no rows. {_WANTED}")
-    _check_rows(len(lines))
-    _check_cells(columns=len(header), rows=len(lines))
     names: list[str] = []
     for place, text in enumerate(header, start=1):
         name = text.strip() or f"column {place}"
@@ -148,8 +129,7 @@ def _read_csv(text: str) -> Iterator[Row]:
                 f"Row {number} has {len(line)} values, but the header names {len(names)} columns."
                 " Put values with the separator in them between quotation marks."
             )
-        cells: list[Cell] = [parsed(cell.strip()) for cell in line]
-        yield dict(zip(names, cells, strict=False))
+        yield dict(zip(names, (parsed(cell.strip()) for cell in line), strict=False))
 
 
 def describe_table(table: Table) -> str:
@@ -163,7 +143,18 @@ def describe_table(table: Table) -> str:
     columns = ", ".join(table.columns)[:MAX_DESCRIBED_CHARACTERS]
     if not count:
         return f"No row is left. The columns are: {columns}."
-    lines = list(_lines(table))
+    lines: list[str] = []
+    characters_left = MAX_DESCRIBED_CHARACTERS
+    for row in table.rows[:MAX_DESCRIBED_ROWS]:
+        cells = {
+            column: truncate(cell, MAX_CELL_CHARACTERS) if isinstance(cell, str) else cell
+            for column, cell in row.items()
+        }
+        line = json.dumps(cells, ensure_ascii=False)
+        characters_left -= len(line)
+        if characters_left < 0:
+            break
+        lines.append(line)
     notes = [f"{count:,} {'row' if count == 1 else 'rows'} with the columns: {columns}."]
     if len(lines) < count:
         notes.append(
@@ -173,20 +164,3 @@ def describe_table(table: Table) -> str:
     if count > MAX_SHOWN_ROWS:
         notes.append(f"The user sees the first {MAX_SHOWN_ROWS:,}.")
     return "\n".join([" ".join(notes), *lines])
-
-
-def _lines(table: Table) -> Iterator[str]:
-    characters_left = MAX_DESCRIBED_CHARACTERS
-    for row in table.rows[:MAX_DESCRIBED_ROWS]:
-        line = json.dumps(_shortened(row), ensure_ascii=False)
-        characters_left -= len(line)
-        if characters_left < 0:
-            return
-        yield line
-
-
-def _shortened(row: Row) -> dict[str, Cell]:
-    return {
-        column: truncate(cell, MAX_CELL_CHARACTERS) if isinstance(cell, str) else cell
-        for column, cell in row.items()
-    }

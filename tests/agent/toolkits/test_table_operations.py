@@ -4,21 +4,19 @@ import doctest
 import importlib
 import json
 from math import isfinite, nan
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.toolkits.cells import MAX_NUMBER, flat, is_empty, number_of, parsed
-from copilot_admin.agent.toolkits.table_operations import MAX_OPERATIONS, Aggregate, analyse
+from copilot_admin.agent.toolkits.cells import MAX_NUMBER, is_empty, number_of, parsed
+from copilot_admin.agent.toolkits.table_operations import Aggregate, analyse
 from copilot_admin.agent.toolkits.tables import (
     MAX_CELL_CHARACTERS,
     MAX_CELLS,
-    MAX_COLUMNS,
     MAX_DESCRIBED_CHARACTERS,
     MAX_DESCRIBED_ROWS,
-    MAX_ROWS,
     MAX_SHOWN_ROWS,
     MAX_TEXT,
     Table,
@@ -26,6 +24,7 @@ from copilot_admin.agent.toolkits.tables import (
     read_table,
 )
 
+AGGREGATES = get_args(Aggregate)
 SALES: list[dict[str, Any]] = [
     {"region": "EU", "product": "A", "sales": 120},
     {"region": "US", "product": "A", "sales": "1,080.5"},
@@ -135,13 +134,6 @@ class TestReading:
     def test_one_row(self, rows, row):
         assert read_table(rows).rows == (row,)
 
-    def test_what_is_nested_too_deeply_is_refused(self):
-        deep = []
-        for _ in range(200_000):
-            deep = [deep]
-        with pytest.raises(ValueError, match=r"nested too deeply\. Send flat rows"):
-            flat(deep)
-
     @pytest.mark.parametrize(
         ("rows", "sentence"),
         [
@@ -156,13 +148,7 @@ class TestReading:
             ("a,b\n1,2,3", "Row 1 has 3 values, but the header names 2 columns"),
             ("a\n" + "x" * 200_000, "are no CSV: field larger than"),
             ("x" * (MAX_TEXT + 1), "longer than 5,000,000 characters"),
-            ([{"a": 1}] * (MAX_ROWS + 1), "more than 20,000 rows"),
-            ("a,b\n" * (MAX_ROWS + 2), "more than 20,000 rows"),
-            ("," * MAX_COLUMNS + "\n1", "201 columns in 1 rows. At most 200"),
-            (
-                [{str(n): 1 for n in range(50)}] * (MAX_CELLS // 50 + 1),
-                "At most 200 columns and 300,000 values",
-            ),
+            ("a\n" + "1\n" * (MAX_CELLS + 1), "1 columns in 300,001 rows. At most 300,000 values"),
         ],
     )
     def test_what_is_no_table_is_refused_in_words(self, rows, sentence):
@@ -244,7 +230,7 @@ class TestFilter:
             [("A", 1200.5, 600.25, "EU", 2), ("B", 95, 95, "EU", 2)],
         ),
         (
-            {"op": "group", "aggregate": {"sales": [*Aggregate], "*": ["count"]}},
+            {"op": "group", "aggregate": {"sales": [*AGGREGATES], "*": ["count"]}},
             [(1295.5, 431.833333333333, 120, 95, 1080.5, 561.900866108367, 3, 120, 95, 4)],
         ),
     ],
@@ -301,7 +287,7 @@ class TestGroup:
     def test_sums_are_exact_and_dates_have_an_order(self, kind, cells, result):
         assert aggregated(kind, cells, column="a") == result
 
-    @pytest.mark.parametrize("kind", [*Aggregate])
+    @pytest.mark.parametrize("kind", AGGREGATES)
     def test_what_comes_of_the_largest_numbers_is_finite(self, kind):
         assert isfinite(aggregated(kind, [MAX_NUMBER, -MAX_NUMBER, MAX_NUMBER], column="a"))
 
@@ -341,7 +327,6 @@ def test_a_column_is_worked_out_of_two_others_or_numbers(left, sign, right, resu
             {"op": "derive", "column": "c", "left": "region", "operator": "+", "right": 1},
             "which is no number",
         ),
-        ([{"op": "limit", "n": 1}] * (MAX_OPERATIONS + 1), "13 operations; at most 12"),
         *(
             ({"op": "group", "by": "x", "aggregate": {"*": "count"}} | one, "no column 'x'")
             for one in ({}, {"by": "region", "aggregate": {"x": "sum"}})
@@ -388,7 +373,7 @@ STEPS = st.fixed_dictionaries(
         "by": st.sampled_from("abcd") | st.lists(st.sampled_from("abc"), max_size=2),
         "n": st.integers(-1, 5),
         "aggregate": st.dictionaries(
-            st.sampled_from("abc*"), st.sampled_from([*Aggregate]).map(str), max_size=2
+            st.sampled_from("abc*"), st.sampled_from(AGGREGATES), max_size=2
         ),
         "left": st.sampled_from("ab") | st.integers(),
         "operator": st.sampled_from("+-*/"),
