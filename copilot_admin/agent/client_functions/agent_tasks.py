@@ -1,18 +1,11 @@
 """Tasks for other agents of the user's workspace."""
 
-from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from copilot_admin.agent.client.workspace import agents_of
-from copilot_admin.agent.client_functions.base import (
-    ClientFunction,
-    ToolDefinition,
-    ToolScope,
-    describe,
-)
+from copilot_admin.agent.client_functions.base import ClientFunction, FunctionArguments, ToolScope
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
@@ -35,7 +28,7 @@ class Task(BaseModel):
     assigned_holder_url: str = Field(default="", description="Of the agent, as listed.")
 
 
-class AssignTasks(BaseModel):
+class AssignTasks(FunctionArguments):
     """Gives tasks to other agents, which answer the user themselves.
 
     Use it when another agent is better at something.
@@ -48,25 +41,40 @@ class AssignTasks(BaseModel):
         "nothing more. Else you are asked again when they have answered.",
     )
 
+    def build(self, scope: ToolScope) -> JsonObject:
+        requests: list[JsonObject] = [
+            {
+                "id": task.id or str(number),
+                "description": task.description,
+                "assigned_holder_url": str(_find_agent(scope, task).get("holder_url") or ""),
+                "assigned_agent_id": task.assigned_agent_id,
+            }
+            for number, task in enumerate(self.task_requests, start=1)
+        ]
+        return {"task_requests": list(requests)}
+
 
 class AssignTasksToAgents(ClientFunction):
     """Available in orchestration mode, in which the request lists other agents."""
 
     name = "assign_tasks_to_agents"
+    arguments = AssignTasks
     label = "Tasks for other agents"
     without_result = "(the agents have answered the user themselves)"
 
-    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield the tool with the agents in its description."""
-        agents = agents_of(scope.query)
-        if agents:
-            rows = (f"\n- {agent['id']}: {_describe(agent)}" for agent in agents)
-            yield ToolDefinition(
-                schema=describe(self.name, AssignTasks, f" The agents:{''.join(rows)}"),
-                function=self.name,
-                arguments=partial(_read_tasks, agents),
-                state=_read_state,
-            )
+    def is_available(self, scope: ToolScope) -> bool:
+        return bool(agents_of(scope.query))
+
+    def more_description(self, scope: ToolScope) -> str:
+        texts = (
+            (agent["id"], f"{agent.get('name') or ''}. {agent.get('description') or ''}")
+            for agent in agents_of(scope.query)
+        )
+        rows = (f"\n- {id}: {' '.join(text.split())[:_MAX_DESCRIPTION]}" for id, text in texts)
+        return f" The agents:{''.join(rows)}"
+
+    def extra_state(self, call: ToolCall) -> JsonObject:
+        return {_DIRECT: True} if read_arguments(AssignTasks, call).expect_direct_response else {}
 
 
 def agents_answered(query: Query) -> bool:
@@ -80,30 +88,8 @@ def agents_answered(query: Query) -> bool:
     return not last.data and last.extra_state.get(_DIRECT) is True
 
 
-def _describe(agent: JsonObject) -> str:
-    text = f"{agent.get('name') or ''}. {agent.get('description') or ''}"
-    return " ".join(text.split())[:_MAX_DESCRIPTION]
-
-
-def _read_state(call: ToolCall) -> JsonObject:
-    return {_DIRECT: True} if read_arguments(AssignTasks, call).expect_direct_response else {}
-
-
-def _read_tasks(agents: Sequence[JsonObject], call: ToolCall) -> JsonObject:
-    tasks = read_arguments(AssignTasks, call).task_requests
-    requests: list[JsonObject] = [
-        {
-            "id": task.id or str(number),
-            "description": task.description,
-            "assigned_holder_url": str(_find_agent(agents, task).get("holder_url") or ""),
-            "assigned_agent_id": task.assigned_agent_id,
-        }
-        for number, task in enumerate(tasks, start=1)
-    ]
-    return {"task_requests": list(requests)}
-
-
-def _find_agent(agents: Sequence[JsonObject], task: Task) -> JsonObject:
+def _find_agent(scope: ToolScope, task: Task) -> JsonObject:
+    agents = agents_of(scope.query)
     named = [one for one in agents if one["id"] == task.assigned_agent_id]
     if not named:
         names = join_names(str(one["id"]) for one in agents)

@@ -5,7 +5,7 @@ into the arguments that Workspace expects. The step ends with the call; the next
 result. Widget data has separate rules, in `copilot_admin/agent/client/widget_data.py`.
 """
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
@@ -13,7 +13,8 @@ from typing import ClassVar, TypeAlias
 from pydantic import BaseModel
 
 from copilot_admin.agent.client.limits import CallLimitMessages
-from copilot_admin.agent.tools.tool_arguments import schema_of
+from copilot_admin.agent.client.workspace import may_be_changed
+from copilot_admin.agent.tools.tool_arguments import read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from copilot_admin.agent.values.spec import CopilotSpec
 from protocol.json import JsonObject
@@ -33,6 +34,11 @@ class ToolScope:
     spec: CopilotSpec
     query: Query
     widgets: tuple[Widget, ...] = ()
+
+    @property
+    def changes_dashboard(self) -> bool:
+        """The user allows this copilot to change the dashboard."""
+        return may_be_changed(self.spec, self.query)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +65,24 @@ class ToolDefinition:
     identity: Identity = ()
 
 
+class FunctionArguments(BaseModel):
+    """Arguments of a tool; the docstring of a subclass describes the tool to the model."""
+
+    def build(self, scope: ToolScope) -> JsonObject:
+        """Return the `input_arguments` of the client function.
+
+        Raises:
+            ToolMistake: The call is wrong; the text describes a valid one to the model.
+        """
+        raise NotImplementedError
+
+
 class ClientFunction(ABC):
     """A function of Workspace. Only clients of generation 3 have them.
 
     Attributes:
         name: On the wire.
+        arguments: Of its tool, which has the function's name.
         only_reads: It changes nothing.
         label: Its name for builders who limit its number of calls.
         without_result: Text for the model if the client returned nothing.
@@ -72,6 +91,7 @@ class ClientFunction(ABC):
     """
 
     name: ClassVar[str]
+    arguments: ClassVar[type[FunctionArguments]]
     only_reads: ClassVar[bool] = False
     label: ClassVar[str] = ""
     without_result: ClassVar[str] = "(no result)"
@@ -82,9 +102,26 @@ class ClientFunction(ABC):
         """Messages for the user when the function has reached its call limit."""
         return CallLimitMessages(f"{self.label or self.name}: Workspace was already asked for this")
 
-    @abstractmethod
+    def is_available(self, scope: ToolScope) -> bool:
+        return True
+
+    def more_description(self, scope: ToolScope) -> str:
+        """Return what follows the description of the tool."""
+        return ""
+
+    def extra_state(self, call: ToolCall) -> JsonObject:
+        """Return members that the client reads in `extra_state`."""
+        return {}
+
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield the tools of a situation; empty if the function can't be called in it."""
+        """Yield the tools of a situation; by default the one of `arguments`."""
+        if self.is_available(scope):
+            yield ToolDefinition(
+                schema=describe(self.name, self.arguments, self.more_description(scope)),
+                function=self.name,
+                arguments=lambda call: read_arguments(self.arguments, call).build(scope),
+                state=self.extra_state,
+            )
 
     def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         """Return an earlier call in the model's form: name of the tool and arguments."""
@@ -97,13 +134,6 @@ class ClientFunction(ABC):
     def result_text(self, result: SourceResult) -> str | None:
         """Return a result as text for the model, or None to display it as data."""
         return None
-
-    def define_tool(
-        self, arguments: type[BaseModel], read: Callable[[ToolCall], JsonObject]
-    ) -> ToolDefinition:
-        """Define a tool with the function's own name, described by the arguments' docstring."""
-        schema = describe(self.name, arguments)
-        return ToolDefinition(schema=schema, function=self.name, arguments=read)
 
 
 def describe(name: str, arguments: type[BaseModel], more: str = "") -> ToolSchema:

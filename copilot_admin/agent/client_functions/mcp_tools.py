@@ -12,11 +12,10 @@ from copilot_admin.agent.client_functions.base import (
     ToolDefinition,
     ToolScope,
 )
-from copilot_admin.agent.client_functions.tool_schemas import ANY_OBJECT, repair_schema
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
-from protocol.json import JsonObject, text_of
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 from protocol.models import Query
 
 
@@ -33,22 +32,26 @@ class ExecuteAgentTool(ClientFunction):
         tools: dict[Identity, JsonObject] = {}
         for tool in scope.query.tools:
             if text_of(tool.get("name")).strip():
-                tools.setdefault(_identity(tool), tool)
+                key = text_of(tool.get("server_id")), text_of(tool.get("name"))
+                tools.setdefault(key, tool)
         for identity, tool in tools.items():
-            schema = ToolSchema(
-                name=tool_name(text_of(tool.get("name"))),
-                description=text_of(tool.get("description")),
-                parameters=repair_schema(tool.get("input_schema")),
-            )
-            arguments = partial(_make_arguments, tool)
             yield ToolDefinition(
-                schema=schema, function=self.name, arguments=arguments, identity=identity
+                schema=ToolSchema(
+                    name=tool_name(text_of(tool.get("name"))),
+                    description=text_of(tool.get("description")),
+                    parameters=repair_schema(tool.get("input_schema")),
+                ),
+                function=self.name,
+                arguments=partial(_make_arguments, tool),
+                identity=identity,
             )
-        if tools:
-            # Models that know Workspace call its function directly.
-            schema = ToolSchema(name=self.name, description="", parameters=ANY_OBJECT)
-            unwrap = partial(_unwrap, [*tools.values()])
-            yield ToolDefinition(schema=schema, function=self.name, arguments=unwrap, unlisted=True)
+        if tools:  # models that know Workspace call its function directly
+            yield ToolDefinition(
+                schema=ToolSchema(name=self.name, description="", parameters=ANY_OBJECT),
+                function=self.name,
+                arguments=partial(_unwrap, [*tools.values()]),
+                unlisted=True,
+            )
 
     def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         """Return the call under the tool's own name."""
@@ -59,10 +62,6 @@ class ExecuteAgentTool(ClientFunction):
     def identity(self, arguments: JsonObject) -> Identity:
         """Return server and name: two servers may have tools of one name."""
         return text_of(arguments.get("server_id")), text_of(arguments.get("tool_name"))
-
-
-def _identity(tool: JsonObject) -> Identity:
-    return text_of(tool.get("server_id")), text_of(tool.get("name"))
 
 
 def _make_arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
@@ -108,3 +107,99 @@ def _parse(call: ToolCall) -> JsonObject:
     if not isinstance(parsed, dict):
         raise ToolMistake(f"Wrong arguments for the tool {quote(call.name)}: write a JSON object.")
     return parsed
+
+
+ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
+_MAX_LEVELS = 30
+_COMBINATIONS = ("allOf", "anyOf", "oneOf")
+_NOT_AT_TOP = frozenset({*_COMBINATIONS, "not", "enum", "const", "if", "then", "else"})
+_META = frozenset({"$schema", "$id", "$comment"})
+_NAMED = frozenset({"properties", "$defs", "definitions", "patternProperties"})  # schemas by name
+_LISTED = frozenset({*_COMBINATIONS, "prefixItems"})
+_SINGLE = frozenset({"additionalProperties", "not", "if", "then", "else", "contains"})
+
+
+def repair_schema(schema: Json) -> JsonObject:
+    """Return the schema of a tool's arguments in a form that every provider accepts.
+
+    Source: OpenAI rejects combinations of schemas at the top level. Gemini requires `items` with
+    each array, one type for an item, and only names of properties in `required`.
+    """
+    top = _resolve(object_of(schema), object_of(schema))
+    if "object" not in _types(top, default="object"):
+        return ANY_OBJECT
+    branches = {name: _branches(top, name) for name in _COMBINATIONS}
+    parts = [top, *(branch for found in branches.values() for branch in found)]
+    properties: dict[str, Json] = {}
+    for part in reversed(parts):
+        properties |= object_of(part.get("properties"))
+    required = _required(top)
+    required |= {name for one in branches["allOf"] for name in _required(one)}
+    for name in ("anyOf", "oneOf"):
+        if branches[name]:
+            required |= set.intersection(*map(_required, branches[name]))
+    rest = {name: value for name, value in top.items() if name not in _NOT_AT_TOP}
+    names: list[Json] = [name for name in properties if name in required]
+    merged = {**rest, "type": "object", "properties": properties, "required": names}
+    repaired = dict(_repair(merged, level=0))
+    if not names:
+        del repaired["required"]
+    return repaired
+
+
+def _required(schema: JsonObject) -> set[str]:
+    return {name for name in list_of(schema.get("required")) if isinstance(name, str)}
+
+
+def _branches(top: JsonObject, name: str) -> list[JsonObject]:
+    return [_resolve(branch, top) for branch in objects_of(top.get(name))]
+
+
+def _resolve(schema: JsonObject, top: JsonObject) -> JsonObject:
+    kind, _, name = text_of(schema.get("$ref")).removeprefix("#/").partition("/")
+    if kind not in ("$defs", "definitions"):
+        return schema
+    others = {key: value for key, value in schema.items() if key != "$ref"}
+    return {**object_of(object_of(top.get(kind)).get(name)), **others}
+
+
+def _repair(node: Json, *, level: int, is_item: bool = False) -> JsonObject:
+    if not isinstance(node, Mapping) or level > _MAX_LEVELS:
+        return {}  # `true`, or unreadable
+    repaired: dict[str, Json] = {}
+    for name, value in node.items():
+        if name in _META or (name == "enum" and not list_of(value)):
+            continue
+        if name in _NAMED:
+            named = object_of(value).items()
+            repaired[name] = {key: _repair(one, level=level + 1) for key, one in named}
+        elif name in _LISTED:
+            repaired[name] = [_repair(one, level=level + 1) for one in list_of(value)]
+        elif name in _SINGLE and isinstance(value, Mapping):
+            repaired[name] = _repair(value, level=level + 1)
+        else:
+            repaired[name] = value
+    types = [one for one in _types(node) if one != "null"]
+    if is_item and len(types) == 1:
+        repaired["type"] = types[0]
+    if "array" in types or "items" in node:
+        repaired["items"] = _items(node.get("items"), level=level, is_item=is_item)
+    if isinstance(repaired.get("properties"), Mapping) and "required" in repaired:
+        repaired["required"] = _known(list_of(node["required"]), object_of(repaired["properties"]))
+    return repaired
+
+
+def _items(items: Json, *, level: int, is_item: bool) -> JsonObject:
+    if isinstance(items, list):  # in older drafts: one schema for each place
+        items = items[0] if len(items) == 1 else {"anyOf": items} if items else {}
+    repaired = _repair(items, level=level + 1, is_item=True)
+    return repaired or ({"type": "string"} if is_item else {})
+
+
+def _known(names: Iterable[Json], properties: JsonObject) -> list[Json]:
+    return [name for name in names if isinstance(name, str) and name in properties]
+
+
+def _types(schema: JsonObject, default: str = "") -> list[Json]:
+    kind = schema.get("type") or default
+    return [kind] if kind and isinstance(kind, str) else list(list_of(kind))

@@ -11,16 +11,18 @@ from copilot_admin.agent.client_functions.base import (
     ToolDefinition,
     ToolScope,
 )
-from copilot_admin.agent.client_functions.dashboard_widgets import (
+from copilot_admin.agent.client_functions.dashboard import (
+    AddGenerativeWidget,
     AddWidgetToDashboard,
+    ManageNavigationBar,
     UpdateWidgetInDashboard,
 )
-from copilot_admin.agent.client_functions.extra_widgets import GetExtraWidgetData
-from copilot_admin.agent.client_functions.generative_widget import AddGenerativeWidget
 from copilot_admin.agent.client_functions.mcp_tools import ExecuteAgentTool
-from copilot_admin.agent.client_functions.navigation_bar import ManageNavigationBar
-from copilot_admin.agent.client_functions.parameter_options import GetParamsOptions
 from copilot_admin.agent.client_functions.skills import GetSkillContent, SaveSkill
+from copilot_admin.agent.client_functions.widget_queries import (
+    GetExtraWidgetData,
+    GetParamsOptions,
+)
 from copilot_admin.agent.text import map_object_texts
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool_arguments import MAX_NAME, tool_name

@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.agent.client_functions.tool_schemas import ANY_OBJECT, repair_schema
+from copilot_admin.agent.client_functions.mcp_tools import ANY_OBJECT, repair_schema
 from protocol.json_schema import schema_fault
 
 TEXT = {"type": "string"}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from copilot_admin.agent.client_functions.base import ToolScope
-from copilot_admin.agent.client_functions.generative_widget import AddGenerativeWidget
+from copilot_admin.agent.client_functions.dashboard import AddGenerativeWidget
 from copilot_admin.agent.tools.html import MAX_CHARACTERS, clean_html, filter_style
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall

@@ -1,0 +1,133 @@
+"""Search for widgets that aren't on the dashboard, and options of a widget's parameters.
+
+Data of the found widgets is then fetched with `get_widget_data`;
+`copilot_admin/agent/client/widgets.py` decides which function of Workspace is called for it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from copilot_admin.agent.client.limits import WIDGET_DATA_MESSAGES
+from copilot_admin.agent.client.widget_data import GET_EXTRA_WIDGET_DATA, distinct_widgets
+from copilot_admin.agent.client.widgets import best_widgets, listed_widgets, row_text
+from copilot_admin.agent.client_functions.base import (
+    ClientFunction,
+    FunctionArguments,
+    ToolDefinition,
+    ToolScope,
+    describe,
+)
+from copilot_admin.agent.text import join_names, quote
+from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.agent.values.model_call import ToolCall
+from protocol.functions import GET_WIDGET_DATA
+from protocol.json import Json, JsonObject
+from protocol.models import Query, Widget, WidgetParam
+
+MAX_FOUND = 10
+
+
+class FindWidgets(BaseModel):
+    """Finds widgets that are not listed, by words. Use it when no listed widget has the data."""
+
+    query: Annotated[str, Field(min_length=1, description="What the widget should show.")]
+
+
+class GetExtraWidgetData(ClientFunction):
+    """Available while there are more widgets than the prompt lists."""
+
+    name = GET_EXTRA_WIDGET_DATA
+    only_reads = True
+    limit_messages = WIDGET_DATA_MESSAGES
+
+    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
+        """Yield the search, which the server answers."""
+        _, others = listed_widgets(scope.widgets, query=scope.query)
+
+        def answer(call: ToolCall) -> str:
+            wanted = read_arguments(FindWidgets, call).query
+            found = best_widgets(wanted, distinct_widgets(scope.widgets), limit=MAX_FOUND)
+            rows = (row_text(one, query=scope.query) for one in found)
+            return "\n".join((f"The {GET_WIDGET_DATA} tool can get these:", *rows))
+
+        if others:
+            schema = describe("find_widgets", FindWidgets)
+            yield ToolDefinition(schema=schema, function=self.name, answer=answer)
+
+    def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+        """Return the one tool for the data of all widgets."""
+        return GET_WIDGET_DATA, arguments
+
+
+class WantedOptions(FunctionArguments):
+    """Gets the values that a parameter of a widget may have.
+
+    Use it before `get_widget_data` when a parameter is listed with `"options": "ask"` and you do
+    not know the exact value.
+    """
+
+    widget: str = Field(description="The id of an offered widget, exactly as listed.")
+    param: str = Field(description="The name of its parameter.")
+
+    def build(self, scope: ToolScope) -> JsonObject:
+        widget = self._find_widget([one for one in scope.widgets if _params_to_ask(one)])
+        params = _params_to_ask(widget)
+        if self.param not in params:
+            raise ToolMistake(
+                f"The parameter {quote(self.param)} of {quote(widget.ref)} has no options to get. "
+                f"Those that have: {join_names(params)}."
+            )
+        query: JsonObject = {
+            "origin": widget.origin,
+            "id": widget.widget_id,
+            "param": self.param,
+            "options_endpoint_input_args": _inherited_values(params[self.param], widget),
+        }
+        return {"param_options_queries": [query]}
+
+    def _find_widget(self, widgets: Sequence[Widget]) -> Widget:
+        for widget in widgets:
+            if self.widget in (widget.ref, widget.widget_id, widget.name):
+                return widget
+        ids = join_names(widget.ref for widget in widgets)
+        raise ToolMistake(
+            f"There are no options to get for {quote(self.widget)}. Widgets with some: {ids}."
+        )
+
+
+class GetParamsOptions(ClientFunction):
+    """Available while a widget whose options only an endpoint knows is offered to the model."""
+
+    name = "get_params_options"
+    arguments = WantedOptions
+    only_reads = True
+    label = "Options of parameters"
+
+    def is_available(self, scope: ToolScope) -> bool:
+        return any(map(_params_to_ask, scope.widgets))
+
+    def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+        """Return the first query, because only one is ever sent."""
+        match arguments:
+            case {"param_options_queries": [Mapping() as sent, *_]}:
+                wanted = (sent.get("origin"), sent.get("id"))
+                refs = (w.ref for w in query.widgets.all() if (w.origin, w.widget_id) == wanted)
+                widget = next(refs, f"{wanted[0]}/{wanted[1]}")
+                return self.name, {"widget": widget, "param": sent.get("param")}
+        return self.name, {}
+
+
+def _params_to_ask(widget: Widget) -> dict[str, WidgetParam]:
+    return {one.name: one for one in widget.params if one.get_options and not one.options}
+
+
+def _inherited_values(param: WidgetParam, widget: Widget) -> dict[str, Json]:
+    values = widget.input_args()
+    rows = ((row.get("name"), row.get("inherit_value_from")) for row in param.options_params)
+    return {
+        name: values[source]
+        for name, source in rows
+        if isinstance(name, str) and isinstance(source, str) and source in values
+    }
