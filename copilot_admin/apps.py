@@ -2,7 +2,7 @@
 
 from django.apps import AppConfig
 from django.db.backends.signals import connection_created
-from django.db.models.signals import post_delete, post_migrate, post_save
+from django.db.models.signals import post_delete, post_migrate, post_save, pre_migrate
 from django.urls import register_converter
 from django.urls.converters import IntConverter
 
@@ -29,12 +29,14 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.models import ModelPrice, Provider
         from copilot_admin.pricing.prices import add_demo_price, clear_price_cache_on_change
         from copilot_admin.storage.errors import reject_nul_on_sqlite
+        from copilot_admin.storage.schema import reject_partial_upgrade
         from copilot_admin.telemetry.finished_runs import LISTENERS
         from copilot_admin.telemetry.run_log import log_run
 
         register_converter(IdConverter, "id")
         connection_created.connect(reject_nul_on_sqlite)
         LISTENERS.append(log_run)
+        pre_migrate.connect(reject_partial_upgrade, sender=self)
         post_migrate.connect(create_roles, sender=self)
         post_save.connect(record_account_change, sender=User)
         post_save.connect(end_sessions_of_disabled_user, sender=User)

@@ -95,22 +95,13 @@ def create_objects(apps: object, schema_editor: BaseDatabaseSchemaEditor) -> Non
     schema_editor.execute(POSTGRESQL_SEARCH)
 
 
-# The migrations before the schema was squashed: a database that has them all has these objects.
+# Migrations of development versions. A database has all of them, or none.
 REPLACED = (
-    '0002_blob_parts', '0003_node_agent', '0004_ordered_payload_and_key_scope', '0005_data_notes',
-    '0006_data_seen', '0007_citations_of_documents', '0008_reasoning_and_most_data',
-    '0009_tool_calling', '0010_images_for_models', '0011_files_read', '0012_components',
-    '0013_component_calls', '0014_other_providers', '0015_images_in_html',
-    '0016_deletion_of_copilots', '0017_indexes', '0018_limits_of_client_calls',
-    '0019_version_notes', '0020_read_links', '0021_saved_questions', '0022_tags_and_archive',
-    '0023_pending_imports', '0024_allowed_origins', '0025_search', '0026_filters',
-    '0027_saved_views', '0028_review', '0029_model_prices', '0030_costs_so_far', '0031_rollups',
-    '0032_daily_totals', '0033_learning', '0034_replays', '0035_transcript_exports', '0036_users',
-    '0037_limits', '0038_members_and_log_ins', '0039_audit_trail', '0040_alerts', '0041_privacy',
-    '0042_erased_users', '0043_feedback_once', '0044_late_thumbs',
-    '0045_index_of_callers_and_trail', '0046_indexes_of_review', '0048_answers_that_failed',
-    '0049_share_of_queues', '0056_origins', '0057_skipped_seats', '0058_indexes_within_others',
-    '0059_indexes_of_beginnings',
+    '0003_alerts_without_quotes', '0004_limit_rejections', '0005_remove_filling',
+    '0006_whole_blobs', '0007_copilot_fallbacks', '0008_provider_options',
+    '0009_reported_costs', '0010_provider_checks', '0011_demo_copilots',
+    '0012_usage_of_callers_and_tools', '0013_evaluations', '0014_sign_in', '0015_assignments',
+    '0016_reroute_approval', '0017_demo_provider',
 )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TypeAlias
 
-from django.db import connection
+from django.core.management import CommandError
+from django.db import connection, connections
 from django.db.migrations import Migration
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
@@ -34,4 +35,20 @@ def replaced_migrations() -> frozenset[_Name]:
 
 def is_current() -> bool:
     """Return whether all known migrations are applied; a newer schema is current too."""
-    return known_migrations() <= MigrationRecorder(connection).applied_migrations().keys()
+    applied = MigrationRecorder(connection).applied_migrations().keys()
+    return known_migrations() | replaced_migrations() <= applied
+
+
+def reject_partial_upgrade(*, using: str, **_: object) -> None:
+    """Stop `migrate` for a database that has only some of the replaced migrations.
+
+    Raises:
+        CommandError: Django would apply nothing, and the tables would be the old ones.
+    """
+    recorder = MigrationRecorder(connections[using])
+    applied = {name for name in recorder.applied_migrations() if name[0] == "copilot_admin"}
+    if len(applied) > 1 and not replaced_migrations() <= applied:
+        raise CommandError(
+            "This database is of an earlier development version. Run `migrate` with the last "
+            "version that has 0017_demo_provider, then with this one. See docs/operations.md."
+        )

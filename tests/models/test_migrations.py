@@ -1,14 +1,14 @@
-"""Migrations: complete, an upgrade for databases of the former chain, with search and triggers."""
+"""Migrations: complete, replacing those of development versions, with search and triggers."""
 
 from collections.abc import Iterator
 
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 import pytest
 
+from copilot_admin.storage.schema import is_current
 from tests.databases import IS_POSTGRESQL
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -27,16 +27,6 @@ TRIGGERS = {
 }
 
 
-def names_of_code() -> list[str]:
-    loader = MigrationLoader(None)
-    plan = loader.graph.forwards_plan(loader.graph.leaf_nodes(APP)[0])
-    return [name for app, name in plan if app == APP]
-
-
-def replaced() -> list[tuple[str, str]]:
-    return list(MigrationLoader(None).disk_migrations[APP, SQUASHED].replaces)
-
-
 def column(query: str) -> Iterator[str]:
     with connection.cursor() as cursor:
         cursor.execute(query)
@@ -48,22 +38,22 @@ def test_no_change_of_a_model_lacks_its_migration(capsys):
     assert capsys.readouterr().out == "No changes detected\n"
 
 
-def test_a_database_of_the_former_chain_has_only_later_migrations_to_apply():
-    recorder = MigrationRecorder(connection)
-    initial, squashed, *later = names_of_code()
-    for name in (squashed, *later):
-        recorder.record_unapplied(APP, name)
-    applied = {name for app, name in recorder.applied_migrations() if app == APP}
-    assert applied == {initial, *(name for _, name in replaced())}
+@pytest.fixture
+def recorder() -> MigrationRecorder:
+    return MigrationRecorder(connection)
 
+
+def test_a_database_with_the_replaced_migrations_is_current(recorder):
+    recorder.record_unapplied(APP, SQUASHED)
     executor = MigrationExecutor(connection)
-
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes(APP))
-    assert [migration.name for migration, _ in plan] == later
+    assert executor.migration_plan(executor.loader.graph.leaf_nodes(APP)) == []
 
 
-def test_the_last_migration_of_the_former_chain_is_replaced():
-    assert (len(replaced()), replaced()[-1]) == (51, (APP, "0059_indexes_of_beginnings"))
+def test_a_database_with_some_of_them_is_rejected(recorder):
+    recorder.record_unapplied(APP, "0017_demo_provider")
+    with pytest.raises(CommandError):
+        call_command("migrate", verbosity=0)
+    assert not is_current()
 
 
 def test_search_and_audit_objects_exist():
