@@ -14,7 +14,7 @@ from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.errors import is_outage, is_refusal
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.telemetry.run_log import ThrottledWarnings
-from copilot_admin.transcripts.store.end_users import save_end_user
+from copilot_admin.transcripts.end_users import save_end_user
 from protocol.json import Json
 from protocol.redaction import redact, redact_text
 

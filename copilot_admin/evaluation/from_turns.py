@@ -12,9 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.copilots.test_cases import fill_case
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.questions import parse_case, save_last
-from copilot_admin.models import Conversation, Copilot, Outcome, TestCase, Turn
+from copilot_admin.models import Conversation, Copilot, Node, Outcome, TestCase, Turn
 from copilot_admin.transcripts.queries import (
-    MessageView,
     Tree,
     TurnView,
     attempts_of,
@@ -213,7 +212,7 @@ def _widgets(places: JsonObject, found: Mapping[str, Sequence[Json]]) -> Iterato
             yield {"widget": widget, "place": place, "items": list(items)}
 
 
-def _results(turn: TurnView) -> list[MessageView]:
+def _results(turn: TurnView) -> list[Node]:
     return [
         message
         for run in turn.runs

@@ -3,21 +3,23 @@
 from functools import partial
 
 from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
 from django_tasks import task
 
 from copilot_admin.jobs.tasks import is_queued, run_batches
-from copilot_admin.models import TranscriptExport
+from copilot_admin.models import ExportState, TranscriptExport
 from copilot_admin.transcripts.exports.reading import ExportOptions
-from copilot_admin.transcripts.exports.records import begin_export, take_over
-from copilot_admin.transcripts.exports.writing import BatchOutcome, ExportWriter
+from copilot_admin.transcripts.exports.records import begin_export
+from copilot_admin.transcripts.exports.writing import ExportWriter
+from copilot_admin.transcripts.store.checkpoints import is_missed
 
 
 @task
 def write_export(export_id: int, claim: int) -> None:
     """Write a part of an export; a periodic task resumes it if it is interrupted."""
     writer = ExportWriter(export_id, claim)
-    last = run_batches(writer.write_batch, lambda step: step is BatchOutcome.ENDED)
-    if last is BatchOutcome.MOVED:
+    if run_batches(writer.write_batch, lambda has_more: not has_more):
         write_export.enqueue(export_id, claim)
 
 
@@ -32,5 +34,13 @@ def export_in_background(
 
 
 def resume_exports() -> None:
-    for export_id, claim in take_over(partial(is_queued, write_export)):
-        write_export.enqueue(export_id, claim)
+    """Claim and enqueue the exports that no process writes; each has only one claimant."""
+    now = timezone.now()
+    running = TranscriptExport.objects.kept().filter(state=ExportState.RUNNING)
+    stalled = running.filter(is_missed("moved_at", now))
+    for pk, claim in list(stalled.values_list("pk", "claim")):
+        own = stalled.filter(pk=pk, claim=claim)
+        if not is_queued(write_export, pk, claim) and own.update(
+            claim=F("claim") + 1, moved_at=now
+        ):
+            write_export.enqueue(pk, claim + 1)

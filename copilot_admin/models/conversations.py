@@ -12,6 +12,7 @@ from copilot_admin.models.access import EndUser
 from copilot_admin.models.copilots import Copilot
 from copilot_admin.models.fields import Record
 from copilot_admin.models.pricing import COST
+from protocol.json import JsonObject
 
 HASH_LENGTH = 32  # hexadecimal digits of a 128-bit keyed BLAKE2b
 # Prefix of the principal of playground conversations: `playground:<user id>`.
@@ -198,6 +199,8 @@ class Node(Record):
     echo_differs = models.BooleanField(default=False)
     from_history = models.BooleanField(default=False)
     created_at = models.DateTimeField()
+    # Of a call or result, set by `transcripts.queries`.
+    data: "JsonObject | None" = None
 
     class Meta:
         ordering = ["conversation", "depth", "id"]

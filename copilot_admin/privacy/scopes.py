@@ -7,7 +7,7 @@ import re
 from django.db.models import Q
 
 from copilot_admin.models.privacy import ScopeColumns
-from copilot_admin.transcripts.store.rollups import person_of
+from copilot_admin.transcripts.store.rollups import caller_of
 
 NOTHING = Q(pk__in=[])
 LAST_DAY = date.max - timedelta(days=1)  # a scope ends at the beginning of the next day
@@ -79,7 +79,7 @@ def caller_days_in(scope: PrivacyScope) -> Q:
     if scope.user is not None and scope.principal:
         return NOTHING
     return _match(
-        principal=scope.principal if scope.user is None else person_of(scope.user),
+        principal=caller_of(scope.user, scope.principal),
         copilot_id=scope.copilot,
         day__gte=scope.since and scope.since.date(),
         day__lt=scope.until and scope.until.date(),

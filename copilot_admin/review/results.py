@@ -1,10 +1,21 @@
 """Result of a review queue: verdicts, labels, and the agreement of two reviewers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from copilot_admin.models import Criterion, CriterionKind, Mark, Rating, ReviewQueue, Verdict
+from django.db.models import Prefetch
+
+from copilot_admin.models import (
+    Conversation,
+    Criterion,
+    CriterionKind,
+    Mark,
+    Rating,
+    ReviewQueue,
+    TurnNote,
+    Verdict,
+)
 
 RATING = 0  # stands for the rating among the ids of criteria
 
@@ -87,3 +98,37 @@ def _compare(verdicts: Sequence[Verdict]) -> list[Agreement]:
             both = [(one, other) for one, other in both if one is not None and other is not None]
         results.append(measure_agreement(both, name=criterion.name))
     return [one for one in results if one.number]
+
+
+Verdicts = Mapping[int | None, Sequence[Verdict]]  # by turn; of the whole under None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnReview:
+    """Notes and verdicts on a turn."""
+
+    notes: Sequence[TurnNote] = ()
+    verdicts: Sequence[Verdict] = ()
+
+
+def verdicts_on(conversation: Conversation) -> Verdicts:
+    """Return all verdicts on a conversation and its turns, with their marks in the team's order."""
+    marks = Mark.objects.select_related("criterion")
+    ordered = marks.order_by("criterion__position", "criterion__name")
+    rows = Verdict.objects.filter(conversation=conversation).select_related("author")
+    by_turn: dict[int | None, list[Verdict]] = defaultdict(list)
+    for row in rows.prefetch_related(Prefetch("marks", ordered)).order_by("id"):
+        by_turn[row.turn_id].append(row)
+    return by_turn
+
+
+def turn_reviews(
+    conversation: Conversation, turns: Iterable[int], verdicts: Verdicts
+) -> Mapping[int, TurnReview]:
+    """Return the notes and verdicts of some turns."""
+    wanted = list(turns)
+    notes: dict[int, list[TurnNote]] = defaultdict(list)
+    rows = TurnNote.objects.filter(turn__in=wanted, turn__conversation=conversation)
+    for row in rows.select_related("author").order_by("id"):
+        notes[row.turn_id].append(row)
+    return {turn: TurnReview(notes=notes[turn], verdicts=verdicts.get(turn, ())) for turn in wanted}

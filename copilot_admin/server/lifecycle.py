@@ -30,7 +30,7 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.tracing import start_tracing, stop_tracing
 from copilot_admin.transcripts.store.checkpoints import reap
-from copilot_admin.transcripts.store.spooled_runs import replay_spool
+from copilot_admin.transcripts.store.transcript_store import replay_spool
 
 STOP_SECONDS = 5.0  # for each thread
 # Objects that come before Python looks for cycles among them; its 700 are fewer than a short request

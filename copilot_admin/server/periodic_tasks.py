@@ -41,8 +41,7 @@ from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.exports.records import sweep_exports
 from copilot_admin.transcripts.store.checkpoints import HEARTBEAT_SECONDS
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
-from copilot_admin.transcripts.store.spooled_runs import replay_spool
-from copilot_admin.transcripts.store.transcript_store import STORE
+from copilot_admin.transcripts.store.transcript_store import STORE, replay_spool
 
 T = TypeVar("T")
 MINUTE, HOUR = 60.0, 3600.0

@@ -1,4 +1,4 @@
-"""Conditions and choices of the filters of the transcript list."""
+"""Conditions and choices of the filters of the transcript list; a condition of None has no value."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,22 +12,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import (
     Assignment,
     Copilot,
     EndpointKey,
     EndUser,
     Feedback,
-    Mark,
-    Provider,
-    ReviewQueue,
     Run,
     SeenKind,
     SeenValue,
-    Verdict,
 )
-from copilot_admin.transcripts.search.users import match_users
+from copilot_admin.transcripts.end_users import match_users
 
 Label = str | Promise
 Choices = Iterable[tuple[str, Label]]
@@ -44,10 +39,6 @@ PERIODS: Mapping[str, Label] = {
 }
 
 
-def match_copilots(text: str) -> Q | None:
-    return _any_of("copilot_id", find_copilots(text))
-
-
 def find_copilots(text: str) -> list[int]:
     """Return the ids of copilots with this name or id, or with one of these slugs."""
     name, slugs = text.casefold(), {text, *text.split(",")[:MAX_CHOICES]}
@@ -56,20 +47,20 @@ def find_copilots(text: str) -> list[int]:
     return found or [pk for pk, _, _ in rows if str(pk) == text]
 
 
-def match_user(text: str) -> Q | None:
-    return _any_of("user_id", find_users(text))
-
-
 def find_users(text: str) -> list[int]:
     """Return the ids of users with this id, address, name or hash for providers."""
     return list(EndUser.objects.filter(match_users(text)).values_list("pk", flat=True)[:MAX_USERS])
 
 
-def _any_of(field: str, ids: list[int]) -> Q | None:
-    if not ids:
-        return None
+def match_any(field: str, ids: list[int]) -> Q | None:
+    """Match one of some ids; None if there is none."""
     # With one value an index returns the rows in the order of the list.
-    return Q(**{field: ids[0]}) if len(ids) == 1 else Q(**{f"{field}__in": ids})
+    return Q(**{field: ids[0]} if len(ids) == 1 else {f"{field}__in": ids}) if ids else None
+
+
+def match_among(rows: "QuerySet[Any]", column: str) -> Q:
+    """Match the conversations that a column of other rows names."""
+    return Q(pk__in=rows.order_by().values(column))
 
 
 def match_callers(text: str) -> Q | None:
@@ -92,10 +83,6 @@ def by_number(match: Callable[[int], Q]) -> Callable[[str], Q | None]:
         return None if number is None else match(number)
 
     return find
-
-
-def match_versions(number: int) -> Q:
-    return match_runs(Q(copilot_version__number=number))
 
 
 def match_runs(run: Q) -> Q:
@@ -127,31 +114,9 @@ def match_reasons(text: str) -> Q:
     return (Q(n_up__gt=0) | Q(n_down__gt=0)) & Q(pk__in=given)
 
 
-def match_labels(number: int) -> Q:
-    marks = Mark.objects.filter(criterion=number)
-    return Q(pk__in=marks.order_by().values("verdict__conversation"))
-
-
-def match_verdicts(rating: str) -> Q:
-    rated = Verdict.objects.filter(rating=rating)
-    return Q(pk__in=rated.order_by().values("conversation"))
-
-
 def match_ids(text: str) -> Q | None:
     numbers = [_parse_integer(one) for one in text.split(",")[:MAX_CHOICES]]
     return Q(pk__in=[number for number in numbers if number is not None])
-
-
-def match_queues(number: int) -> Q:
-    return Q(pk__in=Assignment.objects.filter(queue=number).order_by().values("conversation"))
-
-
-def match_assigned(text: str) -> Q | None:
-    """Match conversations that a reviewer still has to review, by user name."""
-    waiting = Assignment.objects.filter(
-        reviewer__username=text, done_at=None, queue__is_closed=False
-    )
-    return Q(pk__in=waiting.order_by().values("conversation"))
 
 
 def _parse_integer(text: str) -> int | None:
@@ -173,17 +138,13 @@ def list_copilots() -> Choices:
     ]
 
 
-def _value_choices(rows: "QuerySet[Any]", column: str) -> Choices:
+def list_values(rows: "QuerySet[Any]", column: str) -> Choices:
     """Return the values of a column as choices labelled with the value."""
     return [(value, value) for value in rows.values_list(column, flat=True)[:MAX_CHOICES]]
 
 
-def list_tags() -> Choices:
-    return [(tag, tag) for tag in known_tags(Copilot.objects.all())[:MAX_CHOICES]]
-
-
-def list_providers() -> Choices:
-    return _value_choices(Provider.objects.order_by("name"), "name")
+def list_seen(kind: SeenKind) -> Callable[[], Choices]:
+    return lambda: list_values(SeenValue.objects.filter(kind=kind).order_by("value"), "value")
 
 
 def list_callers() -> Choices:
@@ -191,24 +152,11 @@ def list_callers() -> Choices:
     return [("anonymous", _("Without a key")), *((f"key:{pk}", name) for pk, name in keys)]
 
 
-def list_queues() -> Choices:
-    queues = ReviewQueue.objects.order_by("is_closed", "-id").values_list("pk", "name")
-    return [(str(pk), name) for pk, name in queues[:MAX_CHOICES]]
-
-
 def list_reviewers() -> Choices:
     waiting = Assignment.objects.filter(done_at=None, reviewer__isnull=False)
-    return _value_choices(waiting.order_by("reviewer__username").distinct(), "reviewer__username")
+    return list_values(waiting.order_by("reviewer__username").distinct(), "reviewer__username")
 
 
 def list_users() -> Choices:
     rows = EndUser.objects.order_by("-last_at").values_list("identifier", "name", "email")
     return [(known, name or email or known) for known, name, email in rows[:MAX_CHOICES]]
-
-
-def list_seen(kind: SeenKind) -> Callable[[], Choices]:
-    return lambda: _value_choices(SeenValue.objects.filter(kind=kind).order_by("value"), "value")
-
-
-def match_tags(text: str) -> Q:
-    return Q(copilot__in=[one.pk for one in tagged(Copilot.objects.all(), text).only("pk")])

@@ -1,7 +1,7 @@
 """Filters of the transcript list, shared with saved views, exports and the command line."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, time
 from math import ceil, floor
 from typing import Any
 
@@ -11,10 +11,32 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from django_filters import DateFilter, Filter, FilterSet, NumberFilter
 
-from copilot_admin.models import Conversation, Outcome, Rating, ReviewState, SeenKind
+from copilot_admin.copilots.tags import known_tags, tagged
+from copilot_admin.models import (
+    Assignment,
+    Conversation,
+    Copilot,
+    Mark,
+    Outcome,
+    Provider,
+    Rating,
+    ReviewQueue,
+    ReviewState,
+    SeenKind,
+    Verdict,
+)
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.transcripts import filter_conditions as conditions
-from copilot_admin.transcripts.filter_conditions import Choices, Label
+from copilot_admin.transcripts.filter_conditions import (
+    MAX_CHOICES,
+    Choices,
+    Label,
+    by_number,
+    match_among,
+    match_any,
+    match_runs,
+    midnight,
+)
 from copilot_admin.transcripts.verdicts import labels
 
 FindCondition = Callable[[str], Q | None]
@@ -29,7 +51,11 @@ RANGES = (
 
 
 class ConditionField(forms.CharField):
-    """A choice or typed text, cleaned to its condition on conversations."""
+    """A choice or typed text, cleaned to its condition on conversations.
+
+    `find` returns the condition for a text, or None if there is no such value; `choices` returns the
+    suggestions.
+    """
 
     def __init__(
         self,
@@ -53,13 +79,7 @@ class ConditionField(forms.CharField):
 
 
 class TypedFilter(Filter):
-    """Filter with a text input that suggests values.
-
-    Keyword Arguments:
-        label, hint: Texts of the input.
-        find: Returns the condition for a text, or None if there is no such value.
-        choices: Returns the suggestions.
-    """
+    """Filter with a text input that suggests values; see `ConditionField`."""
 
     field_class = ConditionField
 
@@ -102,53 +122,58 @@ def _yes_or_no(label: Label, **lookup: Any) -> SelectFilter:
     )
 
 
-def _filter_since(rows: QuerySet[Conversation], _name: str, day: date) -> QuerySet[Conversation]:
-    return rows.filter(last_at__gte=conditions.midnight(day))
-
-
-def _filter_until(rows: QuerySet[Conversation], _name: str, day: date) -> QuerySet[Conversation]:
-    return rows.filter(last_at__lte=datetime.combine(day, time.max, UTC))
+def _limit(kind: type[Filter], label: Label, **kwargs: Any) -> Filter:
+    return kind(label=label, min_value=0, **kwargs)
 
 
 FILTERS: dict[str, Filter] = {
     "copilot": TypedFilter(
         label=_("Copilot"),
-        find=conditions.match_copilots,
+        find=lambda text: match_any("copilot_id", conditions.find_copilots(text)),
         choices=conditions.list_copilots,
         hint=_("Name"),
     ),
     "tag": TypedFilter(
         label=_("Tag"),
-        find=conditions.match_tags,
-        choices=conditions.list_tags,
+        find=lambda tag: Q(
+            copilot__in=[one.pk for one in tagged(Copilot.objects.all(), tag).only("pk")]
+        ),
+        choices=lambda: [(tag, tag) for tag in known_tags(Copilot.objects.all())[:MAX_CHOICES]],
     ),
     "version": TypedFilter(
-        label=_("Version"), find=conditions.by_number(conditions.match_versions), choices=list
+        label=_("Version"),
+        find=by_number(lambda number: match_runs(Q(copilot_version__number=number))),
+        choices=list,
     ),
     "model": TypedFilter(
         label=_("Model"),
-        find=lambda model: conditions.match_runs(Q(model=model)),
+        find=lambda model: match_runs(Q(model=model)),
         choices=conditions.list_seen(SeenKind.MODEL),
     ),
     "provider": TypedFilter(
         label=_("Provider"),
-        find=lambda provider: conditions.match_runs(Q(provider=provider)),
-        choices=conditions.list_providers,
+        find=lambda provider: match_runs(Q(provider=provider)),
+        choices=lambda: conditions.list_values(Provider.objects.order_by("name"), "name"),
     ),
     "caller": SelectFilter(
         label=_("API key"), find=conditions.match_callers, choices=conditions.list_callers
     ),
     "user": TypedFilter(
         label=_("User"),
-        find=conditions.match_user,
+        find=lambda text: match_any("user_id", conditions.find_users(text)),
         choices=conditions.list_users,
         hint=_("ID, e-mail or name"),
     ),
     "days": SelectFilter(
         label=_("Period"), find=conditions.match_days, choices=conditions.PERIODS.items
     ),
-    "since": DateFilter(label=_("From"), method=_filter_since),
-    "until": DateFilter(label=_("To"), method=_filter_until),
+    "since": DateFilter(
+        label=_("From"), method=lambda rows, _, day: rows.filter(last_at__gte=midnight(day))
+    ),
+    "until": DateFilter(
+        label=_("To"),
+        method=lambda rows, _, day: rows.filter(last_at__lte=datetime.combine(day, time.max, UTC)),
+    ),
     "outcome": SelectFilter(
         {
             **{one.value: (one.label, Q(last_outcome=one.value)) for one in Outcome},
@@ -159,7 +184,7 @@ FILTERS: dict[str, Filter] = {
     "error": TypedFilter(
         label=_("Error type"),
         # The first condition matches the index.
-        find=lambda code: conditions.match_runs(~Q(error_code="") & Q(error_code=code)),
+        find=lambda code: match_runs(~Q(error_code="") & Q(error_code=code)),
         choices=conditions.list_seen(SeenKind.ERROR),
     ),
     "judged": SelectFilter(
@@ -175,27 +200,19 @@ FILTERS: dict[str, Filter] = {
         find=conditions.match_reasons,
         choices=conditions.list_seen(SeenKind.REASON),
     ),
-    "tokens-from": IntegerFilter(
-        label=_("Tokens from"), field_name="tokens", lookup_expr="gte", min_value=0
-    ),
-    "tokens-to": IntegerFilter(
-        label=_("Tokens to"), field_name="tokens", lookup_expr="lte", min_value=0
-    ),
-    "cost-from": NumberFilter(
-        label=_("Cost from ($)"), field_name="cost", lookup_expr="gte", min_value=0
-    ),
-    "cost-to": NumberFilter(
-        label=_("Cost to ($)"), field_name="cost", lookup_expr="lte", min_value=0
-    ),
-    "ttft-from": NumberFilter(
-        label=_("First token from (s)"),
+    "tokens-from": _limit(IntegerFilter, _("Tokens from"), field_name="tokens", lookup_expr="gte"),
+    "tokens-to": _limit(IntegerFilter, _("Tokens to"), field_name="tokens", lookup_expr="lte"),
+    "cost-from": _limit(NumberFilter, _("Cost from ($)"), field_name="cost", lookup_expr="gte"),
+    "cost-to": _limit(NumberFilter, _("Cost to ($)"), field_name="cost", lookup_expr="lte"),
+    "ttft-from": _limit(
+        NumberFilter,
+        _("First token from (s)"),
         method=lambda rows, _, s: rows.filter(ttft_ms__gte=ceil(s * MS_PER_SECOND)),
-        min_value=0,
     ),
-    "ttft-to": NumberFilter(
-        label=_("First token to (s)"),
+    "ttft-to": _limit(
+        NumberFilter,
+        _("First token to (s)"),
         method=lambda rows, _, s: rows.filter(ttft_ms__lte=floor(s * MS_PER_SECOND)),
-        min_value=0,
     ),
     "call": _yes_or_no(_("Widget calls"), has_call=True),
     "branch": _yes_or_no(_("Edited questions"), has_branch=True),
@@ -206,24 +223,40 @@ FILTERS: dict[str, Filter] = {
         label=_("Review"),
     ),
     "verdict": SelectFilter(
-        {one.value: (one.label, conditions.match_verdicts(one.value)) for one in Rating},
+        {
+            one.value: (
+                one.label,
+                match_among(Verdict.objects.filter(rating=one.value), "conversation"),
+            )
+            for one in Rating
+        },
         label=_("Verdict"),
     ),
     "label": SelectFilter(
         label=_("Label"),
-        find=conditions.by_number(conditions.match_labels),
+        find=by_number(
+            lambda pk: match_among(Mark.objects.filter(criterion=pk), "verdict__conversation")
+        ),
         choices=lambda: [(str(label.pk), label.name) for label in labels()],
     ),
     "assigned": TypedFilter(
         label=_("Assigned to"),
-        find=conditions.match_assigned,
+        find=lambda name: match_among(
+            Assignment.objects.filter(
+                reviewer__username=name, done_at=None, queue__is_closed=False
+            ),
+            "conversation",
+        ),
         choices=conditions.list_reviewers,
         hint=_("User name"),
     ),
     "queue": SelectFilter(
         label=_("Review queue"),
-        find=conditions.by_number(conditions.match_queues),
-        choices=conditions.list_queues,
+        find=by_number(lambda pk: match_among(Assignment.objects.filter(queue=pk), "conversation")),
+        choices=lambda: [
+            (str(one.pk), one.name)
+            for one in ReviewQueue.objects.order_by("is_closed", "-id")[:MAX_CHOICES]
+        ],
     ),
     "ids": TypedFilter(
         label=_("Selected"), find=conditions.match_ids, choices=list, hint=_("Numbers")

@@ -18,7 +18,7 @@ from copilot_admin.privacy.counting import RemovalPreview, preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store.end_rows import finish
-from copilot_admin.transcripts.store.spooled_runs import end_to_json, replay_spool
+from copilot_admin.transcripts.store.transcript_store import end_to_json, replay_spool
 from tests.factories import make_call, make_case, make_result, make_user, make_version
 from tests.jobs.test_deletion import everything, fill
 from tests.transcripts.store.journaling import START, Client, ai, end_of

@@ -13,8 +13,7 @@ from copilot_admin.models import CallerDay, Conversation, EndUser, Outcome, Run
 from copilot_admin.privacy import holds
 from copilot_admin.privacy.counting import preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.transcripts.search.users import find_user
-from copilot_admin.transcripts.store.end_users import save_end_user
+from copilot_admin.transcripts.end_users import find_user, save_end_user
 from tests.factories import make_call, make_version
 from tests.jobs.test_removal import remove
 from tests.transcripts.store.journaling import START, Client, ai

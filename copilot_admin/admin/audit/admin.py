@@ -1,11 +1,14 @@
 """The audit log, read-only."""
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
@@ -14,7 +17,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from copilot_admin.admin.audit.download import MEDIA_TYPES, stream_file
 from copilot_admin.admin.audit.entry import (
     find_url,
     has_correct_hash,
@@ -26,9 +28,11 @@ from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter, ParameterFilter
 from copilot_admin.admin.common.html import chip, format_time
 from copilot_admin.admin.site.site import site
+from copilot_admin.audit.forwarding import entry_values, format_json
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry
+from copilot_admin.rendering.csv_safe import format_csv
 
 FOLDER = "admin/copilot_admin/auditentry"
 MAX_NAMES = 300
@@ -172,3 +176,26 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
             PermissionDenied: Always.
         """
         raise PermissionDenied
+
+
+BATCH_SIZE = 1000
+COLUMNS = tuple(field.attname for field in AuditEntry._meta.concrete_fields)
+BOM = "\ufeff"  # spreadsheets need it to read UTF-8
+MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
+
+
+async def stream_file(rows: QuerySet[AuditEntry], form: str) -> AsyncIterator[str]:
+    """Yield the file in batches, so that it's never in memory as a whole."""
+    yield BOM + format_csv([COLUMNS]) if form == "csv" else ""
+    sequence = 0
+
+    def load() -> list[AuditEntry]:
+        return list(rows.filter(sequence__gt=sequence).order_by("sequence")[:BATCH_SIZE])
+
+    while batch := await sync_to_async(load)():
+        if form == "jsonl":
+            yield "".join(f"{format_json(one)}\n" for one in batch)
+        else:
+            entries = map(entry_values, batch)
+            yield format_csv([str(one[name] or "") for name in COLUMNS] for one in entries)
+        sequence = batch[-1].sequence

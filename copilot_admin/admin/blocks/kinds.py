@@ -6,9 +6,10 @@ from typing import ClassVar, TypeAlias
 from django.utils.safestring import SafeString
 
 from copilot_admin.admin.blocks.contents import DataExcerpt
+from copilot_admin.models import Node
 from copilot_admin.rendering.charts import DrawnChart
 from copilot_admin.rendering.markdown import safe_html
-from copilot_admin.transcripts.queries import CallView, MessageView
+from copilot_admin.transcripts.queries import CallView
 
 FOLDER = "admin/copilot_admin/conversation/blocks"
 
@@ -102,7 +103,7 @@ class SourceResult:
 class CallResult:
     """A message with the results of one call; `goes_on` if it has more than is shown."""
 
-    message: MessageView
+    message: Node
     sources: tuple[SourceResult, ...]
     goes_on: bool = False
 

@@ -12,13 +12,11 @@ from copilot_admin.admin.blocks.contents import DisplayLimits, build_excerpt
 from copilot_admin.admin.blocks.kinds import CallResult, FileLine, SourceResult
 from copilot_admin.agent.documents.document import PageNoun
 from copilot_admin.agent.documents.registry import format_of
-from copilot_admin.transcripts.queries import MessageView
+from copilot_admin.models import Node
 from protocol.json import Json, JsonObject, integer_of, list_of, object_of, objects_of, text_of
 
 
-def build_results(
-    messages: Iterable[MessageView], *, limits: DisplayLimits
-) -> Iterator[CallResult]:
+def build_results(messages: Iterable[Node], *, limits: DisplayLimits) -> Iterator[CallResult]:
     """Yield function results until the limit of pieces is reached."""
     left = limits.pieces
     for message in messages:
@@ -31,12 +29,12 @@ def build_results(
         left -= len(sources) + 1  # a message has a frame of its own
 
 
-def _read_sources(message: MessageView, limits: DisplayLimits) -> Iterator[SourceResult]:
+def _read_sources(message: Node, limits: DisplayLimits) -> Iterator[SourceResult]:
     data = message.data or {}
     asked = objects_of(object_of(data.get("input_arguments")).get("data_sources"))
     for index, raw in enumerate(list_of(data.get("data"))):
         name = _source_name(asked[index]) if index < len(asked) else ""
-        yield from _read_source(object_of(raw), name, f"n{message.node_id}-{index}", limits)
+        yield from _read_source(object_of(raw), name, f"n{message.pk}-{index}", limits)
 
 
 def _read_source(

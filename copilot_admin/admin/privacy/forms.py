@@ -18,7 +18,7 @@ from copilot_admin.redaction.expressions import expression_fault
 from copilot_admin.redaction.kinds import LABELS, DataKind
 from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import MAX_EXPRESSION_LENGTH, MAX_EXPRESSIONS, rules_for
-from copilot_admin.transcripts.search.users import ID_PREFIX, find_user
+from copilot_admin.transcripts.end_users import ID_PREFIX, find_user
 
 MAX_SAMPLE_LENGTH = 20_000  # characters
 MAX_ID = 2**63 - 1

@@ -8,12 +8,11 @@ from copilot_admin.admin.blocks.contents import FULL_LIMITS, PAGE_LIMITS, DataEx
 from copilot_admin.admin.blocks.kinds import Block, CallResult, StepsBlock, TextBlock
 from copilot_admin.admin.blocks.results import build_results
 from copilot_admin.admin.transcripts.turns import PagePlan, Siblings, find_siblings
-from copilot_admin.models import Outcome, TurnState
-from copilot_admin.review.reviews import TurnReview
+from copilot_admin.models import Node, Outcome, TurnState
+from copilot_admin.review.results import TurnReview
 from copilot_admin.transcripts.queries import (
     Attempt,
     Extent,
-    MessageView,
     RunView,
     Tree,
     TurnPlace,
@@ -100,7 +99,7 @@ class TurnPart:
         return self.turn is not None and any(run.row.outcome not in good for run in self.turn.runs)
 
     @property
-    def recent_history(self) -> tuple[MessageView, ...]:
+    def recent_history(self) -> tuple[Node, ...]:
         return self.turn.history[-MAX_HISTORY:] if self.turn else ()
 
     @property
@@ -187,8 +186,8 @@ def _build_answer(attempt: Attempt, *, number: int, formatted: bool) -> AnswerPa
     called: set[int] = set()
     parts = []
     for run in attempt:
-        others = [message for message in run.received if message.node_id not in called]
-        called |= {result.node_id for result in run.call.results} if run.call else set()
+        others = [message for message in run.received if message.pk not in called]
+        called |= {result.pk for result in run.call.results} if run.call else set()
         received = tuple(build_results(others, limits=PAGE_LIMITS))
         blocks = build_blocks(run, limits=PAGE_LIMITS, formatted=formatted)
         parts.append(
@@ -248,7 +247,7 @@ def _may_hold(run: RunView, key: str) -> bool:
     if key.startswith("r"):
         return key.startswith(f"r{run.id.hex}-")
     messages = [*run.received, *(run.call.results if run.call else ())]
-    return any(key.startswith(f"n{message.node_id}-") for message in messages)
+    return any(key.startswith(f"n{message.pk}-") for message in messages)
 
 
 def _walk_contents(value: object) -> Iterator[DataExcerpt]:

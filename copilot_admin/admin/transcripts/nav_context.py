@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from copilot_admin.transcripts.search.phrases import clean_search
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
+from copilot_admin.transcripts.search.text_index import clean_search
 
 LIST = "_changelist_filters"  # as links of Django's change lists name it
 QUEUE = "queue"

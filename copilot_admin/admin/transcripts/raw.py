@@ -21,12 +21,11 @@ from copilot_admin.admin.transcripts.pages import (
 from copilot_admin.admin.transcripts.turns import find_turn_of_key
 from copilot_admin.evaluation.from_turns import read_question
 from copilot_admin.http.origins import get_base_url
-from copilot_admin.models import OTHER_EVENT, Conversation, Event, EventType
+from copilot_admin.models import OTHER_EVENT, Conversation, Event, EventType, Node
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.transcripts.queries import (
     WHOLE,
     Extent,
-    MessageView,
     RunView,
     Tree,
     TurnView,
@@ -98,8 +97,8 @@ def _answer_messages(turn: TurnView, *, until: RunView) -> Iterator[JsonObject]:
     chosen = next((one for one in attempts if until in one), attempts[-1] if attempts else ())
     known: set[int] = set()
     for run in chosen:
-        new = [message for message in run.received if message.node_id not in known]
-        known |= {message.node_id for message in new}
+        new = [message for message in run.received if message.pk not in known]
+        known |= {message.pk for message in new}
         yield from map(_message, new)
         if run is until:
             return
@@ -110,7 +109,7 @@ def _answer_messages(turn: TurnView, *, until: RunView) -> Iterator[JsonObject]:
             yield {"role": "ai", "content": call}
 
 
-def _message(message: MessageView) -> JsonObject:
+def _message(message: Node) -> JsonObject:
     if message.data is None:
         return {"role": message.role, "content": message.text}
     return {"role": message.role, **message.data}

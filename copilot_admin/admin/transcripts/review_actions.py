@@ -30,7 +30,7 @@ from copilot_admin.admin.transcripts.review import (
 from copilot_admin.admin.transcripts.views import conversation_page, go_on, render_turn
 from copilot_admin.models import Action, Conversation, Turn, TurnNote, Verdict
 from copilot_admin.review.queues import finish_assignments, skip_assignment
-from copilot_admin.review.reviews import verdicts_on
+from copilot_admin.review.results import verdicts_on
 from copilot_admin.transcripts.access import REVIEW
 from copilot_admin.transcripts.verdicts import (
     SubmittedVerdict,

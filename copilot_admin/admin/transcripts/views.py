@@ -32,13 +32,13 @@ from copilot_admin.admin.transcripts.trace import build_trace, rebuild_prompt
 from copilot_admin.admin.transcripts.turns import find_turn_of_key, plan_page
 from copilot_admin.models import Conversation
 from copilot_admin.privacy.holds import holds_of
-from copilot_admin.review.reviews import turn_reviews, verdicts_on
+from copilot_admin.review.results import turn_reviews, verdicts_on
 from copilot_admin.storage.time_limit import TooSlowError
 from copilot_admin.transcripts.access import visible_conversations
 from copilot_admin.transcripts.queries import WHOLE, Extent, Tree, TurnView, read_tree, read_turns
 from copilot_admin.transcripts.search.list_query import ConversationList, RowKey
-from copilot_admin.transcripts.search.phrases import parse_search
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
+from copilot_admin.transcripts.search.text_index import parse_search
 
 VIEW_PROMPTS = "copilot_admin.view_copilot"
 NEXT, PREVIOUS = "next", "previous"

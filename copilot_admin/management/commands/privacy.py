@@ -23,7 +23,7 @@ from copilot_admin.privacy.counting import RemovalPreview, preview_removal
 from copilot_admin.privacy.retention import begin_now, get_expired_scope
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 from copilot_admin.privacy.vacuum import rewrite_files, truncate_wal
-from copilot_admin.transcripts.search.users import find_user
+from copilot_admin.transcripts.end_users import find_user
 
 MAX_TRIES = 20  # a second apart
 DRY_RUN = "Dry run: nothing changed. Re-run with --yes to apply."

@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 import re
@@ -66,8 +65,8 @@ def write_markdown(conversation: ExportedConversation) -> Iterator[str]:
     yield f"{escape_markdown(_conversation_facts(conversation))}\n"
     for turn in conversation.turns():
         yield f"\n### {escape_markdown(_turn_facts(turn))}\n"
-        for part in _parts(turn, with_data=conversation.options.with_data):
-            yield f"\n**{escape_markdown(part.title)}**\n\n{fence(part.text)}\n"
+        for heading, text in _parts(turn, with_data=conversation.options.with_data):
+            yield f"\n**{escape_markdown(heading)}**\n\n{fence(text)}\n"
 
 
 def begin_html(made_at: datetime, words: str) -> str:
@@ -82,9 +81,9 @@ def write_html(conversation: ExportedConversation) -> Iterator[str]:
     yield f'<p class="facts">#{row.pk} · {facts}</p>\n'
     for turn in conversation.turns():
         yield f'<article>\n<h3 class="facts">{escape(_turn_facts(turn))}</h3>\n'
-        for part in _parts(turn, with_data=conversation.options.with_data):
+        for heading, text in _parts(turn, with_data=conversation.options.with_data):
             # Browsers drop a line break right after the tag, so a second one is written.
-            yield f'<h4>{escape(part.title)}</h4>\n<pre dir="auto">\n{escape(part.text)}</pre>\n'
+            yield f'<h4>{escape(heading)}</h4>\n<pre dir="auto">\n{escape(text)}</pre>\n'
         yield "</article>\n"
     yield "</section>\n"
 
@@ -101,54 +100,48 @@ def fence(text: str) -> str:
     return f"{ticks}text\n{text}\n{ticks}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    title: str
-    text: str
-
-
-def _parts(turn: ExportedTurn, *, with_data: bool) -> Iterator[_Part]:
+def _parts(turn: ExportedTurn, *, with_data: bool) -> Iterator[tuple[str, str]]:
     """Yield question, answer, calls, data and verdicts of a turn."""
     if turn.has_content:
         for message in turn.view.history:
             if message.text:
-                yield _Part("Earlier message", message.text)
+                yield ("Earlier message", message.text)
         if turn.view.question is not None:
-            yield _Part("Question", turn.question)
+            yield ("Question", turn.question)
         for run in turn.last:
             yield from _run_parts(run, with_data=with_data)
     else:
-        yield _Part("Question", NOT_KEPT)
-        yield _Part("Answer", NOT_KEPT)
+        yield ("Question", NOT_KEPT)
+        yield ("Answer", NOT_KEPT)
     up, down = turn.thumbs
     if up or down:
-        yield _Part("Thumbs", "\n".join([f"{up} up, {down} down", *turn.reasons, *turn.comments]))
+        yield ("Thumbs", "\n".join([f"{up} up, {down} down", *turn.reasons, *turn.comments]))
     if turn.verdicts:
         words = [*labels_of(turn.verdicts), *comments_of(turn.verdicts)]
-        yield _Part("Reviewers", "\n".join([", ".join(ratings_of(turn.verdicts)), *words]))
+        yield ("Reviewers", "\n".join([", ".join(ratings_of(turn.verdicts)), *words]))
 
 
-def _run_parts(run: RunView, *, with_data: bool) -> Iterator[_Part]:
+def _run_parts(run: RunView, *, with_data: bool) -> Iterator[tuple[str, str]]:
     def show(value: Json) -> str:
         return cell_text(value) if with_data else LEFT_OUT
 
     payloads = [(event.type, event.payload or {}) for event in run.events]
     for payload in (payload for kind, payload in payloads if kind == EventType.TOOL and payload):
-        yield _Part(f"Tool {payload.get('name', '')}", cell_text(payload.get("arguments")))
-        yield _Part("What the tool gave", show(payload.get("result")))
+        yield (f"Tool {payload.get('name', '')}", cell_text(payload.get("arguments")))
+        yield ("What the tool gave", show(payload.get("result")))
     if run.answer:
-        yield _Part("Answer", run.answer)
+        yield ("Answer", run.answer)
     for payload in (payload for kind, payload in payloads if kind == EventType.ARTIFACT):
         title = ": ".join(str(payload[key]) for key in ("type", "name") if payload.get(key))
-        yield _Part(title, show(payload.get("content")))
+        yield (title, show(payload.get("content")))
     if run.call is not None:
-        yield _Part(f"Call of {run.call.function}", cell_text(run.call.arguments))
+        yield (f"Call of {run.call.function}", cell_text(run.call.arguments))
         for result in run.call.results[-1:]:
-            yield _Part("What the client sent back", show((result.data or {}).get("data")))
+            yield ("What the client sent back", show((result.data or {}).get("data")))
     if run.unread_events:
-        yield _Part("Left out", f"{run.unread_events:,} more events")
+        yield ("Left out", f"{run.unread_events:,} more events")
     if run.row.error:
-        yield _Part("Error", run.row.error)
+        yield ("Error", run.row.error)
 
 
 def _conversation_facts(conversation: ExportedConversation) -> str:

@@ -1,13 +1,17 @@
-"""The formats of exports."""
+"""The formats of exports: CSV, JSONL for fine-tuning and evaluations, Markdown and HTML."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+import json
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.models import EventType
 from copilot_admin.rendering.csv_safe import format_csv
+from copilot_admin.rendering.text import cell_text
 from copilot_admin.transcripts.exports.documents import (
     HTML_END,
     begin_html,
@@ -15,8 +19,14 @@ from copilot_admin.transcripts.exports.documents import (
     write_html,
     write_markdown,
 )
-from copilot_admin.transcripts.exports.json_lines import write_json_lines
-from copilot_admin.transcripts.exports.reading import NOT_KEPT, ExportedConversation
+from copilot_admin.transcripts.exports.reading import (
+    LEFT_OUT,
+    NOT_KEPT,
+    ExportedConversation,
+    ExportedTurn,
+)
+from copilot_admin.transcripts.queries import RunView
+from protocol.json import Json
 
 BYTE_ORDER_MARK = "\ufeff"  # without it Excel doesn't read UTF-8
 COLUMNS = [
@@ -34,11 +44,9 @@ class ExportFormat:
     """A file format, written piece by piece.
 
     Attributes:
-        help: A sentence for people.
         begin: Returns the text before the first conversation, from the time of the export and its
             filters as text; may be empty.
         write: Yields one conversation. Every text in it may be hostile.
-        end: The text after the last conversation.
         has_data: It can contain data; `has_prompts`: system prompts.
     """
 
@@ -50,10 +58,6 @@ class ExportFormat:
     end: str = ""
     has_data: bool = True
     has_prompts: bool = False
-
-
-def _begin_csv(_made_at: datetime, _words: str) -> str:
-    return BYTE_ORDER_MARK + format_csv([COLUMNS])
 
 
 def _write_csv(conversation: ExportedConversation) -> Iterator[str]:
@@ -78,12 +82,121 @@ def _write_csv(conversation: ExportedConversation) -> Iterator[str]:
         yield format_csv([["; ".join(one) if isinstance(one, list) else one for one in cells]])
 
 
+NOTHING_CAME = "[nothing came back for this call]"
+
+Message = dict[str, Any]
+
+
+def write_json_lines(conversation: ExportedConversation) -> Iterator[str]:
+    """Yield a line for each path, message by message."""
+    for path in conversation.paths():
+        turns: list[Message] = []
+        separator = '{"messages": ['
+        for message in _complete_calls(_messages(conversation, path, turns)):
+            yield separator + _dump(message)
+            separator = ", "
+        if turns:  # otherwise all of it was deleted during the export
+            start = separator if separator != ", " else ""
+            metadata = {
+                **conversation.describe(),
+                "content_kept": all(one["content_kept"] for one in turns),
+                "turns": turns,
+            }
+            yield f'{start}], "metadata": {_dump(metadata)}}}\n'
+
+
+def _complete_calls(messages: Iterator[Message]) -> Iterator[Message]:
+    """Add a result to calls without one.
+
+    Fine-tuning rejects a chat in which a call isn't followed by its result. A call at the end is
+    allowed: it is the completion to learn.
+    """
+    called = ""
+    for message in messages:
+        if called and message["role"] != "tool":
+            yield {"role": "tool", "tool_call_id": called, "content": NOTHING_CAME}
+        called = message["tool_calls"][0]["id"] if "tool_calls" in message else ""
+        yield message
+
+
+def _messages(
+    conversation: ExportedConversation, path: Sequence[int], turns: list[Message]
+) -> Iterator[Message]:
+    """Yield the messages of a path; `turns` receives the facts about each turn."""
+    for turn in conversation.turns(path):
+        if turn.has_content:
+            version = next((run.version for run in turn.last), None)
+            if not turns and (prompt := conversation.prompt(version)):
+                yield {"role": "system", "content": prompt}
+            for message in turn.view.history:
+                if message.text:
+                    role = "user" if message.role == "human" else "assistant"
+                    yield {"role": role, "content": message.text}
+            if turn.view.question is not None:
+                yield {"role": "user", "content": turn.question}
+            for run in turn.last:
+                yield from _messages_of_run(run, with_data=conversation.options.with_data)
+        turns.append(_describe_turn(conversation, turn))
+
+
+def _messages_of_run(run: RunView, *, with_data: bool) -> Iterator[Message]:
+    at = 0
+    for event in run.events:
+        if event.type == EventType.TOOL and event.payload is not None:
+            end = max(at, event.text_offset)
+            call_id, name = f"{run.id}-{event.ord}", str(event.payload.get("name", ""))
+            yield _call(run.answer[at:end], call_id, name, event.payload.get("arguments"))
+            yield _result(call_id, event.payload.get("result"), with_data=with_data)
+            at = end
+    rest = run.answer[at:]
+    if run.call is None:
+        if rest:
+            yield {"role": "assistant", "content": rest}
+        return
+    call_id = f"{run.id}-call"
+    yield _call(rest, call_id, run.call.function, run.call.arguments)
+    for result in run.call.results[-1:]:  # a client that repeats the request sends it again
+        data = (result.data or {}).get("data")
+        yield _result(call_id, data, with_data=with_data)
+
+
+def _call(text: str, call_id: str, name: str, arguments: Json) -> Message:
+    function = {"name": name, "arguments": _dump(arguments if arguments is not None else {})}
+    call = {"id": call_id, "type": "function", "function": function}
+    return {"role": "assistant", "content": text or None, "tool_calls": [call]}
+
+
+def _result(call_id: str, data: Json, *, with_data: bool) -> Message:
+    content = cell_text(data) if with_data else LEFT_OUT
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+def _describe_turn(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
+    facts = turn.describe()
+    if left_out := sum(run.unread_events for run in turn.last):
+        facts["events_left_out"] = left_out
+    if conversation.options.with_data:
+        facts["artifacts"] = [
+            event.payload
+            for run in turn.last
+            for event in run.events
+            if event.type == EventType.ARTIFACT
+        ]
+    return facts
+
+
+def _dump(value: object) -> str:
+    # Some readers treat Unicode line separators as line ends.
+    text = json.dumps(value, ensure_ascii=False, default=dict)
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
 FORMATS: Mapping[str, ExportFormat] = {
     "csv": ExportFormat(
         label=_("CSV"),
         help=_("One row per question, for spreadsheets. Cells never contain formulas."),
         media_type="text/csv; charset=utf-8",
-        begin=_begin_csv,
+        begin=lambda _made_at, _words: BYTE_ORDER_MARK + format_csv([COLUMNS]),
         write=_write_csv,
         has_data=False,
     ),

@@ -49,7 +49,7 @@ class ExportedTurn:
 
     @property
     def last(self) -> Attempt:
-        """The runs of the newest attempt."""
+        """The newest attempt."""
         return self.attempts[-1] if self.attempts else ()
 
     @property
@@ -58,7 +58,6 @@ class ExportedTurn:
 
     @property
     def answer(self) -> str:
-        """The text of the newest attempt."""
         return "\n\n".join(run.answer for run in self.last if run.answer)
 
     @property
@@ -74,12 +73,10 @@ class ExportedTurn:
 
     @property
     def reasons(self) -> list[str]:
-        """The reasons of thumbs."""
         return list(dict.fromkeys(str(tag) for one in self.view.feedback for tag in one.tags))
 
     @property
     def comments(self) -> list[str]:
-        """The comments of thumbs."""
         return [one.comment for one in self.view.feedback if one.comment]
 
     def describe(self) -> dict[str, Any]:
@@ -137,7 +134,6 @@ class ExportedConversation:
 
     @cached_property
     def tree(self) -> Tree:
-        """The relations of its turns."""
         return read_tree(self.row)
 
     @property
@@ -182,14 +178,12 @@ class ExportedConversation:
     def prompt(self, version: int | None) -> str:
         """Return the system prompt of a version; "" if it isn't exported or was deleted."""
         copilots = self.options.prompts_of
-        if not self.options.with_prompts or version is None:
-            return ""
-        if copilots is not None and self.row.copilot_id not in copilots:
+        is_hidden = copilots is not None and self.row.copilot_id not in copilots
+        if not self.options.with_prompts or version is None or is_hidden:
             return ""
         if version not in self._prompts:
             rows = CopilotVersion.objects.filter(copilot=self.row.copilot_id, number=version)
-            found = rows.first()
-            document = found.document if found else {}
+            document = rows.values_list("document", flat=True).first() or {}
             self._prompts[version] = str(document.get("system_prompt") or "")
         return self._prompts[version]
 
@@ -230,7 +224,6 @@ def _describe_verdicts(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
 
 
 def ratings_of(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return the ratings of reviewers: good, mixed, bad."""
     return [verdict.rating for verdict in verdicts]
 
 
@@ -247,5 +240,4 @@ def labels_of(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def comments_of(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return the comments of reviewers."""
     return [verdict.comment for verdict in verdicts if verdict.comment]

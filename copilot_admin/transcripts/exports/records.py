@@ -1,14 +1,14 @@
-"""Rows of exports: begin, claim, advance, end, download and sweep.
+"""Rows of exports: created, claimed, advanced, ended, downloaded and swept.
 
 The process that writes an export holds a claim, a number in its row. A process that takes over
 increments it, and later writes of the former holder match no row: two processes never write one file.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, timedelta
 import zlib
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -18,7 +18,6 @@ from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.selection import describe_query, find_id_range, freeze_query
-from copilot_admin.transcripts.store.checkpoints import is_missed
 
 RETENTION = timedelta(days=7)
 MAX_RUNNING = 3  # exports of one person at a time
@@ -29,13 +28,7 @@ MAX_QUERY_LENGTH = 8_000
 def begin_export(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
 ) -> TranscriptExport:
-    """Store a new export for the worker.
-
-    Args:
-        owner_id: The person who may download the file.
-        given: The parameters of the list's URL.
-        name: Of the format.
-        options: Optional parts.
+    """Store a new export in the format `name`, with the parameters of the list's URL.
 
     Raises:
         ConfigurationError: The person has too many running exports, or the filters are too long.
@@ -65,34 +58,19 @@ def begin_export(
 
 
 def claim_export(export_id: int, claim: int) -> TranscriptExport | None:
-    """Return an export to continue, without parts of an unfinished conversation.
-
-    Returns:
-        None if it has ended, or another process continues it.
-    """
+    """Return an export to continue, without parts of an unfinished conversation; None if it ended."""
     export = _claimed(export_id, claim).select_for_update().first()
     if export is not None:
         ExportPart.objects.filter(export=export, ord__gte=export.n_parts).delete()
     return export
 
 
-def store_part(export_id: int, claim: int, order: int, data: bytes) -> bool:
-    """Store a part of the file; return False if the claim is lost."""
-    if not _claimed(export_id, claim).update(moved_at=timezone.now()):
-        return False
-    ExportPart.objects.create(export_id=export_id, ord=order, data=data)
-    return True
-
-
-def store_progress(export: TranscriptExport, claim: int, part: bytes, *, is_done: bool) -> bool:
-    """Store the progress of an export with its last part; return False if the claim is lost."""
-    names = ("position", "n_parts", "n_conversations", "n_turns", "size")
-    values = {name: getattr(export, name) for name in names}
-    state = {"state": ExportState.DONE} if is_done else {}
-    if not _claimed(export.pk, claim).update(moved_at=timezone.now(), **values, **state):
+def store_progress(export: TranscriptExport, claim: int, part: bytes, **columns: object) -> bool:
+    """Store a part of the file, if any, and columns; return False if the claim is lost."""
+    if not _claimed(export.pk, claim).update(moved_at=timezone.now(), **columns):
         return False
     if part:
-        ExportPart.objects.create(export_id=export.pk, ord=export.n_parts - 1, data=part)
+        ExportPart.objects.create(export=export, ord=export.n_parts - 1, data=part)
     return True
 
 
@@ -111,22 +89,6 @@ def discard_export(export: TranscriptExport) -> None:
     """Remove an export immediately; its parts are swept in short batches."""
     TranscriptExport.objects.filter(pk=export.pk).update(expires_at=timezone.now())
     stop_export(export)
-
-
-def take_over(is_queued: Callable[[int, int], bool]) -> list[tuple[int, int]]:
-    """Claim the exports that no process writes; each has only one claimant.
-
-    Args:
-        is_queued: Returns whether a worker will write one anyway, by its id and its claim.
-    """
-    is_stalled = is_missed("moved_at", timezone.now())
-    stalled = TranscriptExport.objects.kept().filter(is_stalled, state=ExportState.RUNNING)
-    return [
-        (pk, claim + 1)
-        for pk, claim in stalled.values_list("pk", "claim")
-        if not is_queued(pk, claim)
-        and stalled.filter(pk=pk, claim=claim).update(claim=F("claim") + 1, moved_at=timezone.now())
-    ]
 
 
 def sweep_exports() -> int:

@@ -18,13 +18,12 @@ from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts.filter_conditions import PERIODS
 from copilot_admin.transcripts.filters import FILTERS, TranscriptFilters, label_value, read_filters
 from copilot_admin.transcripts.search.conversations import find_by_id, is_only_id
-from copilot_admin.transcripts.search.phrases import parse_search
 from copilot_admin.transcripts.search.saved_views import (
     SEARCH_PARAMETER,
     normalize_query,
     read_query,
 )
-from copilot_admin.transcripts.search.text_index import having
+from copilot_admin.transcripts.search.text_index import having, parse_search
 
 WINDOW = 500  # conversations of one statement
 MAX_COUNT = 10_000  # conversations that are counted before an export begins
@@ -33,12 +32,9 @@ COUNT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The selected conversations.
+    """The selected conversations: those of filters and search terms, and some found by id.
 
-    Attributes:
-        phrases: Search terms that one turn has to contain, normalized.
-        named: Conversations found by id, regardless of the filters.
-        is_only_named: There are no others.
+    `named` ones are regardless of the filters; there are no others if `is_only_named`.
     """
 
     filters: TranscriptFilters

@@ -71,13 +71,7 @@ class PreparedMessages:
     user_id: int | None = None
     origin: int | None = None
 
-    def match(self) -> Match:
-        return match_request(
-            self.chain, self.messages, trace_id=self.trace_id, user_id=self.user_id
-        )
-
     def content(self, index: int) -> StoredContent:
-        """Return the stored content of a message."""
         if not self.keep_content:
             return NO_CONTENT
         if index == len(self.messages) - 1:
@@ -123,7 +117,6 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
         Node.objects.filter(pk=match.leaf.pk, echo_differs=False).update(echo_differs=True)
     leaf = new[-1] if new else match.leaf
     path = [*reversed(new), *walk_up(match.leaf, match.nearby)]
-    hashes = [message.chain_hash for message in path]
     turn_id, is_new_turn = _open_turn(conversation_id, path, new, request)
     asks_again = not is_new and is_new_turn and bool(new) and is_question(new[0])
     return AttachedRequest(
@@ -131,14 +124,16 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
         turn_id=turn_id,
         is_new=is_new,
         leaf_id=leaf.pk if leaf else None,
-        path=frozenset(hashes).union(one.chain_hash for one in request.messages),
+        path=frozenset(one.chain_hash for one in path).union(
+            one.chain_hash for one in request.messages
+        ),
         is_new_turn=is_new_turn,
         is_branch=asks_again and has_sibling_question(new[0]),
     )
 
 
 def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
-    match = request.match()
+    match = _match(request)
     if match.conversation_id is None:
         row = fetch_row(
             _INSERT_CONVERSATION,
@@ -152,21 +147,23 @@ def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
         )
         if row is not None:
             return match, row["id"], True
-        match = request.match()
+        match = _match(request)
     elif request.trace_id and not match.trace_id:
-        match = _set_trace_id(match.conversation_id, match, request)
+        known = Conversation.objects.filter(pk=match.conversation_id)
+        try:
+            with transaction.atomic():
+                known.update(trace_id=request.trace_id)
+        except IntegrityError:
+            match = _match(request)
     if match.conversation_id is None:  # another process inserted it and deleted it again
         raise OperationalError("a conversation is there, and not found")
     return match, match.conversation_id, False
 
 
-def _set_trace_id(conversation_id: int, match: Match, request: PreparedMessages) -> Match:
-    try:
-        with transaction.atomic():
-            Conversation.objects.filter(pk=conversation_id).update(trace_id=request.trace_id)
-    except IntegrityError:
-        return request.match()
-    return match
+def _match(request: PreparedMessages) -> Match:
+    return match_request(
+        request.chain, request.messages, trace_id=request.trace_id, user_id=request.user_id
+    )
 
 
 def _insert_messages(conversation_id: int, match: Match, request: PreparedMessages) -> list[Node]:
@@ -202,7 +199,11 @@ def _open_turn(
     new: Sequence[Node],
     request: PreparedMessages,
 ) -> tuple[int, bool]:
-    question_id = _find_question(conversation_id, path, request.messages)
+    question_id = next((message.pk for message in path if is_question(message)), None)
+    if question_id is None:
+        hashes = [one.chain_hash for one in request.messages if one.role is CanonicalRole.HUMAN]
+        asked = Node.objects.filter(conversation_id=conversation_id, chain_hash__in=hashes[-1:])
+        question_id = asked.values_list("pk", flat=True).first()
     turns = Turn.objects.filter(conversation_id=conversation_id, human_node_id=question_id)
     ids = turns.order_by("-id").values_list("pk", flat=True)
     is_new = any(message.pk == question_id for message in new)
@@ -218,14 +219,3 @@ def _open_turn(
     if turn_id is None:  # another process inserted it and deleted it again
         raise OperationalError("a turn is there, and not found")
     return turn_id, False
-
-
-def _find_question(
-    conversation_id: int, path: Sequence[Node], messages: Sequence[HashedMessage]
-) -> int | None:
-    for message in path:
-        if is_question(message):
-            return message.pk
-    hashes = [one.chain_hash for one in messages if one.role is CanonicalRole.HUMAN]
-    asked = Node.objects.filter(conversation_id=conversation_id, chain_hash__in=hashes[-1:])
-    return asked.values_list("pk", flat=True).first()

@@ -17,7 +17,6 @@ from protocol.canonical import CanonicalRole, Kind, canonical, kind_of, role_of
 from protocol.models import (
     AiMessage,
     DataItem,
-    FileReference,
     HumanMessage,
     Message,
     ResultMessage,
@@ -119,13 +118,13 @@ def digest_of(message: Message, *, key: bytes) -> bytes:
 def _hash_long_items(result: SourceResult) -> SourceResult:
     if not isinstance(result, SourceData):
         return result
-    return replace(result, items=tuple(map(_hash_long_item, result.items)))
-
-
-def _hash_long_item(item: DataItem | FileReference) -> DataItem | FileReference:
-    if isinstance(item, FileReference) or len(item.content) <= MAX_PLAIN_CHARACTERS:
-        return item
-    return replace(item, content=blake2b(canonical(HumanMessage(item.content))).hexdigest())
+    items = tuple(
+        replace(item, content=blake2b(canonical(HumanMessage(item.content))).hexdigest())
+        if isinstance(item, DataItem) and len(item.content) > MAX_PLAIN_CHARACTERS
+        else item
+        for item in result.items
+    )
+    return replace(result, items=items)
 
 
 def _hash(data: bytes, *, key: bytes) -> bytes:

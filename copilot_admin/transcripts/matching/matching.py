@@ -84,14 +84,7 @@ class Match:
 def match_request(
     chain: HashChain, messages: Sequence[HashedMessage], *, trace_id: str, user_id: int | None
 ) -> Match:
-    """Find the place at which a request continues a stored conversation.
-
-    Args:
-        chain: Of the caller and the copilot.
-        messages: Of the request.
-        trace_id: "" if the client sent no trace id.
-        user_id: Row of the end user; None if the request has no user.
-    """
+    """Find the place at which a request continues a stored conversation; "" is no trace id."""
     row: Row | None = None
     if trace_id:  # the same trace id of another user is another conversation
         sql = _BY_TRACE_WITHOUT_USER if user_id is None else _BY_TRACE_OF_USER
@@ -190,12 +183,10 @@ def _find_by_client_hash(message: HashedMessage, loaded: Messages) -> list[Node]
 
 
 def _has_digest(one: Node, message: HashedMessage, loaded: Messages, chain: HashChain) -> bool:
-    if one.parent_id is None:
-        before = chain.root
-    elif one.parent_id in loaded:
-        before = loaded[one.parent_id].chain_hash
-    else:
+    above = loaded.get(one.parent_id) if one.parent_id is not None else None
+    if one.parent_id is not None and above is None:
         return False
+    before = above.chain_hash if above else chain.root
     return chain.extend(before, message.digest) == one.chain_hash
 
 

@@ -1,4 +1,4 @@
-"""Stored content of messages, and the statement that inserts a message."""
+"""Stored content of messages and requests, and the statement that inserts a message."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ import json
 from typing import Any, assert_never, cast
 
 from copilot_admin.agent.files.pictures import IMAGE_TYPES
+from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import MIN_BLOB_BYTES, BlobValue, to_blob
 from copilot_admin.storage.sql import fetch_row
 from protocol.json import Json, JsonObject, clean_json, clean_text
@@ -70,10 +71,10 @@ def serialize_message(message: Message) -> StoredContent:
             agent = clean_text(agent or "")[:MAX_AGENT_CHARACTERS]
             return StoredContent(redact_text(clean_text(text)), agent=agent)
         case CallMessage(function, arguments):
-            return _serialize_json({"function": function, "input_arguments": arguments})
+            return serialize_json({"function": function, "input_arguments": arguments})
         case ResultMessage(function, arguments, data):
             results = replace_images([_result_json(result) for result in data])
-            return _serialize_json(
+            return serialize_json(
                 {"function": function, "input_arguments": arguments, "data": results}
             )
     assert_never(message)
@@ -91,25 +92,21 @@ def replace_images(value: Json, *, depth: int = MAX_IMAGE_DEPTH) -> Json:
         return value
     if isinstance(value, Mapping):
         inner = {name: replace_images(one, depth=depth - 1) for name, one in value.items()}
-        return {**inner, "content": _image_note(value)} if _is_image(value) else inner
+        form, content = value.get("data_format"), value.get("content")
+        kind = form.get("data_type") if isinstance(form, Mapping) else None
+        if str(kind).lower() in IMAGE_TYPES and isinstance(content, str):
+            inner["content"] = (
+                f"[an image of {len(content):,} characters in base64; it is not kept]"
+            )
+        return inner
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [replace_images(one, depth=depth - 1) for one in value]
     return value
 
 
-def _is_image(item: JsonObject) -> bool:
-    form = item.get("data_format")
-    kind = form.get("data_type") if isinstance(form, Mapping) else None
-    return str(kind).lower() in IMAGE_TYPES and isinstance(item.get("content"), str)
-
-
-def _image_note(item: JsonObject) -> str:
-    return f"[an image of {len(str(item['content'])):,} characters in base64; it is not kept]"
-
-
-def _serialize_json(value: JsonObject) -> StoredContent:
-    clean = clean_json(redact(value))
-    blob = to_blob(clean)
+def serialize_json(value: JsonObject) -> StoredContent:
+    """Return a call or result without secrets and characters that databases reject."""
+    blob = to_blob(clean_json(redact(value)))
     if len(blob.data) > MIN_BLOB_BYTES:
         return StoredContent(blob=blob)
     return StoredContent(blob.data.decode())
@@ -131,3 +128,29 @@ def _item_json(item: DataItem | FileReference) -> Json:
     content: JsonObject
     content = {"url": item.url} if isinstance(item, FileReference) else {"content": item.content}
     return {**content, "data_format": item.data_format, "citable": item.citable}
+
+
+# The stored part of a request without its messages. Large fields that successive requests repeat
+# (the catalogue of widgets, the data of the chat, the tools) are values of their own, so each is
+# stored once however much the rest changes. A run refers to each by a column of the field's name.
+SEPARATE_FIELDS = ("widgets", "context", "tools")
+FIELDS = ("env", *SEPARATE_FIELDS)  # `env` has the rest
+COLUMNS = tuple(f"{name}_id" for name in FIELDS)
+
+
+def split_request(env: JsonObject) -> Mapping[str, BlobValue]:
+    """Return the values of a request by the fields of the run that refer to them."""
+    found = {name: blobs.to_big_blob(env[name]) for name in SEPARATE_FIELDS if name in env}
+    separate = {name: blob for name, blob in found.items() if blob is not None}
+    rest = {name: value for name, value in env.items() if name not in separate}
+    return {"env": blobs.to_blob(rest), **separate}
+
+
+def load_request(env: str | None, *separate: str | None) -> JsonObject | None:
+    """Read a request by its keys in the order of `COLUMNS`; None if requests aren't stored."""
+    if env is None:
+        return None
+    found = blobs.load(sha for sha in (env, *separate) if sha)
+    fields = zip(SEPARATE_FIELDS, separate, strict=True)
+    rest = cast(JsonObject, found.get(env) or {})
+    return {**rest, **{name: found.get(sha) for name, sha in fields if sha}}

@@ -1,23 +1,23 @@
 """Transcripts in the form for reviewers, read with a constant number of queries."""
 
-from copilot_admin.transcripts.queries.reading import make_event, read_request, read_turns
-from copilot_admin.transcripts.queries.rows import WHOLE, Extent
-from copilot_admin.transcripts.queries.tree import Tree, TurnPlace, read_tree
-from copilot_admin.transcripts.queries.views import (
+from copilot_admin.transcripts.queries.reading import (
     Attempt,
     CallView,
-    MessageView,
     RunView,
     TurnView,
     attempts_of,
+    make_event,
+    read_request,
+    read_turns,
 )
+from copilot_admin.transcripts.queries.rows import WHOLE, Extent
+from copilot_admin.transcripts.queries.tree import Tree, TurnPlace, read_tree
 
 __all__ = [
     "WHOLE",
     "Attempt",
     "CallView",
     "Extent",
-    "MessageView",
     "RunView",
     "Tree",
     "TurnPlace",

@@ -1,15 +1,111 @@
 """Conversations as turns in the order of the tree, each with its runs."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
 from uuid import UUID
 
-from copilot_admin.models import Conversation, Event, Node, NodeKind, NodeRole, Run
+from copilot_admin.models import Conversation, Event, Feedback, Node, NodeKind, NodeRole, Run, Turn
+from copilot_admin.transcripts.matching.message_store import COLUMNS, load_request
 from copilot_admin.transcripts.queries.rows import WHOLE, Extent, StoredRows, read_rows
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
-from copilot_admin.transcripts.queries.views import CallView, MessageView, RunView, TurnView
-from copilot_admin.transcripts.store.requests import COLUMNS, load_request
 from copilot_admin.transcripts.store.run_end import RunEvent
-from protocol.json import Json
+from protocol.json import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallView:
+    """A client function call that a run ended in, and its results.
+
+    Attributes:
+        arguments: As the client received them; None if no content is stored.
+        results: Usually one; empty while it is awaited, several if the client repeated the request.
+    """
+
+    function: str
+    arguments: JsonObject | None
+    echo_differs: bool
+    results: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """One HTTP request and its answer.
+
+    Attributes:
+        received: Function results in this request.
+        answer: The text streamed; of a running run that of its checkpoints.
+        echo_differs: The client sent this answer back with different text.
+        events: Output other than text, with the payloads that are stored separately. The form of a
+            payload follows from the type: `status`, `artifact`, `citation`, `function_call`,
+            `suggestions`, `component` as generation 3 has them on the wire (`eventType`, `name`,
+            `chart_params`, ...); `tool` `{name, arguments, result}`; `reasoning` `{text}`; of another
+            `{event, data}` if it was sent to a client, else `{fact, data}`.
+        unread_events: Number of further events that were not read.
+    """
+
+    row: Run
+    received: tuple[Node, ...] = ()
+    answer: str = ""
+    echo_differs: bool = False
+    events: tuple[Event, ...] = ()
+    call: CallView | None = None
+    unread_events: int = 0
+
+    @property
+    def id(self) -> UUID:
+        return self.row.pk
+
+    @property
+    def version(self) -> int | None:
+        """The number of the copilot version; None if it was deleted."""
+        return self.row.copilot_version.number if self.row.copilot_version else None
+
+    @property
+    def prices(self) -> dict[str, Decimal]:
+        """US dollars for a million tokens by kind, as they were when the run started."""
+        kinds = ("input", "cached", "output", "reasoning")
+        prices = {kind: getattr(self.row, f"{kind}_price") for kind in kinds}
+        return {kind: price for kind, price in prices.items() if price is not None}
+
+    @property
+    def has_request(self) -> bool:
+        """True if `read_request` has the request."""
+        return self.row.env_id is not None
+
+
+Attempt: TypeAlias = tuple[RunView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnView:
+    """A question and all runs that answered it.
+
+    Attributes:
+        history: Messages before the question that were new to this server with this turn.
+        question: None for a tool result without a question.
+        runs: In the order in which they started. A function call splits a turn into two runs; a
+            regenerated answer is one more.
+    """
+
+    place: TurnPlace
+    history: tuple[Node, ...] = ()
+    question: Node | None = None
+    runs: tuple[RunView, ...]
+    feedback: Sequence[Feedback] = ()
+
+    @property
+    def id(self) -> int:
+        return self.place.id
+
+    @property
+    def row(self) -> Turn:
+        return self.place.turn
+
+    @property
+    def state(self) -> str:
+        return self.place.state
 
 
 def read_turns(
@@ -27,101 +123,23 @@ def read_turns(
         KeyError: A part of the conversation was deleted since the tree was read.
     """
     rows = read_rows(conversation, tree, turns=turns, extent=extent)
-    return {
-        place.id: _turn_view(place, rows)
-        for place in tree.places
-        if turns is None or place.id in turns
-    }
+    views = {}
+    for place in tree.places:
+        if turns is None or place.id in turns:
+            views[place.id] = TurnView(
+                place=place,
+                history=tuple(rows.nodes[one] for one in place.history),
+                question=rows.node(place.turn.human_node_id),
+                runs=tuple(_run_view(run, rows) for run in rows.runs[place.id]),
+                feedback=rows.feedback[place.id],
+            )
+    return views
 
 
 def read_request(run_id: UUID) -> Json:
     """Return the request of a run without its messages and secrets; None if it isn't stored."""
     keys = Run.objects.filter(pk=run_id).values_list(*COLUMNS).first()
     return load_request(*keys) if keys else None
-
-
-def _turn_view(place: TurnPlace, rows: StoredRows) -> TurnView:
-    turn = place.turn
-    question = rows.nodes.get(turn.human_node_id) if turn.human_node_id is not None else None
-    return TurnView(
-        place=place,
-        history=tuple(_message_view(rows.nodes[one], rows) for one in place.history),
-        question=_message_view(question, rows) if question else None,
-        runs=tuple(_run_view(run, rows) for run in rows.runs[turn.pk]),
-        feedback=rows.feedback[turn.pk],
-    )
-
-
-def _message_view(node: Node, rows: StoredRows) -> MessageView:
-    is_text = node.kind == NodeKind.TEXT
-    return MessageView(
-        node_id=node.pk,
-        role=node.role,
-        kind=node.kind,
-        text=node.text if is_text else "",
-        data=None if is_text else rows.data(node),
-        agent=node.agent,
-        from_history=node.from_history,
-        echo_differs=node.echo_differs,
-        created_at=node.created_at,
-    )
-
-
-def _run_view(run: Run, rows: StoredRows) -> RunView:
-    answer, call = _find_output(run, rows)
-    running = rows.running.get(run.pk)
-    text = run.answer_text or (answer.text if answer else "")
-    return RunView(
-        row=run,
-        received=tuple(_message_view(node, rows) for node in [*_results_above(run, rows)][::-1]),
-        answer=running.text if running else text,
-        echo_differs=bool(answer and answer.echo_differs),
-        events=_events(run, rows),
-        unread_events=rows.unread_events.get(run.pk, 0),
-        call=_call_view(call, rows) if call else None,
-    )
-
-
-def _find_output(run: Run, rows: StoredRows) -> tuple[Node | None, Node | None]:
-    last = rows.nodes.get(run.output_node_id) if run.output_node_id is not None else None
-    if last is None or last.kind == NodeKind.TEXT:
-        return last, None
-    before = rows.parent(last)
-    is_own = before is not None and before.pk != run.input_leaf_id
-    return (before if is_own else None), last
-
-
-def _results_above(run: Run, rows: StoredRows) -> Iterator[Node]:
-    node = rows.nodes.get(run.input_leaf_id) if run.input_leaf_id is not None else None
-    while node is not None and node.role == NodeRole.TOOL:
-        yield node
-        node = rows.parent(node)
-
-
-def _call_view(node: Node, rows: StoredRows) -> CallView:
-    data = rows.data(node) or {}
-    arguments = data.get("input_arguments")
-    return CallView(
-        function=str(data.get("function", "")),
-        arguments=arguments if isinstance(arguments, dict) else None,
-        echo_differs=node.echo_differs,
-        results=tuple(
-            _message_view(child, rows)
-            for child in rows.children.get(node.pk, ())
-            if child.kind == NodeKind.RESULT
-        ),
-    )
-
-
-def _events(run: Run, rows: StoredRows) -> tuple[Event, ...]:
-    record = rows.running.get(run.pk)
-    if record is not None and record.events:
-        return tuple(make_event(one, order) for order, one in enumerate(record.events))
-    events = rows.events.get(run.pk, ())
-    for event in events:
-        if event.blob_id:
-            event.payload = rows.content(event.blob_id)
-    return tuple(events)
 
 
 def make_event(event: RunEvent, order: int) -> Event:
@@ -133,3 +151,73 @@ def make_event(event: RunEvent, order: int) -> Event:
         text_offset=event.text_offset,
         at_ms=event.at_ms,
     )
+
+
+def _run_view(run: Run, rows: StoredRows) -> RunView:
+    answer, call = rows.node(run.output_node_id), None
+    if answer is not None and answer.kind != NodeKind.TEXT:
+        call, before = answer, rows.node(answer.parent_id)
+        answer = before if before is not None and before.pk != run.input_leaf_id else None
+    running = rows.running.get(run.pk)
+    if running is not None and running.events:
+        events = [make_event(one, order) for order, one in enumerate(running.events)]
+    else:
+        events = rows.events.get(run.pk, [])
+    return RunView(
+        row=run,
+        received=tuple([*_results_above(run, rows)][::-1]),
+        answer=running.text if running else run.answer_text or (answer.text if answer else ""),
+        echo_differs=bool(answer and answer.echo_differs),
+        events=tuple(events),
+        unread_events=rows.unread_events.get(run.pk, 0),
+        call=_call_view(call, rows) if call else None,
+    )
+
+
+def _results_above(run: Run, rows: StoredRows) -> Iterator[Node]:
+    node = rows.node(run.input_leaf_id)
+    while node is not None and node.role == NodeRole.TOOL:
+        yield node
+        node = rows.node(node.parent_id)
+
+
+def _call_view(node: Node, rows: StoredRows) -> CallView:
+    data = node.data or {}
+    arguments = data.get("input_arguments")
+    return CallView(
+        function=str(data.get("function", "")),
+        arguments=arguments if isinstance(arguments, dict) else None,
+        echo_differs=node.echo_differs,
+        results=tuple(rows.results[node.pk]),
+    )
+
+
+def attempts_of(runs: Sequence[RunView]) -> tuple[Attempt, ...]:
+    """Group the runs of a turn into attempts, in the order in which these began.
+
+    A run with the result of a call continues the attempt of the call. If another run did
+    so before, the answer after the call was regenerated: that is another attempt with the same
+    beginning. A run without a result starts from the question again.
+    """
+    attempts: list[Attempt] = []
+    for run in runs:
+        for place, attempt in reversed(list(enumerate(attempts))):
+            calling = _find_calling_run(attempt, run)
+            if calling is None:
+                continue
+            if calling == len(attempt) - 1:
+                attempts[place] = (*attempt, run)
+            else:
+                attempts.append((*attempt[: calling + 1], run))
+            break
+        else:
+            attempts.append((run,))
+    return tuple(attempts)
+
+
+def _find_calling_run(attempt: Attempt, run: RunView) -> int | None:
+    brought = {message.pk for message in run.received}
+    for place, earlier in reversed(list(enumerate(attempt))):
+        if earlier.call and brought & {result.pk for result in earlier.call.results}:
+            return place
+    return None

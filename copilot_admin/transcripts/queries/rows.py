@@ -18,6 +18,7 @@ from copilot_admin.models import (
     EventType,
     Feedback,
     Node,
+    NodeKind,
     Outcome,
     Run,
 )
@@ -26,9 +27,9 @@ from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.message_store import parse_content
 from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.checkpoints import unpack_piece
-from copilot_admin.transcripts.store.recorder import Piece, join_pieces
+from copilot_admin.transcripts.store.recorder import join_pieces
 from copilot_admin.transcripts.store.run_end import Recording, redact_recording
-from protocol.json import Json, JsonObject
+from protocol.json import object_of
 
 MAX_IDS = 5_000  # of one query; for more messages, the full conversation is read
 # Events that follow all other output.
@@ -51,31 +52,20 @@ class Extent:
 WHOLE = Extent()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRows:
     """The rows of a conversation; lists in the order stored."""
 
     nodes: dict[int, Node]
-    children: dict[int, list[Node]]
+    results: dict[int, list[Node]]  # by the call
     runs: dict[int, list[Run]]
     events: dict[UUID, list[Event]]
     running: dict[UUID, Recording]
     feedback: dict[int, list[Feedback]]
-    contents: Mapping[str, Json]
     unread_events: Mapping[UUID, int]
 
-    def parent(self, node: Node) -> Node | None:
-        """Return the message that this one follows."""
-        return self.nodes.get(node.parent_id) if node.parent_id is not None else None
-
-    def data(self, node: Node) -> JsonObject | None:
-        """Return the data of a call or a result."""
-        return self.content(node.blob_id) if node.blob_id else parse_content(node.text)
-
-    def content(self, sha: str | None) -> JsonObject | None:
-        """Return the object that is stored under a hash."""
-        value = self.contents.get(sha) if sha else None
-        return value if isinstance(value, Mapping) else None
+    def node(self, pk: int | None) -> Node | None:
+        return self.nodes.get(pk) if pk is not None else None
 
 
 def read_rows(
@@ -85,34 +75,28 @@ def read_rows(
     turns: Collection[int] | None = None,
     extent: Extent = WHOLE,
 ) -> StoredRows:
-    """Read a conversation with about ten queries, regardless of its length.
-
-    Args:
-        conversation: Its row.
-        tree: Its relations.
-        turns: The turns that are read; default: all.
-        extent: Limits of each turn.
-    """
+    """Read some or all turns of a conversation with about ten queries, regardless of its length."""
     runs = _read_runs(conversation, turns, limit=extent.runs)
     every = [run for some in runs.values() for run in some]
     wanted = None if turns is None else set(_nodes_of(turns, tree, every))
-    found = _read_nodes(conversation, wanted)
-    children: dict[int, list[Node]] = defaultdict(list)
-    for node in found.values():
-        if node.parent_id is not None:
-            children[node.parent_id].append(node)
+    nodes = _read_nodes(conversation, wanted)
     events = _read_events(conversation, turns, runs=every, extent=extent)
-    shas = {node.blob_id for node in found.values()} | {
-        event.blob_id for some in events.values() for event in some
-    }
+    _load_contents(nodes.values(), [event for some in events.values() for event in some])
+    results: dict[int, list[Node]] = defaultdict(list)
+    for node in nodes.values():
+        if node.parent_id is not None and node.kind == NodeKind.RESULT:
+            results[node.parent_id].append(node)
+    feedback: dict[int, list[Feedback]] = defaultdict(list)
+    votes = Feedback.objects.filter(turn__conversation=conversation).order_by("id")
+    for vote in votes if turns is None else votes.filter(turn__in=turns):
+        feedback[vote.turn_id].append(vote)
     return StoredRows(
-        nodes=found,
-        children=children,
+        nodes=nodes,
+        results=results,
         runs=runs,
         events=events,
         running=_read_checkpoints(every),
-        feedback=_read_feedback(conversation, turns),
-        contents=blobs.load(sha for sha in shas if sha),
+        feedback=feedback,
         unread_events=_count_unread(events, limit=extent.events),
     )
 
@@ -122,6 +106,20 @@ def _read_nodes(conversation: Conversation, wanted: Collection[int] | None) -> d
     if wanted is not None and len(wanted) <= MAX_IDS:
         rows = rows.filter(pk__in=wanted)
     return {node.pk: node for node in rows if wanted is None or node.pk in wanted}
+
+
+def _load_contents(nodes: Iterable[Node], events: Iterable[Event]) -> None:
+    """Set the data of calls and results, and the payloads that are stored separately."""
+    calls = [node for node in nodes if node.kind != NodeKind.TEXT]
+    large = [event for event in events if event.blob_id]
+    shas = {call.blob_id for call in calls} | {event.blob_id for event in large}
+    found = blobs.load(sha for sha in shas if sha)
+    for event in large:
+        event.payload = object_of(found.get(event.blob_id or ""))
+    for call in calls:
+        sha = call.blob_id
+        call.data = object_of(found.get(sha)) if sha else parse_content(call.text)
+        call.text = ""
 
 
 def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterator[int]:
@@ -147,7 +145,7 @@ def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterat
 def _read_runs(
     conversation: Conversation, turns: Collection[int] | None, *, limit: int | None
 ) -> dict[int, list[Run]]:
-    rows = Run.objects.filter(conversation=conversation)
+    rows = Run.objects.filter(conversation=conversation, turn__isnull=False)
     rows = rows.select_related("copilot_version", "copilot").defer("copilot_version__document")
     if turns is not None:
         rows = rows.filter(turn__in=turns)
@@ -157,19 +155,8 @@ def _read_runs(
         rows = rows.annotate(from_the_end=number).filter(from_the_end__lte=limit)
     runs: dict[int, list[Run]] = defaultdict(list)
     for run in rows.order_by("started_at", "id"):
-        if run.turn_id is not None:
-            runs[run.turn_id].append(run)
+        runs[run.turn_id or 0].append(run)
     return runs
-
-
-def _read_feedback(
-    conversation: Conversation, turns: Collection[int] | None
-) -> dict[int, list[Feedback]]:
-    feedback: dict[int, list[Feedback]] = defaultdict(list)
-    rows = Feedback.objects.filter(turn__conversation=conversation).order_by("id")
-    for one in rows if turns is None else rows.filter(turn__in=turns):
-        feedback[one.turn_id].append(one)
-    return feedback
 
 
 def _read_events(
@@ -193,11 +180,9 @@ def _read_events(
 
 
 def _count_unread(events: Mapping[UUID, list[Event]], *, limit: int | None) -> Mapping[UUID, int]:
-    full = {
-        run: len(some) for run, some in events.items() if limit is not None and len(some) >= limit
-    }
-    if not full:
+    if limit is None:
         return {}
+    full = {run: len(some) for run, some in events.items() if len(some) >= limit}
     rows = Event.objects.filter(run__in=list(full)).order_by().values("run")
     counted = rows.annotate(number=Count("pk")).values_list("run", "number")
     return {run: number - full[run] for run, number in counted}
@@ -206,15 +191,13 @@ def _count_unread(events: Mapping[UUID, list[Event]], *, limit: int | None) -> M
 def _read_checkpoints(runs: Iterable[Run]) -> dict[UUID, Recording]:
     pieces = defaultdict(list)
     running = {run.pk: run for run in runs if run.outcome == Outcome.RUNNING}
-    ids = list(running)
-    rows = Checkpoint.objects.filter(run__in=ids).order_by("run", "ord")
+    rows = Checkpoint.objects.filter(run__in=list(running)).order_by("run", "ord")
     for run_id, order, data in rows.values_list("run_id", "ord", "data"):
         with suppress(ConfigurationError):  # it is encrypted, and the key is lost
             pieces[run_id].append(unpack_piece(run_id, order, bytes(data)))
-    return {run_id: _record(running[run_id], some) for run_id, some in pieces.items()}
-
-
-def _record(run: Run, pieces: Iterable[Piece]) -> Recording:
-    recording = join_pieces(pieces)
-    rules = rules_of(run.copilot)
-    return redact_recording(recording, rules) if rules else recording
+    records = {run_id: join_pieces(some) for run_id, some in pieces.items()}
+    rules = {run_id: rules_of(running[run_id].copilot) for run_id in records}
+    return {
+        run_id: redact_recording(record, rules[run_id]) if rules[run_id] else record
+        for run_id, record in records.items()
+    }

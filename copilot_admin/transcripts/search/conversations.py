@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from django.db.models import Min, Q, QuerySet
 
 from copilot_admin.models import Conversation, Run, TurnText
-from copilot_admin.transcripts.search.phrases import SearchQuery
 from copilot_admin.transcripts.search.text_index import (
+    SearchQuery,
     find_conversations,
+    has_trigram,
     having,
-    indexed_phrases,
     texts_of,
 )
 
@@ -26,9 +26,7 @@ FIRST_STEPS, MORE_STEPS = (100, 400, 1_000), (1_000, 7_500)
 class SearchResults:
     """A page of conversations, and one more if there are others.
 
-    Attributes:
-        is_limited: Older conversations were not searched: too many match, or the index
-            can't find them.
+    `is_limited` if older conversations were not searched: too many match, or the index can't find them.
     """
 
     rows: Sequence[Conversation]
@@ -36,17 +34,11 @@ class SearchResults:
 
 
 def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int) -> SearchResults:
-    """Find conversations with a turn that has all the phrases.
-
-    Args:
-        ordered: The conversations to search, in the wanted order.
-        phrases: Normalized, at least one.
-        size: Rows of a page.
-    """
+    """Find a page of conversations with a turn that has all the normalized phrases."""
     walk = _Walk(ordered, phrases, size=size)
     if walk.advance(FIRST_STEPS):
         return SearchResults(rows=_rows(ordered, walk.found, size=size))
-    indexed = indexed_phrases(phrases)
+    indexed = [phrase for phrase in phrases if has_trigram(phrase)]
     if indexed and (found := find_conversations(phrases, indexed)) is not None:
         ids, are_all = found
         rows = _rows(ordered, {*ids, *walk.found}, size=size)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import NamedTuple, Self
 
 from django.db.models import Q, QuerySet
 
@@ -11,8 +11,8 @@ from copilot_admin.models import Conversation
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
 from copilot_admin.transcripts.filters import read_filters
 from copilot_admin.transcripts.search.conversations import find_by_id, is_only_id, search
-from copilot_admin.transcripts.search.phrases import parse_search
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
+from copilot_admin.transcripts.search.text_index import parse_search
 
 SORT_PARAMETER, OLDEST_FIRST = "sort", "oldest"
 LIST_SECONDS = 2.5  # below the limit of PostgreSQL's connections
@@ -22,8 +22,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class RowKey:
+class RowKey(NamedTuple):
     """Position of a conversation in the list."""
 
     at: datetime
@@ -50,12 +49,7 @@ class RowKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListPage:
-    """Rows of a page.
-
-    Attributes:
-        named: Conversations found by id, with the turn of a run's id.
-        is_limited: Older conversations were not searched.
-    """
+    """Rows of a page; `named` ones were found by id, with the turn of a run's id."""
 
     rows: Sequence[Conversation] = ()
     named: Mapping[int, int | None] = field(default_factory=dict)
@@ -65,12 +59,7 @@ class ListPage:
 
 
 class ConversationList:
-    """Conversations that match a URL's filters and search.
-
-    Args:
-        visible: The conversations that the reader may see.
-        params: Parameters of the URL; others than filters, search and order are ignored.
-    """
+    """The visible conversations that match a URL's filters and search."""
 
     def __init__(self, visible: QuerySet[Conversation], params: Mapping[str, str]) -> None:
         self.filters = read_filters(params)

@@ -8,7 +8,7 @@ from django.db.models import Max, Q
 
 from copilot_admin.models import Conversation, Outcome, Run, Turn
 from copilot_admin.storage.search_text import find_spans
-from copilot_admin.transcripts.store.search_index import answers_of, beginning_of
+from copilot_admin.transcripts.search.text_index import answers_of, beginning_of
 
 MARGIN = 70  # characters before the first hit, and after it
 
@@ -28,19 +28,12 @@ def load_excerpts(
     rows = Turn.objects.filter(pk__in=turn_ids).order_by()
     questions = dict(rows.values_list("pk", beginning_of("human_node__text")))
     answers = answers_of(turn_ids)
-    return {
-        turn: next(
-            filter(
-                None,
-                (
-                    make_excerpt(text, phrases)
-                    for text in (questions.get(turn) or "", *answers.get(turn, ()))
-                ),
-            ),
-            (),
-        )
-        for turn in turn_ids
-    }
+    excerpts = {}
+    for turn in turn_ids:
+        texts = (questions.get(turn) or "", *answers.get(turn, ()))
+        found = (make_excerpt(text, phrases) for text in texts)
+        excerpts[turn] = next(filter(None, found), ())
+    return excerpts
 
 
 def make_excerpt(text: str, phrases: Sequence[str]) -> tuple[ExcerptPiece, ...]:

@@ -13,7 +13,7 @@ from copilot_admin.copilots.config_types import remove_bidi_controls
 from copilot_admin.models import SavedView
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.filters import FILTERS
-from copilot_admin.transcripts.search.phrases import clean_search
+from copilot_admin.transcripts.search.text_index import clean_search
 from protocol.json import clean_text
 
 SEARCH_PARAMETER = "q"

@@ -1,16 +1,22 @@
 """The searched texts of turns, and the trigram indexes over them; see the migration `search`."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 import json
+import re
+import unicodedata
+from uuid import UUID
 
 from django.db import connection
-from django.db.models import BooleanField, Q, QuerySet, Value
+from django.db.models import BooleanField, QuerySet, TextField, Value
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import StrIndex
+from django.db.models.functions import Left, StrIndex
 
-from copilot_admin.models import TurnText
+from copilot_admin.models import NodeKind, NodeRole, Run, TurnText
+from copilot_admin.storage.search_text import normalize
+from copilot_admin.storage.sql import execute, fetch_row
 from copilot_admin.storage.time_limit import TooSlowError, time_limit
-from copilot_admin.transcripts.search.phrases import has_trigram
 
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
 MAX_TRIGRAMS = 40  # of a phrase; more hardly narrow the result
@@ -18,11 +24,6 @@ MAX_TRIGRAMS = 40  # of a phrase; more hardly narrow the result
 MAX_READ = 20_000
 MAX_SECONDS = 0.075
 MAX_FOUND = 10_000  # turns
-
-
-def indexed_phrases(phrases: Sequence[str]) -> list[str]:
-    """Return the phrases that the index can find."""
-    return [phrase for phrase in phrases if has_trigram(phrase)]
 
 
 def texts_of(conversation_ids: Sequence[int]) -> QuerySet[TurnText]:
@@ -73,12 +74,11 @@ def find_conversations(
 def _texts_on_postgresql(
     phrases: Sequence[str], indexed: Sequence[str]
 ) -> "QuerySet[TurnText, int]":
-    alike = Q()
+    rows = TurnText.objects.all()
     for phrase in indexed:
-        alike &= Q(text__contains=phrase)
+        rows = rows.filter(text__contains=phrase)
     others = [phrase for phrase in phrases if phrase not in indexed]
-    rows = having(TurnText.objects.filter(alike), others).order_by("-pk")
-    return rows.values_list("conversation_id", flat=True)
+    return having(rows, others).order_by("-pk").values_list("conversation_id", flat=True)
 
 
 def _texts_on_sqlite(phrases: Sequence[str], indexed: Sequence[str]) -> "QuerySet[TurnText, int]":
@@ -92,11 +92,9 @@ def _texts_on_sqlite(phrases: Sequence[str], indexed: Sequence[str]) -> "QuerySe
 
 
 def _is_sqlite_cut(indexed: Sequence[str]) -> bool:
+    sql = f"SELECT 1 FROM {SQLITE_INDEX} WHERE {SQLITE_INDEX} MATCH %s LIMIT 1 OFFSET %s"  # noqa: S608
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT 1 FROM {SQLITE_INDEX} WHERE {SQLITE_INDEX} MATCH %s LIMIT 1 OFFSET %s",  # noqa: S608
-            [_match_expression(indexed), MAX_READ],
-        )
+        cursor.execute(sql, [_match_expression(indexed), MAX_READ])
         return cursor.fetchone() is not None
 
 
@@ -107,3 +105,142 @@ def _match_expression(phrases: Sequence[str]) -> str:
         for start in range(min(len(phrase) - 2, MAX_TRIGRAMS))
     )
     return " ".join('"{}"'.format(one.replace('"', '""')) for one in dict.fromkeys(trigrams))
+
+
+# Of a turn that is searched; the index needs about as much space as the text.
+MAX_CHARACTERS = 16_000
+
+_APPEND = f"""
+UPDATE copilot_admin_turntext SET text = SUBSTR(text || %(text)s, 1, {MAX_CHARACTERS})
+WHERE turn_id = %(turn_id)s
+"""  # noqa: S608  # a number
+_INSERT = """
+INSERT INTO copilot_admin_turntext (turn_id, conversation_id, text)
+VALUES (%(turn_id)s, %(conversation_id)s, %(text)s) ON CONFLICT DO NOTHING
+"""
+_QUESTION = """
+SELECT question.text FROM copilot_admin_turn turn
+JOIN copilot_admin_node question ON question.id = turn.human_node_id WHERE turn.id = %(turn_id)s
+"""
+
+
+def index_answer(turn_id: int, conversation_id: int, answer: str, *, is_first: bool) -> None:
+    """Add an answer to the text of its turn, which begins with the question.
+
+    Phrases don't match across the ends of texts. With `is_first` the turn has no answer yet.
+    """
+    added = _fold(answer)
+    if added and not is_first and execute(_APPEND, turn_id=turn_id, text=f"\n{added}"):
+        return
+    row = fetch_row(_QUESTION, turn_id=turn_id)
+    question = _fold(row["text"]) if row else ""
+    text = "\n".join(filter(None, (question, added)))[:MAX_CHARACTERS]
+    if not text or execute(_INSERT, turn_id=turn_id, conversation_id=conversation_id, text=text):
+        return
+    if added:  # otherwise the row existed, or another process was faster
+        execute(_APPEND, turn_id=turn_id, text=f"\n{added}")
+
+
+def _fold(text: str) -> str:
+    return normalize(text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
+
+
+def answers_of(turn_ids: Collection[int]) -> Mapping[int, list[str]]:
+    """Return the searched beginnings of the answers of turns, in the order of their runs."""
+    runs = Run.objects.filter(turn__in=turn_ids).order_by("started_at", "id")
+    rows = runs.values_list(
+        "turn_id",
+        "input_leaf_id",
+        "output_node__kind",
+        "output_node__parent_id",
+        "output_node__parent__role",
+        "output_node__parent__kind",
+        beginning_of("answer_text"),
+        beginning_of("output_node__text"),
+        beginning_of("output_node__parent__text"),
+    )
+    answers: dict[int, list[str]] = defaultdict(list)
+    for turn, leaf, kind, above, role, kind_above, own, text, text_above in rows:
+        said = text if kind == NodeKind.TEXT else ""
+        # Text may precede a call; the message above that is the question.
+        if kind == NodeKind.CALL and (role, kind_above) == (NodeRole.AI, NodeKind.TEXT):
+            said = text_above if above != leaf else ""
+        answers[turn].append(own or said or "")
+    return answers
+
+
+def beginning_of(column: str) -> Left:
+    """Return an expression for the searched beginning of a text column."""
+    return Left(column, MAX_CHARACTERS, output_field=TextField())
+
+
+MAX_TYPED = 500  # characters; the rest is cut
+MAX_PHRASES = 20
+MAX_ID = 2**63 - 1
+# Text in quotation marks of any kind, or without blanks.
+_PART = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]|([^\s"“”„«»]+)')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery:
+    """A search.
+
+    Attributes:
+        phrases: Normalized; a turn matches if its question and answers have all of them.
+        trace_id: The complete text, which may also be the id of a run, or the number of a
+            conversation, with or without #.
+        is_cut: The typed text exceeds the limits of a search.
+    """
+
+    phrases: tuple[str, ...] = ()
+    trace_id: str = ""
+    run_id: UUID | None = None
+    number: int | None = None
+    is_cut: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.phrases or self.trace_id)
+
+
+def clean_search(text: str) -> str:
+    """Return the searched part of a typed text."""
+    return text.replace("\0", "").strip()[:MAX_TYPED]
+
+
+def parse_search(text: str) -> SearchQuery:
+    """Parse terms and "phrases in quotation marks", or an id."""
+    whole = clean_search(text)
+    parts = (normalize(match.group(1) or match.group(2) or "") for match in _PART.finditer(whole))
+    phrases = tuple(dict.fromkeys(filter(None, parts)))
+    return SearchQuery(
+        phrases=phrases[:MAX_PHRASES],
+        trace_id=whole,
+        run_id=_parse_uuid(whole),
+        number=_parse_number(whole),
+        is_cut=len(phrases) > MAX_PHRASES or len(whole) < len(text.replace("\0", "").strip()),
+    )
+
+
+def has_trigram(phrase: str) -> bool:
+    """Return True if an index of trigrams can find a phrase: it has three letters or digits in a row.
+
+    SQLite could find other signs too, but PostgreSQL could not; the rule makes both find the same.
+    """
+    letters = (
+        "x" if one.isalnum() or unicodedata.category(one)[0] == "M" else " " for one in phrase
+    )
+    return "xxx" in "".join(letters)
+
+
+def _parse_uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text) if len(text) >= 32 else None
+    except ValueError:
+        return None
+
+
+def _parse_number(text: str) -> int | None:
+    digits = text.removeprefix("#")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 19):
+        return None
+    return number if (number := int(digits)) <= MAX_ID else None

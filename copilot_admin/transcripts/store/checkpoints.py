@@ -27,7 +27,7 @@ from copilot_admin.transcripts.store.run_start import BOOT_ID
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # a batch job without a heartbeat is dead
-MAX_RUN_SILENCE = SILENCE  # and a run
+MAX_RUN_SILENCE = SILENCE
 MAX_CLOCK_SKEW = timedelta(minutes=30)  # of machines
 ABANDONED_AFTER = timedelta(minutes=30)
 INTERRUPTED = "The server stopped while it answered."
@@ -50,9 +50,7 @@ logger = logging.getLogger(__name__)
 def is_missed(column: str, now: datetime) -> Q:
     """Return the condition that a batch job has missed its heartbeats.
 
-    Args:
-        column: Time of the last heartbeat. A future time means that the clock was set back.
-        now: By the clock of this machine.
+    A time in the future means that the clock of another machine was set back.
     """
     return Q(**{f"{column}__lt": now - SILENCE}) | Q(**{f"{column}__gt": now + MAX_CLOCK_SKEW})
 
@@ -82,20 +80,16 @@ def load_pieces(run_id: UUID) -> list[Piece]:
 
 
 def unpack_piece(run_id: UUID, order: int, data: bytes) -> Piece:
-    """Return the piece in a checkpoint.
-
-    Raises:
-        ConfigurationError: It is damaged, or encrypted with a key that is lost.
-    """
+    """Return the piece in a checkpoint; see `load_pieces`."""
     if data.startswith(_ENCRYPTED):
         packed = data.removeprefix(_ENCRYPTED).decode(errors="replace")
-        return Piece.from_json(
-            json.loads(decrypt(packed, location=_place(run_id, order))), ord=order
-        )
-    try:
-        return Piece.from_json(json.loads(zlib.decompress(data)), ord=order)
-    except zlib.error as error:  # it has a checksum
-        raise ConfigurationError("A piece of a running answer is damaged.") from error
+        text = decrypt(packed, location=_location(run_id, order))
+    else:
+        try:
+            text = zlib.decompress(data).decode()
+        except zlib.error as error:  # it has a checksum
+            raise ConfigurationError("A piece of a running answer is damaged.") from error
+    return Piece.from_json(json.loads(text), ord=order)
 
 
 def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
@@ -106,9 +100,6 @@ def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
             SQLite database starts. Otherwise a run is dead after 30 s of silence.
         alive: Runs that this process answers. The database may have others of it, whose clients
             were rejected because the connection broke before the commit was confirmed.
-
-    Returns:
-        Runs that were ended.
     """
     _abandon_turns()
     is_own = Q(boot_id=BOOT_ID)
@@ -121,10 +112,9 @@ def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
 
 
 def _interrupt(run: Run) -> bool:
-    silent_since = run.heartbeat_at
     ending = Ending(
         outcome=Outcome.INTERRUPTED,
-        ms=int((silent_since - run.started_at).total_seconds() * 1000),
+        ms=max(0, int((run.heartbeat_at - run.started_at).total_seconds() * 1000)),
         ttft_ms=None,
         error=INTERRUPTED,
         error_code="interrupted",
@@ -134,8 +124,13 @@ def _interrupt(run: Run) -> bool:
         pieces = load_pieces(run.pk)
     except ConfigurationError as error:
         logger.warning("run %s ends without its text: %s", run.pk, error.public)
-    rules = rules_of(run.copilot)
-    end = finalize(join_pieces(pieces), ending, run_id=run.pk, at=silent_since, rules=rules)
+    end = finalize(
+        join_pieces(pieces),
+        ending,
+        run_id=run.pk,
+        at=run.heartbeat_at,
+        rules=rules_of(run.copilot),
+    )
     return finish(end) is not None
 
 
@@ -150,9 +145,9 @@ def _abandon_turns() -> None:
 def _pack(run_id: UUID, piece: Piece) -> bytes:
     text = json.dumps(piece.to_json())
     if piece.is_secret:
-        return _ENCRYPTED + encrypt(text, location=_place(run_id, piece.ord)).encode()
+        return _ENCRYPTED + encrypt(text, location=_location(run_id, piece.ord)).encode()
     return zlib.compress(text.encode(), COMPRESSION_LEVEL)
 
 
-def _place(run_id: UUID, order: int) -> SecretLocation:
+def _location(run_id: UUID, order: int) -> SecretLocation:
     return SecretLocation(table="checkpoint", row=str(run_id), field=str(order))

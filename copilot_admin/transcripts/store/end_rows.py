@@ -1,11 +1,9 @@
 """Rows that the end of a run writes: replies, events, run, turn and conversation."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import TypeAlias
+from typing import Any
 
 from copilot_admin.models import (
-    Checkpoint,
     CostConfidence,
     Event,
     EventType,
@@ -23,12 +21,11 @@ from copilot_admin.transcripts.matching.message_store import (
     NO_CONTENT,
     StoredContent,
     insert_message,
-    serialize_message,
+    serialize_json,
 )
+from copilot_admin.transcripts.search.text_index import index_answer
 from copilot_admin.transcripts.store.rollups import ERRORS, uncount_runs
-from copilot_admin.transcripts.store.run_end import RunEnd, RunEvent
-from copilot_admin.transcripts.store.search_index import index_answer
-from protocol.json import JsonObject
+from copilot_admin.transcripts.store.run_end import RunEnd
 
 _STATES = {
     Outcome.COMPLETED: TurnState.DONE,
@@ -38,7 +35,6 @@ _STATES = {
     Outcome.INTERRUPTED: TurnState.FAILED,
     Outcome.CANCELLED: TurnState.ABANDONED,
 }
-_Added: TypeAlias = Mapping[str, Decimal | int | bool]
 _SELECT_RUN = """
 SELECT run.id, run.outcome, run.copilot_id, run.conversation_id, run.turn_id, run.principal,
     run.provider, run.model, run.started_at, run.notes, run.cost_confidence,
@@ -80,6 +76,7 @@ UPDATE copilot_admin_conversation SET
     cost_is_estimated = (cost_is_estimated OR %(cost_is_estimated)s)
 WHERE id = %(id)s
 """
+_DELETE_CHECKPOINTS = "DELETE FROM copilot_admin_checkpoint WHERE run_id = %(id)s"
 
 
 def finish(end: RunEnd) -> Cost | None:
@@ -91,9 +88,10 @@ def finish(end: RunEnd) -> Cost | None:
         The cost, or None if nothing was stored, since the run had ended already or was deleted.
     """
     run = fetch_row(_SELECT_RUN, id=end.run_id, lock="run")
-    if run is None or not _may_end(run, end):
+    was_guessed = run is not None and run["outcome"] == Outcome.INTERRUPTED
+    may_end = was_guessed and end.ending.outcome is not Outcome.INTERRUPTED
+    if run is None or not (may_end or run["outcome"] == Outcome.RUNNING):
         return None
-    was_guessed = run["outcome"] == Outcome.INTERRUPTED
     if was_guessed:
         uncount_runs([end.run_id])
         Event.objects.filter(run_id=end.run_id).delete()
@@ -107,15 +105,19 @@ def finish(end: RunEnd) -> Cost | None:
         outcome=end.ending.outcome,
     )
     was_unpriced = was_guessed and run["cost_confidence"] == CostConfidence.UNKNOWN
-    added = _added(end, bill.cost, was_unpriced=was_unpriced)
+    added = {
+        "tokens": end.tokens["input_tokens"] + end.tokens["output_tokens"],
+        "cost": bill.cost.amount or 0,
+        "n_unpriced": int(bill.cost.amount is None) - int(was_unpriced),
+        "cost_is_estimated": bill.cost.confidence is CostConfidence.ESTIMATED,
+    }
     node_id, answer_text = None, ""
     if run["conversation_id"] is not None:
         # Lock order of questions as well: blobs, conversation, messages, turn. Another order could
         # deadlock two workers with one conversation.
         node_id, answer_text = _write_content(run, end, added)
     _update_run(run, end, bill, node_id=node_id, answer_text=answer_text)
-    if end.was_checkpointed or was_guessed:
-        Checkpoint.objects.filter(run_id=end.run_id).delete()
+    execute(_DELETE_CHECKPOINTS, id=end.run_id)
     if run["turn_id"] is not None:
         _update_turn(run["turn_id"], end, added)
         if run["conversation_id"] is not None and end.keep_content:
@@ -124,36 +126,29 @@ def finish(end: RunEnd) -> Cost | None:
     return bill.cost
 
 
-def _may_end(run: Row, end: RunEnd) -> bool:
-    if run["outcome"] == Outcome.INTERRUPTED:
-        return end.ending.outcome is not Outcome.INTERRUPTED
-    return bool(run["outcome"] == Outcome.RUNNING)
-
-
-def _added(end: RunEnd, cost: Cost, *, was_unpriced: bool) -> _Added:
-    tokens = end.tokens
-    return {
-        "tokens": tokens["input_tokens"] + tokens["output_tokens"],
-        "cost": cost.amount or 0,
-        "n_unpriced": int(cost.amount is None) - int(was_unpriced),
-        "cost_is_estimated": cost.confidence is CostConfidence.ESTIMATED,
-    }
-
-
-def _write_content(run: Row, end: RunEnd, added: _Added) -> tuple[int | None, str]:
-    keep = end.keep_content
-    contents = [serialize_message(one.message) if keep else NO_CONTENT for one in end.replies]
+def _write_content(run: Row, end: RunEnd, added: Mapping[str, Any]) -> tuple[int | None, str]:
+    text = StoredContent(end.text)
+    call = NO_CONTENT if end.call is None else serialize_json(end.call)
     payloads = [None if one.payload is None else to_big_blob(one.payload) for one in end.events]
-    found = (*(content.blob for content in contents), *payloads)
-    blobs.save(blob for blob in found if blob is not None)
-    _update_conversation(run["conversation_id"], end, added)
-    answer = _insert_replies(run, end, contents)
+    blobs.save(blob for blob in (call.blob, *payloads) if blob is not None)
+    execute(
+        _UPDATE_CONVERSATION,
+        id=run["conversation_id"],
+        ttft_ms=end.ending.ttft_ms,
+        last_outcome=end.ending.outcome,
+        last_at=end.ended_at,
+        has_error=end.ending.outcome in ERRORS,
+        has_call=bool(end.call_digest),
+        has_file=any(event.type == EventType.FILE for event in end.events),
+        **added,
+    )
+    answer = _insert_replies(run, end, text, call)
     _insert_events(end, payloads)
     return answer
 
 
 def _insert_replies(
-    run: Row, end: RunEnd, contents: Sequence[StoredContent]
+    run: Row, end: RunEnd, text: StoredContent, call: StoredContent
 ) -> tuple[int | None, str]:
     """Store each reply under the one before, and the first under the last message of the request.
 
@@ -162,53 +157,55 @@ def _insert_replies(
     """
     in_clear = end.keep_content and not end.is_redacted
     chain = HashChain(hash_key(keep_content=in_clear), run["copilot_id"], run["principal"])
-    node_id, depth = run["leaf_id"], run["depth"]
+    parent_id, depth = run["leaf_id"], run["depth"]
     chain_hash, client_hash = run["chain_hash"], run["client_hash"]
-    if node_id is None:
+    if parent_id is None:
         depth, chain_hash, client_hash = -1, chain.root, chain.root
-    answer_text = ""
-    for reply, content in zip(end.replies, contents, strict=True):
+    node_id, answer_text = None, ""
+    replies = ((NodeKind.TEXT, end.text_digest, text), (NodeKind.CALL, end.call_digest, call))
+    for kind, digest, content in replies:
+        if not digest:
+            continue
         depth += 1
-        chain_hash = chain.extend(chain_hash, bytes.fromhex(reply.digest))
-        node_id, text = insert_message(
+        chain_hash = chain.extend(chain_hash, bytes.fromhex(digest))
+        node_id, stored_text = insert_message(
             conversation_id=run["conversation_id"],
             chain_hash=chain_hash,
-            parent_id=node_id,
+            parent_id=node_id or parent_id,
             depth=depth,
             role=NodeRole.AI,
-            kind=NodeKind(reply.kind),
+            kind=kind,
             text=content.text,
             blob_id=content.sha,
             client_hash=client_hash,
             at=end.ended_at,
         )
-        if reply.kind.value == NodeKind.TEXT and text != reply.text:
-            answer_text = reply.text  # the earlier answer differs in spaces only
-    return node_id if end.replies else None, answer_text
-
-
-def _name_tool(event: RunEvent) -> JsonObject | None:
-    """Return the facts about a tool for rollups if its content is in a blob."""
-    if event.type != EventType.TOOL or event.payload is None:
-        return None
-    return {"name": event.payload.get("name")}
+        if kind is NodeKind.TEXT and stored_text != end.text:
+            answer_text = end.text  # the earlier answer differs in spaces only
+    return node_id, answer_text
 
 
 def _insert_events(end: RunEnd, payloads: Sequence[BlobValue | None]) -> None:
     if not end.events:  # in most answers; inserting nothing costs as much as inserting a row
         return
-    Event.objects.bulk_create(
-        Event(
-            run_id=end.run_id,
-            ord=order,
-            type=event.type,
-            payload=event.payload if blob is None else _name_tool(event),
-            blob_id=None if blob is None else blob.sha,
-            text_offset=event.text_offset,
-            at_ms=event.at_ms,
+    events = []
+    for order, (event, blob) in enumerate(zip(end.events, payloads, strict=True)):
+        payload = event.payload
+        if blob is not None:  # rollups count tools by name
+            is_tool = event.type == EventType.TOOL
+            payload = {"name": payload.get("name")} if is_tool and payload else None
+        events.append(
+            Event(
+                run_id=end.run_id,
+                ord=order,
+                type=event.type,
+                payload=payload,
+                blob_id=None if blob is None else blob.sha,
+                text_offset=event.text_offset,
+                at_ms=event.at_ms,
+            )
         )
-        for order, (event, blob) in enumerate(zip(end.events, payloads, strict=True))
-    )
+    Event.objects.bulk_create(events)
 
 
 def _update_run(
@@ -238,9 +235,9 @@ def _update_run(
     )
 
 
-def _update_turn(turn_id: int, end: RunEnd, added: _Added) -> None:
+def _update_turn(turn_id: int, end: RunEnd, added: Mapping[str, Any]) -> None:
     ending = end.ending
-    waits = end.is_call and ending.outcome is Outcome.COMPLETED
+    waits = bool(end.call_digest) and ending.outcome is Outcome.COMPLETED
     execute(
         _UPDATE_TURN,
         id=turn_id,
@@ -248,19 +245,5 @@ def _update_turn(turn_id: int, end: RunEnd, added: _Added) -> None:
         waiting_since=end.ended_at if waits else None,
         ttft_ms=ending.ttft_ms,
         ms=ending.ms,
-        **added,
-    )
-
-
-def _update_conversation(conversation_id: int, end: RunEnd, added: _Added) -> None:
-    execute(
-        _UPDATE_CONVERSATION,
-        id=conversation_id,
-        ttft_ms=end.ending.ttft_ms,
-        last_outcome=end.ending.outcome,
-        last_at=end.ended_at,
-        has_error=end.ending.outcome in ERRORS,
-        has_call=end.is_call,
-        has_file=any(event.type == EventType.FILE for event in end.events),
         **added,
     )

@@ -48,18 +48,16 @@ def _add_verdicts(verdicts: "QuerySet[Verdict]", *, sign: int) -> None:
         marks[mark.verdict_id].append(mark)
     changes = Changes()
     for row in rows:
-        slot = (
-            conversations.get(row.conversation_id)
-            if row.turn_id is None
-            else turns.get(row.turn_id)
-        )
-        if slot is not None:
-            if row.rating:
-                changes.add(slot, Counter({row.rating: sign}))
-            for mark in marks[row.pk]:
-                numbers = Counter(number=sign, total=sign * mark.value)
-                key = {"hour": slot.hour, "copilot_id": slot.copilot_id}
-                changes.add_row(CriterionUsage, numbers, **key, criterion_id=mark.criterion_id)
+        of_turn = row.turn_id is not None
+        slot = turns.get(row.turn_id or 0) if of_turn else conversations.get(row.conversation_id)
+        if slot is None:
+            continue
+        if row.rating:
+            changes.add(slot, Counter({row.rating: sign}))
+        for mark in marks[row.pk]:
+            numbers = Counter(number=sign, total=sign * mark.value)
+            key = {"hour": slot.hour, "copilot_id": slot.copilot_id}
+            changes.add_row(CriterionUsage, numbers, **key, criterion_id=mark.criterion_id)
     changes.save()
     Verdict.objects.filter(pk__in=[row.pk for row in rows]).update(is_counted=sign > 0)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from itertools import groupby
-from typing import cast
+from typing import TypeAlias, cast
 from uuid import UUID
 
 from copilot_admin.agent.values.answer_request import (
@@ -74,20 +74,14 @@ class Piece:
         return cls(ord, str(data["text"]), events)
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    output: Output
-    text_offset: int
-    at_ms: int
+_Item: TypeAlias = tuple[Output, int, int]  # with its offset in the text, and milliseconds
 
 
 class Recorder:
     """Collects the output of a run at negligible cost per delta.
 
-    Args:
-        keep_content: False if no content may reach the database.
-        generation: Protocol of the client, which decides in which form it will return the answer.
-        rules: Personal data that may not be stored.
+    `keep_content` is False if no content may reach the database. The `generation` of the client
+    decides in which form it will return the answer.
     """
 
     def __init__(
@@ -106,7 +100,7 @@ class Recorder:
         self._items: list[_Item] = []
         self._usages: list[Usage] = []
         self._finish_reason = ""
-        self._fallbacks: list[FallbackUsed] = []
+        self._fallback: FallbackUsed | None = None
         self._notes: list[str] = []
         self._pieces = 0
         self._saved_texts = 0  # by earlier checkpoints
@@ -131,51 +125,49 @@ class Recorder:
         elif isinstance(output, Finish):
             self._finish_reason = output.reason or ""
         elif isinstance(output, FallbackUsed):
-            self._fallbacks.append(output)
-            self._notes.append(_describe_fallback(output))
+            self._fallback = output
+            self._notes.append(
+                f"The model {output.failed_model!r} of the provider {output.failed_provider!r} failed "
+                f"({output.error}), so {output.model!r} of {output.provider!r} was asked."
+            )
         elif isinstance(output, RunNote):
             self._notes.append(output.text)
         else:
-            self._items.append(_Item(output, self._characters, at_ms))
+            self._items.append((output, self._characters, at_ms))
 
     def take_unsaved(self) -> Piece | None:
         """Return the output since the last call; None if it is empty or content isn't stored."""
         texts, items = self._texts[self._saved_texts :], self._items[self._saved_items :]
         if not self._keep_content or not (texts or items):
             return None
-        order = self._pieces
-        self._pieces += 1
         self._saved_texts, self._saved_items = len(self._texts), len(self._items)
-        events = tuple(_merge_thoughts(_to_events(items)))
-        return Piece(order, clean_text("".join(texts)), events, is_secret=bool(self._rules))
+        self._pieces += 1
+        return Piece(
+            self._pieces - 1,
+            clean_text("".join(texts)),
+            tuple(_merge_thoughts(_to_events(items))),
+            is_secret=bool(self._rules),
+        )
 
     def recording(self) -> Recording:
         """Return everything that was added."""
         text = "".join(self._texts)
-        last = self._items[-1].output if self._items else None
-        answered_by = self._fallbacks[-1] if self._fallbacks else None
+        last = self._items[-1][0] if self._items else None
         return Recording(
             text=text,
             client_text=self._client_text(text),
             call=echo_of(last, self._generation) if isinstance(last, FunctionCall) else None,
             finish_reason=self._finish_reason,
             usages=sum_usages_by_model(self._usages),
-            provider=answered_by.provider if answered_by else "",
-            model=answered_by.model if answered_by else "",
+            provider=self._fallback.provider if self._fallback else "",
+            model=self._fallback.model if self._fallback else "",
             events=tuple(_merge_thoughts(_to_events(self._items))),
         )
 
     def finish(
         self, ending: Ending, *, run_id: UUID, at: datetime, is_broken: bool = False
     ) -> RunEnd:
-        """Return the end of the run as it is stored.
-
-        Args:
-            ending: The ending of the run.
-            run_id: Key of the run.
-            at: Time of its end.
-            is_broken: True to leave out the output, since it couldn't be stored.
-        """
+        """Return the end of the run as it is stored, without its output if that can't be stored."""
         ending = replace(ending, notes=(*self._notes, *ending.notes))
         return finalize(
             Recording() if is_broken else self.recording(),
@@ -184,19 +176,19 @@ class Recorder:
             at=at,
             keep_content=self._keep_content,
             rules=self._rules,
-            was_checkpointed=self._pieces > 0 or is_broken,
         )
 
     def _client_text(self, text: str) -> str:
         parts: list[str] = []
         start = 0
-        for item in self._items:
-            if not isinstance(item.output, Event):
+        for output, offset, _ in self._items:
+            if not isinstance(output, Event):
                 continue  # a fact for the transcript, which isn't sent to clients
-            added = _text_in(item.output, self._generation)
+            data = serialize(output, self._generation)
+            added = "".join(str(one["delta"]) for name, one in data if name == MessageChunk.name)
             if added:
-                parts += text[start : item.text_offset], added
-                start = item.text_offset
+                parts += text[start:offset], added
+                start = offset
         return "".join([*parts, text[start:]])
 
 
@@ -221,31 +213,21 @@ def event_content(output: object) -> tuple[str, JsonObject]:
         case DataSeen(text):
             return EventType.DATA, {"text": text}
         case FileRead():
-            return EventType.FILE, _file_content(output)
+            facts = {
+                "name": output.name,
+                "type": output.kind,
+                "size": output.size,
+                "pages": output.pages,
+                "pixels": list(output.pixels) if output.pixels else None,
+                "note": output.note or None,
+                "fault": output.fault or None,
+            }
+            return EventType.FILE, {key: fact for key, fact in facts.items() if fact is not None}
         case Event() if type(output) in _EVENT_TYPES:
             return _EVENT_TYPES[type(output)], payload(output)
         case Event():
             return OTHER_EVENT, {"event": output.name, "data": _to_json(payload(output))}
     return OTHER_EVENT, {"fact": type(output).__name__, "data": _to_json(output)}
-
-
-def _describe_fallback(one: FallbackUsed) -> str:
-    return (
-        f"The model {one.failed_model!r} of the provider {one.failed_provider!r} failed "
-        f"({one.error}), so {one.model!r} of {one.provider!r} was asked."
-    )
-
-
-def _file_content(file: FileRead) -> JsonObject:
-    facts: dict[str, Json] = {
-        "size": file.size,
-        "pages": file.pages,
-        "pixels": list(file.pixels) if file.pixels else None,
-        "note": file.note or None,
-        "fault": file.fault or None,
-    }
-    known = {key: fact for key, fact in facts.items() if fact is not None}
-    return {"name": file.name, "type": file.kind, **known}
 
 
 def _to_json(value: object) -> Json:
@@ -265,9 +247,9 @@ def _to_json(value: object) -> Json:
 
 
 def _to_events(items: Iterable[_Item]) -> Iterable[RunEvent]:
-    for item in items:
-        kind, content = event_content(item.output)
-        yield RunEvent(type=kind, payload=content, text_offset=item.text_offset, at_ms=item.at_ms)
+    for output, offset, at_ms in items:
+        kind, content = event_content(output)
+        yield RunEvent(type=kind, payload=content, text_offset=offset, at_ms=at_ms)
 
 
 def _merge_thoughts(events: Iterable[RunEvent]) -> Iterable[RunEvent]:
@@ -281,11 +263,3 @@ def _merge_thoughts(events: Iterable[RunEvent]) -> Iterable[RunEvent]:
         first, *rest = group
         texts = [str(cast(JsonObject, event.payload)["text"]) for event in (first, *rest)]
         yield replace(first, payload={"text": "".join(texts)})
-
-
-def _text_in(event: Event, generation: Generation) -> str:
-    return "".join(
-        str(data["delta"])
-        for name, data in serialize(event, generation)
-        if name == MessageChunk.name
-    )

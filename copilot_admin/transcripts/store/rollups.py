@@ -60,12 +60,7 @@ _Key: TypeAlias = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Key of a rollup.
-
-    Attributes:
-        version: 0 if no version answered.
-        caller: Principal of the row of the caller; empty if they aren't counted.
-    """
+    """Key of a rollup; `version` is 0 if no version answered, `caller` "" if they aren't counted."""
 
     at: datetime
     copilot_id: int
@@ -75,12 +70,10 @@ class Slot:
 
     @property
     def hour(self) -> datetime:
-        """The beginning of its hour."""
         return self.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
     @property
     def day(self) -> date:
-        """Its day in UTC."""
         return self.hour.date()
 
 
@@ -102,7 +95,6 @@ class Changes:
             self.add_row(CallerDay, own, day=slot.day, **key)
 
     def add_row(self, table: type[Model], numbers: Numbers, **key: Any) -> None:
-        """Add numbers to one row."""
         self._rows[table, tuple(key.items())].update(numbers)
 
     def save(self) -> None:
@@ -139,12 +131,9 @@ def count_finished_runs() -> int:
 def count_runs(run_ids: Collection[UUID]) -> None:
     """Count the uncounted ones of some runs, which are about to be deleted."""
     uncounted = Run.objects.filter(pk__in=run_ids, is_counted=False)
+    ended = uncounted.exclude(outcome=Outcome.RUNNING).select_for_update()
     with transaction.atomic():
-        _count(
-            uncounted.exclude(outcome=Outcome.RUNNING)
-            .select_for_update()
-            .values_list("pk", flat=True)
-        )
+        _count(ended.values_list("pk", flat=True))
 
 
 def uncount_runs(run_ids: Iterable[UUID]) -> None:
@@ -213,7 +202,7 @@ def _slot_of(run: Any) -> Slot:
 
 def caller_of(user_id: int | None, principal: str) -> str:
     """Return the name under which a caller counts: the user, or the key of an unnamed one."""
-    return principal if user_id is None else person_of(user_id)
+    return principal if user_id is None else f"user:{user_id}"
 
 
 def _add_tools(changes: Changes, runs: Sequence[Any], *, sign: int) -> None:
@@ -275,11 +264,6 @@ def note_callers(first_hours: Mapping[tuple[date, int, str], int]) -> None:
     for (day, copilot_id, hour), principals in people.items():
         later = CallerDay.objects.filter(day=day, copilot_id=copilot_id, first_hour__gt=hour)
         later.filter(principal__in=principals).update(first_hour=hour)
-
-
-def person_of(user_id: int) -> str:
-    """Return the name under which a user counts; others count by their key."""
-    return f"user:{user_id}"
 
 
 def note_seen(kind: SeenKind, values: Iterable[str]) -> None:

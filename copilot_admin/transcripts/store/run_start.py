@@ -15,6 +15,7 @@ from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BlobValue
 from copilot_admin.storage.sql import execute
+from copilot_admin.transcripts.end_users import find_end_user, save_end_user
 from copilot_admin.transcripts.matching.attaching import (
     AttachedRequest,
     PreparedMessages,
@@ -22,12 +23,12 @@ from copilot_admin.transcripts.matching.attaching import (
 )
 from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage, hash_key
 from copilot_admin.transcripts.matching.message_store import (
+    FIELDS,
     NO_CONTENT,
     replace_images,
     serialize_message,
+    split_request,
 )
-from copilot_admin.transcripts.store.end_users import find_end_user, save_end_user
-from copilot_admin.transcripts.store.requests import FIELDS, split_request
 from copilot_admin.transcripts.store.turn_state import load_turn_state
 from protocol.json import Json, JsonObject, clean_text
 from protocol.models import Generation, Query
@@ -47,7 +48,7 @@ INSERT INTO copilot_admin_run (
     %(generation)s, %(started_at)s, %(notes)s, %(boot_id)s, %(started_at)s, 'running',
     %(env)s, %(widgets)s, %(context)s, %(tools)s,
     0, 0, 0, 0, '', 'unknown', '', '', '', '', FALSE, 1
-)
+) ON CONFLICT DO NOTHING
 """
 _COUNT_RUN = """
 UPDATE copilot_admin_conversation SET
@@ -94,12 +95,7 @@ class RunStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """A request that a limit, a budget or a restart rejected.
-
-    Attributes:
-        error: Sentence for the client; not stored if no content is.
-        times: Number of such requests.
-    """
+    """A request that a limit, a budget or a restart rejected; `times` is their number."""
 
     run_id: UUID
     copilot_id: int
@@ -125,17 +121,11 @@ class AcceptedRun:
 
 @dataclass(slots=True)
 class PreparedRun:
-    """A start whose steps without a database are done.
-
-    Attributes:
-        attempts: Number of write attempts; the outcome of an attempt may be unknown.
-        attached: Result of the last attempt that stored the messages.
-    """
+    """A start whose steps without a database are done; `attached` by an attempt to store it."""
 
     start: RunStart
     messages: PreparedMessages | None = None
     request: Mapping[str, BlobValue] = field(default_factory=dict)
-    attempts: int = 0
     attached: AttachedRequest | None = None
 
 
@@ -180,23 +170,42 @@ def _redact(
 
 
 def accept(prepared: PreparedRun) -> AcceptedRun:
-    """Store the start of a run; idempotent."""
-    start = prepared.start
-    prepared.attempts += 1
-    if prepared.attempts > 1 and (stored := _find_stored(prepared)):
-        return stored
-    messages = prepared.messages
+    """Store the start of a run; idempotent, since a commit may have lacked its confirmation."""
+    start, messages = prepared.start, prepared.messages
+    if prepared.attached and Run.objects.filter(pk=start.run_id).exists():
+        return _load_accepted(start, prepared.attached)
     newest = messages.newest.blob if messages else None
     # In one statement, and before any other row is locked.
     blobs.save([*prepared.request.values(), *([newest] if newest else [])])
-    user_id = _save_user(start)
+    user_id = None
+    if start.user is not None and start.logging is not Logging.NOTHING:
+        user_id = save_end_user(start.user, at=start.started_at)
     if messages is None or not messages.messages:
         _insert_run(prepared, None, user_id)
         return AcceptedRun()
-    prepared.attached = attach_request(replace(messages, user_id=user_id))
-    _insert_run(prepared, prepared.attached, user_id)
-    _count_run(prepared.attached, start)
-    return _accepted(start, prepared.attached)
+    attached = prepared.attached = attach_request(replace(messages, user_id=user_id))
+    _insert_run(prepared, attached, user_id)
+    if not attached.is_new:
+        execute(
+            _COUNT_RUN,
+            id=attached.conversation_id,
+            turns=int(attached.is_new_turn),
+            at=start.started_at,
+            branches=attached.is_branch,
+        )
+    if not attached.is_new_turn:
+        execute(_REOPEN_TURN, id=attached.turn_id)
+    return _load_accepted(start, attached)
+
+
+def _load_accepted(start: RunStart, attached: AttachedRequest) -> AcceptedRun:
+    return AcceptedRun(
+        conversation_id=attached.conversation_id,
+        turn_id=attached.turn_id,
+        stored_turn=load_turn_state(
+            attached, start.query, run_id=start.run_id, now=start.started_at
+        ),
+    )
 
 
 def reject(rejections: Iterable[Rejection]) -> None:
@@ -225,41 +234,11 @@ def reject(rejections: Iterable[Rejection]) -> None:
     Run.objects.bulk_create(runs, ignore_conflicts=True)
 
 
-def _save_user(start: RunStart) -> int | None:
-    if start.user is None or start.logging is Logging.NOTHING:
-        return None
-    return save_end_user(start.user, at=start.started_at)
-
-
 def _find_user(rejection: Rejection) -> int | None:
     """Return the user of a rejection; it is stored later, so it must not restore an erased user."""
     if rejection.user is None or rejection.logging is Logging.NOTHING:
         return None
     return find_end_user(rejection.user)
-
-
-def _find_stored(prepared: PreparedRun) -> AcceptedRun | None:
-    """Return the run that an earlier attempt committed without a confirmation."""
-    start, attached = prepared.start, prepared.attached
-    columns = ("conversation_id", "turn_id", "input_leaf_id")
-    row = Run.objects.filter(pk=start.run_id).values_list(*columns).first()
-    if row is None:
-        return None
-    conversation_id, turn_id, leaf_id = row
-    if attached is None or conversation_id is None or turn_id is None:
-        return AcceptedRun()
-    stored = replace(attached, conversation_id=conversation_id, turn_id=turn_id, leaf_id=leaf_id)
-    return _accepted(start, stored)
-
-
-def _accepted(start: RunStart, attached: AttachedRequest) -> AcceptedRun:
-    return AcceptedRun(
-        conversation_id=attached.conversation_id,
-        turn_id=attached.turn_id,
-        stored_turn=load_turn_state(
-            attached, start.query, run_id=start.run_id, now=start.started_at
-        ),
-    )
 
 
 def _insert_run(
@@ -286,16 +265,3 @@ def _insert_run(
         **{name: request[name].sha if name in request else None for name in FIELDS},
         boot_id=BOOT_ID,
     )
-
-
-def _count_run(attached: AttachedRequest, start: RunStart) -> None:
-    if not attached.is_new:
-        execute(
-            _COUNT_RUN,
-            id=attached.conversation_id,
-            turns=int(attached.is_new_turn),
-            at=start.started_at,
-            branches=attached.is_branch,
-        )
-    if not attached.is_new_turn:
-        execute(_REOPEN_TURN, id=attached.turn_id)

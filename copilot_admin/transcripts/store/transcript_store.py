@@ -5,28 +5,34 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 import logging
 import os
-from typing import TypeVar
+from pathlib import Path
+from typing import TypeVar, cast
 from uuid import UUID
 
 from django import db
+from django.db import DataError, IntegrityError, transaction
+from pydantic import TypeAdapter
 
 from copilot_admin.models import Blob
 from copilot_admin.pricing.cost import UNKNOWN_COST, Cost
 from copilot_admin.storage.errors import REFUSALS, DatabaseUnavailable
-from copilot_admin.storage.spool import SPOOL, Spool
+from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER, Deadline, Writer
 from copilot_admin.transcripts.store import checkpoints, end_rows, run_start
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.run_end import RunEnd
 from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection, RunStart
-from copilot_admin.transcripts.store.spooled_runs import spool_end
+from protocol.json import JsonObject
 
 # Hashing and packing 32 kB needs about 0.5 ms; bigger requests are prepared in a thread.
 MAX_INLINE_BYTES = 32 * 1024
 PROBE_BYTES = 64 * 1024  # the size of a long answer
 _PROBE_KEY = "probe"  # not a hash, so no blob has this key
+MAX_REPLAYED_RUNS = 50  # of one job, which delays requests
+_RUN_END = TypeAdapter(RunEnd)
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -35,9 +41,8 @@ logger = logging.getLogger(__name__)
 class TranscriptStore:
     """Stores runs; used in the event loop, works on the writer's thread."""
 
-    def __init__(self, writer: Writer, spool: Spool) -> None:
+    def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._spool = spool
         self._is_failing = False
 
     @property
@@ -88,7 +93,7 @@ class TranscriptStore:
             cause = type(error.__cause__).__name__
             logger.warning("run %s goes to the spool: %s", end.run_id, cause)
         try:
-            await asyncio.to_thread(spool_end, end, self._spool)
+            await asyncio.to_thread(SPOOL.put, end.run_id, end_to_json(end))
         except OSError as error:
             logger.critical("neither database nor spool takes run %s: %s", end.run_id, error)
             return None
@@ -127,4 +132,46 @@ def _probe() -> None:
     Blob.objects.filter(sha256=_PROBE_KEY).delete()
 
 
-STORE = TranscriptStore(WRITER, SPOOL)
+STORE = TranscriptStore(WRITER)
+
+
+def end_to_json(end: RunEnd) -> JsonObject:
+    return cast(JsonObject, _RUN_END.dump_python(end, mode="json"))
+
+
+def end_from_json(data: JsonObject) -> RunEnd:
+    """Parse what `end_to_json` returned.
+
+    Raises:
+        ValueError: It has another format.
+    """
+    return _RUN_END.validate_python(data)
+
+
+def replay_spool(*, limit: int = MAX_REPLAYED_RUNS) -> int:
+    """Store the ends of some spooled runs; at a start, call it before `reap`.
+
+    A file is removed when its run is committed. One that can't be read or stored is set aside. Only
+    one of several processes with the same spool does it at a time.
+
+    Returns:
+        Runs that were stored.
+
+    Raises:
+        Error: The database is unavailable; the files stay.
+    """
+    with SPOOL.lock() as is_locked:
+        entries = SPOOL.entries() if is_locked else ()
+        return sum(_replay(path, entry) for path, entry in islice(entries, limit))
+
+
+def _replay(path: Path, entry: JsonObject) -> bool:
+    try:
+        with transaction.atomic():
+            is_stored = end_rows.finish(end_from_json(entry)) is not None
+    except (ValueError, OverflowError, DataError, IntegrityError) as error:
+        logger.warning("the spooled run %s was set aside: %s", path.stem, type(error).__name__)
+        SPOOL.reject(path)
+        return False
+    transaction.on_commit(partial(SPOOL.remove, path))
+    return is_stored

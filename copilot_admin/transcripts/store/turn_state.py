@@ -1,9 +1,8 @@
 """State of a turn that the server restores when the client returns with a result."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-import json
 from uuid import UUID
 
 from copilot_admin.agent.client.client_state import SIGNED_MEMORY
@@ -11,12 +10,14 @@ from copilot_admin.agent.values.answer_request import Memory, StoredTurn
 from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.attaching import AttachedRequest
-from copilot_admin.transcripts.matching.message_store import parse_content
-from copilot_admin.transcripts.store.requests import COLUMNS, FIELDS, load_request
-from protocol.fields import Notes
+from copilot_admin.transcripts.matching.message_store import (
+    COLUMNS,
+    FIELDS,
+    load_request,
+    parse_content,
+)
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of
 from protocol.models import Query, ResultMessage
-from protocol.parsing import parse_options, parse_widgets
 
 # Clients run a call immediately; one that repeats the question so soon has lost the result.
 LOOP_WINDOW = timedelta(seconds=60)
@@ -26,9 +27,20 @@ def load_turn_state(
     attached: AttachedRequest, query: Query, *, run_id: UUID, now: datetime
 ) -> StoredTurn:
     """Return the state that earlier runs of a turn left, for a run that was just attached."""
-    earlier = [] if attached.is_new_turn else _load_earlier_runs(attached, run_id)
+    runs = Run.objects.filter(turn_id=attached.turn_id).exclude(pk=run_id).order_by("started_at")
+    nodes = (f"output_node__{name}" for name in ("kind", "chain_hash", "text", "blob"))
+    runs = runs.select_related("output_node").only(
+        "input_leaf", "started_at", "ms", *FIELDS, *nodes
+    )
+    earlier = [] if attached.is_new_turn else list(runs)
     if not earlier:
-        return StoredTurn(memory=_memory_of_query(query))
+        memory = Memory(
+            timezone=query.timezone,
+            urls=query.urls,
+            selected_skills=query.selected_skills,
+            workspace_state=query.workspace_state,
+        )
+        return StoredTurn(memory=memory)
     calls = {call.chain_hash: call for run in earlier if (call := _call_of(run))}
     last = query.messages[-1]
     lacks_memory = isinstance(last, ResultMessage) and SIGNED_MEMORY not in last.extra_state
@@ -39,16 +51,6 @@ def load_turn_state(
         ),
         is_retry_loop=_is_loop(earlier, attached.leaf_id, query, now=now),
         carried=_load_extra_state(earlier, attached.leaf_id) if lacks_memory else {},
-    )
-
-
-def _load_earlier_runs(attached: AttachedRequest, run_id: UUID) -> list[Run]:
-    runs = Run.objects.filter(turn_id=attached.turn_id).exclude(pk=run_id).order_by("started_at")
-    names = ("kind", "chain_hash", "text", "blob")
-    return list(
-        runs.select_related("output_node").only(
-            "input_leaf", "started_at", "ms", *FIELDS, *(f"output_node__{one}" for one in names)
-        )
     )
 
 
@@ -73,7 +75,7 @@ def _is_loop(earlier: Sequence[Run], leaf_id: int | None, query: Query, *, now: 
     if now - ended_at >= LOOP_WINDOW or call.children.filter(kind=NodeKind.RESULT).exists():
         return False
     env = _load_request(same[-1])
-    return env is None or request_fingerprint(env) == request_fingerprint(query.env)
+    return env is None or _context_of(env) == _context_of(query.env)
 
 
 def _load_request(run: Run) -> JsonObject | None:
@@ -89,19 +91,10 @@ def _load_extra_state(earlier: Sequence[Run], leaf_id: int | None) -> JsonObject
     event = Event.objects.filter(run_id__in=runs[-1:], type=EventType.FUNCTION_CALL).first()
     if event is None:
         return {}
-    payload: Json = event.payload
+    payload = event.payload
     if event.blob_id is not None:
-        payload = blobs.load([event.blob_id]).get(event.blob_id)
+        payload = object_of(blobs.load([event.blob_id]).get(event.blob_id))
     return object_of(object_of(payload).get("extra_state"))
-
-
-def _memory_of_query(query: Query) -> Memory:
-    return Memory(
-        timezone=query.timezone,
-        urls=query.urls,
-        selected_skills=query.selected_skills,
-        workspace_state=query.workspace_state,
-    )
 
 
 def _memory_of_run(first: Run) -> Memory | None:
@@ -118,22 +111,8 @@ def _memory_of_run(first: Run) -> Memory | None:
     )
 
 
-def request_fingerprint(env: JsonObject) -> frozenset[str]:
-    """Return the context of a question without its text: widgets, context and options.
-
-    Args:
-        env: The request without its messages.
-    """
-    notes = Notes()  # discarded: the request was parsed before
-    widgets = parse_widgets(env.get("widgets"), notes=notes)
-    offered = [
-        (place, widget.ref, widget.input_args())
-        for place, group in enumerate((widgets.primary, widgets.secondary, widgets.extra))
-        for widget in group
-    ]
-    options = parse_options(env.get("workspace_options"), notes=notes).items()
+def _context_of(env: JsonObject) -> tuple[Json, Json, list[Json]]:
+    """Return the context of a question: widgets, options, and ids of data, which has no images."""
     context = env.get("context")
-    items = context if isinstance(context, list) else [context]
-    ids = [item.get("uuid") for item in items if isinstance(item, Mapping)]
-    parts: list[object] = [*offered, *options, *ids]
-    return frozenset(json.dumps(part, sort_keys=True) for part in parts)
+    items = objects_of(context if isinstance(context, list) else [context])
+    return env.get("widgets"), env.get("workspace_options"), [item.get("uuid") for item in items]

@@ -19,29 +19,21 @@ from copilot_admin.admin.blocks.kinds import (
     SuggestionsBlock,
     TextBlock,
 )
-from copilot_admin.models import Event, EventType, Outcome, Run
-from copilot_admin.transcripts.queries import CallView, MessageView, RunView
+from copilot_admin.models import Event, EventType, Node, Outcome, Run
+from copilot_admin.transcripts.queries import CallView, RunView
 from protocol.json import JsonObject
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
-def message(node_id: int, *data: JsonObject, asked: tuple[str, ...] = ()) -> MessageView:
+def message(node_id: int, *data: JsonObject, asked: tuple[str, ...] = ()) -> Node:
     sources = [{"origin": "OpenBB API", "id": name} for name in asked]
-    return MessageView(
-        node_id=node_id,
-        role="tool",
-        kind="result",
-        text="",
-        data={"function": "f", "input_arguments": {"data_sources": sources}, "data": list(data)},
-        agent="",
-        from_history=False,
-        echo_differs=False,
-        created_at=NOW,
-    )
+    node = Node(pk=node_id, role="tool", kind="result")
+    node.data = {"function": "f", "input_arguments": {"data_sources": sources}, "data": list(data)}
+    return node
 
 
-def call(*results: MessageView, arguments: JsonObject | None = None) -> CallView:
+def call(*results: Node, arguments: JsonObject | None = None) -> CallView:
     return CallView(
         function="get_widget_data", arguments=arguments, echo_differs=False, results=results
     )

@@ -10,7 +10,7 @@ from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportedConversation, ExportOptions
 from copilot_admin.transcripts.exports.records import begin_export, read_file
-from copilot_admin.transcripts.exports.writing import BatchOutcome, ExportWriter
+from copilot_admin.transcripts.exports.writing import ExportWriter
 from tests.factories import make_user
 
 
@@ -33,7 +33,7 @@ def finished(name: str = "csv", *, owner: Any) -> TranscriptExport:
 
 def written(export: TranscriptExport) -> TranscriptExport:
     writing = ExportWriter(export.pk, export.claim)
-    while writing.write_batch() is BatchOutcome.MOVED:
+    while writing.write_batch():
         pass
     export.refresh_from_db()
     return export

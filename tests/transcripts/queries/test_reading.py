@@ -41,7 +41,7 @@ def test_a_turn_shows_question_call_result_and_answer():
     assert [one.data["data"][0]["items"][0]["content"] for one in first.call.results] == [
         "big " * 1000
     ]
-    assert [one.node_id for one in second.received] == [first.call.results[0].node_id]
+    assert [one.pk for one in second.received] == [first.call.results[0].pk]
     assert (second.answer, second.call) == ("It is 42", None)
     assert [(event.type, event.payload["message"]) for event in second.events] == [
         ("status", "Reading")

@@ -9,9 +9,11 @@ from copilot_admin.models import Conversation, Outcome, TurnText
 from copilot_admin.storage.search_text import normalize
 from copilot_admin.transcripts.search import conversations, text_index
 from copilot_admin.transcripts.search.conversations import find_by_id, find_hits, search
-from copilot_admin.transcripts.search.phrases import parse_search
-from copilot_admin.transcripts.search.text_index import find_conversations
-from copilot_admin.transcripts.store.search_index import MAX_CHARACTERS
+from copilot_admin.transcripts.search.text_index import (
+    MAX_CHARACTERS,
+    find_conversations,
+    parse_search,
+)
 from tests.databases import IS_POSTGRESQL
 from tests.transcripts.store.journaling import (
     Asked,

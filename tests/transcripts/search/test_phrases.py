@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.transcripts.search.phrases import SearchQuery, has_trigram, parse_search
+from copilot_admin.transcripts.search.text_index import SearchQuery, has_trigram, parse_search
 
 RUN = "0b0f6f7e-2f5c-4c0d-9f69-2f4c8d2f1c11"
 

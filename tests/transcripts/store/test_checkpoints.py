@@ -15,7 +15,6 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
-from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import checkpoints as module
 from copilot_admin.transcripts.store.checkpoints import beat, load_pieces, reap, save_checkpoints
@@ -66,7 +65,7 @@ def test_a_checkpoint_never_raises(monkeypatch, caplog):
     monkeypatch.setattr(module, "save_checkpoints", fail)
     STORE.checkpoint({uuid4(): Piece(0, "x")})
     WRITER.submit(lambda: None).result(HANGS_SECONDS)
-    full = TranscriptStore(type(WRITER)("full", capacity=0), SPOOL)
+    full = TranscriptStore(type(WRITER)("full", capacity=0))
     full.checkpoint({uuid4(): Piece(0, "x")})
     assert "checkpoint failed: IntegrityError" in caplog.text
     assert "told nobody" not in caplog.text

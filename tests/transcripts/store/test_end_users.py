@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.copilots.end_users import AskingUser, UserSource, hashed
 from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
-from copilot_admin.transcripts.store.end_users import save_end_user
+from copilot_admin.transcripts.end_users import save_end_user
 from tests.transcripts.store.journaling import START, Client, ai
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

@@ -17,7 +17,7 @@ from copilot_admin.transcripts.queries import read_tree, read_turns
 from copilot_admin.transcripts.store.checkpoints import load_pieces, reap, save_checkpoints
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Piece
-from copilot_admin.transcripts.store.spooled_runs import end_from_json, end_to_json
+from copilot_admin.transcripts.store.transcript_store import end_from_json, end_to_json
 from protocol.events import MessageChunk, StatusUpdate
 from tests.transcripts.store.journaling import Client, ai, call_event, end_of, ending
 

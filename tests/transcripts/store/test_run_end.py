@@ -11,15 +11,12 @@ from copilot_admin.models import Outcome
 from copilot_admin.transcripts.matching.hash_chain import HashChain, hash_key
 from copilot_admin.transcripts.store.run_end import (
     CLEANED,
-    MAX_INTEGER,
     Ending,
     Recording,
-    Reply,
     RunEnd,
     RunEvent,
     finalize,
 )
-from protocol.canonical import Kind
 from protocol.models import AiMessage, CallMessage
 from tests.transcripts.store.journaling import START, ending
 
@@ -78,15 +75,9 @@ def test_what_is_kept_has_no_secrets():
         ending=replace(ENDING, error=f"No answer from {UNSIGNED}."),
         finish_reason="f" * 50,
         text=f"See {UNSIGNED}",
-        replies=(
-            Reply(kind=Kind.TEXT, digest=text, text=f"See {UNSIGNED}"),
-            Reply(
-                kind=Kind.CALL,
-                digest=call,
-                function="get_widget_data",
-                arguments={"widget": "w"},
-            ),
-        ),
+        text_digest=text,
+        call={"function": "get_widget_data", "input_arguments": {"widget": "w"}},
+        call_digest=call,
         events=(RunEvent(type="status", payload={"message": UNSIGNED}, text_offset=3, at_ms=40),),
         usages=RECORDING.usages,
         keep_content=True,
@@ -99,28 +90,20 @@ def test_where_no_content_is_kept_only_keyed_hashes_of_it_are_left():
         finalized(),
         ending=replace(ENDING, error="", notes=()),
         text="",
-        replies=(
-            Reply(kind=Kind.TEXT, digest=text),
-            Reply(kind=Kind.CALL, digest=call),
-        ),
+        text_digest=text,
+        call=None,
+        call_digest=call,
         events=(RunEvent(type="status", payload=None, text_offset=3, at_ms=40),),
         keep_content=False,
     )
 
 
 @pytest.mark.parametrize(
-    ("number", "fits"), [(-1, 0), (0, 0), (1, 1), (2**31 - 1, 2**31 - 1), (2**31, 2**31 - 1)]
+    ("number", "fits"), [(-1, 0), (0, 0), (2**31 - 1, 2**31 - 1), (2**31, 2**31 - 1)]
 )
-def test_numbers_are_made_fit_for_their_columns(number, fits):
-    event = replace(RECORDING.events[0], text_offset=number, at_ms=number)
-    end = finalized(
-        ended=ending(ms=number, ttft_ms=number),
-        usages=(used(number, number, number, number),),
-        events=(event,),
-    )
-    assert (end.ending.ms, end.ending.ttft_ms, set(end.tokens.values())) == (fits, fits, {fits})
-    assert (end.events[0].text_offset, end.events[0].at_ms) == (fits, fits)
-    assert MAX_INTEGER == 2_147_483_647
+def test_tokens_are_made_fit_for_their_columns(number, fits):
+    end = finalized(usages=(used(number, number, number, number),))
+    assert set(end.tokens.values()) == {fits}
 
 
 def test_what_no_database_takes_is_replaced_with_a_note():

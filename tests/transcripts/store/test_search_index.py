@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.models import Turn, TurnText
-from copilot_admin.transcripts.store.search_index import answers_of, index_answer
+from copilot_admin.transcripts.search.text_index import answers_of, index_answer
 from tests.transcripts.store.journaling import Client, ai, call_echo, call_event, result
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

@@ -14,13 +14,12 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.store.rollups import count_finished_runs
-from copilot_admin.transcripts.store.spooled_runs import (
+from copilot_admin.transcripts.store.transcript_store import (
+    STORE,
     end_from_json,
     end_to_json,
     replay_spool,
-    spool_end,
 )
-from copilot_admin.transcripts.store.transcript_store import STORE
 from protocol.events import MessageChunk, StatusUpdate
 from tests.transcripts.store.journaling import Client, call_event, end_of, ending
 from tests.transcripts.store.spooling import spool
@@ -39,7 +38,6 @@ def test_the_end_of_a_run_survives_the_spool():
         ended=ending(Outcome.FAILED, error="e", notes=("n",)),
     )
     assert end_from_json(json.loads(json.dumps(end_to_json(end)))) == end
-    assert end.is_call
 
 
 @pytest.fixture(params=[OperationalError, InterfaceError])
@@ -84,14 +82,14 @@ def test_a_few_spooled_runs_are_stored_at_once(spool):
     asked = [client.ask(f"Question {number}") for number in range(3)]
     for one in asked:
         end = end_of(one.run_id, MessageChunk("Hello"))
-        spool_end(end)
+        SPOOL.put(end.run_id, end_to_json(end))
     assert [replay_spool(limit=2), replay_spool(limit=2), replay_spool(limit=2)] == [2, 1, 0]
 
 
 def test_a_spooled_end_replaces_the_guess_that_the_run_was_interrupted():
     asked = Client().ask("Hi")
     end = end_of(asked.run_id, MessageChunk("Hello"), StatusUpdate(message="s"))
-    spool_end(end)
+    SPOOL.put(end.run_id, end_to_json(end))
     Run.objects.update(boot_id="another")
     assert reap(every_other_boot=True) == 1
     assert asked.run.outcome == Outcome.INTERRUPTED
@@ -114,7 +112,7 @@ def test_a_spooled_file_that_cannot_be_read_is_set_aside(spool, content, caplog)
 @pytest.mark.parametrize(
     ("field", "value"),
     [("ending", {"outcome": "completed", "ms": 2**70, "ttft_ms": None}), ("ended_at", "x"),
-     ("replies", 1), ("text", None)],
+     ("events", 1), ("text", None)],
 )  # fmt: skip
 def test_a_spooled_run_with_an_odd_field_keeps_no_other_from_being_stored(spool, field, value):
     odd, good = Client().ask("Hi"), Client().ask("Hello")
@@ -129,7 +127,7 @@ def test_a_spooled_run_with_an_odd_field_keeps_no_other_from_being_stored(spool,
 def test_a_spool_that_another_process_stores_is_left_to_it(spool):
     asked = Client().ask("Hi")
     end = end_of(asked.run_id, MessageChunk("Hello"))
-    spool_end(end)
+    SPOOL.put(end.run_id, end_to_json(end))
     with SPOOL.lock():
         assert replay_spool() == 0
     assert replay_spool() == 1

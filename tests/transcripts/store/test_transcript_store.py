@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Blob, Outcome
-from copilot_admin.storage.spool import Spool, SpoolFull
+from copilot_admin.storage.spool import SPOOL, SpoolFull
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import checkpoints
 from copilot_admin.transcripts.store.recorder import Piece
@@ -58,9 +58,8 @@ def disk(monkeypatch) -> Disk:
 
 @pytest.fixture
 def fresh(disk, monkeypatch) -> TranscriptStore:
-    spool = Spool()
-    monkeypatch.setattr(spool, "put", disk.put)
-    return TranscriptStore(WRITER, spool)
+    monkeypatch.setattr(SPOOL, "put", disk.put)
+    return TranscriptStore(WRITER)
 
 
 @pytest.mark.parametrize("database", [OperationalError("x"), InterfaceError("x"), DatabaseError()])

@@ -1,9 +1,11 @@
-"""Lookup of users by typed text."""
+"""End users: rows that requests create, and lookup by typed text."""
 
+from datetime import datetime
 from unicodedata import normalize
 
 from django.db.models import Q
 
+from copilot_admin.copilots.end_users import AskingUser, hashed
 from copilot_admin.models import EndUser
 
 ID_PREFIX = "id:"  # the rest is an id, even if it is also a name
@@ -39,3 +41,38 @@ def match_users(text: str) -> Q:
     for form in forms:
         found |= Q(email__iexact=form)
     return found
+
+
+def save_end_user(user: AskingUser, *, at: datetime) -> int:
+    """Return the id of a user's row, which is created if needed and updated once an hour.
+
+    Most transactions only read the row, so they don't block each other.
+    """
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    facts = {
+        "email": user.email,
+        "name": user.name,
+        "source": user.source.value,
+        "digest": hashed(user.id),
+    }
+    known = EndUser.objects.filter(identifier=user.id).values("pk", "last_at", *facts).first()
+    if known is None:
+        new, _ = EndUser.objects.get_or_create(
+            identifier=user.id,
+            defaults={**facts, "first_at": at, "last_at": hour},
+        )
+        return new.pk
+    # Facts that this request lacks are known from earlier ones: no column is cleared.
+    changed: dict[str, object] = {
+        name: value for name, value in facts.items() if value and value != known[name]
+    }
+    if hour > known["last_at"]:
+        changed["last_at"] = hour
+    if changed:
+        EndUser.objects.filter(pk=known["pk"]).update(**changed)
+    return int(known["pk"])
+
+
+def find_end_user(user: AskingUser) -> int | None:
+    """Return the id of a user's row, or None if no question of theirs was ever accepted."""
+    return EndUser.objects.filter(identifier=user.id).values_list("pk", flat=True).first()
