@@ -23,7 +23,7 @@ from copilot_admin.admin.providers.option_fields import (
     masked_headers,
 )
 from copilot_admin.agent.fetching.addresses import check_base_url, correct_base_url
-from copilot_admin.agent.providers.azure import AzureOpenAI, get_endpoint
+from copilot_admin.agent.providers.clouds import AzureOpenAI, get_endpoint
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.copilots.providers import (

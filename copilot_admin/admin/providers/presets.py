@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.agent.providers.azure import AzureOpenAI
-from copilot_admin.agent.providers.bedrock import Bedrock
+from copilot_admin.agent.providers.clouds import AzureOpenAI, Bedrock, Vertex
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.providers.registry import provider_kinds
-from copilot_admin.agent.providers.vertex import Vertex
 
 _LOADING_SECONDS = 300  # a local server loads its model on the first request
 _CLOUD = ("api_key", "base_url")

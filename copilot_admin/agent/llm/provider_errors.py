@@ -1,6 +1,7 @@
 """Errors of model providers: sentences for users, and the original message for operators."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 import re
@@ -21,7 +22,7 @@ from copilot_admin.errors import (
     RunError,
     iter_causes,
 )
-from protocol.json import Json, json_of
+from protocol.json import Json, json_of, list_of, text_of
 from protocol.sse import BOM
 
 MAX_DETAIL_CHARACTERS = 500
@@ -57,10 +58,8 @@ _SENTENCES = {
     401: _NO_KEY,
     402: _NO_CREDIT,
     403: _NO_KEY,
-    404: (
-        "The provider {provider} does not know the model or the address. "
-        f"{_OWNER} must correct it."
-    ),
+    404: "The provider {provider} does not know the model or the address. "
+    f"{_OWNER} must correct it.",
     413: _TOO_LONG,
 }
 _REDIRECTED = (
@@ -75,146 +74,51 @@ _REFUSED = (
 _PASSING = frozenset({408, 409, 425, 429, 502, 503, 504})
 # Meanings of a provider's message, whatever its status is. The first match counts; the tests name
 # the vendor of each message.
-_MEANINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), sentence)
-    for pattern, sentence in (
-        (
-            r"image_url|image input|supports? images|multimodal|content must be a string",
-            "The model of the provider {provider} did not take the images of this question. "
-            f"{_OWNER} should choose one that can see, or switch “Look at images” off.",
-        ),
-        (
-            r"must be verified to",
-            "The provider {provider} streams this model only to verified organizations. "
-            f"{_OWNER} should have the organization verified there, or switch “Streams answers” "
-            "of the provider off.",
-        ),
-        (
-            r"context_length_exceeded|exceed_context_size|context (length|window|size|limit)"
-            r"|maximum (context|prompt|model) length|(prompt|input) (is )?too long"
-            r"|too many tokens|input token count|model token limit|range of input length"
-            r"|prompt exceeds max length|prompt 超长|reduce the length|tokens to keep from"
-            r"|context the overflows|inputs` tokens",
-            _TOO_LONG,
-        ),
-        (
-            r"content_filter|content_policy|content management policy|content filter"
-            r"|responsibleaipolicy|usage (policy|guidelines)|data_inspection_failed"
-            r"|inappropriate content|不安全或敏感|unsafe or sensitive|content exists risk"
-            r"|considered high risk|prohibited_content|blocked by .{0,30}guardrail"
-            r"|guardrail.{0,30}(blocked|intervened)|content moderation",
-            "The content filter of the provider {provider} rejected the question. Put it in other "
-            "words.",
-        ),
-        (
-            r"not support tool|support tool use|not support function calling|tools param requires"
-            r"|enable-auto-tool-choice|(tool calling|tool use|function calling|tools)[`'\"]? "
-            r"(is|are) not supported",
-            f"The model of the provider {{provider}} can't call tools. {_OWNER} should choose "
-            "another model, or set “Tool calling” of the provider to “By a convention in plain "
-            "text”.",
-        ),
-        (
-            r"roles must alternate|alternate between|after the \(?optional\)? system message"
-            r"|system role not supported|only user(,| and) assistant",
-            f"The model of the provider {{provider}} wants other roles of messages. {_OWNER} should "
-            "switch “Merge adjacent messages” of the provider on, or “Has a system role” off.",
-        ),
-        (
-            r"unsupported_country|(country|region|location)[\w ,]{0,40} not (supported|available)",
-            f"The provider {{provider}} doesn't serve the region of this server. {_OWNER} should "
-            "choose another provider or region.",
-        ),
-        (
-            r"insufficient_quota|insufficient (balance|credit|funds)|credit balance is too low"
-            r"|billing_hard_limit|余额不足",
-            _NO_CREDIT,
-        ),
-        (r"api[_ ]key[\w ]{0,10}(not valid|invalid)|(invalid|incorrect) api[_ ]key", _NO_KEY),
-        (
-            r"(not|n't) have access|not authorized to|access to (the|this) model|model access",
-            f"The key of the provider {{provider}} has no access to the model. {_OWNER} should have "
-            "it allowed there, or choose another model.",
-        ),
-    )
-)
-
-
-def is_web_page(data: bytes) -> bool:
-    return data[:64].lstrip(BOM + b" \t\r\n").startswith(b"<")
-
-
-def refusal(
-    status: int,
-    message: str,
-    *,
-    provider: str,
-    detail: str,
-    retry_after: float | None = None,
-) -> RunError:
-    """Return the error for the status of a response, or of the error object in a stream.
-
-    The `message` is only classified, never displayed to users; the `detail` is for operators.
-    """
-    meaning = _meaning(message)
-    if meaning and (status not in _PASSING or meaning is _NO_CREDIT):
-        return ProviderRefused(meaning.format(provider=repr(provider)), detail=detail)
-    if status == 429:
-        return ProviderBusy(
-            f"The provider {provider!r} is busy. Ask again in a moment.",
-            detail=detail,
-            retry_after=retry_after,
-        )
-    if status >= 500 or status in _PASSING:
-        return ProviderUnavailable(
-            f"The provider {provider!r} is unavailable (HTTP {status}). Ask again in a moment.",
-            detail=detail,
-            retry_after=retry_after,
-        )
-    sentence = _REDIRECTED if status < 400 else _SENTENCES.get(status, _REFUSED)
-    text = sentence.format(provider=repr(provider), status=status)
-    return ProviderRefused(text, detail=detail)
-
-
-def _meaning(message: str) -> str | None:
-    found = (sentence for pattern, sentence in _MEANINGS if pattern.search(message))
-    return next(found, None)
-
-
-def seconds_to_wait(retry_after: str | None, *, now: datetime) -> float | None:
-    """Return the seconds of a Retry-After header with a number or a date, or None if invalid."""
-    if not retry_after:
-        return None
-    try:
-        return max(float(retry_after), 0.0)
-    except ValueError:
-        pass
-    try:
-        until = parsedate_to_datetime(retry_after)
-    except ValueError:
-        return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max((until - now).total_seconds(), 0.0)
-
-
-def provider_message(body: str) -> str:
-    """Return the original message in the body of a provider's error."""
-    return _message_in(json_of(body)) or body
-
-
-def _message_in(said: Json) -> str:
-    if isinstance(said, list):
-        return _message_in(said[0]) if len(said) == 1 else ""
-    if isinstance(said, str):
-        return said
-    if isinstance(said, Mapping):
-        for key in ("error", "message", "detail", "msg", "errors"):
-            if found := _message_in(said.get(key)):
-                return found
-    return ""
-
-
-_STATUS_NUMBERS = frozenset(map(str, range(400, 600)))
+_MEANINGS = {
+    r"image_url|image input|supports? images|multimodal|content must be a string": (
+        "The model of the provider {provider} did not take the images of this question. "
+        f"{_OWNER} should choose one that can see, or switch “Look at images” off."
+    ),
+    r"must be verified to": (
+        "The provider {provider} streams this model only to verified organizations. "
+        f"{_OWNER} should have the organization verified there, or switch “Streams answers” "
+        "of the provider off."
+    ),
+    r"context_length_exceeded|exceed_context_size|context (length|window|size|limit)"
+    r"|maximum (context|prompt|model) length|(prompt|input) (is )?too long"
+    r"|too many tokens|input token count|model token limit|range of input length"
+    r"|prompt exceeds max length|prompt 超长|reduce the length|tokens to keep from"
+    r"|context the overflows|inputs` tokens": _TOO_LONG,
+    r"content_filter|content_policy|content management policy|content filter"
+    r"|responsibleaipolicy|usage (policy|guidelines)|data_inspection_failed"
+    r"|inappropriate content|不安全或敏感|unsafe or sensitive|content exists risk"
+    r"|considered high risk|prohibited_content|blocked by .{0,30}guardrail"
+    r"|guardrail.{0,30}(blocked|intervened)|content moderation": (
+        "The content filter of the provider {provider} rejected the question. Put it in other words."
+    ),
+    r"not support tool|support tool use|not support function calling|tools param requires"
+    r"|enable-auto-tool-choice|(tool calling|tool use|function calling|tools)[`'\"]? "
+    r"(is|are) not supported": (
+        f"The model of the provider {{provider}} can't call tools. {_OWNER} should choose another "
+        "model, or set “Tool calling” of the provider to “By a convention in plain text”."
+    ),
+    r"roles must alternate|alternate between|after the \(?optional\)? system message"
+    r"|system role not supported|only user(,| and) assistant": (
+        f"The model of the provider {{provider}} wants other roles of messages. {_OWNER} should "
+        "switch “Merge adjacent messages” of the provider on, or “Has a system role” off."
+    ),
+    r"unsupported_country|(country|region|location)[\w ,]{0,40} not (supported|available)": (
+        f"The provider {{provider}} doesn't serve the region of this server. {_OWNER} should "
+        "choose another provider or region."
+    ),
+    r"insufficient_quota|insufficient (balance|credit|funds)|credit balance is too low"
+    r"|billing_hard_limit|余额不足": _NO_CREDIT,
+    r"api[_ ]key[\w ]{0,10}(not valid|invalid)|(invalid|incorrect) api[_ ]key": _NO_KEY,
+    r"(not|n't) have access|not authorized to|access to (the|this) model|model access": (
+        f"The key of the provider {{provider}} has no access to the model. {_OWNER} should have "
+        "it allowed there, or choose another model."
+    ),
+}
 _STATUS_WORDS = {
     "rate_limit": 429,
     "insufficient_quota": 402,
@@ -225,10 +129,8 @@ _STATUS_WORDS = {
 }
 
 
-class ProviderFaults:
+class ProviderErrors:
     """Errors of one provider, with its name and without its secrets."""
-
-    __slots__ = ("_name", "_secrets")
 
     def __init__(self, spec: ProviderSpec) -> None:
         self._name = spec.name
@@ -238,7 +140,13 @@ class ProviderFaults:
     def before_head(self, error: Exception) -> RunError:
         """Return the error before the head, or the refusal in it."""
         if isinstance(error, openai.APIStatusError):
-            return self.refused(error)
+            text = error.response.text
+            return self.refusal(
+                error.response.status_code,
+                text,
+                f"HTTP {error.response.status_code}: {_find_message(json_of(text)) or text}",
+                retry_after=seconds_to_wait(error.response.headers.get("Retry-After", "")),
+            )
         for cause in iter_causes(error):
             if isinstance(cause, ForbiddenAddress):
                 return NotReady(str(cause))
@@ -250,67 +158,101 @@ class ProviderFaults:
                 return ProviderUnavailable(_NO_HTTP, detail=self._causes_of(cause))
         if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIError):
             return NotReady(
-                f"The provider {self._name!r} can't be asked. {self._detail(str(error))}"
+                f"The provider {self._name!r} can't be asked. {self._redact(str(error))}"
             )
         if fault := tls_fault(error):
-            said = fault.describe(f"the provider {self._name!r}")
-            return ProviderUnavailable(
-                f"{said} The copilot's owner should {fault.advice}.",
-                detail=self._causes_of(error),
+            text = fault.describe(f"the provider {self._name!r}")
+            text = f"{text} The copilot's owner should {fault.advice}."
+        else:
+            text = (
+                f"The provider {self._name!r} could not be reached. Ask again in a moment; if it "
+                "happens again, the copilot's owner should check that the model server runs."
             )
-        return ProviderUnavailable(
-            f"The provider {self._name!r} could not be reached. Ask again in a moment; if it happens "
-            "again, the copilot's owner should check that the model server runs.",
-            detail=self._causes_of(error),
-        )
-
-    def refused(self, error: openai.APIStatusError) -> RunError:
-        """Return the error for a status other than success."""
-        status, said = error.response.status_code, error.response.text
-        wait = error.response.headers.get("Retry-After")
-        return refusal(
-            status,
-            said,
-            provider=self._name,
-            detail=self._detail(f"HTTP {status}: {provider_message(said)}"),
-            retry_after=seconds_to_wait(wait, now=datetime.now(UTC)),
-        )
+        return ProviderUnavailable(text, detail=self._causes_of(error))
 
     def in_stream(self, error: Json, *, started: bool) -> RunError:
         """Return the error of an error object that was sent with HTTP 200."""
-        said = str(error)
-        detail = self._detail(_message_in(error) or said)
-        status = _status_in(error)
-        if not started and (status is not None or _meaning(said)):
-            return refusal(status or 400, said, provider=self._name, detail=detail)
+        detail = _find_message(error) or str(error)
+        status = _find_status(error)
+        if not started and (status is not None or _find_meaning(str(error))):
+            return self.refusal(status or 400, str(error), detail)
         return ProviderBroke(
             f"The provider {self._name!r} reported an error while it answered. Ask again.",
-            detail=detail,
+            detail=self._redact(detail),
         )
 
     def amid_answer(self, error: Exception) -> RunError:
         """Return the error of a connection that broke after the head."""
         return ProviderUnavailable(BROKE_OFF, detail=self._causes_of(error))
 
+    def refusal(
+        self, status: int, message: str, detail: str, *, retry_after: float | None = None
+    ) -> RunError:
+        """Return the error for the status of a response, or of the error object in a stream.
+
+        The `message` is only classified, never displayed to users; the `detail` is for operators.
+        """
+        detail = self._redact(detail)
+        meaning = _find_meaning(message)
+        if meaning and (status not in _PASSING or meaning is _NO_CREDIT):
+            return ProviderRefused(meaning.format(provider=repr(self._name)), detail=detail)
+        if status == 429:
+            text = f"The provider {self._name!r} is busy. Ask again in a moment."
+            return ProviderBusy(text, detail=detail, retry_after=retry_after)
+        if status >= 500 or status in _PASSING:
+            text = f"The provider {self._name!r} is unavailable (HTTP {status}). "
+            text += "Ask again in a moment."
+            return ProviderUnavailable(text, detail=detail, retry_after=retry_after)
+        sentence = _REDIRECTED if status < 400 else _SENTENCES.get(status, _REFUSED)
+        text = sentence.format(provider=repr(self._name), status=status)
+        return ProviderRefused(text, detail=detail)
+
     def _causes_of(self, error: Exception) -> str:
         causes = (f"{type(one).__name__}: {one}" for one in iter_causes(error))
-        return self._detail(" <- ".join(causes))
+        return self._redact(" <- ".join(causes))
 
-    def _detail(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
         text = text[:MAX_DETAIL_CHARACTERS]
         return "".join(one if one.isprintable() else " " for one in text)
 
 
-def _status_in(error: Json) -> int | None:
+def is_web_page(data: bytes) -> bool:
+    return data[:64].lstrip(BOM + b" \t\r\n").startswith(b"<")
+
+
+def seconds_to_wait(retry_after: str) -> float | None:
+    """Return the seconds of a Retry-After header with a number or a date, or None if invalid."""
+    with suppress(ValueError):
+        return max(float(retry_after), 0.0)
+    with suppress(ValueError, TypeError):
+        until = parsedate_to_datetime(retry_after)
+        return max((until - datetime.now(UTC)).total_seconds(), 0.0)
+    return None
+
+
+def _find_meaning(message: str) -> str | None:
+    found = (text for one, text in _MEANINGS.items() if re.search(one, message, re.IGNORECASE))
+    return next(found, None)
+
+
+def _find_message(error: Json) -> str:
+    """Return the original message in a provider's error."""
+    if isinstance(error, str):
+        return error
+    if isinstance(error, Mapping):
+        keys = ("error", "message", "detail", "msg", "errors")
+        return next(filter(None, (_find_message(error.get(key)) for key in keys)), "")
+    rows = list_of(error)
+    return _find_message(rows[0]) if len(rows) == 1 else ""
+
+
+def _find_status(error: Json) -> int | None:
     if not isinstance(error, Mapping):
         return None
     for key in ("code", "status", "status_code"):
-        value = error.get(key)
-        if isinstance(value, str) and value in _STATUS_NUMBERS:
+        if re.fullmatch("[45][0-9]{2}", value := str(error.get(key))):
             return int(value)
-        if isinstance(value, int) and 400 <= value < 600:
-            return value
-    words = " ".join(str(error[key]) for key in ("type", "code") if isinstance(error.get(key), str))
+    words = " ".join(text_of(error.get(key)) for key in ("type", "code"))
     return next((status for word, status in _STATUS_WORDS.items() if word in words), None)

@@ -30,8 +30,7 @@ _MAX_CONNECTIONS = 1000  # the server's own limits are far below
 _READ_AHEAD_BYTES = 16 * 1024
 
 MakeClient: TypeAlias = Callable[[ProviderSpec, httpx2.AsyncClient], AsyncOpenAI]
-_Key: TypeAlias = tuple[MakeClient, ProviderSpec, tuple[float, ...]]
-_Clients: TypeAlias = dict[_Key, AsyncOpenAI]
+_Clients: TypeAlias = dict[tuple[Any, ...], AsyncOpenAI]
 _loops: dict[asyncio.AbstractEventLoop, tuple[_Clients, AsyncGenerator[None, None]]] = {}
 
 
@@ -41,17 +40,45 @@ async def get_client(spec: ProviderSpec, make: MakeClient) -> AsyncOpenAI:
     Raises:
         NotReady: The provider can't be called; the text has the reason.
     """
-    clients = await _clients_of_loop()
-    key = make, spec, _certificate_times(spec)
-    client = clients.get(key)
-    if client is None:
+    loop = asyncio.get_running_loop()
+    if loop not in _loops:
+        clients: _Clients = {}
+        closing = _close_at_end(loop, clients)
+        _loops[loop] = clients, closing
+        await anext(closing)
+    clients = _loops[loop][0]
+    files = [Path(file) for file in _certificate_files(spec)]
+    key = make, spec, *(file.stat().st_mtime for file in files if file.exists())
+    if key not in clients:
         http_client = _open_http_client(spec)
         try:
-            client = clients[key] = make(spec, http_client)
+            clients[key] = make(spec, http_client)
         except BaseException:
             await http_client.aclose()
             raise
-    return client
+    return clients[key]
+
+
+async def close_clients() -> None:
+    """Close the clients of the running loop, with their connections."""
+    found = _loops.get(asyncio.get_running_loop())
+    if found is not None:
+        await found[1].aclose()
+
+
+async def _close_at_end(
+    loop: asyncio.AbstractEventLoop, clients: _Clients
+) -> AsyncGenerator[None, None]:
+    """Close the clients of a loop when it ends: it closes the generators that it started before.
+
+    So also the clients of a short-lived loop, such as that of `async_to_sync`, are closed in it.
+    """
+    try:
+        yield
+    finally:
+        del _loops[loop]
+        for client in clients.values():
+            await client.close()
 
 
 def usable_key(spec: ProviderSpec) -> str:
@@ -79,39 +106,6 @@ def common_arguments(spec: ProviderSpec) -> dict[str, Any]:
     }
 
 
-async def close_clients() -> None:
-    """Close the clients of the running loop, with their connections."""
-    found = _loops.get(asyncio.get_running_loop())
-    if found is not None:
-        await found[1].aclose()
-
-
-async def _clients_of_loop() -> _Clients:
-    """Return the clients of the running loop.
-
-    A loop closes the generators that it started before it ends. So the clients of a short-lived
-    loop, such as that of `async_to_sync`, are closed in it.
-    """
-    loop = asyncio.get_running_loop()
-    if loop not in _loops:
-        clients: _Clients = {}
-        closing = _close_at_end(loop, clients)
-        _loops[loop] = clients, closing
-        await anext(closing)
-    return _loops[loop][0]
-
-
-async def _close_at_end(
-    loop: asyncio.AbstractEventLoop, clients: _Clients
-) -> AsyncGenerator[None, None]:
-    try:
-        yield
-    finally:
-        del _loops[loop]
-        for client in clients.values():
-            await client.close()
-
-
 def _open_http_client(spec: ProviderSpec) -> httpx2.AsyncClient:
     session = ClientSession(
         connector=TCPConnector(
@@ -133,13 +127,6 @@ def _certificate_files(spec: ProviderSpec) -> tuple[str, ...]:
     options = spec.options
     files = (options.ca_bundle, options.client_certificate, options.client_key)
     return tuple(filter(None, files))
-
-
-def _certificate_times(spec: ProviderSpec) -> tuple[float, ...]:
-    try:
-        return tuple(Path(file).stat().st_mtime for file in _certificate_files(spec))
-    except OSError:
-        return ()  # creating the context reports the error
 
 
 def _tls_context(spec: ProviderSpec) -> ssl.SSLContext | bool:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict
 import logging
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
 import httpx2
@@ -21,7 +21,7 @@ from copilot_admin.agent.llm.chat_request import (
     build_request,
     describe_changes,
 )
-from copilot_admin.agent.llm.provider_errors import ProviderFaults
+from copilot_admin.agent.llm.provider_errors import ProviderErrors
 from copilot_admin.agent.llm.stream_parser import AnswerParser, StreamError
 from copilot_admin.agent.providers.http_client import common_arguments, get_client, usable_key
 from copilot_admin.agent.values.model_call import (
@@ -34,7 +34,7 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import ProviderBroke, RunError
-from protocol.json import Json, clean_json, json_of, objects_of, text_of
+from protocol.json import clean_json, json_of, objects_of, text_of
 
 logger = logging.getLogger(__name__)
 OPENAI = "https://api.openai.com/v1"
@@ -73,7 +73,7 @@ class OpenAICompatible:
 
     def __init__(self, spec: ProviderSpec) -> None:
         self._spec = spec
-        self._faults = ProviderFaults(spec)
+        self._errors = ProviderErrors(spec)
         self._rules = RequestRules(
             streams=spec.options.streams,
             merges_messages=spec.options.merges_messages,
@@ -86,13 +86,13 @@ class OpenAICompatible:
         """Return the client for this provider.
 
         Raises:
-            NotReady: The URL or the key can't be used; the text has the reason.
+            NotReady: The URL, the key or another setting can't be used; the text has the reason.
+            OpenAIError: Credentials or a package are missing.
         """
-        key = usable_key(spec)
         base_url, _, query = check_base_url(spec.base_url or OPENAI).partition("?")
         client = openai.AsyncOpenAI(
             base_url=base_url,
-            api_key=key or "none",
+            api_key=usable_key(spec) or "none",
             http_client=http_client,
             default_query=dict(parse_qsl(query)),
             **common_arguments(spec),
@@ -133,7 +133,10 @@ class OpenAICompatible:
                     raise explained from None
                 for delta in parser.end():
                     yield delta
-        self._learn_reasoning(key, parser)
+        if parser.was_unopened:
+            self._unopened_reasoning.add(key)
+        elif parser.has_text:
+            self._unopened_reasoning.discard(key)
 
     async def models(self) -> tuple[str, ...]:
         """Return the ids of the models that the server lists.
@@ -146,14 +149,20 @@ class OpenAICompatible:
                 client = await self._client()
                 response = await client.models.with_raw_response.list(extra_headers=self._headers)
         except (openai.OpenAIError, TimeoutError) as error:
-            raise self._faults.before_head(error) from error
-        return _parse_models(response.content)
-
-    def _learn_reasoning(self, key: tuple[str, str], parser: AnswerParser) -> None:
-        if parser.was_unopened:
-            self._unopened_reasoning.add(key)
-        elif parser.has_text:
-            self._unopened_reasoning.discard(key)
+            raise self._errors.before_head(error) from error
+        listed = json_of(response.content)
+        rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
+        if not isinstance(rows, list):
+            raise ProviderBroke(
+                "The URL answers, but not with a list of models. Check that it ends at the API, "
+                "often in /v1."
+            )
+        names = {text_of(row.get("id")) or text_of(row.get("name")) for row in objects_of(rows)}
+        return tuple(
+            name
+            for name in sorted(names)
+            if name.isprintable() and 0 < len(name) <= _MAX_NAME_CHARACTERS
+        )
 
     async def _open(self, call: ModelCall, stack: AsyncExitStack) -> tuple[Any, RequestRules, str]:
         """Return the open response, the rules of the request, and a note.
@@ -161,17 +170,26 @@ class OpenAICompatible:
         A rejected request is adapted to the error message and sent again.
         """
         client = await self._client()
+        create = client.chat.completions.with_streaming_response.create
         key = (self._spec.base_url, call.model, self._rules)
         rules = known = self._learned_rules.get(key, self._rules)
         for left in range(_MAX_ADAPTATIONS, -1, -1):
             body = build_request(call, rules)
+            # `extra_body` bypasses the SDK's type conversion of all messages, 10 ms a request.
+            arguments: dict[str, Any] = {"messages": (), "stream": True}
+            arguments["extra_body"] = clean_json(body)  # lone surrogates can't be encoded
             try:
-                response = await self._send(client, body, stack)
+                response = await stack.enter_async_context(
+                    create(model=call.model, extra_headers=self._headers, **arguments)
+                )
                 break
             except openai.OpenAIError as error:
-                adapted = _adapt(rules, error, body) if left else None
+                adapted = None
+                is_status = isinstance(error, openai.APIStatusError)
+                if left and is_status and error.status_code in _ADAPTABLE_STATUSES:
+                    adapted = adapt_rules(rules, error.response.text, body)
                 if adapted is None:
-                    raise self._faults.before_head(error) from error
+                    raise self._errors.before_head(error) from error
                 rules = adapted
         if rules != known:
             self._learned_rules[key] = rules
@@ -182,23 +200,6 @@ class OpenAICompatible:
                 dict(asdict(rules).items() - asdict(self._rules).items()),
             )
         return response, rules, describe_changes(known, rules)
-
-    async def _send(
-        self, client: openai.AsyncOpenAI, body: dict[str, Json], stack: AsyncExitStack
-    ) -> Any:
-        create = client.chat.completions.with_streaming_response.create
-        # `extra_body` bypasses the SDK's type conversion of all messages, 10 ms a request.
-        arguments = {"messages": (), "extra_headers": self._headers, "stream": True}
-        model = body["model"]
-        try:
-            return await stack.enter_async_context(
-                create(model=model, extra_body=body, **arguments)
-            )
-        except UnicodeEncodeError:  # lone surrogates
-            body = cast(dict[str, Json], clean_json(body))
-            return await stack.enter_async_context(
-                create(model=model, extra_body=body, **arguments)
-            )
 
     @property
     def _headers(self) -> dict[str, Any]:
@@ -212,7 +213,7 @@ class OpenAICompatible:
         try:
             return await get_client(self._spec, type(self).make_client)
         except (openai.OpenAIError, httpx2.InvalidURL, UnicodeError) as error:
-            raise self._faults.before_head(error) from error
+            raise self._errors.before_head(error) from error
 
     def _explain(self, error: Exception, parser: AnswerParser) -> RunError | None:
         """Return the error after the head, or None if there is at least part of an answer.
@@ -222,77 +223,34 @@ class OpenAICompatible:
         if parser.has_reason:
             return None
         if isinstance(error, StreamError):
-            return self._faults.in_stream(error.error, started=parser.began)
+            return self._errors.in_stream(error.error, started=parser.began)
         if isinstance(error, RunError):
             return error
-        return None if parser.began else self._faults.amid_answer(error)
+        return None if parser.began else self._errors.amid_answer(error)
 
 
 async def _read(response: Any, parser: AnswerParser) -> AsyncGenerator[Sequence[Delta], None]:
     """Yield the deltas of each read until the answer ends, or nothing follows its reason."""
-    loop = asyncio.get_running_loop()
+    now = asyncio.get_running_loop().time
     until: float | None = None  # set as soon as the answer may be complete
     async with aclosing(response.iter_bytes()) as blocks:
-        while block := await _next_block(blocks, until):
+        while until is None or now() < until:
+            block = b""
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
+                    block = await anext(blocks, b"")
+            if not block:
+                break
             deltas = parser.feed(block)
             yield deltas
             if parser.done:
-                await _drain(blocks)
+                with suppress(TimeoutError, httpx2.RequestError):
+                    async with asyncio.timeout(_DRAIN_SECONDS):
+                        async for _ in blocks:
+                            pass
                 break
-            if parser.began:
-                await _wait_for_tick()
+            if parser.began:  # wait for the next tick, which all streams of the event loop share
+                await asyncio.sleep(_TICK_SECONDS - now() % _TICK_SECONDS)
             if parser.has_reason and (deltas or until is None):
-                until = loop.time() + _LAST_WORDS_SECONDS
+                until = now() + _LAST_WORDS_SECONDS
     yield parser.end()
-
-
-async def _wait_for_tick() -> None:
-    """Wait for the next tick, which all streams of the event loop share."""
-    now = asyncio.get_running_loop().time()
-    await asyncio.sleep(_TICK_SECONDS - now % _TICK_SECONDS)
-
-
-async def _next_block(blocks: Any, until: float | None) -> bytes:
-    """Return the next block of the body; empty at its end, or after the deadline."""
-    if until is None:
-        block: bytes = await anext(blocks, b"")
-        return block
-    if asyncio.get_running_loop().time() >= until:
-        return b""
-    with suppress(TimeoutError):
-        async with asyncio.timeout_at(until):
-            return await anext(blocks, b"")
-    return b""
-
-
-async def _drain(blocks: Any) -> None:
-    with suppress(TimeoutError, httpx2.RequestError):
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            async for _ in blocks:
-                pass
-
-
-def _adapt(
-    rules: RequestRules, error: openai.OpenAIError, body: dict[str, Json]
-) -> RequestRules | None:
-    if not isinstance(error, openai.APIStatusError):
-        return None
-    if error.status_code not in _ADAPTABLE_STATUSES:
-        return None
-    return adapt_rules(rules, error.response.text, body)
-
-
-def _parse_models(body: bytes) -> tuple[str, ...]:
-    listed = json_of(body)
-    rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else listed
-    if not isinstance(rows, list):
-        raise ProviderBroke(
-            "The URL answers, but not with a list of models. Check that it ends at the API, often "
-            "in /v1."
-        )
-    names = {text_of(row.get("id")) or text_of(row.get("name")) for row in objects_of(rows)}
-    return tuple(sorted(one for one in names if one.isprintable() and _fits(one)))
-
-
-def _fits(name: str) -> bool:
-    return 0 < len(name) <= _MAX_NAME_CHARACTERS
