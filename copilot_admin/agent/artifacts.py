@@ -15,11 +15,10 @@ from uuid import UUID
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from protocol.citations import MAX_ID_CHARACTERS
 from protocol.events import ArtifactType, Event, FunctionCall, MessageArtifact, StatusUpdate
-from protocol.json import Json
+from protocol.json import list_of
 from protocol.models import AiMessage, Query, ResultMessage
 
-# In `extra_state`: a client returns it with the result of a call.
-CARRIED = "artifact_names"
+CARRIED = "artifact_names"  # in `extra_state`: a client returns it with the result of a call
 # Of an event: clients and servers accept events of up to a megabyte.
 _MAX_PICTURE_CHARACTERS = 900_000
 _PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+={0,2}")
@@ -34,7 +33,8 @@ class ArtifactNames:
 
     def reserve(self, name: str) -> str:
         """Reserve a name, with a number appended if it is in use."""
-        free = name = _clean_name(name)
+        line = " ".join(name.replace('"', "'").splitlines())[:MAX_ID_CHARACTERS]
+        free = name = without_remote_images(line, sources=())[:MAX_ID_CHARACTERS]
         numbers = count(2)
         while free in self._taken:
             suffix = f" {next(numbers)}"
@@ -45,23 +45,20 @@ class ArtifactNames:
 
     def rename(self, event: Event) -> Event:
         """Return the event with unique names for its artifacts."""
-        match event:
-            case MessageArtifact():
-                return replace(event, artifact_name=self.reserve(event.artifact_name))
-            case StatusUpdate(artifacts=(_, *_)):
-                artifacts = (
-                    replace(one, artifact_name=self.reserve(one.artifact_name))
-                    for one in event.artifacts
-                )
-                return replace(event, artifacts=tuple(artifacts))
+        if isinstance(event, MessageArtifact):
+            return self._renamed(event)
+        if isinstance(event, StatusUpdate):
+            return replace(event, artifacts=tuple(map(self._renamed, event.artifacts)))
         return event
+
+    def _renamed(self, artifact: MessageArtifact) -> MessageArtifact:
+        return replace(artifact, artifact_name=self.reserve(artifact.artifact_name))
 
     def carry(self, call: FunctionCall) -> FunctionCall:
         """Return the call with the names of this step for the next one."""
         if not self._given:
             return call
-        names: list[Json] = list(self._given)
-        return replace(call, extra_state={**call.extra_state, CARRIED: names})
+        return replace(call, extra_state={**call.extra_state, CARRIED: list(self._given)})
 
 
 def find_artifact_names(query: Query) -> Iterator[str]:
@@ -71,8 +68,7 @@ def find_artifact_names(query: Query) -> Iterator[str]:
         if isinstance(message, AiMessage):
             yield from message.artifacts
         elif isinstance(message, ResultMessage):
-            carried = message.extra_state.get(CARRIED)
-            names = carried if isinstance(carried, list | tuple) else ()
+            names = list_of(message.extra_state.get(CARRIED))
             yield from (name for name in names if isinstance(name, str))
 
 
@@ -87,8 +83,3 @@ def picture_artifact(url: str, *, id: UUID) -> MessageArtifact | None:
         description="A picture that the model made.",
         content=f'<img src="{url}" alt="Picture">',
     )
-
-
-def _clean_name(name: str) -> str:
-    line = " ".join(name.replace('"', "'").splitlines())[:MAX_ID_CHARACTERS]
-    return without_remote_images(line, sources=())[:MAX_ID_CHARACTERS]

@@ -1,6 +1,6 @@
 """Citations of an answer: widgets whose data the model saw, citations in that data, web pages."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 import json
@@ -14,19 +14,10 @@ from copilot_admin.agent.values.model_call import WebSource
 from copilot_admin.agent.values.turn import Fetched, fetched_in_turn, messages_of_turn
 from protocol.citations import read_citation
 from protocol.events import Citation, CitationCollection, Event, StatusLevel, StatusUpdate
-from protocol.json import Json, JsonObject
-from protocol.models import (
-    DataItem,
-    FileReference,
-    Message,
-    Query,
-    ResultMessage,
-    SourceData,
-    SourceResult,
-)
+from protocol.json import JsonObject
+from protocol.models import DataItem, FileReference, Query, ResultMessage, SourceData
 
-# Of one answer; the limit of requested widgets as well.
-MAX_CITATIONS = 500
+MAX_CITATIONS = 500  # of one answer; the limit of requested widgets as well
 NOT_ALL_CITED = "The answer rests on more sources than are cited here."
 _MAX_DESCRIPTION = 1_000  # characters; each value of a parameter repeats its widget's
 # Empty results of sources: no text, no rows, no value.
@@ -41,10 +32,15 @@ def cite_widgets(query: Query, *, answer_id: UUID, answer: str = "") -> Iterator
     Values of a split parameter are cited one by one. `answer_id` is the namespace for ids. Quotes
     in the text of `answer` are marked on the pages of documents.
     """
-    used = [one for one in _remove_repeated(fetched_in_turn(query)) if _is_citable(one)]
-    cited = (one for each in used for one in _split(each))
+    used: dict[str, Fetched] = {}
+    for one in fetched_in_turn(query):
+        key = json.dumps([one.source.widget_uuid, one.source.to_json()], sort_keys=True)
+        if isinstance(one.result, SourceData) and any(map(_has_content, one.result.items)):
+            used.setdefault(key, one)
+    cited = (one for each in used.values() for one in _split(each))
     for number, one in enumerate(cited):
-        boxes = _find_boxes(answer, one) if answer else ()
+        documents = files_in(_items(one)) if answer else ()
+        boxes = tuple(box for document in documents for box in find_quotes(answer, document))
         yield _citation(one, id=uuid5(answer_id, f"citation {number}"), boxes=boxes)
     yield from _cite_extra(query, answer_id=answer_id)
 
@@ -64,17 +60,17 @@ def cite_web_sources(sources: Iterable[WebSource], *, answer_id: UUID) -> Iterat
     Source: a client hides details named url, source or id; hence "Link".
     """
     for source in sources:
-        about: dict[str, Json] = {"name": source.title or source.url, "description": source.text}
-        details: dict[str, Json] = {"Title": source.title, "Link": source.url}
+        about: JsonObject = {"name": source.title or source.url, "description": source.text}
+        details: JsonObject = {"Title": source.title, "Link": source.url}
         yield Citation(
             id=str(uuid5(answer_id, f"web {source.url or source.title}")),
             source_info={
                 "type": "web" if source.url else "direct retrieval",
-                **{key: value for key, value in about.items() if value},
+                **_filled(about),
                 "metadata": {"url": source.url} if source.url else {},
                 "citable": True,
             },
-            details=({key: value for key, value in details.items() if value},),
+            details=(_filled(details),),
         )
 
 
@@ -84,7 +80,13 @@ def _cite_extra(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
     Source: `extra_citations` of the result of a source or a tool. Clients that display those of a
     tool directly know them by id. One without an id may repeat one that has an id elsewhere.
     """
-    results = (one for message in messages_of_turn(query) for one in _results(message))
+    results = (
+        one
+        for message in messages_of_turn(query)
+        if isinstance(message, ResultMessage)
+        for one in message.data
+        if isinstance(one, SourceData)
+    )
     found: dict[str, Citation] = {}
     named: set[str] = set()  # ids that would have been generated for citations with their own id
     for raw in (given for one in results for given in one.extra_citations):
@@ -95,11 +97,6 @@ def _cite_extra(query: Query, *, answer_id: UUID) -> Iterator[Citation]:
             found.setdefault(citation.id, citation)
             named |= {str(made)} - {citation.id}
     yield from (one for one in found.values() if one.id not in named)
-
-
-def _results(message: Message) -> Iterator[SourceData]:
-    if isinstance(message, ResultMessage):
-        yield from (one for one in message.data if isinstance(one, SourceData))
 
 
 def _split(fetched: Fetched) -> Iterator[Fetched]:
@@ -113,29 +110,22 @@ def _split(fetched: Fetched) -> Iterator[Fetched]:
     if not isinstance(values, list | tuple) or len(values) < 2:
         yield fetched
         return
-    files = _items_by_file(fetched.result)
     for value in values:
         source = replace(fetched.source, input_args={**fetched.source.input_args, name: value})
-        mine = files.get(value) if isinstance(value, str) else None
-        yield replace(fetched, source=source, result=mine or fetched.result)
+        items = [one for one in _items(fetched) if one.data_format.get("filename") == value]
+        result = SourceData(tuple(items)) if items else fetched.result
+        yield replace(fetched, source=source, result=result)
 
 
-def _items_by_file(result: SourceResult) -> dict[str, SourceData]:
-    if not isinstance(result, SourceData):
-        return {}
-    files: dict[str, list[DataItem | FileReference]] = {}
-    for item in result.items:
-        name = item.data_format.get("filename")
-        if isinstance(name, str):
-            files.setdefault(name, []).append(item)
-    return {name: replace(result, items=tuple(items)) for name, items in files.items()}
+def _items(fetched: Fetched) -> tuple[DataItem | FileReference, ...]:
+    return fetched.result.items if isinstance(fetched.result, SourceData) else ()
 
 
 def _citation(fetched: Fetched, *, id: UUID, boxes: _Boxes) -> Citation:
     source, widget = fetched.source, fetched.widget
     name = name_of(widget) if widget else source.id or source.widget_uuid or ""
-    arguments = dict(source.input_args)
-    about: dict[str, Json] = {
+    pages = ", ".join(map(str, dict.fromkeys(map(page_of, boxes))))
+    about: JsonObject = {
         "uuid": source.widget_uuid or (widget.uuid if widget else None),
         "origin": source.origin or (widget.origin if widget else ""),
         "widget_id": source.id or (widget.widget_id if widget else ""),
@@ -146,30 +136,17 @@ def _citation(fetched: Fetched, *, id: UUID, boxes: _Boxes) -> Citation:
         id=str(id),
         source_info={
             "type": "widget",
-            **{key: value for key, value in about.items() if value},
-            "metadata": {"input_args": arguments},
+            **_filled(about),
+            "metadata": {"input_args": dict(source.input_args)},
             "citable": True,
         },
-        details=({"Name": name, **_pages(boxes), **arguments},),
+        details=({"Name": name, **({"Page": pages} if pages else {}), **source.input_args},),
         quote_bounding_boxes=boxes,
     )
 
 
-def _find_boxes(answer: str, fetched: Fetched) -> _Boxes:
-    if not isinstance(fetched.result, SourceData):
-        return ()
-    documents = files_in(fetched.result.items)
-    return tuple(boxes for document in documents for boxes in find_quotes(answer, document))
-
-
-def _pages(boxes: Sequence[Sequence[JsonObject]]) -> JsonObject:
-    pages = dict.fromkeys(map(page_of, boxes))
-    return {"Page": ", ".join(map(str, pages))} if pages else {}
-
-
-def _is_citable(fetched: Fetched) -> bool:
-    result = fetched.result
-    return isinstance(result, SourceData) and any(map(_has_content, result.items))
+def _filled(about: JsonObject) -> JsonObject:
+    return {key: value for key, value in about.items() if value}
 
 
 def _has_content(item: DataItem | FileReference) -> bool:
@@ -177,12 +154,3 @@ def _has_content(item: DataItem | FileReference) -> bool:
         return False
     text = item.content.strip()
     return len(text) > _MAX_EMPTY or "".join(text.split()) not in _EMPTY
-
-
-def _remove_repeated(fetched: Iterable[Fetched]) -> Iterable[Fetched]:
-    seen: set[str] = set()
-    for one in fetched:
-        key = json.dumps([one.source.widget_uuid, one.source.to_json()], sort_keys=True)
-        if key not in seen:
-            seen.add(key)
-            yield one

@@ -1,6 +1,6 @@
 """Tools that the client carries out for a model: widget data and the client functions."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from copilot_admin.agent.client.client_state import client_call_event
 from copilot_admin.agent.client.limits import CallLimitMessages, check_size
@@ -29,16 +29,7 @@ NOT_CALLED = "Not asked for, since another call was wrong. Ask for all of them a
 
 
 class ClientTools:
-    """Client functions that the model may call in one step.
-
-    Args:
-        query: With the state of earlier steps merged in.
-        taken: Names of other tools.
-        mistakes: Counts invalid calls.
-
-    Attributes:
-        names_in_history: Tool names of earlier calls.
-    """
+    """Client functions that the model may call in one step; `taken` are names of other tools."""
 
     def __init__(
         self,
@@ -65,13 +56,7 @@ class ClientTools:
     def schemas(self) -> tuple[ToolSchema, ...]:
         """Schemas of the offered tools."""
         data = (data_tool(self._query.generation),) if self._data_offered else ()
-        listed = (tool.schema for tool in self._tools.values() if not tool.unlisted)
-        return (*data, *listed)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of these tools."""
-        return tuple(schema.name for schema in self.schemas)
+        return (*data, *(tool.schema for tool in self._tools.values() if not tool.unlisted))
 
     @property
     def may_be_called(self) -> bool:
@@ -94,11 +79,13 @@ class ClientTools:
         `exchanges` are results of server tools in this step, which are sent with the call.
         """
         data_calls = [call for call in calls if self._data_offered and call.name == DATA_TOOL.name]
-        event = self._data_call(data_calls, _others(calls, data_calls), exchanges)
+        waiting = [call for call in calls if call not in data_calls]
+        event = self._data_call(data_calls, waiting, exchanges)
         for call in calls:
             tool = self._tools.get(call.name)
             if event is None and tool is not None:
-                event = self._function_call(tool, call, _others(calls, [call]), exchanges)
+                waiting = [other for other in calls if other != call]
+                event = self._function_call(tool, call, waiting, exchanges)
         return event
 
     def answer_for(self, call: ToolCall) -> str | None:
@@ -133,24 +120,6 @@ class ClientTools:
     ) -> FunctionCall | None:
         if not calls or self._refuse(calls, self._plan.refusal):
             return None
-        requests = self._read_requests(calls)
-        if not requests:
-            return None
-        try:
-            data_call, later = plan_data_call(requests, plan=self._plan, query=self._query)
-        except ToolMistake as mistake:
-            self._answer_all(calls, self._mistakes.learn(mistake))
-            return None
-        return data_call_event(
-            data_call,
-            request=self._request,
-            query=self._query,
-            exchanges=exchanges,
-            waiting=(*later, *waiting),
-            extras=next((call.extras for call in calls if call.extras), None),
-        )
-
-    def _read_requests(self, calls: Sequence[ToolCall]) -> Sequence[DataRequest]:
         requests: list[DataRequest] = []
         widgets = WidgetLookup(self._query)
         wrong: dict[str, str] = {}
@@ -160,10 +129,24 @@ class ClientTools:
                 requests += read_data_requests(call, widgets=widgets)
             except ToolMistake as mistake:
                 wrong[call.id] = self._mistakes.learn(mistake)
-        if wrong:
-            self._answer_all(calls, NOT_CALLED)
-            self._answers |= wrong
-        return () if wrong else requests
+        if wrong or not requests:
+            self._answers |= {call.id: NOT_CALLED for call in calls if wrong} | wrong
+            return None
+        try:
+            data_call, later = plan_data_call(requests, plan=self._plan, query=self._query)
+        except ToolMistake as mistake:
+            self._answers |= dict.fromkeys(
+                (call.id for call in calls), self._mistakes.learn(mistake)
+            )
+            return None
+        return data_call_event(
+            data_call,
+            request=self._request,
+            query=self._query,
+            exchanges=exchanges,
+            waiting=(*later, *waiting),
+            extras=next((call.extras for call in calls if call.extras), None),
+        )
 
     def _function_call(
         self,
@@ -200,13 +183,7 @@ class ClientTools:
 
     def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:
         if refusal:
-            self._answer_all(calls, f"{refusal} Answer with what you have.")
+            answer = f"{refusal} Answer with what you have."
+            self._answers |= {call.id: answer for call in calls}
             self._refused += [] if refusal in self._refused else [refusal]
         return bool(refusal)
-
-    def _answer_all(self, calls: Iterable[ToolCall], answer: str) -> None:
-        self._answers |= {call.id: answer for call in calls}
-
-
-def _others(calls: Sequence[ToolCall], made: Collection[ToolCall]) -> Sequence[ToolCall]:
-    return [call for call in calls if call not in made]

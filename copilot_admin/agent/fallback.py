@@ -22,15 +22,9 @@ class ModelTargets:
         self._left = [own, *others]
         self._tracer = request.tracer
 
-    @property
-    def current(self) -> ModelTarget:
-        return self._left[0]
-
     def apply(self, request: AnswerRequest) -> AnswerRequest:
         """Return the request with the current provider."""
-        target = self.current
-        if target.provider is request.provider:
-            return request
+        target = self._left[0]
         spec = replace(request.spec, provider=target.spec)
         return replace(request, provider=target.provider, spec=spec)
 
@@ -41,7 +35,7 @@ class ModelTargets:
             RunError: The last model failed, or one failed after its first output.
         """
         while True:
-            target = self.current
+            target = self._left[0]
             started = False
             stream = stream_model(
                 target.provider,
@@ -63,6 +57,6 @@ class ModelTargets:
                     failed_provider=target.spec.name,
                     failed_model=target.model,
                     error=error.detail or error.public,
-                    provider=self.current.spec.name,
-                    model=self.current.model,
+                    provider=self._left[0].spec.name,
+                    model=self._left[0].model,
                 )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from copilot_admin.agent.text import map_object_texts
+from copilot_admin.agent.text import map_texts
 from copilot_admin.agent.toolkits.markdown_images import MarkdownImages, without_remote_images
 from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish
@@ -17,24 +17,18 @@ from protocol.events import (
     PromptSuggestions,
     StatusUpdate,
 )
-from protocol.json import JsonObject
 
 _AFTER_TEXT = FunctionCall | CitationCollection | PromptSuggestions | Finish
 
 
 class ImageFilter:
-    """Outputs of one step without remote images.
+    """Outputs of one step without remote images, except from the origins of `sources`.
 
     Text is buffered while it may be the beginning of an image. Status updates and artifacts are
     sent before it, because text in two chunks could become an image again.
     """
 
     def __init__(self, sources: Collection[str]) -> None:
-        """Begin a step.
-
-        Args:
-            sources: Origins from which the builder allows images.
-        """
         self._sources = sources
         self._text = MarkdownImages(sources)
 
@@ -62,7 +56,7 @@ class ImageFilter:
                 return replace(
                     output,
                     message=self._clean(output.message),
-                    details=tuple(map(self._changed_detail, output.details)),
+                    details=tuple(map_texts(one, self._clean) for one in output.details),
                     artifacts=tuple(map(self._changed_artifact, output.artifacts)),
                 )
             case MessageArtifact():
@@ -74,26 +68,17 @@ class ImageFilter:
         return output
 
     def _changed_artifact(self, artifact: MessageArtifact) -> MessageArtifact:
-        content, drawn = artifact.content, artifact.chart_params
-        if not isinstance(content, str):
-            content = [map_object_texts(row, self._clean) for row in content]
-        elif artifact.type is ArtifactType.TEXT:
-            content = self._clean(content)
+        is_text = not isinstance(artifact.content, str) or artifact.type is ArtifactType.TEXT
         return replace(
             artifact,
-            content=content,
+            content=map_texts(artifact.content, self._clean) if is_text else artifact.content,
             description=self._clean(artifact.description),
-            chart_params=None if drawn is None else map_object_texts(drawn, self._clean),
+            chart_params=map_texts(artifact.chart_params, self._clean),
         )
 
     def _changed_citation(self, citation: Citation) -> Citation:
         about = citation.source_info
-        if isinstance(description := about.get("description"), str):
-            about = {**about, "description": self._clean(description)}
-        details = tuple(map_object_texts(one, self._clean) for one in citation.details)
+        if "description" in about:
+            about = {**about, "description": map_texts(about["description"], self._clean)}
+        details = tuple(map_texts(one, self._clean) for one in citation.details)
         return replace(citation, source_info=about, details=details)
-
-    def _changed_detail(self, detail: JsonObject | str) -> JsonObject | str:
-        if isinstance(detail, str):
-            return self._clean(detail)
-        return map_object_texts(detail, self._clean)

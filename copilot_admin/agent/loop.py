@@ -15,7 +15,7 @@ from copilot_admin.agent.client.client_state import (
     restore_client_state,
     waiting_calls,
 )
-from copilot_admin.agent.client.widget_data import DataPlan, data_call_event, plan_data
+from copilot_admin.agent.client.widget_data import data_call_event, plan_data
 from copilot_admin.agent.client_functions.agent_tasks import agents_answered
 from copilot_admin.agent.components.system_inputs import system_inputs
 from copilot_admin.agent.fallback import ModelTargets
@@ -41,7 +41,7 @@ from copilot_admin.agent.values.spec import CitationMode
 from copilot_admin.agent.values.tracing import Tracer, trace_tool
 from copilot_admin.agent.values.turn import may_call_client
 from copilot_admin.errors import RunError
-from protocol.models import Query, ResultMessage
+from protocol.models import ResultMessage
 
 
 async def answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
@@ -88,7 +88,10 @@ async def _answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
         return
 
     query, files = await with_files_read(query, fetch=request.fetch, rules=file_rules(request.spec))
-    step = _begin_step(request, query, plan=plan, files=files)
+    model, _ = choose_model(request.spec, query)
+    tools = ServerTools(request.spec, inputs=system_inputs(request, query, model=model))
+    problems = tuple(dict.fromkeys(filter(None, map(_describe_missing, files))))
+    step = Step(request, query=query, plan=plan, tools=tools, model=model, problems=problems)
     for file in files:
         yield file
     for text in step.data_messages:
@@ -96,6 +99,13 @@ async def _answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
     async with aclosing(_run_step(request, step, waiting=waiting)) as outputs:
         async for output in outputs:
             yield output
+
+
+async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
+    query = request.query
+    if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
+        return StoredTurn()  # the answer doesn't depend on it
+    return await request.load_stored_turn()
 
 
 async def _run_step(
@@ -124,32 +134,6 @@ async def _run_step(
     async with aclosing(_end(targets.apply(request), step)) as outputs:
         async for output in outputs:
             yield output
-
-
-async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
-    query = request.query
-    if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
-        return StoredTurn()  # the answer doesn't depend on it
-    return await request.load_stored_turn()
-
-
-def _begin_step(
-    request: AnswerRequest,
-    query: Query,
-    *,
-    plan: DataPlan,
-    files: Sequence[FileRead],
-) -> Step:
-    model, _ = choose_model(request.spec, query)
-    inputs = system_inputs(request, query, model=model)
-    return Step(
-        request,
-        query=query,
-        plan=plan,
-        tools=ServerTools(request.spec, inputs=inputs),
-        model=model,
-        problems=tuple(dict.fromkeys(filter(None, map(_describe_missing, files)))),
-    )
 
 
 def _describe_missing(file: FileRead) -> str:

@@ -9,7 +9,6 @@ from copilot_admin.agent.values.spec import CopilotSpec, StepPlace
 from copilot_admin.agent.values.turn import fetched_in_turn, widgets_of
 from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, StatusUpdate
 from protocol.functions import WIDGET_DATA_FUNCTIONS, data_sources
-from protocol.json import JsonObject
 from protocol.models import Generation, Query, SourceData
 
 # A preamble ("I will look at the price widget.") is a sentence or two that a model writes in well
@@ -32,25 +31,30 @@ def warning_events(sentence: str) -> tuple[Event, ...]:
 
 def steps_before_call(
     call: FunctionCall, spec: CopilotSpec, *, query: Query, begins: bool
-) -> tuple[StatusUpdate, ...]:
-    """Return the builder's status updates before a client call.
+) -> Iterator[StatusUpdate]:
+    """Yield the builder's status updates before a client call.
 
     `begins`: the question has no visible output yet, in this step or an earlier one.
     """
-    start = _fixed_steps(spec, StepPlace.START) if begins else ()
+    if begins:
+        yield from fixed_steps(spec, StepPlace.START)
     if call.function not in WIDGET_DATA_FUNCTIONS:
-        return start
-    names = _widget_names(call.input_arguments, query=query)
-    fetching = (
-        replace(step, message=f"{step.message.rstrip(' .:…')}: {names}")
-        for step in _fixed_steps(spec, StepPlace.FETCH)
-    )
-    return (*start, *fetching)
+        return
+    sources = data_sources(call.input_arguments)
+    found = zip(sources, widgets_of(sources, widgets=query.widgets), strict=True)
+    names = [name_of(widget) if widget else source.id for source, widget in found]
+    more = len(names) - MAX_NAMES
+    listed = ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    for step in fixed_steps(spec, StepPlace.FETCH):
+        yield replace(step, message=f"{step.message.rstrip(' .:…')}: {listed}")
 
 
-def steps_at_end(spec: CopilotSpec) -> tuple[StatusUpdate, ...]:
-    """Return the builder's status updates after a complete answer."""
-    return _fixed_steps(spec, StepPlace.END)
+def fixed_steps(spec: CopilotSpec, place: StepPlace) -> Iterator[StatusUpdate]:
+    """Yield the builder's status updates at a place of the answer."""
+    for step in spec.steps if spec.show_steps else ():
+        if step.at is place:
+            details = (step.details,) if step.details else ()
+            yield StatusUpdate(message=step.message, level=step.type, details=details)
 
 
 class AnswerText:
@@ -87,7 +91,16 @@ class AnswerText:
         """Add the model's next text and return what may be sent now."""
         text, self._bytes_left = self._cut(text, self._bytes_left)
         self._round_text.append(text)
-        return self._hold(text) if self._holds else self._send(text)
+        if not self._holds:
+            return self._send(text)
+        now = asyncio.get_running_loop().time()
+        if self._held_since is None:
+            self._held_since = now
+        self._held.append(text)
+        is_late = now - self._held_since >= MAX_HELD_SECONDS
+        if self.is_full or is_late or sum(map(len, self._held)) >= MAX_HELD_CHARACTERS:
+            return self.release()
+        return ""
 
     def cut_reasoning(self, text: str) -> str:
         """Count the model's next reasoning, which has a separate limit, and return what fits."""
@@ -108,16 +121,6 @@ class AnswerText:
             self.is_full = True
         return text, max(limit - size, 0)
 
-    def _hold(self, text: str) -> str:
-        now = asyncio.get_running_loop().time()
-        if self._held_since is None:
-            self._held_since = now
-        self._held.append(text)
-        is_late = now - self._held_since >= MAX_HELD_SECONDS
-        if self.is_full or is_late or sum(map(len, self._held)) >= MAX_HELD_CHARACTERS:
-            return self.release()
-        return ""
-
     def _send(self, text: str) -> str:
         self.shown = self.shown or not (not text or text.isspace())
         return text
@@ -126,10 +129,7 @@ class AnswerText:
 class ResponseWriter:
     """Turns text, reasoning, warnings and tool events of one step into events in their order.
 
-    Args:
-        query: With the state of earlier steps merged in.
-        problems: Sentences about missing files and data.
-        max_bytes: Of the answer's text.
+    `problems` are sentences about missing files and data; `max_bytes` limits the answer's text.
     """
 
     def __init__(
@@ -146,6 +146,7 @@ class ResponseWriter:
         self._query = query
         self._plan = plan
         self._problems = problems
+        self._begins = plan.budget.in_all == 0
         self._is_open = False
         self._has_text = False
         self._reasoning: list[str] = []
@@ -170,12 +171,11 @@ class ResponseWriter:
     def write(self, text: str) -> Iterator[Event]:
         """Yield events for text; empty text opens the response."""
         yield from self._open()
-        if not text:
-            return
-        yield from self._flush_deferred()
-        yield from self._show_reasoning()
-        self._has_text = True
-        yield MessageChunk(text)
+        if text:
+            yield from self._flush_deferred()
+            yield from self._show_reasoning()
+            self._has_text = True
+            yield MessageChunk(text)
 
     def write_after_text(self, events: Sequence[Event]) -> Iterator[Event]:
         """Yield events of a tool after the buffered text."""
@@ -188,7 +188,7 @@ class ResponseWriter:
     def write_before_call(self, call: FunctionCall) -> Iterator[Event]:
         """Yield status updates before a client call; never text."""
         if self._begins and not self._is_open:
-            yield from _fixed_steps(self._spec, StepPlace.START)
+            yield from fixed_steps(self._spec, StepPlace.START)
         yield from self._show_reasoning()
         yield from steps_before_call(call, self._spec, query=self._query, begins=False)
         for sentence in self._deferred:
@@ -219,19 +219,16 @@ class ResponseWriter:
         """Yield everything that was buffered or deferred."""
         yield from self.flush_buffered()
         yield from self._flush_deferred()
-
-    @property
-    def _begins(self) -> bool:
-        return self._plan.budget.in_all == 0
+        yield from self.flush_reasoning()
 
     def _open(self) -> Iterator[Event]:
         if self._is_open:
             return
         self._is_open = True
         if self._begins:
-            yield from _fixed_steps(self._spec, StepPlace.START)
+            yield from fixed_steps(self._spec, StepPlace.START)
         if any(isinstance(one.result, SourceData) for one in fetched_in_turn(self._query)):
-            yield from _fixed_steps(self._spec, StepPlace.READ)
+            yield from fixed_steps(self._spec, StepPlace.READ)
         for problem in self._problems:
             if self._query.generation is Generation.ONE:
                 yield MessageChunk(f"{problem}\n\n")
@@ -253,28 +250,3 @@ class ResponseWriter:
         for sentence in deferred:
             yield from warning_events(sentence)
             yield GAP
-
-
-def _fixed_steps(spec: CopilotSpec, place: StepPlace) -> tuple[StatusUpdate, ...]:
-    if not spec.show_steps:
-        return ()
-    return tuple(
-        StatusUpdate(
-            message=step.message,
-            level=step.type,
-            details=(step.details,) if step.details else (),
-        )
-        for step in spec.steps
-        if step.at is place
-    )
-
-
-def _widget_names(input_arguments: JsonObject, *, query: Query) -> str:
-    sources = data_sources(input_arguments)
-    found = widgets_of(sources, widgets=query.widgets)
-    names = [
-        name_of(widget) if widget else source.id
-        for source, widget in zip(sources, found, strict=True)
-    ]
-    more = len(names) - MAX_NAMES
-    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

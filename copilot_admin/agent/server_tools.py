@@ -1,6 +1,6 @@
 """Tools of a model that run on the server: the tools and components of a copilot."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 import json
@@ -42,9 +42,8 @@ ToolOutput: TypeAlias = Event | Usage | ServerTool | ComponentCalled | Cited | T
 class ServerTools:
     """Server tools that the model may call in one step.
 
-    Args:
-        spec: Tools and components that this release doesn't have are ignored.
-        inputs: Builds the system inputs of a component.
+    Tools and components that this release doesn't have are ignored. `inputs` builds the system
+    inputs of a component.
     """
 
     def __init__(self, spec: CopilotSpec, *, inputs: SystemInputs) -> None:
@@ -55,7 +54,10 @@ class ServerTools:
             if (component := registry().find(use.name, use.version)) is not None
             and use.name not in reserved_tool_names(spec)
         }
-        components = (_schema(component) for component, _ in self._components.values())
+        components = (
+            ToolSchema(name=one.name, description=one.description(), parameters=one.parameters())
+            for one, _ in self._components.values()
+        )
         self.schemas = (*components, *(tool.schema for tool in self._tools.values()))
         self.names = tuple(schema.name for schema in self.schemas)
         self.component_names = frozenset(self._components)
@@ -69,16 +71,16 @@ class ServerTools:
         Raises:
             ToolMistake: The arguments are not valid; the text instructs the model to correct them.
         """
-        component, use = self._components.get(call.name, (None, None))
-        if component is None or use is None:
+        if call.name in self._components:
+            component, use = self._components[call.name]
+            async with aclosing(self._run_component(call, component, use, id=id)) as outputs:
+                async for output in outputs:
+                    yield output
+        else:
             context = ToolContext(id=id, html_sources=self._spec.html_sources)
             result = await self._tools[call.name].run(call, context=context)
             yield ServerTool(call.name, call.arguments, result.text)
             yield result
-        else:
-            async with aclosing(self._run_component(call, component, use, id=id)) as outputs:
-                async for output in outputs:
-                    yield output
         self._used.append(call.name)
 
     async def _run_component(
@@ -99,16 +101,17 @@ class ServerTools:
             yield event
         is_refused = False
         try:
-            async with aclosing(_stream_events(run, events)) as shown:
-                async for event in shown:
-                    yield event
+            async with aclosing(run.stream()) as outputs:
+                async for output in outputs:
+                    for event in events.take(output):
+                        yield event
         except ManifestMismatch as error:
             yield _record_call(run, error.public)
             raise ToolMistake(error.public) from error
         except ComponentError as error:
             is_refused = isinstance(error, BadArguments)
-        for output in _closing(run, events, title=title):
-            yield output
+        for closing in _closing(run, events, title=title):
+            yield closing
         result = result_text(run)
         yield _record_call(run, result)
         if is_refused and not run.outputs:  # another attempt may succeed, but attempts are limited
@@ -117,7 +120,7 @@ class ServerTools:
 
 
 def reserved_tool_names(spec: CopilotSpec) -> frozenset[str]:
-    """Return the tool names that are reserved."""
+    """Return the tool names that no component of the copilot may have."""
     return frozenset({DATA_TOOL.name, *spec.tools})
 
 
@@ -127,26 +130,16 @@ def title_of(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _schema(component: type[Component]) -> ToolSchema:
-    return ToolSchema(
-        name=component.name,
-        description=component.description(),
-        parameters=component.parameters(),
-    )
-
-
-async def _stream_events(run: ComponentRun, events: ComponentEvents) -> AsyncGenerator[Event, None]:
-    async with aclosing(run.stream()) as outputs:
-        async for output in outputs:
-            for event in events.take(output):
-                yield event
-
-
 def _closing(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[ToolOutput]:
     yield from events.end()
     if events.citations:
         yield Cited(tuple(events.citations.values()))
-    yield from map(_usage, run.usage)
+    for usage in run.usage:
+        yield Usage(
+            input_tokens=usage["prompt_tokens"],
+            output_tokens=usage["completion_tokens"],
+            model=usage["name"],
+        )
     if run.error:
         yield StatusUpdate(message=f"{title} failed: {run.error}", level=StatusLevel.WARNING)
 
@@ -163,36 +156,28 @@ def _parse_arguments(call: ToolCall) -> JsonObject:
 
 def result_text(run: ComponentRun) -> str:
     """Return a component's result for the model, truncated between lines."""
-    text = "\n".join(_lines(map(_cut, run.merged.content)))
-    parts = [
-        truncate_rows(text, limit=MAX_RESULT_CHARACTERS).text,
-        f"error: {run.error}" if run.error else "",
-    ]
-    return "\n".join(filter(None, parts)) or NO_OUTPUT
-
-
-def _lines(contents: Iterable[Content]) -> Iterator[str]:
+    lines: list[str] = []
     numbers: dict[tuple[str, str], int] = {}
-    for content in contents:
+    for content in map(_cut, run.merged.content):
         line = llm_text([content])
         if line and content.type is ContentType.REFERENCES:
             key = reference_key(content.text.model_dump())
             line = f"[{numbers.setdefault(key, len(numbers) + 1)}] {line}"
-        if line:
-            yield line
+        lines += [line] if line else []
+    text = truncate_rows("\n".join(lines), limit=MAX_RESULT_CHARACTERS).text
+    error = f"error: {run.error}" if run.error else ""
+    return "\n".join(filter(None, (text, error))) or NO_OUTPUT
 
 
 def _cut(content: Content) -> Content:
     if content.type is not ContentType.JSON:
         return content
-    data = truncate_rows(
-        content.text.model_dump()["data"], limit=MAX_RESULT_CHARACTERS * 3 // 4
-    ).text
+    text = content.text.model_dump()["data"]
+    data = truncate_rows(text, limit=MAX_RESULT_CHARACTERS * 3 // 4).text
     return content.model_copy(update={"text": content.text.model_copy(update={"data": data})})
 
 
 def _record_call(run: ComponentRun, result: str) -> ComponentCalled:
-    metrics = [content.metrics for content in run.merged.content if content.metrics]
     return ComponentCalled(
         name=run.component.name,
         version=run.component.version,
@@ -201,14 +186,6 @@ def _record_call(run: ComponentRun, result: str) -> ComponentCalled:
         outputs=len(run.outputs),
         ms=int(run.seconds * 1000),
         usage=run.usage,
-        metrics=tuple(metrics),
+        metrics=tuple(one.metrics for one in run.merged.content if one.metrics),
         error=run.error,
-    )
-
-
-def _usage(usage: Mapping[str, Any]) -> Usage:
-    return Usage(
-        input_tokens=usage["prompt_tokens"],
-        output_tokens=usage["completion_tokens"],
-        model=usage["name"],
     )

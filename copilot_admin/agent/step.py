@@ -2,10 +2,9 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from typing import assert_never
-from uuid import NAMESPACE_URL, UUID, uuid5
+from uuid import NAMESPACE_URL, uuid5
 
 from copilot_admin.agent.artifacts import ArtifactNames, find_artifact_names, picture_artifact
 from copilot_admin.agent.citations import cite_web_sources, cite_widgets, collect_citations
@@ -20,7 +19,7 @@ from copilot_admin.agent.llm.finish_reasons import (
     truncation,
 )
 from copilot_admin.agent.prompt.conversation import model_messages
-from copilot_admin.agent.response_writer import GAP, ResponseWriter, steps_at_end
+from copilot_admin.agent.response_writer import GAP, ResponseWriter, fixed_steps
 from copilot_admin.agent.server_tools import Cited, ServerTools, ToolOutput
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import ToolResult
@@ -48,8 +47,7 @@ from copilot_admin.agent.values.model_call import (
     Usage,
     WebSources,
 )
-from copilot_admin.agent.values.spec import CitationMode
-from copilot_admin.agent.values.turn import messages_of_turn
+from copilot_admin.agent.values.spec import CitationMode, StepPlace
 from protocol.events import Citation, Event, FunctionCall
 from protocol.models import Query
 
@@ -60,10 +58,8 @@ PICTURE_LEFT_OUT = "\n\n(The model made a picture that can't be shown here.)\n\n
 class Step:
     """Conversation with the model in one step, and the outputs of its answers.
 
-    Args:
-        query: With the state of earlier steps merged in, and files read.
-        model: The first model; another one after a fallback.
-        problems: Sentences about files that could not be read.
+    `query` has the state of earlier steps merged in, and its files read; `model` is another one
+    after a fallback; `problems` are sentences about files that could not be read.
     """
 
     def __init__(
@@ -86,12 +82,9 @@ class Step:
             request, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
         )
         cuts: list[str] = []
+        names = self._client.names_in_history
         self._messages = model_messages(
-            request,
-            query,
-            offered=plan.offered,
-            names=self._client.names_in_history,
-            cuts=cuts,
+            request, query, offered=plan.offered, names=names, cuts=cuts
         )
         self.writer = ResponseWriter(
             request.spec,
@@ -109,16 +102,8 @@ class Step:
         self._cited: list[Citation] = []  # by components and web searches
         self._exchanges: list[ToolExchange] = []  # for the next step
         self._artifact_names = ArtifactNames(find_artifact_names(query))
-        self._artifacts_made = 0
-
-    @cached_property
-    def _id(self) -> UUID:
-        request = self._request
-        return uuid5(NAMESPACE_URL, f"{request.trace_id} {request.now.isoformat()}")
-
-    def _next_artifact_id(self) -> UUID:
-        self._artifacts_made += 1
-        return uuid5(self._id, f"artifact {self._artifacts_made}")
+        self._id = uuid5(NAMESPACE_URL, f"{request.trace_id} {request.now.isoformat()}")
+        self._artifact_ids = (uuid5(self._id, f"artifact {number}") for number in count(1))
 
     @property
     def data_messages(self) -> Sequence[str]:
@@ -170,7 +155,10 @@ class Step:
                 self._has_reasoning = True
                 return (Reasoning(self.writer.add_reasoning(text)),)
             case PictureDelta(url):
-                return self._show_picture(url)
+                picture = picture_artifact(url, id=next(self._artifact_ids))
+                if picture is None:
+                    return self.writer.add_text(PICTURE_LEFT_OUT)
+                return tuple(self.writer.write_after_text([self._artifact_names.rename(picture)]))
             case WebSources(sources):
                 self._cited += cite_web_sources(sources, answer_id=self._id)
             case Usage() | RunNote():
@@ -183,12 +171,6 @@ class Step:
                 assert_never(delta)
         return ()
 
-    def _show_picture(self, url: str) -> Sequence[Output]:
-        picture = picture_artifact(url, id=self._next_artifact_id())
-        if picture is None:
-            return self.writer.add_text(PICTURE_LEFT_OUT)
-        return tuple(self.writer.write_after_text([self._artifact_names.rename(picture)]))
-
     def client_call(self) -> FunctionCall | None:
         """Return the function call for the client, if the model made a valid one."""
         call = self._client.call_for(self.calls, exchanges=self._exchanges)
@@ -197,19 +179,16 @@ class Step:
     def end_in_call(self, call: FunctionCall) -> Iterator[Output]:
         """Yield the remaining outputs of a step that ends in a client call."""
         function = function_named(call.function)
-        if function is not None and not function.only_reads and self._has_read_data():
-            yield CalledAfterData(call.function)
-        yield from self.writer.write_before_call(call)
-        yield call
-
-    def _has_read_data(self) -> bool:
-        return data_was_read(
+        if (function is not None and not function.only_reads) and data_was_read(
             self._request,
             self._query,
             exchanges=self._exchanges,
             components=self._tools.component_names,
             taken_up=self._is_resumed,
-        )
+        ):
+            yield CalledAfterData(call.function)
+        yield from self.writer.write_before_call(call)
+        yield call
 
     async def run_tool(self, call: ToolCall) -> AsyncGenerator[Output | ToolResult, None]:
         """Run a server tool: its events, and last its result, which may report a failure."""
@@ -220,7 +199,7 @@ class Step:
                 yield ServerTool(call.name, call.arguments, answered)
                 yield ToolResult(answered)
                 return
-            tool_outputs = self._tools.carry_out(call, id=self._next_artifact_id())
+            tool_outputs = self._tools.carry_out(call, id=next(self._artifact_ids))
             async with aclosing(tool_outputs) as outputs:
                 async for output in outputs:
                     is_recorded = is_recorded or isinstance(output, ComponentCalled)
@@ -239,7 +218,7 @@ class Step:
         names = self._tools.names if self._tools_offered else ()
         if call.name in names:
             return None
-        tools = join_names((*names, *self._client.names)) or "none"
+        tools = join_names((*names, *(one.name for one in self._client.schemas))) or "none"
         mistake = ToolMistake(f"There is no tool called {quote(call.name)}.")
         return f"{self._mistakes.learn(mistake)} Tools: {tools}."
 
@@ -284,7 +263,6 @@ class Step:
     def closing(self) -> Iterator[Output]:
         """Yield everything after the last text: warnings, citations, end steps and the finish."""
         yield from self.writer.flush()
-        yield from self.writer.flush_reasoning()
         finish = OWN_LIMIT if self.text.is_full else self._finish
         problem = truncation(finish)
         is_whole = problem is None
@@ -295,14 +273,10 @@ class Step:
         if problem is not None:
             yield from self.writer.warn(problem)
         if self._request.spec.citations is not CitationMode.OFF:
-            yield from collect_citations(chain(self._cite_data(), self._cited))
+            has_boxes = self._request.spec.citations is CitationMode.DOCUMENTS
+            answer = self.text.round_text if has_boxes else ""
+            widgets = cite_widgets(self._query, answer_id=self._id, answer=answer)
+            yield from collect_citations(chain(widgets, self._cited))
         if is_whole:  # a status such as "Answering complete!" would be false
-            yield from steps_at_end(self._request.spec)
+            yield from fixed_steps(self._request.spec, StepPlace.END)
         yield finish
-
-    def _cite_data(self) -> Iterator[Citation]:
-        if not messages_of_turn(self._query):
-            return
-        has_boxes = self._request.spec.citations is CitationMode.DOCUMENTS
-        answer = self.text.round_text if has_boxes else ""
-        yield from cite_widgets(self._query, answer_id=self._id, answer=answer)

@@ -3,36 +3,33 @@
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 import json
+from typing import TypeVar, cast
 
-from protocol.json import Json, JsonObject
+from protocol.json import Json
+
+_Value = TypeVar("_Value", bound=Json)
+MAX_VALUES = 750_000  # 5 million characters can have 2.5 million
+MAX_NAME_LENGTH = 100  # characters of one
+MAX_NAMES = 50  # in an error message for a model
 
 
-def map_object_texts(given: Mapping[str, Json], change: Callable[[str], str]) -> JsonObject:
-    """Return an object with each of its texts changed, at any depth."""
-    return {change(name): map_texts(value, change) for name, value in given.items()}
-
-
-def map_texts(value: Json, change: Callable[[str], str]) -> Json:
-    """Return a value with each of its texts changed."""
+def map_texts(value: _Value, change: Callable[[str], str]) -> _Value:
+    """Return a value with each of its texts changed, at any depth."""
+    changed: Json = value
     match value:
         case str():
-            return change(value)
-        case dict():
-            return map_object_texts(value, change)
-        case list():
-            return [map_texts(one, change) for one in value]
-    return value
-
-
-MAX_VALUES = 750_000  # 5 million characters can have 2.5 million
+            changed = change(value)
+        case Mapping():
+            changed = {change(name): map_texts(one, change) for name, one in value.items()}
+        case list() | tuple():
+            changed = [map_texts(one, change) for one in value]
+    return cast(_Value, changed)
 
 
 def parse_json_text(text: str, *, what: str) -> Json:
-    """Return the value of a JSON text.
+    """Return the value of a JSON text; NaN and infinities are accepted, as many libraries write them.
 
-    Args:
-        text: JSON; NaN and infinities are accepted, as many libraries write them.
-        what: Names it in a sentence, in the plural: "rows".
+    `what` names it in the errors, in the plural: "rows".
 
     Raises:
         ValueError: It is not JSON, it is nested too deeply, or it has too many values.
@@ -48,31 +45,13 @@ def parse_json_text(text: str, *, what: str) -> Json:
     return value
 
 
-MAX_NAME_LENGTH = 100  # characters of one
-MAX_NAMES = 50  # in an error message for a model
-
-
 def quote(name: object) -> str:
-    """Return a name in quotes, truncated.
-
-    Examples:
-        >>> quote("price")
-        "'price'"
-        >>> quote("x" * 1_000_000) == repr("x" * 100 + "…")
-        True
-    """
-    return repr(truncate(name if isinstance(name, str) else str(name)))
+    """Return a name in quotes, truncated."""
+    return repr(truncate(str(name)))
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return names separated by commas; long lists are truncated.
-
-    Examples:
-        >>> join_names(["date", "price"])
-        'date, price'
-        >>> join_names(map(str, range(80_000))).endswith("48, 49, …")
-        True
-    """
+    """Return names separated by commas; long lists are truncated."""
     left = iter(names)
     first = map(truncate, islice(left, MAX_NAMES))
     return ", ".join((*first, *("…" for _ in islice(left, 1))))

@@ -81,16 +81,15 @@ class Limits:
 
     def apply(self) -> None:
         """Set the limits of this process permanently."""
-        _limit(resource.RLIMIT_AS, self.memory, self.memory)
-        # SIGXCPU identifies the reason; a child that ignores it is killed a second later.
-        _limit(resource.RLIMIT_CPU, self.cpu_seconds, self.cpu_seconds + 1)
-        _limit(resource.RLIMIT_CORE, 0, 0)
-        _limit(resource.RLIMIT_FSIZE, 0, 0)
-
-
-def _limit(kind: int, soft: int, hard: int) -> None:
-    with suppress(ValueError, OSError):  # macOS supports only some of them
-        resource.setrlimit(kind, (soft, hard))
+        for kind, soft, hard in (
+            (resource.RLIMIT_AS, self.memory, self.memory),
+            # SIGXCPU identifies the reason; a child that ignores it is killed a second later.
+            (resource.RLIMIT_CPU, self.cpu_seconds, self.cpu_seconds + 1),
+            (resource.RLIMIT_CORE, 0, 0),
+            (resource.RLIMIT_FSIZE, 0, 0),
+        ):
+            with suppress(ValueError, OSError):  # macOS supports only some of them
+                resource.setrlimit(kind, (soft, hard))
 
 
 def start_fork_server() -> None:
@@ -115,13 +114,10 @@ class WorkerPool:
     async def run(
         self, order: JsonObject, body: bytes | str, *, on_reply: Callable[[Json], None]
     ) -> None:
-        """Run the task in a new child.
+        """Run the task in a new child, on parameters (`order`) and data (bytes, or ASCII text).
 
-        Args:
-            order: Parameters of the task.
-            body: Data of the task; a text must be ASCII.
-            on_reply: Called with each reply on arrival; raises `ValueError`, `TypeError` or
-                `KeyError` for an unknown one.
+        `on_reply` gets each reply on arrival; it raises `ValueError`, `TypeError` or `KeyError` for
+        an unknown one.
 
         Raises:
             WorkersBusy: No process became free in time.

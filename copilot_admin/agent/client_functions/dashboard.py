@@ -10,7 +10,7 @@ from copilot_admin.agent.client.limits import MAX_SOURCES
 from copilot_admin.agent.client.widget_data import source_for
 from copilot_admin.agent.client.widgets import WidgetLookup
 from copilot_admin.agent.client_functions.base import ClientFunction, FunctionArguments, ToolScope
-from copilot_admin.agent.text import map_object_texts, quote
+from copilot_admin.agent.text import map_texts, quote
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.artifacts import (
     MAX_SERIES,
@@ -149,7 +149,7 @@ class GenerativeWidget(FunctionArguments):
         if self.widget_type == "chart":
             arguments["chart_params"] = self._chart_params()
         sources = scope.spec.html_sources
-        cleaned = map_object_texts(arguments, partial(without_remote_images, sources=sources))
+        cleaned = map_texts(arguments, partial(without_remote_images, sources=sources))
         if self.widget_type != "html":
             return cleaned
         if len(self.data) > MAX_CHARACTERS:

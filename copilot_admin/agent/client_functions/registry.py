@@ -23,7 +23,7 @@ from copilot_admin.agent.client_functions.widget_queries import (
     GetExtraWidgetData,
     GetParamsOptions,
 )
-from copilot_admin.agent.text import map_object_texts
+from copilot_admin.agent.text import map_texts
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool_arguments import MAX_NAME, tool_name
 from copilot_admin.agent.values.model_call import ToolCall
@@ -95,7 +95,7 @@ def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, Tool
 def _read_without_images(
     read: Callable[[ToolCall], JsonObject], sources: Collection[str], call: ToolCall
 ) -> JsonObject:
-    return map_object_texts(read(call), partial(without_remote_images, sources=sources))
+    return map_texts(read(call), partial(without_remote_images, sources=sources))
 
 
 def names_in_history(
