@@ -14,7 +14,7 @@ from copilot_admin.agent.components.inputs import (
     source_document,
 )
 from copilot_admin.agent.files.contents import FileItem, UnreadItem
-from copilot_admin.agent.prompt.data_items import item_text
+from copilot_admin.agent.prompt.truncation import item_text
 from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.turn import fetched_by
 from protocol.json import JsonObject

@@ -19,8 +19,8 @@ from copilot_admin.agent.prompt.tool_results import (
 from copilot_admin.agent.prompt.truncation import ContextBudget
 from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.model_call import ModelImage, ModelMessage, ModelRole
-from protocol.json import JsonObject, clean_text
-from protocol.models import AiMessage, ContextItem, HumanMessage, Query, ResultMessage, Widget
+from protocol.json import clean_text
+from protocol.models import AiMessage, HumanMessage, Query, ResultMessage, Widget
 
 # About 100,000 tokens: common models have room for this in addition to prompt and answer.
 MAX_DATA_CHARACTERS = 400_000
@@ -128,24 +128,26 @@ def _history(
     *,
     budget: ContextBudget,
 ) -> Iterator[ModelMessage]:
+    """Yield the messages of the conversation, which are built from the newest to the oldest.
+
+    So newer data is budgeted first.
+    """
     question = query.question
     noted = blocks.several if request.spec.data_messages.results else None
+    notes = tuple(map(_data_note, blocks.derived))
+    context_pictures = pictures_in(item.data for item in query.context)
     parts: list[tuple[ModelMessage, ...]] = []
     pending = _PendingImages()
-    for number in range(len(query.messages) - 1, -1, -1):
-        message = query.messages[number]
+    for number, message in reversed(list(enumerate(query.messages))):
         if message is question:
-            pending.add(pictures_in(item.data for item in query.context))
-            user_message = _question(message, query=query, budget=budget, images=pending.take())
-            parts.append((*map(_data_note, blocks.derived), user_message))
+            pending.add(context_pictures)
+            text = _question_text(message, query=query, budget=budget)
+            parts.append((*notes, _user_message(text, pending)))
             budget.is_this_turn = False
         elif isinstance(message, HumanMessage):
-            parts.append(
-                (ModelMessage(role=ModelRole.USER, text=message.text, images=pending.take()),)
-            )
+            parts.append((_user_message(message.text, pending),))
         elif isinstance(message, ResultMessage):
             pending.add(pictures_in(message.data))
-            # Newer data is budgeted first.
             memory = read_memory(message, request=request)
             called = client_call_messages(
                 message,
@@ -161,28 +163,25 @@ def _history(
         elif isinstance(message, AiMessage) and message.text.strip():
             parts.append((ModelMessage(role=ModelRole.ASSISTANT, text=message.text),))
     if question is None:
-        parts.append(tuple(map(_data_note, blocks.derived)))
-        pending.add(pictures_in(item.data for item in query.context))
-    if images := pending.take():
-        parts.append((ModelMessage(role=ModelRole.USER, text="", images=images),))
+        parts.append(notes)
+        pending.add(context_pictures)
+    if pending.waiting:
+        parts.append((_user_message("", pending),))
     for part in reversed(parts):
         yield from part
 
 
-def _question(
-    question: HumanMessage, *, query: Query, budget: ContextBudget, images: tuple[ModelImage, ...]
-) -> ModelMessage:
-    skills = (_skill_text(skill) for skill in query.selected_skills)
-    context = [_context_block(item, budget=budget) for item in query.context]
-    text = "\n\n".join(filter(None, (question.text, *skills, *context)))
-    return ModelMessage(role=ModelRole.USER, text=text, images=images)
+def _user_message(text: str, pending: _PendingImages) -> ModelMessage:
+    return ModelMessage(role=ModelRole.USER, text=text, images=pending.take())
 
 
-def _context_block(item: ContextItem, *, budget: ContextBudget) -> str:
-    source = item.name or item.uuid or "context"
-    return data_block(item.data, budget=budget, source=source, description=item.description)
-
-
-def _skill_text(skill: JsonObject) -> str:
-    content = skill.get("contentMarkdown")
-    return f"The user chose the skill {skill.get('slug')!r}:\n{content}" if content else ""
+def _question_text(question: HumanMessage, *, query: Query, budget: ContextBudget) -> str:
+    parts = [question.text]
+    for skill in query.selected_skills:
+        if content := skill.get("contentMarkdown"):
+            parts.append(f"The user chose the skill {skill.get('slug')!r}:\n{content}")
+    for item in query.context:
+        source = item.name or item.uuid or "context"
+        about = item.description
+        parts.append(data_block(item.data, budget=budget, source=source, description=about))
+    return "\n\n".join(filter(None, parts))

@@ -13,8 +13,7 @@ import json
 
 from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.client.widgets import facts_of, facts_of_param, listed_widgets
-from copilot_admin.agent.prompt.data_items import describe_artifact, item_text
-from copilot_admin.agent.prompt.truncation import truncate_messages
+from copilot_admin.agent.prompt.truncation import describe_artifact, item_text, truncate_messages
 from copilot_admin.agent.values.spec import CopilotSpec, DataMessagePolicy
 from copilot_admin.agent.values.turn import Fetched, fetched_in, fetched_in_turn
 from protocol.data import DataMessage, fold, render
@@ -32,7 +31,7 @@ class DataBlocks:
 
     Attributes:
         several: Widgets with data for different arguments in the conversation.
-        cuts: A sentence for the user about each message that did not fit.
+        cuts: A sentence for the user about each message of this turn that did not fit.
     """
 
     frozen: tuple[str, ...] = ()
@@ -47,8 +46,19 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     The client's data is cut to `limit` characters: lists lose their last rows, and the description
     reports their number. Notes of the copilot are never cut.
     """
-    several = _several(query) if spec.data_messages.results else frozenset()
-    derived = list(_derived(spec.data_messages, query, several=several))
+    has_results = spec.data_messages.results
+    fetched = fetched_in(query.messages, widgets=query.widgets) if has_results else ()
+    variants = Counter(ref for ref, _ in {(one.ref, _arguments(one)) for one in fetched})
+    several = frozenset(ref for ref, count in variants.items() if count > 1)
+    derived = [
+        *_derived(spec.data_messages, query),
+        # An error remains at the place of the call.
+        *(
+            _result(one, data, several)
+            for one in fetched
+            if isinstance(data := one.result, SourceData)
+        ),
+    ]
     if not spec.data and not derived:
         return DataBlocks()
     merging = spec.data_messages.merge
@@ -57,19 +67,15 @@ def data_blocks(spec: CopilotSpec, query: Query, *, limit: int) -> DataBlocks:
     others = [one for one in spec.data if one.identity in moving]
     client = fold([*others, *derived], merging=merging)
     truncated = truncate_messages(client, limit)
-    known = (
-        _instances_of_earlier_turns(query, several=several)
-        if spec.data_messages.results
-        else frozenset()
+    recent = {instance_of(one, several=several) for one in fetched_in_turn(query)}
+    earlier = {instance_of(one, several=several) for one in fetched} - recent
+    cuts = tuple(
+        cut
+        for message, (_, cut) in zip(client, truncated, strict=True)
+        if cut and not (message.kind == _WIDGET_DATA and message.instance in earlier)
     )
-    cuts = (
-        one.cut
-        for message, one in zip(client, truncated, strict=True)
-        if one.cut and not (message.kind == _WIDGET_DATA and message.instance in known)
-    )
-    return DataBlocks(
-        tuple(map(render, frozen)), tuple(one.text for one in truncated), several, tuple(cuts)
-    )
+    derived_texts = tuple(text for text, _ in truncated)
+    return DataBlocks(tuple(map(render, frozen)), derived_texts, several, cuts)
 
 
 def is_widget_data(message: ResultMessage, fetched: Fetched) -> bool:
@@ -85,19 +91,7 @@ def instance_of(fetched: Fetched, *, several: frozenset[str]) -> str:
     return f"{ref} {_arguments(fetched)}" if ref in several else ref
 
 
-def _several(query: Query) -> frozenset[str]:
-    asked = Counter(
-        ref
-        for ref, _ in {
-            (one.ref, _arguments(one)) for one in fetched_in(query.messages, widgets=query.widgets)
-        }
-    )
-    return frozenset(ref for ref, count in asked.items() if count > 1)
-
-
-def _derived(
-    policy: DataMessagePolicy, query: Query, *, several: frozenset[str]
-) -> Iterator[DataMessage]:
+def _derived(policy: DataMessagePolicy, query: Query) -> Iterator[DataMessage]:
     if policy.workspace and (query.workspace_state or query.timezone):
         zone = {"timezone": query.timezone} if query.timezone else {}
         yield DataMessage(
@@ -118,8 +112,6 @@ def _derived(
             yield item.message
         elif policy.context:
             yield _context(item)
-    if policy.results:
-        yield from _results(query, several=several)
 
 
 def _widgets(query: Query) -> DataMessage:
@@ -138,25 +130,21 @@ def _widgets(query: Query) -> DataMessage:
 
 
 def _widget(widget: Widget, *, group: str) -> Json:
-    about = {
-        "name": widget.name,
-        "description": widget.description,
-        "origin": widget.origin,
-        "widget_id": widget.widget_id,
-    }
-    known = {key: value for key, value in about.items() if value}
-    row: dict[str, Json] = {
-        **known,
-        **{key: fact for key, fact in facts_of(widget).items() if key not in known},
-        "group": group,
-        "params": dict(widget.input_args()),
-    }
+    names = ("name", "description", "origin", "widget_id")
+    known: dict[str, Json] = {key: one for key in names if (one := getattr(widget, key))}
     params: dict[str, Json] = {
         param.name: {"type": param.type, **facts}
         for param in widget.params
         if (facts := facts_of_param(param))
     }
-    return {**row, "about_params": params} if params else row
+    return {
+        **known,
+        **facts_of(widget),
+        **known,  # again: they count, and are first
+        "group": group,
+        "params": dict(widget.input_args()),
+        **({"about_params": params} if params else {}),
+    }
 
 
 def _context(item: ContextItem) -> DataMessage:
@@ -172,18 +160,15 @@ def _context(item: ContextItem) -> DataMessage:
     )
 
 
-def _results(query: Query, *, several: frozenset[str]) -> Iterator[DataMessage]:
-    for one in fetched_in(query.messages, widgets=query.widgets):
-        if not isinstance(one.result, SourceData):
-            continue  # an error remains at the place of the call
-        name = name_of(one.widget) if one.widget else one.ref
-        asked = f" asked with {_arguments(one)}" if one.source.input_args else ""
-        yield DataMessage(
-            kind=_WIDGET_DATA,
-            instance=instance_of(one, several=several),
-            data=_content(one.result),
-            description=_describe(f"Data of the widget {name}{asked}.", one.result),
-        )
+def _result(fetched: Fetched, data: SourceData, several: frozenset[str]) -> DataMessage:
+    name = name_of(fetched.widget) if fetched.widget else fetched.ref
+    asked = f" asked with {_arguments(fetched)}" if fetched.source.input_args else ""
+    return DataMessage(
+        kind=_WIDGET_DATA,
+        instance=instance_of(fetched, several=several),
+        data=_content(data),
+        description=_describe(f"Data of the widget {name}{asked}.", data),
+    )
 
 
 def _arguments(fetched: Fetched) -> str:
@@ -193,15 +178,6 @@ def _arguments(fetched: Fetched) -> str:
 def _content(data: SourceData) -> Json:
     values = [_parse_json(item_text(item)) for item in data.items]
     return values[0] if len(values) == 1 else values
-
-
-def _instances_of_earlier_turns(query: Query, *, several: frozenset[str]) -> frozenset[str]:
-    of_this_turn = {instance_of(one, several=several) for one in fetched_in_turn(query)}
-    everything = {
-        instance_of(one, several=several)
-        for one in fetched_in(query.messages, widgets=query.widgets)
-    }
-    return frozenset(everything - of_this_turn)
 
 
 def _describe(description: str, data: SourceData) -> str:

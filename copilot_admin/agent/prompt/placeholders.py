@@ -48,10 +48,8 @@ def used_placeholders(prompt: str) -> frozenset[str]:
 
 def find_unclosed(prompt: str) -> str | None:
     """Return the text after the first `{{` without an end, if there is one."""
-    for match in _BRACES.finditer(prompt):
-        if match[0] == _OPENING:
-            return prompt[match.end() :]
-    return None
+    found = (one for one in _BRACES.finditer(prompt) if one[0] == _OPENING)
+    return next((prompt[one.end() :] for one in found), None)
 
 
 def in_single_braces(prompt: str, custom_features: Iterable[CustomFeature] = ()) -> tuple[str, ...]:
@@ -84,13 +82,14 @@ def fill(
     }
     for feature in spec.custom_features:
         value = option(feature, query=query)
-        values[f"options.{feature.key}"] = _text(value)
-        values[f"options.{feature.key}.state"] = _state(feature, value)
+        text = ("true" if value else "false") if isinstance(value, bool) else value or ABSENT
+        state = {option: label for label, option in feature.options}.get(str(value), text)
+        if feature.type is CustomFeatureType.TOGGLE:
+            state = feature.state_on if value else feature.state_off
+        values |= {f"options.{feature.key}": text, f"options.{feature.key}.state": state}
 
     def replace(match: re.Match[str]) -> str:
-        if match[1] is None:
-            return _OPENING
-        return values.get(match[1].strip(), ABSENT)
+        return _OPENING if match[1] is None else values.get(match[1].strip(), ABSENT)
 
     return _BRACES.sub(replace, prompt)
 
@@ -100,25 +99,8 @@ def _names_in(prompt: str) -> list[str]:
 
 
 def _known(custom_features: Iterable[CustomFeature]) -> frozenset[str]:
-    own = (
-        name
-        for feature in custom_features
-        for name in (f"options.{feature.key}", f"options.{feature.key}.state")
-    )
+    own = (f"options.{one.key}{part}" for one in custom_features for part in ("", ".state"))
     return _FIXED.union(own)
-
-
-def _text(value: bool | str) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value or ABSENT
-
-
-def _state(feature: CustomFeature, value: bool | str) -> str:
-    if feature.type is CustomFeatureType.TOGGLE:
-        return feature.state_on if value else feature.state_off
-    labels = {option: label for label, option in feature.options}
-    return labels.get(str(value), _text(value))
 
 
 def _join_names(widgets: Sequence[Widget]) -> str:

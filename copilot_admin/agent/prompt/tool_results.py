@@ -82,17 +82,16 @@ def _tool_call(
     message: ResultMessage, fetched: Sequence[Fetched], *, query: Query, names: Names
 ) -> tuple[str, JsonObject]:
     if message.function in WIDGET_DATA_FUNCTIONS:
-        return GET_WIDGET_DATA, {"widgets": [_data_request(one) for one in fetched]}
+        requests: list[Json] = [
+            {"id": one.ref, **({"params": one.source.input_args} if one.source.input_args else {})}
+            for one in fetched
+        ]
+        return GET_WIDGET_DATA, {"widgets": requests}
     function = function_named(message.function)
     if function is None:
         return tool_name(message.function), message.input_arguments
     name, arguments = function.to_tool_call(message.input_arguments, query)
     return names.get((function.name, function.identity(message.input_arguments)), name), arguments
-
-
-def _data_request(fetched: Fetched) -> JsonObject:
-    params = fetched.source.input_args
-    return {"id": fetched.ref, **({"params": params} if params else {})}
 
 
 def _result_block(

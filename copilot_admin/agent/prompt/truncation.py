@@ -1,12 +1,14 @@
-"""Truncation of data to the context budget: complete rows are omitted, with a notice."""
+"""Data as text for a model, truncated to the context budget: rows are omitted, with a notice."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import json
+import re
 from typing import assert_never
 
-from copilot_admin.agent.prompt.data_items import describe_artifact, item_text
+from copilot_admin.agent.documents.registry import format_of
+from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from protocol.data import MISSING, DataMessage, render
 from protocol.json import Json
 from protocol.models import (
@@ -23,6 +25,9 @@ EMPTY = "(nothing: the source returned no data)"
 # A shorter beginning of a row is useless. It ends at a separator, so that no number is cut.
 MIN_BEGINNING = 100
 _SEPARATORS = " ,;\t"
+# 200 characters without a blank or a comma aren't natural language but encoded bytes.
+_ENCODED = re.compile(r"(data:[\w/+.-]+;base64,)?[A-Za-z0-9+/=_-]{200,}\s*")
+_TEXTS = ("text", "html", "snowflake_query", "snowflake_python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +44,6 @@ class TruncatedText:
     rows: int = 0
     left_out: int = 0
     begun: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TruncatedMessage:
-    """A Data message as text, and a sentence for the user if it was cut."""
-
-    text: str
-    cut: str = ""
 
 
 @dataclass(slots=True)
@@ -94,12 +91,16 @@ def truncate_rows(text: str, *, limit: int) -> TruncatedText:
     """
     if len(text) <= limit:
         return TruncatedText(text)
-    elements = _list_elements(text)
-    rows: Sequence[object] = text.splitlines() if elements is None else elements
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    is_list = isinstance(value, list)
+    rows: Sequence[object] = value if is_list else text.splitlines()
     kept: list[str] = []
     left, beginning, length = limit, "", 0
     for row in rows:
-        line = str(row) if elements is None else json.dumps(row, ensure_ascii=False)
+        line = json.dumps(row, ensure_ascii=False) if is_list else str(row)
         if len(line) >= left:
             beginning = _beginning(line, limit=left - 1) if left > limit // 2 else ""
             length = len(line)
@@ -115,14 +116,12 @@ def truncate_rows(text: str, *, limit: int) -> TruncatedText:
     return TruncatedText("\n".join(kept), len(rows), left_out, begun)
 
 
-def truncate_messages(messages: Sequence[DataMessage], limit: int) -> list[TruncatedMessage]:
-    """Return Data messages as text within the limit; later ones have priority."""
-    truncated: list[TruncatedMessage] = []
-    for message in reversed(messages):
-        one = _truncate_message(message, limit)
-        limit = max(limit - len(one.text), 0)
-        truncated.append(one)
-    return truncated[::-1]
+def _beginning(row: str, *, limit: int) -> str:
+    part = row[: max(limit, 0)]
+    if len(part) < MIN_BEGINNING:
+        return ""
+    end = max(part.rfind(sign, len(part) - MIN_BEGINNING // 2) for sign in _SEPARATORS)
+    return part if end < 0 else part[: end + 1]
 
 
 def _truncate_items(items: Iterable[DataItem | FileReference], *, limit: int) -> TruncatedText:
@@ -139,75 +138,103 @@ def _truncate_items(items: Iterable[DataItem | FileReference], *, limit: int) ->
 
 def _describe_cut(truncated: TruncatedText, *, source: str) -> str:
     kept = f"{truncated.rows - truncated.left_out:,} of {truncated.rows:,} rows"
-    if truncated.begun:
-        is_all = truncated.rows == truncated.begun
-        begun = f"{kept} and the beginning of {truncated.begun} more"
-        kept = "only the beginning" if is_all else begun
+    if truncated.rows == truncated.begun:
+        kept = "only the beginning"
+    elif truncated.begun:
+        kept += f" and the beginning of {truncated.begun} more"
     return (
         f"Not all data fits: of {source!r} the model is given {kept}. Ask about less to have all "
         "of it."
     )
 
 
-def _beginning(row: str, *, limit: int) -> str:
-    part = row[: max(limit, 0)]
-    if len(part) < MIN_BEGINNING:
-        return ""
-    end = max(part.rfind(sign, len(part) - MIN_BEGINNING // 2) for sign in _SEPARATORS)
-    return part if end < 0 else part[: end + 1]
+def truncate_messages(messages: Sequence[DataMessage], limit: int) -> list[tuple[str, str]]:
+    """Return Data messages as text within the limit, each with a sentence if it was cut.
+
+    Later ones have priority.
+    """
+    truncated: list[tuple[str, str]] = []
+    for message in reversed(messages):
+        text, cut = _truncate_message(message, limit)
+        limit = max(limit - len(text), 0)
+        truncated.append((text, cut))
+    return truncated[::-1]
 
 
-def _list_elements(text: str) -> list[object] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, list) else None
-
-
-def _truncate_message(message: DataMessage, limit: int) -> TruncatedMessage:
+def _truncate_message(message: DataMessage, limit: int) -> tuple[str, str]:
     """Omit the last rows of the longest list of a message: its data, or a member of it."""
     text = render(message)
     if len(text) <= limit:
-        return TruncatedMessage(text)
+        return text, ""
     data = message.data
     lists: dict[str | None, list[Json]] = {None: data} if isinstance(data, list) else {}
     if isinstance(data, Mapping):
         lists = {name: value for name, value in data.items() if isinstance(value, list)}
-    if not lists:
-        return _without_data(message)
-    name = max(lists, key=lambda one: len(lists[one]))
-    rows = lists[name]
+    name = max(lists, key=lambda one: len(lists[one]), default=None)
+    rows = lists.get(name, [])
     where = "" if name is None else f" of {json.dumps(name, ensure_ascii=False)}"
 
-    def notice(kept: int) -> str:
-        return f"Showing first {kept} of {len(rows)} rows{where}."
-
-    def render_first(kept: int) -> str:
+    def first(kept: int) -> tuple[str, str]:
         some: Json = rows[:kept]
         if name is not None and isinstance(data, Mapping):
             some = {**data, name: some}
-        return render(_add_notice(replace(message, data=some), notice(kept)))
+        notice = f"Showing first {kept} of {len(rows)} rows{where}."
+        return _with_notice(replace(message, data=some), notice)
 
-    kept = bisect_right(range(len(rows)), limit, key=lambda kept: len(render_first(kept))) - 1
+    kept = bisect_right(range(len(rows)), limit, key=lambda kept: len(first(kept)[0])) - 1
     if kept < 1:
-        return _without_data(message)
-    return TruncatedMessage(render_first(kept), _describe_message_cut(message, notice(kept)))
+        return _with_notice(replace(message, data=MISSING), "The data is left out: too much.")
+    return first(kept)
 
 
-def _without_data(message: DataMessage) -> TruncatedMessage:
-    notice = "The data is left out: too much."
-    text = render(_add_notice(replace(message, data=MISSING), notice))
-    return TruncatedMessage(text, _describe_message_cut(message, notice))
-
-
-def _describe_message_cut(message: DataMessage, notice: str) -> str:
+def _with_notice(message: DataMessage, notice: str) -> tuple[str, str]:
     about = message.description or f"{message.kind} {message.instance or ''}".strip()
-    return (
+    description = " ".join(filter(None, (message.description, notice)))
+    return render(replace(message, description=description)), (
         f"Not all data fits: {about.removesuffix('.')}. {notice} Ask about less to have all of it."
     )
 
 
-def _add_notice(message: DataMessage, notice: str) -> DataMessage:
-    about = " ".join(filter(None, (message.description, notice)))
-    return replace(message, description=about)
+def item_text(item: DataItem | FileReference) -> str:
+    """Return the content of an item, or a note that it can't be read."""
+    kind = str(item.data_format.get("data_type") or "file")
+    name = str(item.data_format.get("filename") or "without a name")
+    if isinstance(item, FileReference):
+        return f"[the {kind} {name!r} is only linked; its content is not here]"
+    form = format_of(kind)
+    is_binary = kind in IMAGE_TYPES or (form is not None and not form.is_text)
+    if is_binary or _ENCODED.fullmatch(item.content):
+        return f"[the {kind} {name!r}, {len(item.content)} characters encoded; not readable here]"
+    return plain_content(item)
+
+
+def plain_content(item: DataItem) -> str:
+    """Return the content; Workspace sends textual artifacts as JSON, which is decoded."""
+    is_text = item.data_format.get("parse_as") in _TEXTS  # a client may send a list, too
+    if not is_text or not item.content.startswith('"'):
+        return item.content
+    try:
+        text = json.loads(item.content)
+    except ValueError:
+        return item.content
+    return text if isinstance(text, str) else item.content
+
+
+def describe_artifact(item: DataItem) -> str:
+    """Describe an artifact beyond its content: its chart parameters, or the source of its query.
+
+    Source: the data format of generation 3. A chart has `chart_params`, a Snowflake query its
+    `query_data_source`.
+    """
+    form = item.data_format
+    match form.get("parse_as"):
+        case "chart":
+            label, how, details = "a chart", ", drawn with", form.get("chart_params")
+        case "snowflake_query":
+            label, how = "a Snowflake query", ", asked of"
+            details = form.get("query_data_source")
+        case "snowflake_python":
+            return "[Python code for Snowflake]"
+        case _:
+            return ""
+    return f"[{label}{how} {json.dumps(details, ensure_ascii=False)}]" if details else f"[{label}]"

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.agent.prompt.data_items import describe_artifact, plain_content
 from copilot_admin.agent.prompt.truncation import (
     EMPTY,
     MIN_BEGINNING,
     ContextBudget,
     TruncatedText,
+    describe_artifact,
+    plain_content,
     truncate_result,
     truncate_rows,
 )
