@@ -30,7 +30,7 @@ from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.pricing.prices import clear_price_cache
 from copilot_admin.redaction import expressions
-from copilot_admin.runs.rejections import REJECTED_RUNS
+from copilot_admin.runs.open_run import REJECTED_RUNS
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.transcripts.store import checkpoints

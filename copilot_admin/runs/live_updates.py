@@ -41,8 +41,6 @@ _WARNINGS = ThrottledWarnings(logger)
 
 
 class TurnChange(StrEnum):
-    """Change of a turn, in the form for live pages."""
-
     STARTED = "started"
     PROGRESS = "progress"
     FINISHED = "finished"
@@ -104,18 +102,14 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
     async def _watch_session(self) -> None:
         """Close the socket when its session ends, also without a change to send."""
         opened = monotonic()
-        is_open = True
-        while is_open:
-            await asyncio.sleep(CHECK_SECONDS)
-            is_open = await self._check_session()
-            has_proxy = settings.SSO.proxy.is_configured
-            if is_open and has_proxy and monotonic() - opened >= MAX_PROXY_SECONDS:
+        await asyncio.sleep(CHECK_SECONDS)
+        while await self._check_session():
+            if settings.SSO.proxy.is_configured and monotonic() - opened >= MAX_PROXY_SECONDS:
                 await self.close(TRY_AGAIN_LATER)
-                is_open = False
+                return
+            await asyncio.sleep(CHECK_SECONDS)
 
-    async def receive(
-        self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any
-    ) -> None:
+    async def receive(self, *_: Any, **__: Any) -> None:
         """Ignore messages of the client."""
 
     async def transcript_changed(self, event: dict[str, Any]) -> None:

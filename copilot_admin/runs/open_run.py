@@ -6,11 +6,13 @@ at any moment, and the run task decides how to react.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 import threading
+from typing import TypeVar
 
 from django.conf import settings
 
@@ -20,7 +22,6 @@ from copilot_admin.copilots.live import being_deleted
 from copilot_admin.errors import RequestError, Unavailable
 from copilot_admin.limits.admission import Admission, LimitExceeded, admit_request
 from copilot_admin.runs.query_context import AdmittedQuery
-from copilot_admin.runs.rejections import REJECTED_RUNS
 from copilot_admin.runs.run import RUNNING, ActiveRun
 from copilot_admin.runs.tasks import CancelReason
 from copilot_admin.storage.errors import DatabaseUnavailable
@@ -28,7 +29,9 @@ from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run
 from copilot_admin.transcripts.store.checkpoints import beat, reap
 from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection
+from copilot_admin.transcripts.store.transcript_store import STORE
 
+T = TypeVar("T")
 _draining = threading.Event()
 
 
@@ -100,38 +103,36 @@ async def interrupt_all() -> None:
 
 async def end_revoked() -> None:
     """End the runs of keys that aren't valid any more."""
-    keyed = {run: run.question.caller.key_id for run in RUNNING if run.question.caller.key_id}
-    if keyed:
-        valid = await READER.run(partial(valid_keys, frozenset(keyed.values())))
-        _cancel(CancelReason.KEY_REVOKED, (run for run, key in keyed.items() if key not in valid))
+    keys = {run: run.question.caller.key_id for run in RUNNING}
+    await _end_those_of(CancelReason.KEY_REVOKED, keys, lambda ids: ids - valid_keys(ids))
 
 
 async def end_of_disabled_users() -> None:
     """End the trials of builders whose accounts were disabled."""
     callers = {run: run.question.caller for run in RUNNING}
-    trials = {run: one.principal for run, one in callers.items() if one.is_trying}
-    if trials:
-        disabled = await READER.run(partial(switched_off, frozenset(trials.values())))
-        _cancel(CancelReason.USER_DISABLED, (run for run, who in trials.items() if who in disabled))
+    trials = {run: caller.principal for run, caller in callers.items() if caller.is_trying}
+    await _end_those_of(CancelReason.USER_DISABLED, trials, switched_off)
 
 
 async def end_deleted() -> None:
     """End the runs of copilots that are being deleted."""
     copilots = {run: run.question.live.id for run in RUNNING}
-    if copilots:
-        deleted = await READER.run(partial(being_deleted, frozenset(copilots.values())))
-        _cancel(
-            CancelReason.COPILOT_DELETED, (run for run, id in copilots.items() if id in deleted)
-        )
+    await _end_those_of(CancelReason.COPILOT_DELETED, copilots, being_deleted)
 
 
-def _cancel(reason: CancelReason, runs: Iterable[ActiveRun]) -> None:
-    for run in runs:
-        run.cancel(reason)
+async def _end_those_of(
+    reason: CancelReason,
+    owners: Mapping[ActiveRun, T | None],
+    find_ended: Callable[[frozenset[T]], frozenset[T]],
+) -> None:
+    ids = frozenset(owner for owner in owners.values() if owner is not None)
+    ended = await READER.run(partial(find_ended, ids)) if ids else ids
+    for run, owner in owners.items():
+        if owner in ended:
+            run.cancel(reason)
 
 
 async def send_heartbeats() -> None:
-    """Store heartbeats of the runs of this process."""
     if RUNNING:
         await WRITER.run(partial(beat, tuple(run.id for run in RUNNING)))
 
@@ -189,3 +190,37 @@ def _report(question: AdmittedQuery, error: RequestError, *, has_row: bool = Fal
         generation=question.query.generation,
         has_row=has_row,
     )
+
+
+_Key = tuple[int, str, str, str]
+
+
+class RejectedRuns(dict[_Key, Rejection]):
+    """One rejected run for each caller, user and limit, until the next batch is stored."""
+
+    def add(self, rejection: Rejection, *, limit: str) -> None:
+        """Count a request that a kind of limit rejected."""
+        user = rejection.user.id if rejection.user else ""
+        key = (rejection.copilot_id, rejection.principal, user, limit)
+        known = self.get(key)
+        self[key] = replace(rejection, times=known.times + rejection.times) if known else rejection
+
+    async def store(self) -> None:
+        """Store the rejections since the last call.
+
+        Raises:
+            Unavailable: The database can't store them; the next call tries again.
+        """
+        pending = dict(self)
+        self.clear()
+        if not pending:
+            return
+        try:
+            await STORE.reject(tuple(pending.values()))
+        except Unavailable:
+            for key, rejection in pending.items():
+                self.add(rejection, limit=key[-1])
+            raise
+
+
+REJECTED_RUNS = RejectedRuns()

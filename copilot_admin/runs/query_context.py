@@ -30,7 +30,7 @@ class AdmittedQuery:
     """A query that was admitted, with its caller and its copilot.
 
     Attributes:
-        size: Bytes of the request's body, or of one with the same duration.
+        size: Bytes of the request's body.
         received_at: Time of arrival (`monotonic_ns`).
         user: The end user, if a trusted party named them.
         address: Network of the client; "" for requests of this process.
@@ -49,7 +49,6 @@ class AdmittedQuery:
 
     @property
     def identity(self) -> RequestIdentity:
-        """The caller's identity for limits."""
         return RequestIdentity(
             copilot_id=self.live.id,
             key_id=self.caller.key_id,
@@ -138,8 +137,9 @@ def build_answer_request(
         now=now,
         trace_id=question.ids.trace_id,
         chat_id=question.ids.chat_id,
-        signing_key=signing_key(),
-        older_keys=older_signing_keys(),
+        signing_key=signing_key(settings.SECRET_KEY),
+        # Oldest first; clients return signed values for up to a day.
+        older_keys=tuple(map(signing_key, reversed(settings.SECRET_KEY_FALLBACKS))),
         load_stored_turn=load_stored_turn,
         fetch=Egress(settings.FETCH_ALLOW).fetch,
         user_id=user.id if user else "",
@@ -150,16 +150,7 @@ def build_answer_request(
     )
 
 
-def signing_key() -> bytes:
-    """Return the key that signs values that travel through the client."""
-    return _signing_key(settings.SECRET_KEY)
-
-
-def older_signing_keys() -> tuple[bytes, ...]:
-    """Return earlier keys, oldest first: clients return signed values for up to a day."""
-    return tuple(map(_signing_key, reversed(settings.SECRET_KEY_FALLBACKS)))
-
-
 @cache
-def _signing_key(secret: str) -> bytes:
+def signing_key(secret: str) -> bytes:
+    """Return the key that signs values that travel through the client."""
     return hashlib.sha256(b"extra-state:" + secret.encode()).digest()

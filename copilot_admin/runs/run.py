@@ -31,7 +31,6 @@ from copilot_admin.runs.sse_writer import SendBuffer
 from copilot_admin.runs.tasks import (
     CLIENT_UNREACHABLE,
     CRASHED,
-    TERMINATIONS,
     CancelReason,
     clear_cancellation,
     spawn,
@@ -173,14 +172,12 @@ class ActiveRun:
         return (await asyncio.shield(self.acceptance)).stored_turn
 
     def _terminate(self, reason: CancelReason) -> Ending:
-        sentence = TERMINATIONS[reason].sentence
-        if sentence and reason not in CLIENT_UNREACHABLE:
-            self._output.add_failure(sentence)
+        if reason not in CLIENT_UNREACHABLE:
+            self._output.add_failure(reason.sentence)
         return self._ending_of(reason)
 
     def _ending_of(self, reason: CancelReason) -> Ending:
-        end = TERMINATIONS[reason]
-        return self._output.ending(end.outcome, error=end.sentence, code=end.code)
+        return self._output.ending(reason.outcome, error=reason.sentence, code=reason.code)
 
     async def _store_end(self, ending: Ending) -> None:
         self._is_answered = True
@@ -238,11 +235,10 @@ class ActiveRun:
             with suppress(Unavailable):  # the cost remains unknown
                 cost = (await READER.run(calculate)).cost
         tokens = sum(one.input_tokens + one.output_tokens for one in end.usages)
-        if cost is None or cost.amount is None:
-            await self._admission.end(LimitUsage(tokens=tokens, unpriced=1))
-        else:
-            nano_usd = to_nano_dollars(cost.amount)
-            await self._admission.end(LimitUsage(tokens=tokens, nano_usd=nano_usd))
+        amount = cost.amount if cost else None
+        nano_usd = 0 if amount is None else to_nano_dollars(amount)
+        usage = LimitUsage(tokens=tokens, nano_usd=nano_usd, unpriced=int(amount is None))
+        await self._admission.end(usage)
 
     def _report_end(self, ending: Ending, usages: Sequence[Usage], cost: Cost | None) -> None:
         self._observer.finish(
@@ -261,13 +257,11 @@ class ActiveRun:
 
     def _broadcast(self, change: TurnChange) -> None:
         accepted = self.acceptance.result()
-        if accepted.conversation_id is None or accepted.turn_id is None:
+        conversation_id, turn_id = accepted.conversation_id, accepted.turn_id
+        if conversation_id is None or turn_id is None or not may_have_viewers(conversation_id):
             return
-        if may_have_viewers(accepted.conversation_id):
-            spawn(
-                broadcast(accepted.conversation_id, turn_id=accepted.turn_id, kind=change),
-                name=f"broadcast {self.id}",
-            )
+        sending = broadcast(conversation_id, turn_id=turn_id, kind=change)
+        spawn(sending, name=f"broadcast {self.id}")
 
 
 RUNNING: set[ActiveRun] = set()

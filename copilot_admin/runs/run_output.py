@@ -40,11 +40,11 @@ class RunOutput:
 
     def add(self, output: Output) -> None:
         """Send and record an output of the agent."""
+        if self._ttft_ms is None and isinstance(output, Event):
+            self._ttft_ms = self._elapsed_ms()
         if isinstance(output, MessageChunk):
             self.recorder.add(output, at_ms=0)
             self.writer.write_text(output.delta)
-            if self._ttft_ms is None:
-                self._ttft_ms = self._elapsed_ms()
             return
         if isinstance(output, Finish):
             self.finish_reason = output
@@ -53,8 +53,6 @@ class RunOutput:
             if isinstance(output, FunctionCall):
                 self._observer.add_client_call(output.function, output.input_arguments)
                 self.writer.hold()
-            if self._ttft_ms is None:
-                self._ttft_ms = self._elapsed_ms()
             self.writer.write_event(output)
         # After sending: output that can't be sent doesn't spoil the record of the rest.
         self.recorder.add(output, at_ms=self._elapsed_ms())
@@ -72,11 +70,7 @@ class RunOutput:
             self.buffer.put(frames_of(event, self._generation))
 
     async def wait_for_client(self) -> None:
-        """Wait until the client has read everything.
-
-        Raises:
-            ClientTooSlow: It read nothing for too long.
-        """
+        """Wait until the client has read everything; raise `ClientTooSlow` if it reads nothing."""
         try:
             async with asyncio.timeout(SLOW_CLIENT_SECONDS):
                 await self.buffer.wait_until_drained()
@@ -88,7 +82,6 @@ class RunOutput:
     def ending(
         self, outcome: Outcome, *, error: str = "", code: str = "", notes: tuple[str, ...] = ()
     ) -> Ending:
-        """Return the ending of a run that ends at this moment."""
         return Ending(
             outcome=outcome,
             ms=self._elapsed_ms(),

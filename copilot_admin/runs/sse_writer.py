@@ -34,7 +34,6 @@ class SendBuffer:
 
     @property
     def is_finished(self) -> bool:
-        """True if the reader has consumed everything."""
         return self._is_closed and not self._frames
 
     def put(self, frame: bytes) -> None:
@@ -51,7 +50,6 @@ class SendBuffer:
         _wake(self._writer)
 
     async def wait_until_drained(self) -> None:
-        """Wait until the reader has consumed everything, or the buffer is closed."""
         while self._frames and not self._is_closed:
             self._writer = asyncio.get_running_loop().create_future()
             await self._writer
@@ -127,14 +125,9 @@ class SSEWriter:
         The first block is an event, since a helper of the client's SDK fails on a leading comment.
         Every generation accepts an empty chunk.
         """
-        silence = self._loop.time() - self._last_sent
-        if self._is_holding:
-            return
-        if not self._has_begun and silence >= FIRST_EVENT_SECONDS:
-            self._text.append("")
-            self._flush()
-        elif self._has_begun and silence >= PING_SECONDS:
-            self._frames.append(PING)
+        limit = PING_SECONDS if self._has_begun else FIRST_EVENT_SECONDS
+        if not self._is_holding and self._loop.time() - self._last_sent >= limit:
+            self._frames.append(PING if self._has_begun else encode_chunk(""))
             self._flush()
 
     def _schedule(self) -> None:

@@ -1,10 +1,9 @@
 """Tasks that are referenced until they end, and reasons for which runs are cancelled."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 import contextvars
-from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 import logging
 from typing import Any, TypeVar
 
@@ -46,38 +45,21 @@ def _note_end(task: asyncio.Task[Any]) -> None:
 
 
 class CancelReason(Enum):
-    """Reason for an early end of a run."""
+    """Reason for an early end of a run; the sentence is for the stream and the transcript."""
 
-    CLIENT_LEFT = auto()
-    NOT_ACCEPTED = auto()
-    SHUTDOWN = auto()
-    KEY_REVOKED = auto()
-    USER_DISABLED = auto()
-    COPILOT_DELETED = auto()
-    CRASH = auto()
+    CLIENT_LEFT = (Outcome.CANCELLED, "", "")
+    NOT_ACCEPTED = (Outcome.CANCELLED, DatabaseUnavailable().public, DatabaseUnavailable.code)
+    SHUTDOWN = (Outcome.INTERRUPTED, RESTARTING, "shutdown")
+    KEY_REVOKED = (Outcome.FAILED, REVOKED, "key-revoked")
+    USER_DISABLED = (Outcome.FAILED, DISABLED, "account-switched-off")
+    COPILOT_DELETED = (Outcome.FAILED, DELETED, "copilot-deleted")
+    CRASH = (Outcome.CRASHED, CRASHED, "crash")
+
+    def __init__(self, outcome: Outcome, sentence: str, code: str) -> None:
+        self.outcome = outcome
+        self.sentence = sentence
+        self.code = code
 
 
 # The client receives nothing: no byte is sent before the run is accepted.
 CLIENT_UNREACHABLE = frozenset({CancelReason.CLIENT_LEFT, CancelReason.NOT_ACCEPTED})
-
-
-@dataclass(frozen=True, slots=True)
-class Termination:
-    """End of a cancelled run; `sentence` explains it in the stream and in the transcript."""
-
-    outcome: Outcome
-    sentence: str = ""
-    code: str = ""
-
-
-TERMINATIONS: Mapping[CancelReason, Termination] = {
-    CancelReason.CLIENT_LEFT: Termination(Outcome.CANCELLED),
-    CancelReason.NOT_ACCEPTED: Termination(
-        Outcome.CANCELLED, DatabaseUnavailable().public, DatabaseUnavailable.code
-    ),
-    CancelReason.SHUTDOWN: Termination(Outcome.INTERRUPTED, RESTARTING, "shutdown"),
-    CancelReason.KEY_REVOKED: Termination(Outcome.FAILED, REVOKED, "key-revoked"),
-    CancelReason.USER_DISABLED: Termination(Outcome.FAILED, DISABLED, "account-switched-off"),
-    CancelReason.COPILOT_DELETED: Termination(Outcome.FAILED, DELETED, "copilot-deleted"),
-    CancelReason.CRASH: Termination(Outcome.CRASHED, CRASHED, "crash"),
-}

@@ -19,8 +19,7 @@ from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.limits.redis_client import LIMIT_REDIS
 from copilot_admin.limits.rejections import REJECTIONS
-from copilot_admin.runs.open_run import interrupt_all, start_draining, stop_draining
-from copilot_admin.runs.rejections import REJECTED_RUNS
+from copilot_admin.runs.open_run import REJECTED_RUNS, interrupt_all, start_draining, stop_draining
 from copilot_admin.server.database_check import describe_database_error
 from copilot_admin.server.instance_lock import instance_lock
 from copilot_admin.server.periodic_tasks import PERIODIC_TASKS, start_periodic_tasks

@@ -28,13 +28,13 @@ from copilot_admin.limits.rejections import REJECTIONS
 from copilot_admin.privacy.erased_data import clean_spool, delete_old_digests
 from copilot_admin.privacy.retention import begin_pruning
 from copilot_admin.runs.open_run import (
+    REJECTED_RUNS,
     end_deleted,
     end_of_disabled_users,
     end_orphaned_runs,
     end_revoked,
     send_heartbeats,
 )
-from copilot_admin.runs.rejections import REJECTED_RUNS
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.server.gauges import refresh_gauges
 from copilot_admin.storage.writer import READER, WRITER

@@ -13,8 +13,7 @@ from django.test import AsyncClient, override_settings
 import pytest
 
 from copilot_admin.models import Copilot, CopilotVersion, Run
-from copilot_admin.runs.open_run import start_draining, stop_draining
-from copilot_admin.runs.rejections import REJECTED_RUNS
+from copilot_admin.runs.open_run import REJECTED_RUNS, start_draining, stop_draining
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_key, make_published
 

@@ -15,7 +15,7 @@ from copilot_admin.limits.redis_client import LIMIT_REDIS, REDIS_AWAY
 from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.models import Copilot, DailyTotal, LimitScope, ModelPrice, Outcome, Run
-from copilot_admin.runs.rejections import REJECTED_RUNS
+from copilot_admin.runs.open_run import REJECTED_RUNS
 from copilot_admin.telemetry import finished_runs
 from copilot_admin.telemetry.finished_runs import FinishedRun
 from copilot_admin.transcripts.store.rollups import count_finished_runs

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.runs import rejections
+from copilot_admin.runs import open_run
 from copilot_admin.runs import run as run_task
 from tests.runs.running import Noted
 
@@ -19,7 +19,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
     async def at_once(work: Callable[[], Any]) -> Any:
         return work()  # a thread would not know of the clock that jumps
 
-    for module in (run_task, rejections):
+    for module in (run_task, open_run):
         monkeypatch.setattr(module, "STORE", made)
     monkeypatch.setattr(run_task, "broadcast", made.broadcast)
     monkeypatch.setattr(run_task, "may_have_viewers", lambda conversation_id: True)

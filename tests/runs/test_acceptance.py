@@ -11,8 +11,7 @@ from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.runs import open_run as opening
-from copilot_admin.runs.open_run import open_run
-from copilot_admin.runs.rejections import REJECTED_RUNS
+from copilot_admin.runs.open_run import REJECTED_RUNS, open_run
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store.run_start import Rejection

@@ -8,8 +8,8 @@ import pytest
 
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Logging
-from copilot_admin.runs import rejections
-from copilot_admin.runs.rejections import RejectedRuns
+from copilot_admin.runs import open_run
+from copilot_admin.runs.open_run import RejectedRuns
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store.run_start import Rejection
 
@@ -36,7 +36,7 @@ class Rows:
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch) -> Rows:
     made = Rows()
-    monkeypatch.setattr(rejections, "STORE", made)
+    monkeypatch.setattr(open_run, "STORE", made)
     return made
 
 
