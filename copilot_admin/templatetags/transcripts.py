@@ -4,7 +4,7 @@ from django import template
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
-from copilot_admin.admin.transcripts.outcomes import present_outcome, present_state
+from copilot_admin.admin.transcripts.facts import present_outcome
 from copilot_admin.models import Run
 from copilot_admin.pricing.money import FormattedCost, format_cost, format_cost_sums, format_exact
 from copilot_admin.rendering import text
@@ -16,7 +16,6 @@ MAX_MESSAGE = 200_000  # characters; a question may have 20 MB, which no browser
 register = template.Library()
 register.filter("grouped", text.number_text)
 register.filter("as_outcome", present_outcome)
-register.filter("as_state", present_state)
 register.filter("as_sum", format_cost_sums)
 register.filter("as_price", format_exact)
 register.filter("as_cell", text.cell_text)

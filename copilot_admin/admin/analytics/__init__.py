@@ -1,4 +1,1 @@
-"""Usage, reliability, feedback and cost of copilots.
-
-Doors: `views` for the site.
-"""
+"""Usage, reliability, feedback and cost of copilots."""

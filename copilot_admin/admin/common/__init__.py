@@ -1,1 +1,1 @@
-"""Rows, widgets and words that several pages of the admin share. All its modules are doors."""
+"""Rows, widgets and words that several pages of the admin share."""

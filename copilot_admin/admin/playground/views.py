@@ -20,9 +20,12 @@ from copilot_admin.admin.blocks.kinds import ArtifactBlock
 from copilot_admin.admin.common.copilot_access import require_copilot_access
 from copilot_admin.admin.playground.ask import ask
 from copilot_admin.admin.playground.targets import ORIGIN, may_build, read_file, read_id
-from copilot_admin.admin.transcripts.conversation_page import AnswerPart, build_parts
+from copilot_admin.admin.transcripts.conversation_page import (
+    AnswerPart,
+    build_parts,
+    find_turn_of_key,
+)
 from copilot_admin.admin.transcripts.facts import latest_turn, load_facts
-from copilot_admin.admin.transcripts.turns import find_turn_of_key
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.model_lists import known_models_of

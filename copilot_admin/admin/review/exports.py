@@ -26,8 +26,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
-from copilot_admin.admin.transcripts.nav_context import LIST, read_filters_query
-from copilot_admin.admin.transcripts.pages import parse_id
+from copilot_admin.admin.transcripts.pages import LIST, parse_id, read_filters_query
 from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.export_tasks import export_in_background

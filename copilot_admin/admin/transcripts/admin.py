@@ -14,41 +14,41 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts import (
     bulk,
     list_page,
+    list_settings,
     raw,
     review_actions,
-    saved_views,
     test_cases,
     views,
 )
-from copilot_admin.admin.transcripts.pages import read_page
+from copilot_admin.admin.transcripts.pages import parse_id, read_page
 from copilot_admin.models import Conversation
 from copilot_admin.transcripts.access import may_read_conversations, visible_conversations
 
 VIEWS: tuple[tuple[str, str, Callable[..., HttpResponse]], ...] = (
     ("bulk/", "bulk", bulk.bulk_view),
-    ("columns/", "columns", list_page.choose_columns_view),
+    ("columns/", "columns", list_settings.choose_columns_view),
     ("learn/", "learn", test_cases.save_turns_view),
-    ("views/save/", "view_save", saved_views.save_view_view),
-    ("views/<str:view>/rename/", "view_rename", saved_views.rename_view_view),
-    ("views/<str:view>/delete/", "view_delete", saved_views.delete_view_view),
-    ("<str:pk>/row/", "row", read_page(list_page.row_view)),
-    ("<str:pk>/panel/", "panel", views.panel_view),
-    ("<str:pk>/chat/", "chat", views.chat_view),
-    ("<str:pk>/go/<str:direction>/", "adjacent", views.adjacent_view),
-    ("<str:pk>/parts/<str:key>/", "part", views.part_view),
-    ("<str:pk>/turns/<str:turn>/", "turn", views.turn_view),
-    ("<str:pk>/turns/<str:turn>/trace/", "trace", views.trace_view),
-    ("<str:pk>/turns/<str:turn>/learn/", "keep", test_cases.save_turn_view),
-    ("<str:pk>/turns/<str:turn>/question/", "question", raw.question_view),
-    ("<str:pk>/turns/<str:turn>/verdict/", "turn_verdict", review_actions.turn_verdict_view),
-    ("<str:pk>/turns/<str:turn>/notes/", "notes", review_actions.add_note_view),
-    ("<str:pk>/notes/<str:note>/", "note", review_actions.note_view),
-    ("<str:pk>/runs/<str:run>/", "run", raw.run_view),
-    ("<str:pk>/runs/<str:run>/prompt/", "prompt", views.prompt_view),
-    ("<str:pk>/runs/<str:run>/request/", "request", raw.request_view),
-    ("<str:pk>/runs/<str:run>/curl/", "curl", raw.curl_view),
-    ("<str:pk>/review/", "judge", review_actions.verdict_view),
-    ("<str:pk>/skip/", "skip", review_actions.skip_view),
+    ("views/save/", "view_save", list_settings.save_view_view),
+    ("views/<id:view>/rename/", "view_rename", list_settings.rename_view_view),
+    ("views/<id:view>/delete/", "view_delete", list_settings.delete_view_view),
+    ("<id:pk>/row/", "row", read_page(list_page.row_view)),
+    ("<id:pk>/panel/", "panel", views.panel_view),
+    ("<id:pk>/chat/", "chat", views.chat_view),
+    ("<id:pk>/go/<str:direction>/", "adjacent", views.adjacent_view),
+    ("<id:pk>/parts/<str:key>/", "part", views.part_view),
+    ("<id:pk>/turns/<id:turn>/", "turn", views.turn_view),
+    ("<id:pk>/turns/<id:turn>/trace/", "trace", views.trace_view),
+    ("<id:pk>/turns/<id:turn>/learn/", "keep", test_cases.save_turn_view),
+    ("<id:pk>/turns/<id:turn>/question/", "question", raw.question_view),
+    ("<id:pk>/turns/<id:turn>/verdict/", "turn_verdict", review_actions.turn_verdict_view),
+    ("<id:pk>/turns/<id:turn>/notes/", "notes", review_actions.add_note_view),
+    ("<id:pk>/notes/<id:note>/", "note", review_actions.note_view),
+    ("<id:pk>/runs/<uuid:run>/", "run", raw.run_view),
+    ("<id:pk>/runs/<uuid:run>/prompt/", "prompt", views.prompt_view),
+    ("<id:pk>/runs/<uuid:run>/request/", "request", raw.request_view),
+    ("<id:pk>/runs/<uuid:run>/curl/", "curl", raw.curl_view),
+    ("<id:pk>/review/", "judge", review_actions.verdict_view),
+    ("<id:pk>/skip/", "skip", review_actions.skip_view),
 )
 
 
@@ -83,7 +83,7 @@ class ConversationAdmin(ReadOnlyAdmin[Conversation]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        return read_page(views.conversation_page)(request, object_id)
+        return read_page(views.conversation_page)(request, parse_id(object_id) or 0)
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
@@ -15,8 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.transcripts.nav_context import LIST, read_context
-from copilot_admin.admin.transcripts.pages import audit, parse_id, render_page
+from copilot_admin.admin.transcripts.pages import LIST, audit, parse_id, read_context, render_page
 from copilot_admin.audit.parties import Actor
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Conversation, Criterion, ReviewQueue, ReviewState
@@ -30,6 +29,11 @@ CHOSEN = "chosen"
 MAX_CHOSEN = 200
 ERASE = "copilot_admin.erase_data"
 ADD_TO_QUEUE = "copilot_admin.change_reviewqueue"
+PAGES = {  # that take the selection as a filter
+    "export": "admin:copilot_admin_transcriptexport_add",
+    "tests": "admin:copilot_admin_conversation_learn",
+    "new-queue": "admin:copilot_admin_reviewqueue_add",
+}
 
 
 @require_POST
@@ -37,43 +41,31 @@ def bulk_view(request: HttpRequest) -> HttpResponse:
     """Do what a button of the list does to the selected conversations."""
     if not may_read_conversations(request.user):
         raise PermissionDenied
-    rows = _read_selection(request)
+    ids = [parse_id(one) for one in request.POST.getlist(CHOSEN)[:MAX_CHOSEN]]
+    found = visible_conversations(request.user).filter(pk__in=[one for one in ids if one])
+    rows = list(found.select_related("copilot").order_by("-last_at", "-id"))
     action, _colon, argument = request.POST.get("action", "").partition(":")
     if not rows:
         messages.warning(request, _("Select at least one conversation."))
-    elif action in _LINKS:
-        ids = ",".join(str(row.pk) for row in rows)
-        return HttpResponseRedirect(
-            reverse(_LINKS[action]) + "?" + urlencode({LIST: f"playground=with&ids={ids}"})
-        )
+    elif action in PAGES:
+        filters = "playground=with&ids=" + ",".join(str(row.pk) for row in rows)
+        return HttpResponseRedirect(reverse(PAGES[action]) + "?" + urlencode({LIST: filters}))
     elif action == "delete":
         return _delete(request, rows)
+    elif request.user.has_perm(REVIEW):
+        messages.success(request, _review(request, rows, action, parse_id(argument)))
     else:
-        _review(request, rows, action, argument)
-    back = read_context(request.POST)
-    return HttpResponseRedirect(back.list_url)
-
-
-_LINKS = {
-    "export": "admin:copilot_admin_transcriptexport_add",
-    "tests": "admin:copilot_admin_conversation_learn",
-    "new-queue": "admin:copilot_admin_reviewqueue_add",
-}
-
-
-def _read_selection(request: HttpRequest) -> list[Conversation]:
-    ids = [parse_id(one) for one in request.POST.getlist(CHOSEN)[:MAX_CHOSEN]]
-    rows = visible_conversations(request.user).filter(pk__in=[one for one in ids if one])
-    return list(rows.select_related("copilot").order_by("-last_at", "-id"))
-
-
-def _review(request: HttpRequest, rows: Sequence[Conversation], action: str, argument: str) -> None:
-    if not request.user.has_perm(REVIEW):
         raise PermissionDenied
+    return HttpResponseRedirect(read_context(request.POST).list_url)
+
+
+def _review(
+    request: HttpRequest, rows: Sequence[Conversation], action: str, argument: int | None
+) -> str:
     number = len(rows)
     if action == "label":
         labels = Criterion.objects.filter(kind="label", is_retired=False)
-        label = get_object_or_404(labels, pk=parse_id(argument))
+        label = get_object_or_404(labels, pk=argument)
         with transaction.atomic():
             for row in rows:
                 add_label(row, request.user, label)
@@ -82,8 +74,7 @@ def _review(request: HttpRequest, rows: Sequence[Conversation], action: str, arg
     elif action == "queue":
         if not request.user.has_perm(ADD_TO_QUEUE):
             raise PermissionDenied
-        open_queues = ReviewQueue.objects.filter(is_closed=False)
-        queue = get_object_or_404(open_queues, pk=parse_id(argument))
+        queue = get_object_or_404(ReviewQueue, pk=argument, is_closed=False)
         with transaction.atomic():
             number = add_to_queue(queue, [row.pk for row in rows])
             audit(request, Action.CHANGED, queue, after={"added": number})
@@ -92,35 +83,31 @@ def _review(request: HttpRequest, rows: Sequence[Conversation], action: str, arg
             "%(n)s conversations added to the queue.",
             number,
         )
-    elif action in ("reviewed", "unreviewed"):
+    elif action == "reviewed":
         for row in rows:
-            _set_state(request, row, is_reviewed=action == "reviewed")
-        done = (
-            ngettext(
-                "%(n)s conversation marked reviewed.",
-                "%(n)s conversations marked reviewed.",
-                number,
-            )
-            if action == "reviewed"
-            else ngettext(
-                "%(n)s conversation marked unreviewed.",
-                "%(n)s conversations marked unreviewed.",
-                number,
-            )
+            _set_state(request, row, ReviewState.DONE)
+        done = ngettext(
+            "%(n)s conversation marked reviewed.", "%(n)s conversations marked reviewed.", number
+        )
+    elif action == "unreviewed":
+        for row in rows:
+            _set_state(request, row, ReviewState.NEW)
+        done = ngettext(
+            "%(n)s conversation marked unreviewed.",
+            "%(n)s conversations marked unreviewed.",
+            number,
         )
     else:
-        messages.warning(request, _("Unknown action."))
-        return
-    messages.success(request, done % {"n": number})
+        raise Http404
+    return done % {"n": number}
 
 
-def _set_state(request: HttpRequest, row: Conversation, *, is_reviewed: bool) -> None:
-    state = ReviewState.DONE if is_reviewed else ReviewState.NEW
+def _set_state(request: HttpRequest, row: Conversation, state: ReviewState) -> None:
     if row.review_state == state:
         return
     with transaction.atomic():
         lock_conversation(row.pk)
-        if is_reviewed:
+        if state == ReviewState.DONE:
             finish_assignments(row.pk, request.user, now=timezone.now())
         set_review_state(row.pk, state)
         before, after = {"review_state": row.review_state}, {"review_state": state.value}
@@ -130,11 +117,9 @@ def _set_state(request: HttpRequest, row: Conversation, *, is_reviewed: bool) ->
 def _delete(request: HttpRequest, rows: Sequence[Conversation]) -> HttpResponse:
     if not request.user.has_perm(ERASE):
         raise PermissionDenied
-    back = read_context(request.POST)
+    nav = read_context(request.POST)
     if "sure" not in request.POST:
-        return render_page(
-            request, "delete.html", _("Delete conversations"), rows=rows, nav_context=back
-        )
+        return render_page(request, "delete.html", _("Delete conversations"), rows=rows, nav=nav)
     for row in rows:
         with transaction.atomic():
             removal = begin_erasure(
@@ -145,13 +130,10 @@ def _delete(request: HttpRequest, rows: Sequence[Conversation]) -> HttpResponse:
             )
             transaction.on_commit(partial(remove.enqueue, removal.pk))
             record_removal(removal, by=Actor.of(request))
-    messages.success(
-        request,
-        ngettext(
-            "%(n)s conversation is being deleted. It disappears within a minute.",
-            "%(n)s conversations are being deleted. They disappear within a minute.",
-            len(rows),
-        )
-        % {"n": len(rows)},
+    done = ngettext(
+        "%(n)s conversation is being deleted. It disappears within a minute.",
+        "%(n)s conversations are being deleted. They disappear within a minute.",
+        len(rows),
     )
-    return HttpResponseRedirect(back.list_url)
+    messages.success(request, done % {"n": len(rows)})
+    return HttpResponseRedirect(nav.list_url)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
+from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -18,15 +18,16 @@ from copilot_admin.rendering.text import duration, number_text
 
 TONES: Mapping[str, str] = {Rating.GOOD: "good", Rating.MIXED: "warn", Rating.BAD: "bad"}
 MAX_LABELS = 3  # of a row
+COLUMNS_COOKIE = "conversation_columns"  # names of the reader's columns, with dots between them
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class RowDetails:
     """A conversation with what its columns show."""
 
     conversation: Conversation
     rating: str = ""
-    labels: Sequence[str] = ()
+    labels: dict[str, None] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)  # of the last request
 
 
@@ -58,7 +59,7 @@ def _show_verdict(row: RowDetails) -> str | SafeString:
 
 
 def _show_labels(row: RowDetails) -> SafeString:
-    names = ((name,) for name in row.labels[:MAX_LABELS])
+    names = ((name,) for name in [*row.labels][:MAX_LABELS])
     return format_html_join(" ", '<span class="ca-tag">{}</span>', names)
 
 
@@ -118,14 +119,9 @@ COLUMNS: Sequence[Column] = (
 )
 
 
-def choose_columns(chosen: str | None, rows: Sequence[Conversation]) -> list[Column]:
-    """Return the columns to show; by default those that have something to show.
-
-    Args:
-        chosen: Names with dots between them, as the reader's cookie has them.
-        rows: Of the page.
-    """
-    if chosen:
+def choose_columns(request: HttpRequest, rows: Sequence[Conversation]) -> list[Column]:
+    """Return the reader's columns; by default those that have something to show."""
+    if chosen := request.COOKIES.get(COLUMNS_COOKIE):
         names = set(chosen.split("."))
         return [column for column in COLUMNS if column.name in names]
     return [column for column in COLUMNS if column.is_default and column.is_useful(rows)]
@@ -133,17 +129,16 @@ def choose_columns(chosen: str | None, rows: Sequence[Conversation]) -> list[Col
 
 def load_details(rows: Sequence[Conversation]) -> dict[int, RowDetails]:
     """Return the details of conversations, by id; three queries."""
-    details = {row.pk: RowDetails(conversation=row) for row in rows}
+    details = {row.pk: RowDetails(row) for row in rows}
     verdicts = Verdict.objects.filter(conversation__in=details, turn=None)
     ordered = verdicts.order_by("conversation_id", "updated_at").prefetch_related(
         "marks__criterion"
     )
-    for pk, some in groupby(ordered, key=lambda one: one.conversation_id):
-        given = list(some)
-        details[pk].rating = next((one.rating for one in reversed(given) if one.rating), "")
-        marks = [mark for one in given for mark in one.marks.all()]
-        names = [mark.criterion.name for mark in marks if mark.criterion.kind == "label"]
-        details[pk].labels = list(dict.fromkeys(names))
+    for verdict in ordered:
+        row = details[verdict.conversation_id]
+        row.rating = verdict.rating or row.rating
+        marks = [mark.criterion for mark in verdict.marks.all()]
+        row.labels |= dict.fromkeys(one.name for one in marks if one.kind == "label")
     newest = Window(
         RowNumber(), partition_by="conversation", order_by=[F("started_at").desc(), F("id").desc()]
     )

@@ -1,14 +1,15 @@
-"""A conversation as its page shows it: turn by turn, answer by answer."""
+"""A conversation as its page shows it: a path through edited questions, turn by turn."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from uuid import UUID
 
 from copilot_admin.admin.blocks.blocks import build_blocks
-from copilot_admin.admin.blocks.contents import FULL_LIMITS, PAGE_LIMITS, DataExcerpt, DisplayLimits
+from copilot_admin.admin.blocks.contents import FULL_LIMITS, PAGE_LIMITS, DataExcerpt
 from copilot_admin.admin.blocks.kinds import Block, CallResult, StepsBlock, TextBlock
 from copilot_admin.admin.blocks.results import build_results
-from copilot_admin.admin.transcripts.turns import PagePlan, Siblings, find_siblings
-from copilot_admin.models import Node, Outcome, TurnState
+from copilot_admin.admin.transcripts.pages import parse_id
+from copilot_admin.models import Conversation, Node, Outcome, Run, TurnState
 from copilot_admin.review.results import TurnReview
 from copilot_admin.transcripts.queries import (
     Attempt,
@@ -20,11 +21,76 @@ from copilot_admin.transcripts.queries import (
     attempts_of,
 )
 
+MAX_TURNS_AT_ONCE = 6  # a window shows one or two
+MAX_PARTS = 200  # turns and placeholders; longer conversations have links to the others
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
 MAX_FORMATTED = 60_000  # characters of a page
 MAX_HISTORY = 20  # foreign messages before a question
 EXTENT = Extent(events=300, runs=100)
 NO_REVIEWS: Mapping[int, TurnReview] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagePlan:
+    """Turns of a page.
+
+    Attributes:
+        places: Turns of the page, between `earlier` and `later` ones.
+        shown: Ids of the turns that the page has at once; the others are placeholders.
+    """
+
+    places: Sequence[TurnPlace]
+    earlier: Sequence[TurnPlace]
+    later: Sequence[TurnPlace]
+    shown: frozenset[int]
+
+
+def plan_page(tree: Tree, *, through: int | None = None) -> PagePlan:
+    """Choose the turns of a page, on which `through` must be."""
+    path = choose_path(tree, through=through)
+    named = next((place for place, turn in enumerate(path) if turn.id == through), 0)
+    start = max(0, min(named - MAX_PARTS // 2, len(path) - MAX_PARTS))
+    end, first = start + MAX_PARTS, max(named - 1, 0)
+    return PagePlan(
+        places=path[start:end],
+        earlier=path[:start],
+        later=path[end:],
+        shown=frozenset(turn.id for turn in path[first : first + MAX_TURNS_AT_ONCE]),
+    )
+
+
+def choose_path(tree: Tree, *, through: int | None = None) -> list[TurnPlace]:
+    """Return the turns from a first question to a last answer.
+
+    Args:
+        tree: Of the conversation.
+        through: A turn on the path; after it the newest version of each question is taken.
+    """
+    newest = {place.parent_id: place for place in tree.places}  # the last one of each
+    path = tree.path_to(through)
+    while place := newest.get(path[-1].id if path else None):
+        path.append(place)
+    return path
+
+
+def find_turn_of_key(conversation: Conversation, tree: Tree, key: str) -> int | None:
+    """Return the turn of a piece of data; None if the conversation has no such piece.
+
+    Args:
+        conversation: The conversation.
+        tree: Its tree.
+        key: `r<run>-...` for output of a run, `n<message>-...` for a result.
+    """
+    name = key.partition("-")[0]
+    if name.startswith("n"):
+        message = parse_id(name[1:])
+        return None if message is None else tree.turn_above(message)
+    try:
+        run = UUID(hex=name.removeprefix("r"))
+    except ValueError:
+        return None
+    turns = Run.objects.filter(conversation=conversation, pk=run).values_list("turn_id", flat=True)
+    return turns.first()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,30 +139,35 @@ class TurnPart:
 
     Attributes:
         turn: None for a placeholder.
-        number: Place on the path, from 1.
-        siblings: Versions of an edited question.
+        siblings: Turns of the versions of an edited question before and after this one, if any.
         answers: Attempts at an answer; the last one counts.
         review: Notes and verdicts; None for a placeholder.
     """
 
     place: TurnPlace
     turn: TurnView | None
-    number: int
-    siblings: Siblings | None
+    siblings: tuple[int | None, int | None] | None
     answers: tuple[AnswerPart, ...]
     review: TurnReview | None
 
     @property
+    def number(self) -> int:
+        """Place on the path, from 1."""
+        return self.place.level + 1
+
+    @property
+    def outcomes(self) -> list[str]:
+        return [run.row.outcome for run in self.turn.runs] if self.turn else []
+
+    @property
     def is_live(self) -> bool:
-        outcomes = [run.row.outcome for run in self.turn.runs] if self.turn else []
         is_open = self.place.state in (TurnState.OPEN, TurnState.AWAITING_RESULT)
-        return is_open or Outcome.RUNNING in outcomes
+        return is_open or Outcome.RUNNING in self.outcomes
 
     @property
     def has_error(self) -> bool:
         """True if an answer ended otherwise than completed."""
-        good = (Outcome.RUNNING, Outcome.COMPLETED)
-        return self.turn is not None and any(run.row.outcome not in good for run in self.turn.runs)
+        return any(one not in (Outcome.RUNNING, Outcome.COMPLETED) for one in self.outcomes)
 
     @property
     def recent_history(self) -> tuple[Node, ...]:
@@ -105,43 +176,7 @@ class TurnPart:
     @property
     def max_runs(self) -> int:
         """Number of requests if there are more than are shown, else 0."""
-        is_cut = self.turn is not None and len(self.turn.runs) == EXTENT.runs
-        return (EXTENT.runs or 0) if is_cut else 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationPage:
-    """Content of the page.
-
-    Attributes:
-        earlier: Turns before the first part, `later` those after the last one.
-    """
-
-    parts: tuple[TurnPart, ...]
-    earlier: Sequence[TurnPlace]
-    later: Sequence[TurnPlace]
-
-    @property
-    def is_live(self) -> bool:
-        return any(part.is_live for part in self.parts)
-
-    @property
-    def newest(self) -> TurnPlace | None:
-        return self.parts[-1].place if self.parts else None
-
-
-def build_page(
-    plan: PagePlan,
-    turns: Mapping[int, TurnView],
-    *,
-    reviews: Mapping[int, TurnReview] = NO_REVIEWS,
-) -> ConversationPage:
-    """Return the page with those of its turns that have been read."""
-    return ConversationPage(
-        parts=build_parts(plan.tree, turns, plan.path[plan.start : plan.end], reviews=reviews),
-        earlier=plan.path[: plan.start],
-        later=plan.path[plan.end :],
-    )
+        return len(self.outcomes) if len(self.outcomes) == EXTENT.runs else 0
 
 
 def build_parts(
@@ -150,7 +185,7 @@ def build_parts(
     places: Sequence[TurnPlace] | None = None,
     *,
     reviews: Mapping[int, TurnReview] = NO_REVIEWS,
-) -> tuple[TurnPart, ...]:
+) -> list[TurnPart]:
     """Return turns of a conversation as its page shows them.
 
     Args:
@@ -159,27 +194,29 @@ def build_parts(
         places: Turns to return; others than those that were read become placeholders.
         reviews: By turn.
     """
-    if places is None:
-        places = [view.place for view in turns.values()]
     formatted = _choose_formatted(turns.values())
-    return tuple(
+    return [
         TurnPart(
             place=place,
             turn=turns.get(place.id),
-            number=place.level + 1,
-            siblings=find_siblings(place, tree),
-            answers=_build_answers(turns[place.id], formatted) if place.id in turns else (),
+            siblings=_find_siblings(place, tree),
+            answers=tuple(
+                _build_answer(attempt, number=number, formatted=place.id in formatted)
+                for number, attempt in enumerate(attempts_of(turns[place.id].runs), start=1)
+            )
+            if place.id in turns
+            else (),
             review=reviews.get(place.id),
         )
-        for place in places
-    )
+        for place in (places or [view.place for view in turns.values()])
+    ]
 
 
-def _build_answers(turn: TurnView, formatted: Collection[int]) -> tuple[AnswerPart, ...]:
-    return tuple(
-        _build_answer(attempt, number=number, formatted=turn.id in formatted)
-        for number, attempt in enumerate(attempts_of(turn.runs), start=1)
-    )
+def _find_siblings(place: TurnPlace, tree: Tree) -> tuple[int | None, int | None] | None:
+    if place.branches < 2:
+        return None
+    ids = [None, *(one.id for one in tree.places if one.parent_id == place.parent_id), None]
+    return ids[place.branch - 1], ids[place.branch + 1]
 
 
 def _build_answer(attempt: Attempt, *, number: int, formatted: bool) -> AnswerPart:
@@ -195,13 +232,13 @@ def _build_answer(attempt: Attempt, *, number: int, formatted: bool) -> AnswerPa
                 run=run,
                 received=received,
                 unshown=len(others) - len(received),
-                blocks=tuple(dedupe_error_text(blocks, run.row.error)),
+                blocks=tuple(_dedupe_error_text(blocks, run.row.error)),
             )
         )
     return AnswerPart(number=number, runs=tuple(parts))
 
 
-def _choose_formatted(turns: Iterable[TurnView]) -> set[int]:
+def _choose_formatted(turns: Iterable[TurnView]) -> Collection[int]:
     left, chosen = MAX_FORMATTED, set()
     for turn in turns:
         left -= sum(len(run.answer) for run in turn.runs)
@@ -211,7 +248,7 @@ def _choose_formatted(turns: Iterable[TurnView]) -> set[int]:
     return chosen
 
 
-def dedupe_error_text(blocks: Iterable[Block], error: str) -> Iterator[Block]:
+def _dedupe_error_text(blocks: Iterable[Block], error: str) -> Iterator[Block]:
     """Yield the blocks of a run without the error text, which the page shows once below them."""
     for block in blocks:
         if error and isinstance(block, StepsBlock):
@@ -229,25 +266,16 @@ def find_content(turn: TurnView, key: str, *, first: int = 0) -> DataExcerpt | N
     """Return a whole piece of data of which the page shows a part; a table from one row on."""
     limits = replace(FULL_LIMITS, first=first)
     for run in turn.runs:
-        if _may_hold(run, key):
-            for content in _walk_contents(_read_alone(run, limits)):
-                if content.key == key:
-                    return content
+        results = [*run.received, *(run.call.results if run.call else ())]
+        holders = [f"r{run.id.hex}-", *(f"n{message.pk}-" for message in results)]
+        if not key.startswith(tuple(holders)):
+            continue
+        blocks = build_blocks(run, limits=limits, formatted=False)
+        received = build_results(run.received, limits=limits)
+        for content in _walk_contents([*blocks, *received]):
+            if content.key == key:
+                return content
     return None
-
-
-def _read_alone(run: RunView, limits: DisplayLimits) -> list[object]:
-    return [
-        *build_blocks(run, limits=limits, formatted=False),
-        *build_results(run.received, limits=limits),
-    ]
-
-
-def _may_hold(run: RunView, key: str) -> bool:
-    if key.startswith("r"):
-        return key.startswith(f"r{run.id.hex}-")
-    messages = [*run.received, *(run.call.results if run.call else ())]
-    return any(key.startswith(f"n{message.pk}-") for message in messages)
 
 
 def _walk_contents(value: object) -> Iterator[DataExcerpt]:

@@ -1,27 +1,31 @@
 """The list of conversations: views as tabs, filter chips, rows, pages, and the reader's columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 import time
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.header import CONVERSATIONS, build_copilot_header
 from copilot_admin.admin.transcripts.columns import COLUMNS, Column, choose_columns, load_details
+from copilot_admin.admin.transcripts.facts import present_outcome, series_of
 from copilot_admin.admin.transcripts.filter_chips import EDIT, build_chips, build_filter_menu
-from copilot_admin.admin.transcripts.nav_context import LIST, PLACE, read_filters_query
-from copilot_admin.admin.transcripts.outcomes import Presentation, present_outcome, series_of
-from copilot_admin.admin.transcripts.pages import FOLDER, load_conversation, render_page
+from copilot_admin.admin.transcripts.pages import (
+    FOLDER,
+    LIST,
+    PLACE,
+    load_conversation,
+    read_filters_query,
+    render_page,
+)
 from copilot_admin.audit.parties import Actor
 from copilot_admin.audit.recording import record_search
 from copilot_admin.models import Conversation, Criterion, ReviewQueue, ReviewState
@@ -41,11 +45,13 @@ from copilot_admin.transcripts.search.list_query import (
     ListPage,
     RowKey,
 )
-from copilot_admin.transcripts.search.row_details import ExcerptPiece, load_errors, load_excerpts
+from copilot_admin.transcripts.search.row_details import load_errors, load_excerpts
 from copilot_admin.transcripts.search.saved_views import (
     SEARCH_PARAMETER,
+    ListedView,
     list_views,
     normalize_query,
+    read_query,
 )
 from copilot_admin.transcripts.verdicts import active_criteria
 
@@ -54,38 +60,9 @@ MAX_COUNT = 1_000  # above it the list says "1,000+": counting a million rows ta
 COUNT_SECONDS = 0.15  # for the counts of all tabs together
 AFTER, BEFORE = "after", "before"
 ORIGIN = "from"  # "copilot": the list is a tab of a copilot
-COLUMNS_COOKIE = "conversation_columns"
 OTHER_PARAMETERS = frozenset({SEARCH_PARAMETER, SORT_PARAMETER, AFTER, BEFORE, EDIT, ORIGIN})
 MAX_QUEUES = 10  # to which a selection may be added
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tab:
-    """A view of the list; `count` is "" where counting takes too long."""
-
-    label: str
-    url: str
-    count: str = ""
-    is_current: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListRow:
-    """A row; `cells` are those of the reader's columns."""
-
-    conversation: Conversation
-    outcome: Presentation
-    errors: Sequence[str]
-    url: str
-    panel_url: str
-    row_url: str
-    is_unread: bool
-    cells: Sequence[tuple[Column, str | SafeString]]
-    excerpt: Sequence[ExcerptPiece] = ()
-
-    @property
-    def series(self) -> int:
-        return series_of(self.conversation)
+NO_TURNS: Mapping[int, int | None] = {}
 
 
 @require_safe
@@ -107,23 +84,26 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
     except TooSlowError:
         is_too_slow = True
     filters = {k: v for k, v in params.items() if k in FILTERS or k == SEARCH_PARAMETER}
-    columns = choose_columns(request.COOKIES.get(COLUMNS_COOKIE), page.rows)
+    columns = choose_columns(request, page.rows)
+    phrases = tuple(listed.query.phrases)
+    current = normalize_query(filters)
+    views = list_views(request.user, current=current)
     context = {
-        "rows": build_rows(page.rows, columns, filters=filters, listed=listed, named=page.named),
+        "rows": _build_rows(page.rows, columns, filters, phrases=phrases, named=page.named),
         "columns": columns,
         "column_choices": [(one, one in columns) for one in COLUMNS],
-        "tabs": list(_build_tabs(request.user, params)),
+        "tabs": list(_build_tabs(request.user, params, views)),
         "chips": build_chips(listed.filters, params),
         "filter_menu": build_filter_menu(listed.filters, params),
         "page": page,
         "pager": _pager(params, page),
         "listed": listed,
         "is_too_slow": is_too_slow,
-        "current_query": normalize_query(filters),
+        "current_query": current,
         "list_fields": {LIST: urlencode(filters)},
         "list_query": urlencode({LIST: urlencode(filters)}),
         "other_params": {k: v for k, v in params.items() if v and k not in ("q", AFTER, BEFORE)},
-        "views": list_views(request.user, current=normalize_query(filters)),
+        "views": views,
         "may_share": request.user.has_perm(REVIEW),
         **_bulk_context(request.user),
         **_copilot_header(request, params),
@@ -137,36 +117,13 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
     return render_page(request, "list.html", _("Conversations"), **context)
 
 
-def row_view(request: HttpRequest, pk: str) -> HttpResponse:
+def row_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Return one row of the list, after it changed."""
     conversation = load_conversation(request, pk, view="")
     filters = read_filters_query(request.GET.get(LIST, "")) or ""
-    columns = choose_columns(request.COOKIES.get(COLUMNS_COOKIE), [conversation])
-    listed = ConversationList(visible_conversations(request.user), {})
-    (row,) = build_rows(
-        [conversation], columns, filters={}, listed=listed, named={}, list_query=filters
-    )
+    columns = choose_columns(request, [conversation])
+    (row,) = _build_rows([conversation], columns, read_query(filters))
     return render(request, f"{FOLDER}/list_row.html", {"row": row})
-
-
-@require_POST
-def choose_columns_view(request: HttpRequest) -> HttpResponse:
-    """Store the reader's columns in a cookie."""
-    if not may_read_conversations(request.user):
-        raise PermissionDenied
-    known = {column.name for column in COLUMNS}
-    names = [name for name in request.POST.getlist("column") if name in known]
-    url = reverse("admin:copilot_admin_conversation_changelist")
-    query = read_filters_query(request.POST.get(LIST, ""))
-    response = HttpResponseRedirect(f"{url}?{query}" if query else url)
-    if "reset" in request.POST:
-        response.delete_cookie(COLUMNS_COOKIE)
-    else:
-        year = 365 * 24 * 3600
-        response.set_cookie(
-            COLUMNS_COOKIE, ".".join(names), max_age=year, httponly=True, samesite="Lax"
-        )
-    return response
 
 
 def unknown_filter_page(request: HttpRequest, name: str) -> HttpResponse:
@@ -181,34 +138,31 @@ def find_unknown(query: Mapping[str, str]) -> str:
     return min(query.keys() - FILTERS.keys() - OTHER_PARAMETERS, default="")
 
 
-def build_rows(
+def _build_rows(
     rows: Sequence[Conversation],
     columns: Sequence[Column],
-    *,
     filters: Mapping[str, str],
-    listed: ConversationList,
-    named: Mapping[int, int | None],
-    list_query: str = "",
-) -> list[ListRow]:
+    *,
+    phrases: Sequence[str] = (),
+    named: Mapping[int, int | None] = NO_TURNS,
+) -> list[dict[str, Any]]:
     """Return the rows of a page with their links.
 
     Args:
         rows: Of the page.
         columns: Of the reader.
         filters: Filters and words, which the links carry on.
-        listed: The list they are from.
+        phrases: Searched phrases, of which excerpts are shown.
         named: Conversations that were found by an id, with the turn.
-        list_query: The filters as a query string, if there is one.
     """
     details, errors = load_details(rows), load_errors(rows)
-    phrases = listed.query.phrases
     hits = find_hits([row.pk for row in rows], phrases) if phrases else {}
     excerpts = load_excerpts([*hits.values()], phrases) if hits else {}
     found = []
     for row in rows:
         hit = hits.get(row.pk, 0)
         query = {
-            LIST: list_query or urlencode(filters),
+            LIST: urlencode(filters),
             PLACE: str(RowKey.of(row)),
             "q": filters.get(SEARCH_PARAMETER),
             "turn": named.get(row.pk) or hit,
@@ -219,22 +173,26 @@ def build_rows(
             for name in ("change", "panel", "row")
         ]
         found.append(
-            ListRow(
-                conversation=row,
-                outcome=present_outcome(row.last_outcome),
-                errors=errors.get(row.pk, ()),
-                url=urls[0],
-                panel_url=urls[1],
-                row_url=urls[2],
-                is_unread=row.review_state != ReviewState.DONE,
-                cells=[(column, column.cell(details[row.pk])) for column in columns],
-                excerpt=excerpts.get(hit, ()),
-            )
+            {
+                "conversation": row,
+                "series": series_of(row),
+                "outcome": present_outcome(row.last_outcome),
+                "errors": errors.get(row.pk, ()),
+                "url": urls[0],
+                "panel_url": urls[1],
+                "row_url": urls[2],
+                "is_unread": row.review_state != ReviewState.DONE,
+                "cells": [(column, column.cell(details[row.pk])) for column in columns],
+                "excerpt": excerpts.get(hit, ()),
+            }
         )
     return found
 
 
-def _build_tabs(user: AbstractUser | AnonymousUser, params: Mapping[str, str]) -> Iterator[Tab]:
+def _build_tabs(
+    user: AbstractUser | AnonymousUser, params: Mapping[str, str], saved: Sequence[ListedView]
+) -> Iterator[dict[str, Any]]:
+    """Yield the views of the list; `count` is "" where counting takes too long."""
     scope = {name: params[name] for name in ("copilot", ORIGIN) if params.get(name)}
     given: list[tuple[str, dict[str, str]]] = [
         (_("All"), {}),
@@ -247,25 +205,23 @@ def _build_tabs(user: AbstractUser | AnonymousUser, params: Mapping[str, str]) -
     matching = [
         label for label, own in given[1:] if all(params.get(k) == v for k, v in own.items())
     ]
-    current = normalize_query(params)
-    saved = list_views(user, current=current) if user.has_perm(VIEW) else []
+    current = matching[-1] if matching else given[0][0]
+    saved = saved if user.has_perm(VIEW) else ()
     is_saved = any(one.is_current for one in saved)
     deadline = time.monotonic() + COUNT_SECONDS
     for label, own in given:
         listed = ConversationList(visible_conversations(user), {**scope, **own})
         number = listed.count(MAX_COUNT, seconds=deadline - time.monotonic())
-        yield Tab(
-            label=label,
-            url="?" + urlencode({**scope, **own}),
-            count="" if number is None else format_count(number),
-            is_current=not is_saved and label == (matching[-1] if matching else given[0][0]),
-        )
-    for view in saved:
-        yield Tab(label=view.view.name, url=f"?{view.view.query}", is_current=view.is_current)
-
-
-def format_count(number: int) -> str:
-    return f"{MAX_COUNT:,}+" if number > MAX_COUNT else f"{number:,}"
+        shown = "" if number is None else f"{min(number, MAX_COUNT):,}"
+        yield {
+            "label": label,
+            "url": "?" + urlencode({**scope, **own}),
+            "count": f"{shown}+" if number and number > MAX_COUNT else shown,
+            "is_current": not is_saved and label == current,
+        }
+    for one in saved:
+        url = f"?{one.view.query}"
+        yield {"label": one.view.name, "url": url, "is_current": one.is_current}
 
 
 def _pager(params: Mapping[str, str], page: ListPage) -> Mapping[str, str]:

@@ -1,13 +1,16 @@
-"""Shared parts of the conversation pages: permission, audit log, rendering."""
+"""Shared parts of the pages of conversations: access, audit, rendering, and the way back."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -17,31 +20,94 @@ from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record, record_read
 from copilot_admin.models import Action, Conversation
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations, visible_conversations
+from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
+from copilot_admin.transcripts.search.text_index import clean_search
 
 FOLDER = "admin/copilot_admin/conversation"
+LIST = "_changelist_filters"  # as links of Django's change lists name it
+QUEUE = "queue"
+PLACE = "place"
+MAX_PLACE_LENGTH = 40
+MAX_FILTERS_LENGTH = 8_000
 
-View = Callable[..., HttpResponse]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReturnContext:
+    """Origin of a reviewer, a filtered list or a review queue, carried in the query string.
+
+    Attributes:
+        filters: Query string of the list.
+        queue: Id of the review queue.
+        place: Position of the conversation in the list when it was opened; new questions move it.
+    """
+
+    filters: str = ""
+    queue: int | None = None
+    place: str = ""
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The context as hidden fields of a form."""
+        named = {LIST: self.filters, QUEUE: str(self.queue or ""), PLACE: self.place}
+        return {name: value for name, value in named.items() if value}
+
+    @property
+    def query(self) -> str:
+        """The context as the query string of a URL that has no other."""
+        return f"?{urlencode(self.fields)}" if self.fields else ""
+
+    def url_of(self, name: str, *args: object) -> str:
+        """Return the URL of a page of conversations with this context."""
+        return reverse(f"admin:copilot_admin_conversation_{name}", args=args) + self.query
+
+    @property
+    def list_url(self) -> str:
+        """URL of the list with its filters, or of the queue."""
+        if self.queue is not None:
+            return reverse("admin:copilot_admin_reviewqueue_change", args=[self.queue])
+        url = reverse("admin:copilot_admin_conversation_changelist")
+        return f"{url}?{self.filters}" if self.filters else url
 
 
-def read_page(view: View) -> View:
-    """Allow only GET and HEAD, and keep the response out of caches."""
-    return never_cache(require_safe(view))
+def read_context(data: QueryDict) -> ReturnContext:
+    """Read the context of a URL or a form."""
+    place = data.get(PLACE, "")
+    return ReturnContext(
+        filters=read_filters_query(data.get(LIST, "")) or "",
+        queue=parse_id(data.get(QUEUE, "")),
+        place=place if len(place) <= MAX_PLACE_LENGTH else "",
+    )
+
+
+def read_filters_query(text: str) -> str | None:
+    """Return the query string of a list, its search words cut; None if it is too long."""
+    if len(text) > MAX_FILTERS_LENGTH:
+        given = read_query(text)
+        if SEARCH_PARAMETER in given:
+            given[SEARCH_PARAMETER] = clean_search(given[SEARCH_PARAMETER])
+        text = urlencode(given)
+    return text if len(text) <= MAX_FILTERS_LENGTH else None
 
 
 def parse_id(text: str) -> int | None:
-    """Return the id in a URL; None if it can't be one."""
+    """Return an id; None if it can't be one."""
     # 18 digits fit into the 64 bits of both databases.
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
+def read_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Allow only GET and HEAD, and keep the response out of caches."""
+    return never_cache(require_safe(view))
+
+
 def load_conversation(
-    request: HttpRequest, pk: str, *, view: str = "conversation", of: str = ""
+    request: HttpRequest, pk: int, *, view: str = "conversation", of: object = ""
 ) -> Conversation:
     """Return the conversation of a URL, and record that it was read.
 
     Args:
         request: Of the reader.
-        pk: From the URL.
+        pk: Its id.
         view: Kind of page for the audit trail; "" records nothing.
         of: Part of the conversation that was read.
 
@@ -52,20 +118,15 @@ def load_conversation(
     if not may_read_conversations(request.user):
         raise PermissionDenied
     rows = visible_conversations(request.user).select_related("copilot", "user")
-    found = get_object_or_404(rows, pk=parse_id(pk))
+    found = get_object_or_404(rows, pk=pk)
     if view:
-        facts = {"view": view, "copilot": found.copilot.slug} | ({"of": of} if of else {})
+        facts = {"view": view, "copilot": found.copilot.slug} | ({"of": str(of)} if of else {})
         record_read(Action.READ, by=Actor.of(request), on=Subject.of(found), after=facts)
     return found
 
 
-def load_for_review(request: HttpRequest, pk: str) -> Conversation:
-    """Return a conversation for a reviewer.
-
-    Raises:
-        PermissionDenied: The person may not review.
-        Http404: There is no such conversation.
-    """
+def load_for_review(request: HttpRequest, pk: int) -> Conversation:
+    """Return a conversation for a reviewer, or raise like `load_conversation`."""
     if not request.user.has_perm(REVIEW):
         raise PermissionDenied
     return load_conversation(request, pk)
@@ -89,6 +150,16 @@ def render_page(
     """Return a page of the admin from a template of conversations."""
     values = {**site.each_context(request), "title": title, "opts": Conversation._meta, **context}
     return TemplateResponse(request, f"{FOLDER}/{template}", values)
+
+
+def render_part(
+    request: HttpRequest, part: str, page: str, conversation: Conversation, **context: Any
+) -> HttpResponse:
+    """Return a part of a page to a script, and a page with this part to a browser."""
+    context["conversation"] = conversation
+    if is_fragment(request):
+        return TemplateResponse(request, f"{FOLDER}/{part}", context)
+    return render_page(request, page, title_of(conversation), **context)
 
 
 def title_of(conversation: Conversation) -> str:

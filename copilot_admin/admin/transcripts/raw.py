@@ -5,23 +5,15 @@ from dataclasses import dataclass
 import json
 import shlex
 from typing import Any
+from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
 
-from copilot_admin.admin.transcripts.pages import (
-    FOLDER,
-    is_fragment,
-    load_conversation,
-    parse_id,
-    read_page,
-    render_page,
-    title_of,
-)
-from copilot_admin.admin.transcripts.turns import find_turn_of_key
+from copilot_admin.admin.transcripts.conversation_page import find_turn_of_key
+from copilot_admin.admin.transcripts.pages import load_conversation, read_page, render_part
 from copilot_admin.evaluation.from_turns import read_question
 from copilot_admin.http.origins import get_base_url
-from copilot_admin.models import OTHER_EVENT, Conversation, Event, EventType, Node
+from copilot_admin.models import OTHER_EVENT, Conversation, EventType, Node
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.transcripts.queries import (
     WHOLE,
@@ -74,22 +66,29 @@ class RawEvent:
 
 def raw_events(run: RunView) -> Iterator[RawEvent]:
     """Yield the events of a run in the format of generation 3, with the text between them."""
-    said = 0
+    done = 0
     for event in sorted(run.events, key=lambda event: (event.text_offset, event.ord)):
-        yield from _chunk(run.answer[said : event.text_offset])
-        said = max(said, event.text_offset)
-        yield _raw(event)
-    yield from _chunk(run.answer[said:])
+        yield from _chunk(run.answer[done : event.text_offset])
+        done = max(done, event.text_offset)
+        name, data = WIRE_NAMES.get(event.type, ""), event.payload
+        if event.type == OTHER_EVENT and data is not None and "event" in data:
+            name, data = str(data["event"]), object_of(data.get("data"))
+        yield RawEvent(name=name, type=event.type, data=data, at_ms=event.at_ms)
+    yield from _chunk(run.answer[done:])
 
 
-def raw_messages(path: Sequence[TurnView], run: RunView) -> list[JsonObject]:
-    """Return the messages that came with a run: the turns to it, then its results."""
-    messages: list[JsonObject] = []
-    for one in path:
-        messages += [_message(message) for message in one.history]
-        messages += [_message(one.question)] if one.question else []
-        messages += _answer_messages(one, until=run)
-    return messages
+def _chunk(text: str) -> Iterator[RawEvent]:
+    if text:
+        yield RawEvent(name=MessageChunk.name, type="text", data={"delta": text}, at_ms=None)
+
+
+def _messages(path: Sequence[TurnView], run: RunView) -> Iterator[JsonObject]:
+    """Yield the messages that came with a run: the turns to it, then its results."""
+    for turn in path:
+        yield from map(_message, turn.history)
+        if turn.question:
+            yield _message(turn.question)
+        yield from _answer_messages(turn, until=run)
 
 
 def _answer_messages(turn: TurnView, *, until: RunView) -> Iterator[JsonObject]:
@@ -115,87 +114,71 @@ def _message(message: Node) -> JsonObject:
     return {"role": message.role, **message.data}
 
 
-def _raw(event: Event) -> RawEvent:
-    name, data = WIRE_NAMES.get(event.type, ""), event.payload
-    if event.type == OTHER_EVENT and data is not None and "event" in data:
-        name, data = str(data["event"]), object_of(data.get("data"))
-    return RawEvent(name=name, type=event.type, data=data, at_ms=event.at_ms)
-
-
-def _chunk(text: str) -> Iterator[RawEvent]:
-    if text:
-        yield RawEvent(name=MessageChunk.name, type="text", data={"delta": text}, at_ms=None)
-
-
 @read_page
-def run_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
+def run_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     """Show the request and the events of a run."""
     conversation = load_conversation(request, pk, view="run", of=run)
-    path, asked = load_run(conversation, run)
-    whole = pretty_json(request_of(path, asked))
+    body, view = load_request(conversation, run)
+    whole = pretty_json(body)
     context = {
-        "run": asked,
-        "conversation": conversation,
-        "events": list(raw_events(asked)),
+        "run": view,
+        "events": list(raw_events(view)),
         "request_text": whole[:MAX_SHOWN],
         "request_is_cut": len(whole) > MAX_SHOWN,
     }
-    if is_fragment(request):
-        return render(request, f"{FOLDER}/raw.html", context)
-    return render_page(request, "run.html", title_of(conversation), **context)
+    return render_part(request, "raw.html", "run.html", conversation, **context)
 
 
 @read_page
-def request_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
+def request_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     """Return the whole request of a run as a file."""
     conversation = load_conversation(request, pk, view="request", of=run)
-    path, asked = load_run(conversation, run)
-    response = HttpResponse(pretty_json(request_of(path, asked)), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="request-{asked.id}.json"'
+    body, _view = load_request(conversation, run)
+    response = HttpResponse(pretty_json(body), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="request-{run}.json"'
     return response
 
 
 @read_page
-def curl_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
+def curl_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     """Return the request of a run as a curl command, without a key."""
     conversation = load_conversation(request, pk, view="request", of=run)
-    path, asked = load_run(conversation, run)
+    body, _view = load_request(conversation, run)
     url = f"{get_base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
-    body = json.dumps(request_of(path, asked), ensure_ascii=False)
     # On one line, so that its content can't end the here-document.
     text = (
         f"curl -N {shlex.quote(url)} \\\n"
         "  -H 'Content-Type: application/json' -H \"X-API-Key: $COPILOT_KEY\" \\\n"
-        f"  --data-binary @- <<'REQUEST'\n{body}\nREQUEST\n"
+        f"  --data-binary @- <<'REQUEST'\n{json.dumps(body, ensure_ascii=False)}\nREQUEST\n"
     )
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
 @read_page
-def question_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+def question_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     """Return a question with its data and options, for the playground."""
     conversation = load_conversation(request, pk)
-    tree = read_tree(conversation)
-    path = _read_path(conversation, tree, parse_id(turn))
+    path = _read_path(conversation, read_tree(conversation), turn)
     if not path:
         raise Http404
     origin = conversation.origin or conversation.pk
     return JsonResponse({**read_question(path), "origin": origin})
 
 
-def load_run(conversation: Conversation, run: str) -> tuple[list[TurnView], RunView]:
-    """Return a run by its id, and the turns on the path to it.
+def load_request(conversation: Conversation, run: UUID) -> tuple[Any, RunView]:
+    """Return a stored request with its messages, and its run.
 
     Raises:
         Http404: The conversation has no such run.
     """
     tree = read_tree(conversation)
-    turn = find_turn_of_key(conversation, tree, f"r{run.replace('-', '')}")
+    turn = find_turn_of_key(conversation, tree, f"r{run.hex}")
     path = _read_path(conversation, tree, turn, extent=RAW_EXTENT)
-    asked = [one for turn_view in path for one in turn_view.runs if str(one.id) == run]
-    if not asked:
+    found = next((one for view in path for one in view.runs if one.id == run), None)
+    if found is None:
         raise Http404
-    return path, asked[0]
+    rest = object_of(read_request(run) if found.has_request else None)
+    return {"messages": list(_messages(path, found)), **rest}, found
 
 
 def _read_path(
@@ -204,10 +187,3 @@ def _read_path(
     above = [place.id for place in tree.path_to(turn)]
     turns = read_turns(conversation, tree, above, extent=extent)
     return [turns[one] for one in above]
-
-
-def request_of(path: Sequence[TurnView], run: RunView) -> Any:
-    """Return a stored request with its messages."""
-    env = read_request(run.id) if run.has_request else None
-    rest = env if isinstance(env, dict) else {}
-    return {"messages": raw_messages(path, run), **rest}

@@ -6,14 +6,14 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.transcripts.nav_context import ReturnContext
+from copilot_admin.admin.transcripts.pages import ReturnContext
 from copilot_admin.models import (
     Conversation,
     Criterion,
@@ -51,24 +51,18 @@ class VerdictForm(forms.Form):
         criteria: Sequence[Criterion],
         verdict: Verdict | None = None,
     ) -> None:
-        super().__init__(data, initial=_initial(verdict))
+        super().__init__(data)
+        if verdict is not None:
+            marks = {f"criterion_{one.criterion_id}": one.value for one in verdict.marks.all()}
+            self.initial = {"rating": verdict.rating, "comment": verdict.comment, **marks}
         self._criteria = criteria
         for criterion in criteria:
             self.fields[_field_name(criterion)] = _criterion_field(criterion)
 
     @property
-    def ratings(self) -> list[dict[str, Any]]:
-        value = self["rating"].value()
-        return [
-            {
-                "value": one.value,
-                "label": one.label,
-                "icon": ICONS[one],
-                "key": str(number),
-                "is_chosen": one.value == value,
-            }
-            for number, one in enumerate(Rating, start=1)
-        ]
+    def ratings(self) -> list[tuple[Rating, str]]:
+        """The verdicts with their icons."""
+        return [(one, ICONS[one]) for one in Rating]
 
     @property
     def labels(self) -> list[tuple[forms.BoundField, str]]:
@@ -97,28 +91,18 @@ def _field_name(criterion: Criterion) -> str:
 
 
 def _criterion_field(criterion: Criterion) -> forms.Field:
-    about: dict[str, Any] = {
-        "label": criterion.name,
-        "help_text": criterion.help,
-        "required": False,
-    }
     if criterion.kind == CriterionKind.LABEL:
-        return forms.BooleanField(**about)
+        return forms.BooleanField(label=criterion.name, help_text=criterion.help, required=False)
     values = range(criterion.lowest, criterion.highest + 1)
     return forms.TypedChoiceField(
-        **about,
+        label=criterion.name,
+        help_text=criterion.help,
+        required=False,
         choices=[("", _("Not scored")), *((str(value), str(value)) for value in values)],
         coerce=int,
         empty_value=None,
         widget=forms.Select(attrs={"class": "ca-input"}),
     )
-
-
-def _initial(verdict: Verdict | None) -> dict[str, object]:
-    if verdict is None:
-        return {}
-    marks = {f"criterion_{mark.criterion_id}": mark.value for mark in verdict.marks.all()}
-    return {"rating": verdict.rating, "comment": verdict.comment, **marks}
 
 
 def build_review(
@@ -162,14 +146,3 @@ def redirect_to_next(
         return HttpResponseRedirect(url)
     nav = ReturnContext(queue=queue.pk)
     return HttpResponseRedirect(nav.url_of("change", found.conversation_id))
-
-
-def read_queue(nav: ReturnContext) -> ReviewQueue:
-    """Return the queue that the reader works on.
-
-    Raises:
-        Http404: They don't work on one.
-    """
-    if nav.queue is None:
-        raise Http404
-    return get_object_or_404(ReviewQueue, pk=nav.queue)

@@ -11,24 +11,22 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from copilot_admin.admin.transcripts.nav_context import ReturnContext, read_context
 from copilot_admin.admin.transcripts.pages import (
     FOLDER,
+    ReturnContext,
     audit,
     is_fragment,
     load_for_review,
-    parse_id,
-    render_page,
-    title_of,
+    read_context,
+    render_part,
 )
 from copilot_admin.admin.transcripts.review import (
     VerdictForm,
     build_review,
-    read_queue,
     redirect_to_next,
 )
 from copilot_admin.admin.transcripts.views import conversation_page, go_on, render_turn
-from copilot_admin.models import Action, Conversation, Turn, TurnNote, Verdict
+from copilot_admin.models import Action, Conversation, ReviewQueue, Turn, TurnNote, Verdict
 from copilot_admin.review.queues import finish_assignments, skip_assignment
 from copilot_admin.review.results import verdicts_on
 from copilot_admin.transcripts.access import REVIEW
@@ -43,7 +41,7 @@ MAX_NOTE_LENGTH = 10_000
 
 
 @require_POST
-def verdict_view(request: HttpRequest, pk: str) -> HttpResponse:
+def verdict_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Save a verdict on the conversation, and go on to the next one if asked."""
     nav = read_context(request.POST)
     try:
@@ -70,20 +68,20 @@ def verdict_view(request: HttpRequest, pk: str) -> HttpResponse:
 
 
 @require_POST
-def skip_view(request: HttpRequest, pk: str) -> HttpResponse:
+def skip_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Release a conversation of a queue, and go on to another one."""
     nav = read_context(request.POST)
     try:
         conversation = load_for_review(request, pk)
     except Http404:
         return _leave_deleted(request, nav)
-    queue = read_queue(nav)
+    queue = get_object_or_404(ReviewQueue, pk=nav.queue or 0)
     after = skip_assignment(queue, conversation.pk, request.user)
     return redirect_to_next(request, queue.pk, after=after)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def turn_verdict_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+def turn_verdict_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     """Rate one answer: a form below it, or the answer with the form as a page."""
     conversation = load_for_review(request, pk)
     asked = _load_turn(conversation, turn)
@@ -97,14 +95,12 @@ def turn_verdict_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
         return _show_turn(request, conversation, asked, nav)
     if is_fragment(request) and request.method == "POST":
         return render_turn(request, conversation, asked.pk, rating_form=form)
-    context = {"form": form, "conversation": conversation, "turn_id": asked.pk, "nav": nav}
-    if is_fragment(request):
-        return render(request, f"{FOLDER}/rate.html", context)
-    return render_page(request, "rate_page.html", title_of(conversation), **context)
+    context = {"form": form, "turn_id": asked.pk, "nav": nav}
+    return render_part(request, "rate.html", "rate_page.html", conversation, **context)
 
 
 @require_POST
-def add_note_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+def add_note_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     """Add a note to a turn."""
     conversation = load_for_review(request, pk)
     asked = _load_turn(conversation, turn)
@@ -120,11 +116,11 @@ def add_note_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
 
 
 @require_POST
-def note_view(request: HttpRequest, pk: str, note: str) -> HttpResponse:
+def note_view(request: HttpRequest, pk: int, note: int) -> HttpResponse:
     """Change or delete an own note."""
     conversation = load_for_review(request, pk)
     rows = TurnNote.objects.filter(turn__conversation=conversation, author_id=request.user.pk)
-    own = get_object_or_404(rows.select_related("turn"), pk=parse_id(note))
+    own = get_object_or_404(rows.select_related("turn"), pk=note)
     nav, text = read_context(request.POST), request.POST.get("text", "").strip()
     with transaction.atomic():
         if "_delete" in request.POST:
@@ -172,9 +168,9 @@ def _check_note(text: str) -> str:
     return ""
 
 
-def _load_turn(conversation: Conversation, turn: str) -> Turn:
+def _load_turn(conversation: Conversation, turn: int) -> Turn:
     rows = Turn.objects.filter(conversation=conversation).defer("search_text")
-    return get_object_or_404(rows, pk=parse_id(turn))
+    return get_object_or_404(rows, pk=turn)
 
 
 def _turn_url(conversation: Conversation, turn: Turn, nav: ReturnContext) -> str:

@@ -1,7 +1,6 @@
 """Turns saved as tests of their copilot: one from its page, many from the list."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -16,8 +15,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.accounts.members import is_reachable, reachable
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
-from copilot_admin.admin.transcripts.nav_context import LIST, read_context
-from copilot_admin.admin.transcripts.pages import load_conversation, parse_id, render_page
+from copilot_admin.admin.transcripts.pages import (
+    LIST,
+    load_conversation,
+    read_context,
+    render_page,
+)
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.copilots.config_types import remove_bidi_controls
@@ -39,41 +42,20 @@ MAX_CONVERSATIONS = 1_000  # of a selection
 MAX_REPORTED = 100  # turns that were not saved and are named
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenTurns:
-    """Selected turns; `turns` has ids of conversations and turns."""
-
-    conversations: Sequence[int]
-    turns: Sequence[tuple[int, int]]
-    only_bad: bool
-    has_more: bool
-
-
-def may_learn(request: HttpRequest) -> bool:
-    """Return whether a person may save turns as tests."""
-    return may_read_conversations(request.user) and request.user.has_perm(BUILD)
-
-
 @require_POST
-def save_turn_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+def save_turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     """Save one turn as a test, and go to its form."""
-    if not may_learn(request):
-        raise PermissionDenied
+    _check(request)
     conversation = load_conversation(request, pk, view="")
-    number = parse_id(turn)
-    if number is None:
-        raise Http404
     if not is_reachable(request.user, conversation.copilot_id):
         raise PermissionDenied
-    with transaction.atomic():
-        (one,) = save_turns([(conversation.pk, number)])
-        _audit_saved(request, [one])
+    (one,) = _save(request, [(conversation.pk, turn)])
     if one.status is SaveStatus.GONE:
         raise Http404
     if one.case is None:
         messages.error(request, _("The test was not saved. %s") % one.sentence)
         nav = read_context(request.POST)
-        return HttpResponseRedirect(f"{nav.url_of('change', conversation.pk)}#turn-{number}")
+        return HttpResponseRedirect(f"{nav.url_of('change', conversation.pk)}#turn-{turn}")
     text = one.sentence
     if one.status is SaveStatus.SAVED:
         text = _("Test saved. Enter the expected answer.")
@@ -86,66 +68,64 @@ def save_turn_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def save_turns_view(request: HttpRequest) -> HttpResponse:
     """Save the turns of the selected conversations as tests, after showing how many."""
-    if not may_learn(request):
-        raise PermissionDenied
-    filters = _get_form_data(request).get(LIST, "")
+    _check(request)
+    sent = request.POST if request.method == "POST" else request.GET
+    filters, only_bad = sent.get(LIST, ""), sent.get("which") == ONLY_BAD
     if unknown := find_unknown(QueryDict(filters).dict()):
         return unknown_filter_page(request, unknown)
-    selection = _select(request, filters)
+    conversations = _select(request, filters)
+    turns = select_turns(conversations, only_bad=only_bad)
     context: dict[str, Any] = {
-        "selection": selection,
+        "conversations": conversations,
+        "turns": turns[:MAX_TURNS],
+        "has_more": len(turns) > MAX_TURNS,
+        "only_bad": only_bad,
         "filters": filters,
         "max_turns": MAX_TURNS,
         "max_label": MAX_LABEL_LENGTH,
     }
-    if request.method != "POST" or "_save" not in request.POST:
+    if "_save" not in request.POST:
         return render_page(request, "learn.html", _("Save as tests"), **context)
     typed = remove_bidi_controls(request.POST.get("label", ""))
     label = " ".join(typed.split())[:MAX_LABEL_LENGTH]
+    context |= _results(_save(request, turns[:MAX_TURNS], label=label))
+    return render_page(request, "learned.html", _("Save as tests"), **context)
+
+
+def _check(request: HttpRequest) -> None:
+    if not (may_read_conversations(request.user) and request.user.has_perm(BUILD)):
+        raise PermissionDenied
+
+
+def _save(
+    request: HttpRequest, turns: Sequence[tuple[int, int]], *, label: str = ""
+) -> list[SaveResult]:
     with transaction.atomic():
-        learned = list(save_turns(selection.turns, label=label))
-        _audit_saved(request, learned)
-    return render_page(request, "learned.html", _("Save as tests"), **context, **_results(learned))
+        results = list(save_turns(turns, label=label))
+        saved = [one.case for one in results if one.status is SaveStatus.SAVED]
+        if saved:
+            by, on = Actor.of(request), Subject("testcase")
+            record(Action.ADDED, by=by, on=on, after={"ids": saved})
+    return results
 
 
-def _audit_saved(request: HttpRequest, learned: Sequence[SaveResult]) -> None:
-    saved = [one.case for one in learned if one.status is SaveStatus.SAVED]
-    if saved:
-        by, on = Actor.of(request), Subject("testcase")
-        record(Action.ADDED, by=by, on=on, after={"ids": saved})
-
-
-def _select(request: HttpRequest, filters: str) -> ChosenTurns:
+def _select(request: HttpRequest, filters: str) -> list[int]:
     listed = ConversationList(visible_conversations(request.user), read_query(filters))
     chosen = listed.select_ids()[:MAX_CONVERSATIONS]
-    if settings.MEMBERS:
-        mine = Conversation.objects.filter(copilot__in=reachable(request.user).values("pk"))
-        found = set(mine.filter(pk__in=chosen).values_list("pk", flat=True))
-        chosen = [pk for pk in chosen if pk in found]
-    only_bad = _get_form_data(request).get("which") == ONLY_BAD
-    turns = select_turns(chosen, only_bad=only_bad)
-    return ChosenTurns(
-        conversations=chosen,
-        turns=turns[:MAX_TURNS],
-        only_bad=only_bad,
-        has_more=len(turns) > MAX_TURNS,
-    )
+    if not settings.MEMBERS:
+        return chosen
+    mine = Conversation.objects.filter(copilot__in=reachable(request.user).values("pk"))
+    found = set(mine.filter(pk__in=chosen).values_list("pk", flat=True))
+    return [pk for pk in chosen if pk in found]
 
 
-def _get_form_data(request: HttpRequest) -> QueryDict:
-    return request.POST if request.method == "POST" else request.GET
-
-
-def _results(learned: Sequence[SaveResult]) -> dict[str, Any]:
-    saved = [one for one in learned if one.status is SaveStatus.SAVED]
-    others = [one for one in learned if one.status is not SaveStatus.SAVED]
-    names = dict(
-        Copilot.objects.filter(pk__in={one.copilot for one in saved}).values_list("pk", "name")
-    )
-    counts = {pk: sum(one.copilot == pk for one in saved) for pk in names}
+def _results(results: Sequence[SaveResult]) -> dict[str, Any]:
+    saved = [one.copilot for one in results if one.status is SaveStatus.SAVED]
+    others = [one for one in results if one.status is not SaveStatus.SAVED]
+    copilots = Copilot.objects.filter(pk__in=saved).order_by("pk").values_list("pk", "name")
     return {
         "n_saved": len(saved),
-        "copilots": [(pk, name, counts[pk]) for pk, name in sorted(names.items())],
+        "copilots": [(pk, name, saved.count(pk)) for pk, name in copilots],
         "others": others[:MAX_REPORTED],
         "n_others": len(others),
     }

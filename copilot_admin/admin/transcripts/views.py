@@ -2,6 +2,7 @@
 
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -10,26 +11,26 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.admin.transcripts.conversation_page import (
     EXTENT,
-    ConversationPage,
-    build_page,
     build_parts,
     find_content,
+    find_turn_of_key,
+    plan_page,
 )
 from copilot_admin.admin.transcripts.facts import load_facts
-from copilot_admin.admin.transcripts.nav_context import ReturnContext, read_context
 from copilot_admin.admin.transcripts.pages import (
     FOLDER,
-    is_fragment,
+    ReturnContext,
     load_conversation,
     parse_id,
+    read_context,
     read_page,
     render_page,
+    render_part,
     title_of,
 )
-from copilot_admin.admin.transcripts.raw import load_run, request_of
+from copilot_admin.admin.transcripts.raw import load_request
 from copilot_admin.admin.transcripts.review import VerdictForm, build_review, redirect_to_next
 from copilot_admin.admin.transcripts.trace import build_trace, rebuild_prompt
-from copilot_admin.admin.transcripts.turns import find_turn_of_key, plan_page
 from copilot_admin.models import Conversation
 from copilot_admin.privacy.holds import holds_of
 from copilot_admin.review.results import turn_reviews, verdicts_on
@@ -45,57 +46,48 @@ NEXT, PREVIOUS = "next", "previous"
 
 
 def conversation_page(
-    request: HttpRequest, pk: str, *, form: VerdictForm | None = None
+    request: HttpRequest, pk: int, *, form: VerdictForm | None = None
 ) -> HttpResponse:
     """Show a conversation; with a verdict to correct, if one is given."""
     conversation = load_conversation(request, pk)
-    nav = read_context(request.POST or request.GET)
-    context = _page_context(request, conversation, nav, form=form)
+    context = _page_context(request, conversation, form=form)
     return render_page(request, "page.html", title_of(conversation), **context)
 
 
 @read_page
-def panel_view(request: HttpRequest, pk: str) -> HttpResponse:
+def panel_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the side panel of the list."""
-    conversation = load_conversation(request, pk)
-    context = _page_context(request, conversation, read_context(request.GET))
+    context = _page_context(request, load_conversation(request, pk))
     return render(request, f"{FOLDER}/panel.html", context)
 
 
 @read_page
-def chat_view(request: HttpRequest, pk: str) -> HttpResponse:
+def chat_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the chat and the facts, for a page that is open."""
-    conversation = load_conversation(request, pk, view="")
-    context = _page_context(request, conversation, read_context(request.GET))
+    context = _page_context(request, load_conversation(request, pk, view=""))
     return render(request, f"{FOLDER}/chat.html", {**context, "with_facts": True})
 
 
 @read_page
-def turn_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+def turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     """Return one turn, and the facts of its conversation, for a page that is open."""
-    conversation = load_conversation(request, pk)
-    return render_turn(request, conversation, parse_id(turn))
+    return render_turn(request, load_conversation(request, pk), turn)
 
 
 def render_turn(
-    request: HttpRequest, conversation: Conversation, turn: int | None, **extra: Any
+    request: HttpRequest, conversation: Conversation, turn: int, **extra: Any
 ) -> HttpResponse:
     """Return a turn as a part of a page."""
     tree = read_tree(conversation)
     view = _read_turn(conversation, tree, turn, extent=EXTENT)
-    verdicts = verdicts_on(conversation)
-    reviews = turn_reviews(conversation, [view.id], verdicts)
+    reviews = turn_reviews(conversation, [view.id], verdicts_on(conversation))
     (part,) = build_parts(tree, {view.id: view}, reviews=reviews)
-    context = {
-        "part": part,
-        **_about(request, conversation, read_context(request.POST or request.GET)),
-        **extra,
-    }
+    context = {"part": part, **_base_context(request, conversation), **extra}
     return render(request, f"{FOLDER}/turn_fragment.html", context)
 
 
 @read_page
-def part_view(request: HttpRequest, pk: str, key: str) -> HttpResponse:
+def part_view(request: HttpRequest, pk: int, key: str) -> HttpResponse:
     """Show a whole piece of data of which the page has the beginning."""
     conversation = load_conversation(request, pk, view="data")
     tree = read_tree(conversation)
@@ -103,105 +95,99 @@ def part_view(request: HttpRequest, pk: str, key: str) -> HttpResponse:
     content = find_content(turn, key, first=parse_id(request.GET.get("from", "")) or 0)
     if content is None:
         raise Http404
-    context = {"content": content, "conversation": conversation, "whole": True}
-    if is_fragment(request):
-        return render(request, f"{FOLDER}/content.html", context)
-    return render_page(request, "sub_page.html", title_of(conversation), **context)
+    context = {"content": content, "whole": True}
+    return render_part(request, "content.html", "sub_page.html", conversation, **context)
 
 
 @read_page
-def trace_view(request: HttpRequest, pk: str, turn: str) -> HttpResponse:
+def trace_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     """Show what happened to answer a question."""
     conversation = load_conversation(request, pk, view="trace", of=turn)
-    tree = read_tree(conversation)
-    view = _read_turn(conversation, tree, parse_id(turn), extent=EXTENT)
-    context = {
-        "trace": build_trace(view),
-        "turn": view,
-        "conversation": conversation,
-        "facts": load_facts(conversation),
-    }
-    if is_fragment(request):
-        return render(request, f"{FOLDER}/trace.html", context)
-    return render_page(request, "trace_page.html", title_of(conversation), **context)
+    view = _read_turn(conversation, read_tree(conversation), turn, extent=EXTENT)
+    context = {"trace": build_trace(view)}
+    return render_part(request, "trace.html", "trace_page.html", conversation, **context)
 
 
 @read_page
-def prompt_view(request: HttpRequest, pk: str, run: str) -> HttpResponse:
+def prompt_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     """Show the messages that the model got, rebuilt from the version and the stored request."""
     conversation = load_conversation(request, pk, view="prompt", of=run)
-    path, asked = load_run(conversation, run)
+    body, view = load_request(conversation, run)
     may_see = request.user.has_perm(VIEW_PROMPTS)
-    prompt = rebuild_prompt(request_of(path, asked), asked.row) if may_see else None
-    context = {"messages_sent": prompt, "may_see": may_see, "run": asked}
+    prompt = rebuild_prompt(body, view.row) if may_see else None
+    context = {"messages_sent": prompt, "may_see": may_see, "run": view}
     return render(request, f"{FOLDER}/prompt.html", context)
 
 
 @read_page
-def adjacent_view(request: HttpRequest, pk: str, direction: str) -> HttpResponse:
+def adjacent_view(request: HttpRequest, pk: int, direction: str) -> HttpResponse:
     """Redirect to the conversation before or after this one in the list."""
-    nav = read_context(request.GET)
     conversation = load_conversation(request, pk, view="")
     if direction not in (NEXT, PREVIOUS):
         raise Http404
-    url = find_adjacent(request, conversation, nav, is_next=direction == NEXT)
-    return HttpResponseRedirect(url)
-
-
-def find_adjacent(
-    request: HttpRequest, conversation: Conversation, nav: ReturnContext, *, is_next: bool
-) -> str:
-    """Return the URL of the neighbour in the list, or of this one with a message at the end."""
-    listed = ConversationList(visible_conversations(request.user), read_query(nav.filters))
-    kept = RowKey.parse(nav.place)
-    key = kept if kept and kept.pk == conversation.pk else RowKey.of(conversation)
-    try:
-        found = listed.find_neighbour(key, is_next=is_next)
-    except TooSlowError:
-        messages.info(
-            request, _("Finding the next conversation takes too long. Narrow the filters.")
-        )
-        return nav.url_of("change", conversation.pk)
-    if found is not None:
-        return ReturnContext(filters=nav.filters).url_of("change", found)
-    end = _("This is the last conversation of the list.")
-    messages.info(request, end if is_next else _("This is the first conversation of the list."))
-    return nav.url_of("change", conversation.pk)
+    nav = read_context(request.GET)
+    return _go_to_adjacent(request, conversation, nav, is_next=direction == NEXT)
 
 
 def go_on(request: HttpRequest, conversation: Conversation, nav: ReturnContext) -> HttpResponse:
     """Redirect to the next conversation of the queue or of the list."""
     if nav.queue is not None:
         return redirect_to_next(request, nav.queue)
-    return HttpResponseRedirect(find_adjacent(request, conversation, nav, is_next=True))
+    return _go_to_adjacent(request, conversation, nav, is_next=True)
+
+
+def _go_to_adjacent(
+    request: HttpRequest, conversation: Conversation, nav: ReturnContext, *, is_next: bool
+) -> HttpResponse:
+    """Redirect to the neighbour in the list, or to this one with a message at the end."""
+    listed = ConversationList(visible_conversations(request.user), read_query(nav.filters))
+    kept = RowKey.parse(nav.place)
+    key = kept if kept and kept.pk == conversation.pk else RowKey.of(conversation)
+    try:
+        found = listed.find_neighbour(key, is_next=is_next)
+    except TooSlowError:
+        text = _("Finding the next conversation takes too long. Narrow the filters.")
+    else:
+        if found is not None:
+            return HttpResponseRedirect(ReturnContext(filters=nav.filters).url_of("change", found))
+        text = _("This is the first conversation of the list.")
+        if is_next:
+            text = _("This is the last conversation of the list.")
+    messages.info(request, text)
+    return HttpResponseRedirect(nav.url_of("change", conversation.pk))
 
 
 def _page_context(
-    request: HttpRequest,
-    conversation: Conversation,
-    nav: ReturnContext,
-    *,
-    form: VerdictForm | None = None,
+    request: HttpRequest, conversation: Conversation, *, form: VerdictForm | None = None
 ) -> dict[str, Any]:
     tree = read_tree(conversation)
     through = parse_id(request.GET.get("turn", ""))
     plan = plan_page(tree, through=through)
     verdicts = verdicts_on(conversation)
-    page: ConversationPage = build_page(
-        plan,
+    parts = build_parts(
+        tree,
         read_turns(conversation, tree, plan.shown, extent=EXTENT),
+        plan.places,
         reviews=turn_reviews(conversation, plan.shown, verdicts),
     )
+    context = _base_context(request, conversation)
     return {
-        **_about(request, conversation, nav),
-        "page": page,
+        **context,
+        "page": {
+            "parts": parts,
+            "earlier": plan.earlier,
+            "later": plan.later,
+            "is_live": any(part.is_live for part in parts),
+            "newest": parts[-1].place if parts else None,
+        },
         "through": through,
-        "review": build_review(request, conversation, nav, verdicts, form=form),
+        "review": build_review(request, conversation, context["nav"], verdicts, form=form),
         "holds": holds_of(conversation),
     }
 
 
-def _about(request: HttpRequest, conversation: Conversation, nav: ReturnContext) -> dict[str, Any]:
+def _base_context(request: HttpRequest, conversation: Conversation) -> dict[str, Any]:
+    nav = read_context(request.POST or request.GET)
     words = request.GET.get(SEARCH_PARAMETER, "")
     query = {**nav.fields, **({SEARCH_PARAMETER: words} if words else {})}
     return {

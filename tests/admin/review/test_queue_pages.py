@@ -42,7 +42,7 @@ def test_a_queue_is_created_from_a_filtered_list(reviewer: Browser):
     mine = Browser()
     mine.force_login(eve)
     tabs = mine.get(LIST).context["tabs"]
-    assert [tab.count for tab in tabs if "assigned=" in tab.url] == ["5"]
+    assert [tab["count"] for tab in tabs if "assigned=" in tab["url"]] == ["5"]
 
 
 def test_a_queue_is_closed_and_opened(reviewer: Browser):

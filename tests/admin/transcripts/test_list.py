@@ -58,7 +58,7 @@ def _five_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def titles(response: Any) -> list[str]:
-    return [row.conversation.title for row in response.context["rows"]]
+    return [row["conversation"].title for row in response.context["rows"]]
 
 
 def html_of(response: Any) -> str:
@@ -97,11 +97,11 @@ def test_a_row_shows_outcome_feedback_and_the_chosen_columns(reviewer: Browser):
     reviewer.post(f"{LIST}columns/", {"column": ["model", "version", "tokens", "nonsense"]})
     response = reviewer.get(LIST)
     assert [column.name for column in response.context["columns"]] == ["model", "version", "tokens"]
-    cells = [cell for _, cell in response.context["rows"][0].cells]
+    cells = [cell for _, cell in response.context["rows"][0]["cells"]]
     assert cells == ["small-1", "v1", "15"]
     reviewer.post(f"{LIST}columns/", {"reset": "1"})
     assert len(reviewer.get(LIST).context["columns"]) == 4
-    row = html_of(reviewer.get(response.context["rows"][0].row_url))
+    row = html_of(reviewer.get(response.context["rows"][0]["row_url"]))
     assert f'id="row-{conversation.pk}"' in row
 
 
@@ -111,7 +111,7 @@ def test_users_are_a_column_once_one_is_known(reviewer: Browser):
     found = reviewer.get(LIST, {"user": hostile})
     assert titles(found) == ["Hello"]
     assert "user" in [column.name for column in found.context["columns"]]
-    page = html_of(reviewer.get(found.context["rows"][0].url))
+    page = html_of(reviewer.get(found.context["rows"][0]["url"]))
     for text in (html_of(found), page):
         assert "<img src=x" not in text
         assert "&lt;img src=x onerror=alert(1)&gt;" in text
@@ -199,8 +199,8 @@ def test_tabs_count_and_mark_the_current_view(reviewer: Browser, query, label, n
     make_conversations(1, has_error=True)
     make_conversations(1)
     make_conversations(1, review_state=ReviewState.DONE)
-    (current,) = [tab for tab in reviewer.get(LIST, query).context["tabs"] if tab.is_current]
-    assert (current.label, current.count) == (label, number)
+    (current,) = [tab for tab in reviewer.get(LIST, query).context["tabs"] if tab["is_current"]]
+    assert (current["label"], current["count"]) == (label, number)
 
 
 @pytest.mark.database
@@ -210,7 +210,7 @@ def test_a_search_marks_the_words_and_links_to_their_turn(reviewer: Browser):
     second = client.ask("Курс?", ai("42"), "Почему <b>?").answer("Потому")
     response = reviewer.get(LIST, {"q": "почему"})
     assert "<mark>Почему</mark> &lt;b&gt;?" in html_of(response)
-    url = response.context["rows"][0].url
+    url = response.context["rows"][0]["url"]
     turn = second.accepted.turn_id
     assert f"turn={turn}" in url
     opened = html_of(reviewer.get(url))
@@ -298,10 +298,10 @@ def test_builders_see_the_conversations_of_their_own_copilots():
     Membership.objects.create(copilot=mine.conversation.copilot, user=builder)
     response = browser.get(LIST)
     assert titles(response) == ["0?"]
-    assert "My queue" not in [tab.label for tab in response.context["tabs"]]
+    assert "My queue" not in [tab["label"] for tab in response.context["tabs"]]
     for text in ("chat-1", str(other.run_id), f"#{other.conversation.pk}"):
         assert titles(browser.get(LIST, {"q": text})) == []
-    page = html_of(browser.get(response.context["rows"][0].url))
+    page = html_of(browser.get(response.context["rows"][0]["url"]))
     assert "verdict-form" not in page
     for rest in ("change/", "panel/", f"turns/{other.accepted.turn_id}/", f"runs/{other.run_id}/"):
         assert browser.get(f"{LIST}{other.conversation.pk}/{rest}").status_code == 404

@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
+from copilot_admin.admin.transcripts.conversation_page import choose_path
 from copilot_admin.admin.transcripts.raw import raw_events
-from copilot_admin.admin.transcripts.turns import choose_path
 from copilot_admin.models import EventType, Turn
 from copilot_admin.transcripts.queries import RunView, Tree, TurnPlace, attempts_of
 from tests.admin.blocks.test_blocks import call, event, message, run, step

@@ -1,4 +1,4 @@
-"""Saved views of the list of conversations: saved, renamed, deleted."""
+"""Settings of the list of conversations: the reader's columns and saved views."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -7,8 +7,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.admin.transcripts.columns import COLUMNS, COLUMNS_COOKIE
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
-from copilot_admin.admin.transcripts.pages import parse_id
+from copilot_admin.admin.transcripts.pages import LIST, read_filters_query
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations
 from copilot_admin.transcripts.search.saved_views import (
@@ -19,6 +20,26 @@ from copilot_admin.transcripts.search.saved_views import (
     rename_view,
     save_view,
 )
+
+URL = "admin:copilot_admin_conversation_changelist"
+YEAR_SECONDS = 365 * 24 * 3600
+
+
+@require_POST
+def choose_columns_view(request: HttpRequest) -> HttpResponse:
+    """Store the reader's columns in a cookie."""
+    _check(request)
+    known = {column.name for column in COLUMNS}
+    names = [name for name in request.POST.getlist("column") if name in known]
+    query = read_filters_query(request.POST.get(LIST, ""))
+    response = HttpResponseRedirect(f"{reverse(URL)}?{query}" if query else reverse(URL))
+    if "reset" in request.POST:
+        response.delete_cookie(COLUMNS_COOKIE)
+    else:
+        response.set_cookie(
+            COLUMNS_COOKIE, ".".join(names), max_age=YEAR_SECONDS, httponly=True, samesite="Lax"
+        )
+    return response
 
 
 @require_POST
@@ -31,23 +52,23 @@ def save_view_view(request: HttpRequest) -> HttpResponse:
     is_shared = "shared" in request.POST and request.user.has_perm(REVIEW)
     name = request.POST.get("name", "")
     error = save_view(request.user, name=name, query=query, is_shared=is_shared)
-    return _redirect(request, query, error, done=_("View saved."))
+    return _redirect(request, error, done=_("View saved."))
 
 
 @require_POST
-def rename_view_view(request: HttpRequest, view: str) -> HttpResponse:
+def rename_view_view(request: HttpRequest, view: int) -> HttpResponse:
     """Rename an own view."""
     _check(request)
-    error = rename_view(request.user, parse_id(view) or 0, name=request.POST.get("name", ""))
-    return _redirect(request, request.POST.get("query", ""), error, done=_("View renamed."))
+    error = rename_view(request.user, view, name=request.POST.get("name", ""))
+    return _redirect(request, error, done=_("View renamed."))
 
 
 @require_POST
-def delete_view_view(request: HttpRequest, view: str) -> HttpResponse:
+def delete_view_view(request: HttpRequest, view: int) -> HttpResponse:
     """Delete an own view."""
     _check(request)
-    error = "" if delete_view(request.user, parse_id(view) or 0) else "gone"
-    return _redirect(request, request.POST.get("query", ""), error, done=_("View deleted."))
+    error = "" if delete_view(request.user, view) else "gone"
+    return _redirect(request, error, done=_("View deleted."))
 
 
 def _check(request: HttpRequest) -> None:
@@ -55,7 +76,7 @@ def _check(request: HttpRequest) -> None:
         raise PermissionDenied
 
 
-def _redirect(request: HttpRequest, query: str, error: str, *, done: str) -> HttpResponseRedirect:
+def _redirect(request: HttpRequest, error: str, *, done: str) -> HttpResponseRedirect:
     texts = {
         "": done,
         "unnamed": _("Enter a name for the view."),
@@ -66,6 +87,6 @@ def _redirect(request: HttpRequest, query: str, error: str, *, done: str) -> Htt
         "gone": _("This view was deleted or belongs to someone else."),
     }
     messages.add_message(request, messages.ERROR if error else messages.SUCCESS, texts[error])
-    url = reverse("admin:copilot_admin_conversation_changelist")
-    kept = normalize_query(read_query(query))
-    return HttpResponseRedirect(f"{url}?{kept}" if kept and len(kept) <= MAX_QUERY_LENGTH else url)
+    kept = normalize_query(read_query(request.POST.get("query", "")))
+    is_short = len(kept) <= MAX_QUERY_LENGTH
+    return HttpResponseRedirect(f"{reverse(URL)}?{kept}" if kept and is_short else reverse(URL))
