@@ -22,8 +22,10 @@ class CopilotAdminConfig(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.models import User
 
-        from copilot_admin.accounts.command_audit import record_account_change
-        from copilot_admin.accounts.sessions import end_sessions_of_disabled_user
+        from copilot_admin.accounts.sessions import (
+            end_sessions_of_disabled_user,
+            record_account_change,
+        )
         from copilot_admin.config.roles import create_roles
         from copilot_admin.copilots import checks  # noqa: F401  # registers them
         from copilot_admin.models import ModelPrice, Provider

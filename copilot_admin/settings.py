@@ -185,8 +185,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "copilot_admin.admin.sign_in.middleware.SessionMiddleware",
-    "copilot_admin.admin.sign_in.middleware.SecondFactorMiddleware",
+    "copilot_admin.admin.sign_in.middleware.SignInMiddleware",
     "copilot_admin.admin.site.middleware.AdminMiddleware",
 ]
 TEMPLATES = [

@@ -9,7 +9,6 @@ from copilot_admin.api.health import alive, ready
 
 handler400 = "copilot_admin.http.errors.bad_request"
 handler404 = "copilot_admin.http.errors.not_found"
-handler429 = "copilot_admin.admin.sign_in.views.handle_too_many_requests"
 handler500 = "copilot_admin.http.errors.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),

@@ -26,7 +26,6 @@ MAX_NAME_LENGTH = 150  # of Django's user names, first and last names
 MAX_EMAIL_LENGTH = 254
 MAX_GROUP_LENGTH = 300  # LDAP names of groups have about 150 characters
 MAX_GROUPS = 20_000  # further ones grant nothing
-DEFAULT_USERNAME = "person"
 _INVALID_IN_USERNAME = re.compile(r"[^\w.@+-]")
 
 
@@ -75,7 +74,9 @@ def get_or_create_account(identity: Identity, allowed: RoleMap) -> User:
 
 
 def _get_or_create_account(identity: Identity, allowed: RoleMap) -> User:
-    if not _is_subject(identity.subject):
+    subject = identity.subject
+    is_text = all(unicodedata.category(one) not in ("Cc", "Cs") for one in subject)
+    if not (subject and is_text and len(subject) <= MAX_EXTERNAL_SUBJECT_LENGTH):
         raise Forbidden(_("The identity provider did not say who you are. Ask an administrator."))
     with transaction.atomic():
         found = (
@@ -84,7 +85,9 @@ def _get_or_create_account(identity: Identity, allowed: RoleMap) -> User:
             .filter(issuer=identity.issuer, subject=identity.subject)
             .first()
         )
-        is_allowed = _has_role(identity, allowed)
+        is_allowed = bool(allowed.roles_of(identity.groups)) or allowed.makes_superuser(
+            identity.groups
+        )
         user = found.user if found else (_create(identity) if is_allowed else None)
         if user is not None:
             before = snapshot(user) if found else {}
@@ -106,15 +109,6 @@ def _get_or_create_account(identity: Identity, allowed: RoleMap) -> User:
 def is_external(user: object) -> bool:
     """Return whether the identity provider decides the roles of an account."""
     return isinstance(user, User) and hasattr(user, "external")
-
-
-def _is_subject(text: str) -> bool:
-    is_text = all(unicodedata.category(one) not in ("Cc", "Cs") for one in text)
-    return 0 < len(text) <= MAX_EXTERNAL_SUBJECT_LENGTH and is_text
-
-
-def _has_role(identity: Identity, allowed: RoleMap) -> bool:
-    return bool(allowed.roles_of(identity.groups)) or allowed.makes_superuser(identity.groups)
 
 
 def _create(identity: Identity) -> User:
@@ -140,11 +134,8 @@ def _update(user: User, identity: Identity, allowed: RoleMap) -> None:
 
 
 def _free_username(wanted: str) -> str:
-    max_length = MAX_NAME_LENGTH - len("-999999")
-    name = (
-        _INVALID_IN_USERNAME.sub("-", sanitize_name(wanted, max_length=max_length)).strip("-")
-        or DEFAULT_USERNAME
-    )
+    name = sanitize_name(wanted, max_length=MAX_NAME_LENGTH - len("-999999"))
+    name = _INVALID_IN_USERNAME.sub("-", name).strip("-") or "person"
     rows = User.objects.filter(username__istartswith=name)
     taken = {one.lower() for one in rows.values_list("username", flat=True)}
     numbered = (f"{name}-{number}" for number in count(2))

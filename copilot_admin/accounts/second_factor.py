@@ -39,21 +39,19 @@ def missing_step(request: HttpRequest, user: User) -> Step:
     """
     if get_sso_source(request.session) and settings.SSO.has_second_factor:
         return Step.NONE
-    required = RoleSecurity.objects.filter(group__user=OuterRef("pk"), requires_second_factor=True)
-    facts = (
-        User.objects.filter(pk=user.pk).values_list(has_second_factor(), Exists(required)).first()
-    )
-    has_factor, is_required = facts or (False, False)
-    if not has_factor:
-        return Step.SET_UP if is_required or _is_required_by_setting(user) else Step.NONE
+    if not Authenticator.objects.filter(user=user, type__in=SECOND_FACTORS).exists():
+        return Step.SET_UP if is_second_factor_required(user) else Step.NONE
     records = get_authentication_records(request, user)
     is_confirmed = any(one.get("method") == "mfa" for one in records)
     return Step.NONE if is_confirmed else Step.CONFIRM
 
 
 def is_second_factor_required(user: User) -> bool:
+    rule: SecondFactorRule = settings.SECOND_FACTOR
+    if rule is SecondFactorRule.ADMINISTRATORS and user.is_superuser:
+        return True
     required = RoleSecurity.objects.filter(group__user=user.pk, requires_second_factor=True)
-    return _is_required_by_setting(user) or required.exists()
+    return rule is SecondFactorRule.EVERYONE or required.exists()
 
 
 def has_second_factor() -> Exists:
@@ -67,23 +65,13 @@ def reset_second_factor(user: User) -> None:
     Authenticator.objects.filter(user=user).delete()
 
 
-def _is_required_by_setting(user: User) -> bool:
-    rule: SecondFactorRule = settings.SECOND_FACTOR
-    if rule is SecondFactorRule.ADMINISTRATORS:
-        return user.is_superuser
-    return rule is SecondFactorRule.EVERYONE
-
-
 def _record_added(instance: Authenticator, created: bool, **_: object) -> None:
     """Count a new factor as confirmed in this session: its code was checked."""
     if not created:
         return
     request: HttpRequest | None = context.request
-    if (
-        request is not None
-        and request.user.pk == instance.user_id
-        and instance.type in SECOND_FACTORS
-    ):
+    is_own = request is not None and request.user.pk == instance.user_id
+    if is_own and instance.type in SECOND_FACTORS:
         facts = {"id": instance.pk, "type": str(instance.type)}
         record_authentication(request, instance.user, "mfa", **facts)
     _record_change(instance, "added")
@@ -108,8 +96,6 @@ def _record_wrong_code(
     record(Action.LOGIN_FAILED, by=by, on=on, after={"second_factor": str(authenticator.type)})
 
 
-post_save.connect(_record_added, sender=Authenticator, dispatch_uid="copilot_admin.factor_added")
-post_delete.connect(
-    _record_removed, sender=Authenticator, dispatch_uid="copilot_admin.factor_removed"
-)
-authentication_failed.connect(_record_wrong_code, dispatch_uid="copilot_admin.factor_failed")
+post_save.connect(_record_added, sender=Authenticator)
+post_delete.connect(_record_removed, sender=Authenticator)
+authentication_failed.connect(_record_wrong_code)

@@ -1,5 +1,6 @@
 """Browser sessions of users: recorded at sign-in, limited in time, listed and ended."""
 
+import sys
 import time
 from typing import Any
 
@@ -12,7 +13,11 @@ from django.contrib.sessions.models import Session
 from django.http import HttpRequest
 from django.utils import timezone
 
+from copilot_admin.audit.changes import snapshot
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record
 from copilot_admin.config.sso import SsoSettings
+from copilot_admin.models import Action
 
 LAST_SEEN_INTERVAL_SECONDS = 60
 MAX_DELETED_PER_CALL = 500  # a few milliseconds
@@ -70,10 +75,10 @@ def get_sso_source(session: SessionBase) -> str:
     return str(sso.get("source", ""))
 
 
-def end_sessions(user: User, *, except_key: str | None = None, pk: int | None = None) -> int:
+def end_sessions(user: User, *, except_key: str | None = None, pk: str = "") -> int:
     """End the sessions of a user, all except one or a single one, and return their number."""
     rows = UserSession.objects.filter(user=user).exclude(session_key=except_key or "")
-    found = list(rows if pk is None else rows.filter(pk=pk))
+    found = [row for row in rows if pk in ("", str(row.pk))]
     for row in found:
         row.end()
     return len(found)
@@ -98,3 +103,19 @@ def describe_device(user_agent: str) -> str:
 
 
 user_logged_in.connect(record_sign_in, dispatch_uid="copilot_admin.record_sign_in")
+
+
+# Pages record their own changes; these commands know nothing of the audit trail.
+AUDITED_COMMANDS = {
+    "createsuperuser": Action.ADDED,
+    "changepassword": Action.PASSWORD_CHANGED,
+    "shell": Action.CHANGED,
+}
+
+
+def record_account_change(instance: User, *, created: bool, **_signal: Any) -> None:
+    """Record that a management command saved an account (receiver of `post_save`)."""
+    action = AUDITED_COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
+    if action is not None:
+        after = snapshot(instance) if created else {"by": "command"}
+        record(action, by=Actor.command(), on=Subject.of(instance), after=after)

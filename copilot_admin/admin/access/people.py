@@ -25,7 +25,7 @@ from copilot_admin.admin.access.grants import (
     would_leave_no_administrator,
 )
 from copilot_admin.admin.common.base import BaseAdmin, Row
-from copilot_admin.admin.sign_in.password_reset import (
+from copilot_admin.admin.sign_in.forms import (
     INVITATION_LIFETIME,
     build_password_link,
     send_password_link,

@@ -1,12 +1,14 @@
 """Rules of this product for allauth: users who may sign in, limits of guesses, encrypted secrets."""
 
 import io
+import logging
 import time
 from typing import Any
 from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.signals import password_changed, password_reset
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal import ratelimit
@@ -16,28 +18,31 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialApp, SocialLogin
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.auth.signals import user_login_failed
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.crypto import salted_hmac
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 import qrcode
 from qrcode.image.svg import SvgPathFillImage
 
-from copilot_admin.accounts.external_accounts import get_or_create_account, is_external
+from copilot_admin.accounts.external_accounts import get_or_create_account
 from copilot_admin.accounts.second_factor import SECRETS, is_second_factor_required
 from copilot_admin.accounts.sessions import OIDC, PROXY, SSO, get_sso_source
-from copilot_admin.admin.sign_in.audit import record_refused_attempt
+from copilot_admin.admin.sign_in.forms import may_use_password
 from copilot_admin.admin.sign_in.oidc import PROVIDER_ID, build_identity, refuse
+from copilot_admin.audit.parties import Actor, Subject
+from copilot_admin.audit.recording import record, record_read
 from copilot_admin.config.encryption import decrypt, encrypt
 from copilot_admin.config.sso import OidcProvider
 from copilot_admin.errors import RequestError, Unauthorized
 from copilot_admin.http.scope import get_client_network
+from copilot_admin.models import Action
 
 NO_ADDRESS = "0.0.0.0"  # noqa: S104  # the client of a Unix socket
 FRESH_SECONDS = 300  # after which changes of second factors ask for a password or code again
-MAX_ID_TOKEN_LENGTH = 8_000  # a longer one isn't sent back at sign-out
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
@@ -79,10 +84,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         The emergency page counts for itself, so that failures elsewhere can't close it.
         """
         key = self._attempt_key(request, credentials)
-        name = credentials["username"].casefold()
         limits = [
             ("login_failed", key),
-            ("login_failed_account", name),
+            ("login_failed_account", credentials["username"].casefold()),
             ("login_failed_address", None),
         ]
         if settings.SSO.is_emergency_only:
@@ -91,24 +95,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         for action, limit_key in limits:
             usage = ratelimit.consume(request, app="allauth.account", action=action, key=limit_key)
             if usage is None:
-                record_refused_attempt(request, credentials)
+                record_failure(credentials, request, is_refused=True)
                 raise self.validation_error("too_many_login_attempts")
             usages += usage.usage
         self._login_failed_rl_usage = ratelimit.RateLimitUsage(usages)
-
-    def login(self, request: HttpRequest, user: User) -> None:
-        """Sign in; the second step may have come minutes after the password."""
-        if not (user.is_active and user.is_staff):
-            raise ImmediateHttpResponse(redirect("account_login"))
-        super().login(request, user)
 
     def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
         """Note the source of a session that began with single sign-on."""
         social = (options.get("signal_kwargs") or {}).get("sociallogin")
         if social is not None:
             token = social.account.extra_data.get("id_token", "")
-            kept = token if len(token) <= MAX_ID_TOKEN_LENGTH else ""
-            request.session[SSO] = {"source": OIDC, "id_token": kept}
+            request.session[SSO] = {"source": OIDC, "id_token": token}
         response: HttpResponse = super().post_login(request, user, **options)
         return response
 
@@ -135,12 +132,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def _attempt_key(self, request: HttpRequest, credentials: dict[str, Any]) -> str:
         return f"{credentials['username'].casefold()} {ratelimit.get_ip(request)}"
-
-
-def may_use_password(user: User) -> bool:
-    """Return whether a user may sign in with a password."""
-    is_allowed = user.is_superuser or not settings.SSO.is_emergency_only
-    return user.is_active and user.is_staff and is_allowed and not is_external(user)
 
 
 class SsoAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
@@ -176,15 +167,10 @@ class SsoAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             raise ImmediateHttpResponse(refuse(request, error)) from error
 
     def on_authentication_error(
-        self,
-        request: HttpRequest,
-        provider: object,
-        error: object = None,
-        exception: BaseException | None = None,
-        extra_context: object = None,
+        self, request: HttpRequest, *_args: Any, exception: Any = None, **_kwargs: Any
     ) -> None:
         text = _("Sign-in was not completed. Try again, or ask an administrator.")
-        response = refuse(request, Unauthorized(str(text)), cause=exception)
+        response = refuse(request, Unauthorized(text), cause=exception)
         raise ImmediateHttpResponse(response) from exception
 
 
@@ -217,3 +203,57 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             "id": host or context.request.get_host().partition(":")[0],
             "name": settings.MFA_TOTP_ISSUER,
         }
+
+
+MARK_LENGTH = 16  # of an unknown name; a username has no colon
+_SALT = "copilot_admin.admin.frame.sign_ins"  # stored marks were made with it
+logger = logging.getLogger(__name__)
+
+
+def _find_subject(typed: str) -> Subject:
+    """Return the account of a name, or a hash of any other text: people type passwords there."""
+    account = User.objects.filter(username__iexact=typed).first()
+    if account is not None:
+        return Subject.of(account)
+    mark = salted_hmac(_SALT, typed, algorithm="sha256").hexdigest()
+    return Subject("user", "", f"unknown:{mark[:MARK_LENGTH]}")
+
+
+def record_failure(
+    credentials: dict[str, Any],
+    request: HttpRequest | None = None,
+    *,
+    is_refused: bool = False,
+    **_: object,
+) -> None:
+    """Record a wrong password, or an attempt that wasn't checked after too many failures.
+
+    The trail has one refused attempt in ten minutes.
+    """
+    if request is None:
+        return
+    subject = _find_subject(credentials["username"])
+    text = "refused after too many failures" if is_refused else "failed"
+    address = request.META.get("REMOTE_ADDR")
+    logger.warning("Sign-in %s: account %s from %s.", text, subject.name, address)
+    write = record_read if is_refused else record
+    after = {"locked_out": is_refused}
+    write(Action.LOGIN_FAILED, by=Actor.of(request), on=subject, after=after)
+
+
+def _record(action: Action, **facts: str) -> Any:
+    def receive(request: HttpRequest | None, user: User | None, **_: object) -> None:
+        if request is not None and user is not None:
+            record(action, by=Actor.of(request, user), on=Subject.of(user), after=facts or None)
+
+    return receive
+
+
+for signal, receiver in (
+    (user_logged_in, _record(Action.LOGGED_IN)),
+    (user_logged_out, _record(Action.LOGGED_OUT)),
+    (user_login_failed, record_failure),
+    (password_changed, _record(Action.PASSWORD_CHANGED)),
+    (password_reset, _record(Action.PASSWORD_CHANGED, by="mail")),
+):
+    signal.connect(receiver, weak=False, dispatch_uid=__name__)

@@ -8,7 +8,7 @@ from django.contrib import auth
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import ResolverMatch, reverse
+from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import urlencode
 
@@ -28,25 +28,20 @@ from copilot_admin.http.scope import HEALTH_PATHS, is_api
 
 PROXY_ISSUER = "proxy"
 PROXY_SECONDS = 60.0  # in which the same header isn't looked up again
-_SET_UP_PAGES = frozenset(
-    {
-        "mfa_index",
-        "mfa_activate_totp",
-        "mfa_add_webauthn",
-        "mfa_view_recovery_codes",
-        "account_reauthenticate",
-    }
+_SET_UP_PAGES = (
+    *("mfa_index", "mfa_activate_totp", "mfa_add_webauthn", "mfa_view_recovery_codes"),
+    "account_reauthenticate",
 )
-_CONFIRM_PAGES = frozenset({"mfa_reauthenticate", "mfa_reauthenticate_webauthn"})
-_ALWAYS = frozenset({"account_logout", "account_login", "sso_start", "sso_callback", "jsi18n"})
+_CONFIRM_PAGES = ("mfa_reauthenticate", "mfa_reauthenticate_webauthn")
+_ALWAYS = ("account_logout", "account_login", "sso_start", "sso_callback", "jsi18n")
 
 
-class SessionMiddleware(MiddlewareMixin):
-    """Ends sessions that are over, and signs in users whom a trusted proxy names."""
+class SignInMiddleware(MiddlewareMixin):
+    """Ends sessions that are over, signs in users of a proxy, and demands the second step."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        if is_api(request.path_info) or request.path_info in HEALTH_PATHS:
-            return None  # programs have no session
+        if _is_for_programs(request):
+            return None
         if not request.user.is_authenticated and auth.SESSION_KEY in request.session:
             request.session.flush()  # a disabled account, or another password: over for good
         if settings.SSO.proxy.is_configured and not _is_password_session(request):
@@ -60,18 +55,11 @@ class SessionMiddleware(MiddlewareMixin):
                 auth.logout(request)
         return None
 
-
-class SecondFactorMiddleware(MiddlewareMixin):
-    """Leads users to the second step that their session lacks, whichever page they open."""
-
     def process_view(self, request: HttpRequest, *_view: object) -> HttpResponse | None:
-        if is_api(request.path_info) or request.path_info in HEALTH_PATHS:
-            return None
-        if not isinstance(request.user, User):
-            return None
-        match: ResolverMatch | None = request.resolver_match
+        """Lead a user to the second step that their session lacks, whichever page they open."""
+        match = request.resolver_match
         page = (match.url_name if match else "") or ""
-        if page in _ALWAYS:
+        if _is_for_programs(request) or not isinstance(request.user, User) or page in _ALWAYS:
             return None
         step = missing_step(request, request.user)
         if step is Step.SET_UP and page not in _SET_UP_PAGES:
@@ -79,11 +67,14 @@ class SecondFactorMiddleware(MiddlewareMixin):
         if step is Step.CONFIRM and page not in _CONFIRM_PAGES:
             methods = get_adapter().get_reauthentication_methods(request.user)
             url = next(one["url"] for one in methods if one["id"].startswith("mfa_"))
-            following = (
-                request.get_full_path() if request.method == "GET" else reverse("admin:index")
-            )
+            is_get = request.method == "GET"
+            following = request.get_full_path() if is_get else reverse("admin:index")
             return redirect(f"{url}?{urlencode({'next': following})}")
         return None
+
+
+def _is_for_programs(request: HttpRequest) -> bool:
+    return is_api(request.path_info) or request.path_info in HEALTH_PATHS
 
 
 def _sign_in_by_proxy(request: HttpRequest) -> HttpResponse | None:
@@ -106,19 +97,11 @@ def _sign_in_by_proxy(request: HttpRequest) -> HttpResponse | None:
         auth.logout(request)
         return refuse(request, error)
     if request.user.pk == user.pk and get_sso_source(request.session) == PROXY:
-        _set_user(request, user)
+        request.user = user  # with the rights of today's groups
     else:
         auth.login(request, user)
     request.session[SSO] = {"source": PROXY, "mark": remote.mark, "at": time.time()}
     return None
-
-
-def _set_user(request: HttpRequest, user: User) -> None:
-    async def auser() -> User:
-        return user
-
-    request.user = user  # with the rights of today's groups
-    request.auser = auser
 
 
 def _is_password_session(request: HttpRequest) -> bool:

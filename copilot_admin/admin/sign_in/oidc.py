@@ -15,7 +15,6 @@ from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialLogin
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
-from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -34,7 +33,6 @@ from copilot_admin.accounts.external_accounts import (
     parse_groups,
     sanitize_name,
 )
-from copilot_admin.config.sso import OidcProvider
 from copilot_admin.config.variables import is_insecure
 from copilot_admin.errors import RequestError, Unauthorized, Unavailable
 from copilot_admin.http.errors import build_retry_headers
@@ -57,12 +55,10 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request, PROVIDER_ID)
 
-    def get_provider(self) -> "OidcClient":
-        if not hasattr(self, "_provider"):
-            provider = super().get_provider()
-            self._provider = OidcClient(self.request, app=provider.app)
-            self._provider.oauth2_adapter = self
-        return self._provider
+    def get_provider(self) -> Any:
+        provider = super().get_provider()
+        provider.get_oauth2_adapter = lambda _request: self  # one discovery for a request
+        return provider
 
     @property
     def openid_config(self) -> dict[str, Any]:
@@ -78,11 +74,7 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth 
         return f"{get_base_url(request)}{reverse('sso_callback')}"
 
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **options: Any) -> Any:
-        """Return the verified claims as a login.
-
-        Raises:
-            OAuth2Error: They aren't trustworthy.
-        """
+        """Return the verified claims as a login; raise OAuth2Error if they aren't trustworthy."""
         try:
             raw = options["response"]["id_token"]
             claims = self._verify(app, raw)
@@ -126,17 +118,9 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth 
         return found[0]
 
 
-class OidcClient(OpenIDConnectProvider):  # type: ignore[misc]
-    oauth2_adapter: OidcAdapter
-
-    def get_oauth2_adapter(self, request: HttpRequest) -> OidcAdapter:
-        return self.oauth2_adapter
-
-
 @require_safe
 @never_cache
 def start(request: HttpRequest) -> HttpResponse:
-    """Send a user to the provider."""
     _check_is_configured()
     limited: HttpResponse | None = ratelimit.consume_or_429(
         request, app="allauth.account", action="sso_start", limit_get=True
@@ -147,18 +131,10 @@ def start(request: HttpRequest) -> HttpResponse:
     nonce = get_random_string(32)
     if not request.user.is_authenticated:
         request.session.set_expiry(STATE_SECONDS)
+    options = {"next_url": following, "auth_params": {"nonce": nonce}, "nonce": nonce}
     try:
-        response: HttpResponse = (
-            OidcAdapter(request)
-            .get_provider()
-            .redirect(
-                request,
-                process="login",
-                next_url=following,
-                auth_params={"nonce": nonce},
-                nonce=nonce,
-            )
-        )
+        provider = OidcAdapter(request).get_provider()
+        response: HttpResponse = provider.redirect(request, process="login", **options)
     except (OAuth2Error, requests.RequestException, *_MALFORMED) as error:
         text = _("Single sign-on does not answer. Try again in a minute.")
         return refuse(request, Unavailable(text), cause=error, following=following)
@@ -168,7 +144,6 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def callback(request: HttpRequest) -> HttpResponse:
-    """Receive a user from the provider."""
     _check_is_configured()
     view = OAuth2CallbackView.adapter_view(OidcAdapter(request))
     response: HttpResponse = view(request)
@@ -176,11 +151,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 def build_identity(login: SocialLogin) -> Identity:
-    """Return the user whom the verified claims of a login describe.
-
-    Raises:
-        Unauthorized: The claims answer another request.
-    """
+    """Return the user of the verified claims; raise Unauthorized if they answer another request."""
     claims: dict[str, Any] = login.account.extra_data["claims"]
     nonce = str(login.state.get("nonce") or "")
     if not nonce or not compare_digest(str(claims.get("nonce")).encode(), nonce.encode()):
@@ -235,11 +206,6 @@ def build_sign_out_url(request: HttpRequest, id_token: str) -> str:
         **({"id_token_hint": id_token} if id_token else {}),
     }
     return f"{url}{'&' if '?' in url else '?'}{urlencode(query)}" if url else ""
-
-
-def get_label(provider: OidcProvider) -> str:
-    """Return the name of the provider on buttons."""
-    return provider.label or _("single sign-on")
 
 
 def _check_is_configured() -> None:

@@ -1,7 +1,6 @@
 """URLs of sign-in under /admin/. Only these pages of allauth exist: nobody signs up."""
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from allauth.account import views as account
@@ -9,8 +8,7 @@ from allauth.mfa.base import views as mfa
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as webauthn
-from django.conf import settings
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
@@ -23,8 +21,8 @@ from copilot_admin.admin.site.site import site
 _Respond = Callable[..., HttpResponseBase]
 
 
-def _page(view: type[View], title: Text, template: str = "", **words: Any) -> _Respond:
-    """Return a view of allauth with what pages of the site need around it."""
+def _open(view: type[View], title: Text, template: str = "", **words: Any) -> _Respond:
+    """Return a view of allauth with the frame of the site, for strangers too."""
     options = {"template_name": f"{template}.html"} if template else {}
 
     def respond(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -34,14 +32,13 @@ def _page(view: type[View], title: Text, template: str = "", **words: Any) -> _R
     return respond
 
 
-def _own(view: type[View], title: Text, template: str = "", **words: Any) -> _Respond:
+def _page(view: type[View], title: Text, template: str = "", **words: Any) -> _Respond:
     """Return the same for signed-in users only."""
-    return site.admin_view(_page(view, title, template, **words))
+    return site.admin_view(_open(view, title, template, **words))
 
 
 def _form(view: type[View], title: Text, lead: Text, submit: Text, **words: Any) -> _Respond:
-    """Return a page with a small form for signed-in users."""
-    return _own(view, title, "account/form", lead=lead, submit=submit, **words)
+    return _page(view, title, "account/form", lead=lead, submit=submit, **words)
 
 
 def _removal(view: type[View], title: Text, lead: Text) -> _Respond:
@@ -50,35 +47,18 @@ def _removal(view: type[View], title: Text, lead: Text) -> _Respond:
 
 
 def _entrance(view: type[View], title: Text, lead: Text = "", submit: Text = "") -> _Respond:
-    """Return a page for strangers."""
-    return _page(view, title, "account/entrance", lead=lead, submit=submit)
-
-
-def _with_mail(respond: _Respond) -> _Respond:
-    @wraps(respond)
-    def check(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not settings.EMAIL_HOST:
-            raise Http404
-        return respond(request, *args, **kwargs)
-
-    return check
+    return _open(view, title, "account/entrance", lead=lead, submit=submit)
 
 
 _CONFIRM = _("Confirm your identity")
-_CONFIRM_LEAD = _("You are about to change how you sign in.")
 _CODE_LEAD = _("Enter a code of your authenticator app or a recovery code.")
 _RESET_LEAD = _("Enter the email address of your account to get a link.")
 _SENT_LEAD = _("If an account has this address, a link is on its way. Check the spam folder, too.")
-_APP_LEAD = _("Sign-in will no longer require its codes.")
-_KEY_LEAD = _("It will no longer work for signing in here.")
 _SECOND = _("Two-factor authentication")
 _CHANGE = _("Change password")
 _SET = _("Set password")
-_REPLACE = _("Replace codes")
 
-_reset = _with_mail(
-    _entrance(account.PasswordResetView, _("Reset password"), _RESET_LEAD, _("Send link"))
-)
+_reset = _entrance(views.PasswordResetView, _("Reset password"), _RESET_LEAD, _("Send link"))
 _sent = _entrance(account.PasswordResetDoneView, _("Check your email"), _SENT_LEAD)
 _set = _entrance(account.PasswordResetFromKeyView, _SET, submit=_SET)
 _done = _entrance(
@@ -87,21 +67,34 @@ _done = _entrance(
     _("You can sign in with your new password."),
 )
 _change = _form(account.PasswordChangeView, _CHANGE, "", _CHANGE, cancel="admin:index")
-_confirm = _form(account.ReauthenticateView, _CONFIRM, _CONFIRM_LEAD, _("Confirm"))
+_confirm = _form(
+    account.ReauthenticateView,
+    _CONFIRM,
+    _("You are about to change how you sign in."),
+    _("Confirm"),
+)
 _confirm_code = _form(mfa.ReauthenticateView, _CONFIRM, _CODE_LEAD, _("Confirm"))
-_confirm_key = _own(webauthn.ReauthenticateWebAuthnView, _CONFIRM, "mfa/webauthn/add_form")
-_remove_app = _removal(totp.DeactivateTOTPView, _("Remove authenticator app"), _APP_LEAD)
-_remove_key = _removal(webauthn.RemoveWebAuthnView, _("Remove passkey"), _KEY_LEAD)
-_add_app = _own(totp.ActivateTOTPView, _("Set up authenticator app"))
-_add_key = _own(webauthn.AddWebAuthnView, _("Add passkey"))
-_codes = _own(codes.ViewRecoveryCodesView, _("Recovery codes"))
+_confirm_key = _page(webauthn.ReauthenticateWebAuthnView, _CONFIRM, "mfa/webauthn/add_form")
+_remove_app = _removal(
+    totp.DeactivateTOTPView,
+    _("Remove authenticator app"),
+    _("Sign-in will no longer require its codes."),
+)
+_remove_key = _removal(
+    webauthn.RemoveWebAuthnView,
+    _("Remove passkey"),
+    _("It will no longer work for signing in here."),
+)
 _new_codes = _form(
     codes.GenerateRecoveryCodesView,
     _("Replace recovery codes"),
     _("The old codes stop working."),
-    _REPLACE,
+    _("Replace codes"),
     cancel="mfa_index",
 )
+_add_app = _page(totp.ActivateTOTPView, _("Set up authenticator app"))
+_add_key = _page(webauthn.AddWebAuthnView, _("Add passkey"))
+_codes = _page(codes.ViewRecoveryCodesView, _("Recovery codes"))
 _keys = RedirectView.as_view(pattern_name="mfa_index")
 _home = RedirectView.as_view(pattern_name="admin:index")
 
@@ -119,8 +112,8 @@ urlpatterns: list[URLPattern] = [
     path("password-reset/sent/", _sent, name="account_reset_password_done"),
     path("password-reset/done/", _done, name="account_reset_password_from_key_done"),
     path("password-reset/<slug:uidb36>/<str:key>/", _set, name="account_reset_password_from_key"),
-    path("two-factor/", _own(views.TwoFactorView, _SECOND), name="mfa_index"),
-    path("two-factor/sign-in/", _page(mfa.AuthenticateView, _SECOND), name="mfa_authenticate"),
+    path("two-factor/", _page(views.TwoFactorView, _SECOND), name="mfa_index"),
+    path("two-factor/sign-in/", _open(mfa.AuthenticateView, _SECOND), name="mfa_authenticate"),
     path("two-factor/confirm/", _confirm_code, name="mfa_reauthenticate"),
     path("two-factor/app/add/", _add_app, name="mfa_activate_totp"),
     path("two-factor/app/remove/", _remove_app, name="mfa_deactivate_totp"),

@@ -4,7 +4,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
 
-from allauth.account.views import LoginView
+from allauth.account import views as account
 from allauth.mfa.base.views import IndexView
 from allauth.usersessions.models import UserSession
 from django.conf import settings
@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.accounts.second_factor import Step, missing_step
 from copilot_admin.accounts.sessions import OIDC, SSO, describe_device, end_sessions, get_sso_source
-from copilot_admin.admin.sign_in.oidc import build_sign_out_url, get_label
+from copilot_admin.admin.sign_in.oidc import build_sign_out_url
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
@@ -29,7 +29,7 @@ from copilot_admin.server.first_start import LOGIN_FILE
 LOCKED_SECONDS = 900
 
 
-class SignInView(LoginView):  # type: ignore[misc]  # allauth has no types
+class SignInView(account.LoginView):  # type: ignore[misc]  # allauth has no types
     """Password sign-in, and the button of single sign-on."""
 
     template_name = "account/login.html"
@@ -53,23 +53,17 @@ class SignInView(LoginView):  # type: ignore[misc]  # allauth has no types
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         oidc = settings.SSO.oidc
+        first_password = Path(settings.DATA_DIR, LOGIN_FILE)
+        is_first = not User.objects.exclude(last_login=None).exists()
         return {
             **super().get_context_data(**kwargs),
             "title": _("Sign in"),
             "has_passwords": self.has_passwords(),
             "has_proxy": settings.SSO.proxy.is_configured,
-            "sso_label": get_label(oidc) if oidc.is_configured else "",
+            "sso_label": oidc.is_configured and (oidc.label or _("single sign-on")),
             "sends_mail": bool(settings.EMAIL_HOST),
-            "first_password_file": find_first_password(),
+            "first_password_file": first_password.exists() and is_first and first_password,
         }
-
-
-def find_first_password() -> str:
-    """Return the file with the first password until somebody has used it."""
-    file = Path(settings.DATA_DIR, LOGIN_FILE)
-    if not file.exists() or User.objects.exclude(last_login=None).exists():
-        return ""
-    return str(file)
 
 
 class EmergencyView(SignInView):
@@ -85,6 +79,13 @@ class EmergencyView(SignInView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return {**super().get_context_data(**kwargs), "sso_label": "", "is_emergency": True}
+
+
+class PasswordResetView(account.PasswordResetView):  # type: ignore[misc]
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.EMAIL_HOST:
+            raise Http404
+        return super().dispatch(request, *args, **kwargs)
 
 
 @require_POST
@@ -104,7 +105,6 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def list_sessions(request: HttpRequest) -> HttpResponse:
-    """List the sessions of the user who asks, and end some."""
     user = cast(User, request.user)  # `admin_view` lets nobody else in
     return show_sessions(request, user, title=_("Sessions"))
 
@@ -129,24 +129,18 @@ def show_sessions(request: HttpRequest, user: User, **context: Any) -> HttpRespo
 
 def _end_chosen_sessions(request: HttpRequest, user: User) -> HttpResponse:
     chosen = request.POST.get("end", "")
-    if chosen == "others":
-        count = end_sessions(user, except_key=request.session.session_key)
-    else:
-        is_number = chosen.isascii() and chosen.isdecimal() and len(chosen) < 16
-        count = end_sessions(user, pk=int(chosen)) if is_number else 0
+    own_key = request.session.session_key
+    count = (
+        end_sessions(user, except_key=own_key)
+        if chosen == "others"
+        else end_sessions(user, pk=chosen or "-")
+    )
     if count:
         by, on = Actor.of(request), Subject.of(user)
         record(Action.LOGGED_OUT, by=by, on=on, after={"sessions_ended": count})
     text = ngettext("Signed out of one session.", "Signed out of %(n)d sessions.", count)
     messages.success(request, text % {"n": count} if count else _("No session was left to end."))
     return HttpResponseRedirect(request.path)
-
-
-def handle_too_many_requests(request: HttpRequest) -> HttpResponse:
-    """Return the page of a rate limit."""
-    page = render(request, "429.html", status=HTTPStatus.TOO_MANY_REQUESTS)
-    page["Retry-After"] = "3600"
-    return page
 
 
 class TwoFactorView(IndexView):  # type: ignore[misc]

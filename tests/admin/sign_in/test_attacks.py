@@ -339,7 +339,7 @@ def test_disabling_an_account_between_the_steps_stops_it():
     password_step(client, user)
     User.objects.filter(pk=user.pk).update(is_active=False)
     client.post(reverse("mfa_authenticate"), {"code": make_code(secret)})
-    assert client.session.get("_auth_user_id") is None
+    assert not is_in(client)
 
 
 @pytest.mark.parametrize("page", ["mfa_deactivate_totp", "mfa_generate_recovery_codes"])

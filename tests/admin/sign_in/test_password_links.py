@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.admin.sign_in import password_reset
-from copilot_admin.admin.sign_in.password_reset import build_password_link
+from copilot_admin.admin.sign_in import forms
+from copilot_admin.admin.sign_in.forms import build_password_link
 from copilot_admin.config.roles import Role
 from copilot_admin.config.sso import PasswordSignIn, SsoSettings
 from copilot_admin.models import Action, AuditEntry
@@ -25,7 +25,7 @@ NEW = {"password1": "brave-otter-77-sings", "password2": "brave-otter-77-sings"}
 def _mail(settings, monkeypatch) -> None:
     settings.EMAIL_HOST = "mail.example.com"
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    task = password_reset.send_reset
+    task = forms.send_reset
     monkeypatch.setattr(type(task), "enqueue", lambda task, *args: task.func(*args))
 
 
@@ -133,7 +133,7 @@ class TestInvitations:
     def test_it_lasts_three_days(self, monkeypatch, hours, is_valid):
         user = make_user()
         link = build_password_link(user, "http://testserver", timedelta(days=3))
-        later = password_reset._Tokens()._now() + timedelta(hours=hours)
+        later = forms._Tokens()._now() + timedelta(hours=hours)
         monkeypatch.setattr(
             "django.contrib.auth.tokens.PasswordResetTokenGenerator._now", lambda _: later
         )
