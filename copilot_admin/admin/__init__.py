@@ -1,7 +1,7 @@
 """The admin: importing this package registers its pages at the site."""
 
 from copilot_admin.admin.access import keys, people
-from copilot_admin.admin.alerts import digests, history, rules, webhooks
+from copilot_admin.admin.alerts import history, rules, webhooks
 from copilot_admin.admin.analytics import views as analytics
 from copilot_admin.admin.audit import admin as audit
 from copilot_admin.admin.components import calls
@@ -22,7 +22,6 @@ __all__ = [
     "components",
     "copilots",
     "criteria",
-    "digests",
     "exports",
     "history",
     "jobs",

@@ -1,13 +1,21 @@
 """Delivery of messages by mail and webhook: one row per recipient, retried with backoff.
 
+Webhooks are signed as in Standard Webhooks, https://www.standardwebhooks.com (version 1).
+
 The sender of a message leases its row: `claim` counts the leases and `due_at` is when the lease
 expires. A result is stored only under the same claim, so two processes never finish one message.
 """
 
 import asyncio
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parseaddr
 from functools import partial
+import hashlib
+import hmac
+import secrets
 from smtplib import SMTPException
 from typing import Any
 from uuid import UUID
@@ -21,8 +29,12 @@ from django.utils.translation import gettext as _
 from django_tasks import task
 import orjson
 
+from copilot_admin.agent.fetching.egress import Egress
+from copilot_admin.agent.fetching.posting import PostFailed, post
 from copilot_admin.alerts.messages import AlertMessage, to_line
-from copilot_admin.alerts.webhooks import DeliveryResult, post_signed
+from copilot_admin.config import logs
+from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
+from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.tasks import has_server_loop, is_queued, run_coroutine, run_on_server_loop
 from copilot_admin.models import (
     Alert,
@@ -43,6 +55,16 @@ ALERT_RETENTION = timedelta(days=365)
 MAX_MESSAGES_PER_CALL = 20
 MAX_ANSWER_CHARACTERS = 500
 MAIL_TIMEOUT_SECONDS = 60.0
+SECRET_PREFIX = "whsec_"  # noqa: S105  # the public prefix of every secret
+SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryResult:
+    is_delivered: bool
+    is_final: bool = False  # another attempt would change nothing
+    status: int | None = None
+    answer: str = ""  # start of the response, or the error; untrusted
 
 
 def create_deliveries(
@@ -62,9 +84,8 @@ def create_deliveries(
     }
     mails = "" if isinstance(owner, AlertWebhook) else owner.mails
     webhook = owner if isinstance(owner, AlertWebhook) else owner.webhook
-    rows = [
-        AlertDelivery(**values, to=address, body=message.text) for address in mails.splitlines()
-    ]
+    text = message.text
+    rows = [AlertDelivery(**values, to=address, body=text) for address in mails.splitlines()]
     if webhook is not None:
         body = orjson.dumps(dict(message.payload)).decode()
         rows.append(AlertDelivery(**values, webhook=webhook, body=body))
@@ -82,20 +103,20 @@ def enqueue_due_deliveries() -> None:
         if mine.update(claim=F("claim") + 1, due_at=now + LEASE):
             # The task reads with another connection, which sees the claim after the commit.
             transaction.on_commit(partial(deliver.enqueue, str(row.pk), row.claim + 1))
-    delete_old_messages(now)
+    messages = AlertDelivery.objects.filter(made_at__lt=now - DELIVERY_RETENTION)
+    messages.exclude(state=DeliveryState.WAITING).delete()
+    alerts = Alert.objects.filter(opened_at__lt=now - ALERT_RETENTION, deliveries=None)
+    alerts.exclude(closed_at=None).delete()
 
 
 @task
 def deliver(delivery_id: str, claim: int) -> None:
     """Attempt a delivery: in the server's event loop, or right here in a worker."""
+    pk = UUID(delivery_id)
     if has_server_loop():
-        run_on_server_loop(partial(_start_attempt, delivery_id, claim))
+        run_on_server_loop(lambda: spawn(attempt(pk, claim), name=f"delivery {pk}"))
     else:
-        run_coroutine(attempt(UUID(delivery_id), claim))
-
-
-def _start_attempt(delivery_id: str, claim: int) -> asyncio.Task[None]:
-    return spawn(attempt(UUID(delivery_id), claim), name=f"delivery {delivery_id}")
+        run_coroutine(attempt(pk, claim))
 
 
 async def attempt(delivery_id: UUID, claim: int) -> None:
@@ -162,15 +183,58 @@ def retry_delivery(delivery: AlertDelivery) -> bool:
     return bool(changed)
 
 
-def delete_old_messages(now: datetime) -> None:
-    """Delete old messages that don't wait, and closed alerts without messages."""
-    messages = AlertDelivery.objects.filter(made_at__lt=now - DELIVERY_RETENTION)
-    messages.exclude(state=DeliveryState.WAITING).delete()
-    alerts = Alert.objects.filter(opened_at__lt=now - ALERT_RETENTION, deliveries=None)
-    alerts.exclude(closed_at=None).delete()
-
-
 def _claimed(delivery_id: UUID, claim: int) -> QuerySet[AlertDelivery]:
     return AlertDelivery.objects.filter(
         pk=delivery_id, claim=claim, state=DeliveryState.WAITING
     ).order_by()
+
+
+def issue_secret(webhook: AlertWebhook) -> str:
+    """Give a saved webhook a new secret; the returned text is the only readable copy."""
+    text = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode("ascii")
+    webhook.secret_cipher = encrypt(text, location=_place(webhook))
+    webhook.save(update_fields=["secret_cipher"])
+    return text
+
+
+def decrypt_secret(webhook: AlertWebhook) -> str:
+    """Decrypt the secret of a webhook and hide it in logs; raise ConfigurationError if it can't."""
+    text = decrypt(webhook.secret_cipher, location=_place(webhook))
+    logs.hide(text)
+    return text
+
+
+def build_signature_headers(
+    secret: str, *, message_id: str, at: datetime, body: bytes
+) -> Mapping[str, str]:
+    """Build the headers that authenticate a body: HMAC-SHA256 over id, time and body."""
+    seconds = str(int(at.timestamp()))
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    content = b".".join((message_id.encode(), seconds.encode(), body))
+    digest = hmac.new(key, content, hashlib.sha256).digest()
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": seconds,
+        "webhook-signature": f"v1,{base64.b64encode(digest).decode('ascii')}",
+    }
+
+
+async def post_signed(
+    delivery: AlertDelivery, webhook: AlertWebhook, now: datetime
+) -> DeliveryResult:
+    body = delivery.body.encode()
+    try:
+        secret = decrypt_secret(webhook)
+        signature = build_signature_headers(secret, message_id=str(delivery.pk), at=now, body=body)
+        headers = {"Content-Type": "application/json", "User-Agent": "copilot-admin", **signature}
+        egress = Egress(settings.FETCH_ALLOW)
+        posted = await post(webhook.url, body, headers=headers, egress=egress)
+    except ConfigurationError as error:
+        return DeliveryResult(is_delivered=False, is_final=True, answer=error.public)
+    except PostFailed as error:
+        return DeliveryResult(is_delivered=False, is_final=error.is_final, answer=error.public)
+    return DeliveryResult(is_delivered=posted.is_accepted, status=posted.status, answer=posted.head)
+
+
+def _place(webhook: AlertWebhook) -> SecretLocation:
+    return SecretLocation(table="alertwebhook", row=str(webhook.pk), field="secret")

@@ -1,7 +1,6 @@
 """Weekly digests: the counts of the last seven days next to the week before, from the rollups."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -17,25 +16,17 @@ from copilot_admin.alerts.messages import (
     to_line,
 )
 from copilot_admin.alerts.rule_kinds import Number, sum_days
-from copilot_admin.alerts.rules import AlertScope, Unit, format_value, get_scope
+from copilot_admin.alerts.rules import Unit, format_value, get_scope
 from copilot_admin.analytics.periods import DAY, Span
 from copilot_admin.models import AlertDelivery, AlertDigest, DeliveryEvent, Outcome
 
+Counts = Mapping[str, Number]
 WEEK = timedelta(days=7)
 OUTCOMES = tuple(one for one in Outcome if one is not Outcome.RUNNING)
 COUNTS = (
     "conversations", "questions", "runs", *(one.value for one in OUTCOMES), "up", "down",
     "cost", "unpriced",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Week:
-    """Counts of seven days, and of the seven days before."""
-
-    span: Span
-    current: Mapping[str, Number]
-    previous: Mapping[str, Number]
 
 
 def next_due(digest: AlertDigest, after: datetime) -> datetime:
@@ -57,68 +48,57 @@ def create_due_digests(now: datetime) -> None:
 def create_digest(digest: AlertDigest, now: datetime) -> list[AlertDelivery]:
     """Create the messages of a digest of the last seven whole days."""
     scope = get_scope(digest)
-    message = build_digest_message(digest.name, scope, count_week(scope, now), now)
-    return create_deliveries(digest, message)
-
-
-def count_week(scope: AlertScope, now: datetime) -> Week:
     end = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     span = Span(end - WEEK, end)
-    return Week(
-        span=span,
-        current=sum_days(scope, span, *COUNTS),
-        previous=sum_days(scope, Span(span.first - WEEK, span.first), *COUNTS),
-    )
-
-
-def build_digest_message(name: str, scope: AlertScope, week: Week, now: datetime) -> AlertMessage:
-    days = f"{week.span.first:%Y-%m-%d} – {week.span.last_day:%Y-%m-%d}"  # noqa: RUF001  # a dash
-    url = build_analytics_url(scope, week.span)
+    current = sum_days(scope, span, *COUNTS)
+    previous = sum_days(scope, Span(span.first - WEEK, span.first), *COUNTS)
+    since, until = f"{span.first:%Y-%m-%d}", f"{span.last_day:%Y-%m-%d}"
+    days = f"{since} – {until}"  # noqa: RUF001  # a dash
+    url = build_analytics_url(scope, span)
     title = {"days": days, "which": to_line(scope.label, MAX_SCOPE_CHARACTERS)}
-    return AlertMessage(
+    subject = _("%(name)s: the week %(days)s") % {"name": digest.name, "days": days}
+    message = AlertMessage(
         event=DeliveryEvent.DIGEST,
-        subject=build_subject(_("%(name)s: the week %(days)s") % {"name": name, "days": days}),
+        subject=build_subject(subject),
         paragraphs=[
             _("%(days)s, %(which)s, compared with the week before:") % title,
-            "\n".join(_format_lines(week)),
+            "\n".join(_format_lines(current, previous)),
             _("Analytics: %(url)s") % {"url": url},
         ],
         at=now,
         data={
-            "name": to_line(name, MAX_NAME_CHARACTERS),
+            "name": to_line(digest.name, MAX_NAME_CHARACTERS),
             "copilots": dict(scope.filters),
-            "since": f"{week.span.first:%Y-%m-%d}",
-            "until": f"{week.span.last_day:%Y-%m-%d}",
-            "counts": _to_json(week.current),
-            "counts_before": _to_json(week.previous),
+            "since": since,
+            "until": until,
+            "counts": _to_json(current),
+            "counts_before": _to_json(previous),
             "url": url,
         },
     )
+    return create_deliveries(digest, message)
 
 
-def _format_lines(week: Week) -> list[str]:
-    rows = [(_("Conversations"), "conversations"), (_("Questions"), "questions")]
-    rows += [
-        (str(one.label), one.value)
-        for one in OUTCOMES
-        if week.current[one.value] or week.previous[one.value]
+def _format_lines(current: Counts, previous: Counts) -> Iterator[str]:
+    text = _("%(label)s: %(current)s (before: %(previous)s)")
+    rows = [
+        (_("Conversations"), "conversations"),
+        (_("Questions"), "questions"),
+        *((str(one.label), one.value) for one in OUTCOMES),
+        (_("Thumbs up"), "up"),
+        (_("Thumbs down"), "down"),
+        (_("Requests of unknown cost"), "unpriced"),
     ]
-    rows += [(_("Thumbs up"), "up"), (_("Thumbs down"), "down")]
-    if week.current["unpriced"] or week.previous["unpriced"]:
-        rows.append((_("Requests of unknown cost"), "unpriced"))
-    lines = [
-        _compare(label, f"{week.current[name]:,}", f"{week.previous[name]:,}")
-        for label, name in rows
-    ]
-    return [*lines, _compare(_("Cost"), _format_cost(week.current), _format_cost(week.previous))]
+    always = ("conversations", "questions", "up", "down")
+    for label, name in rows:
+        if name in always or current[name] or previous[name]:
+            before = f"{previous[name]:,}"
+            yield text % {"label": label, "current": f"{current[name]:,}", "previous": before}
+    before = _format_cost(previous)
+    yield text % {"label": _("Cost"), "current": _format_cost(current), "previous": before}
 
 
-def _compare(label: str, current: str, previous: str) -> str:
-    values = {"label": label, "current": current, "previous": previous}
-    return _("%(label)s: %(current)s (before: %(previous)s)") % values
-
-
-def _format_cost(counts: Mapping[str, Number]) -> str:
+def _format_cost(counts: Counts) -> str:
     """Format the known cost; an unknown cost isn't 0."""
     amount = format_value(Unit.DOLLARS, Decimal(counts["cost"]))
     if not counts["unpriced"]:
@@ -126,7 +106,7 @@ def _format_cost(counts: Mapping[str, Number]) -> str:
     return _("at least %(amount)s") % {"amount": amount} if counts["cost"] else _("unknown")
 
 
-def _to_json(counts: Mapping[str, Number]) -> dict[str, float | int | None]:
+def _to_json(counts: Counts) -> dict[str, float | int | None]:
     is_unknown = counts["unpriced"] and not counts["cost"]
     cost = None if is_unknown else float(counts["cost"])
     return {name: int(number) for name, number in counts.items() if name != "cost"} | {"cost": cost}

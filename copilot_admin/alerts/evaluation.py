@@ -4,26 +4,19 @@ Several processes may evaluate: each rule is claimed by moving its next due time
 measured is only stored while the claim holds. A unique constraint allows one open alert per rule.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
+from urllib.parse import urlencode
 
 from django.db import connections, transaction
 from django.utils import timezone
 
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.digests import create_due_digests
-from copilot_admin.alerts.messages import build_alert_message, build_list_query
+from copilot_admin.alerts.messages import build_alert_message
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
-from copilot_admin.alerts.rules import (
-    AlertScope,
-    AlertWindow,
-    Measurement,
-    RuleKind,
-    get_scope,
-    window_span,
-)
+from copilot_admin.alerts.rules import AlertWindow, Measurement, RuleKind, get_scope, window_span
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.storage.writer import WRITER
 
@@ -79,14 +72,6 @@ def next_transition(
     return Transition.NONE if alert.good_since is None else Transition.RELAPSE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evaluation:
-    rule: AlertRule
-    kind: RuleKind
-    scope: AlertScope
-    measured: Measurement
-
-
 def evaluate_due_rules() -> None:
     """Evaluate rules that are due and create due digests. Run it in a thread of its own.
 
@@ -97,9 +82,10 @@ def evaluate_due_rules() -> None:
             rule = WRITER.submit(partial(claim_due_rule, timezone.now())).result()
             if rule is None:
                 break
-            evaluation = measure(rule, timezone.now())
-            if evaluation is not None:
-                WRITER.submit(partial(apply_evaluation, evaluation, timezone.now())).result()
+            measured = measure(rule, timezone.now())
+            if measured is not None:
+                change = partial(apply_measurement, rule, measured, timezone.now())
+                WRITER.submit(change).result()
     finally:
         connections.close_all()
     WRITER.submit(partial(create_due_digests, timezone.now())).result()
@@ -117,55 +103,50 @@ def claim_due_rule(now: datetime) -> AlertRule | None:
     return None
 
 
-def measure(rule: AlertRule, now: datetime) -> Evaluation | None:
+def measure(rule: AlertRule, now: datetime) -> Measurement | None:
     """Measure a rule; None if this release doesn't know its kind or window."""
     kind = RULE_KINDS.get(rule.kind)
     if kind is None or rule.window not in kind.windows:
         return None
-    scope = get_scope(rule)
-    measured = kind.measure(scope, window_span(AlertWindow(rule.window), now))
-    return Evaluation(rule=rule, kind=kind, scope=scope, measured=measured)
+    return kind.measure(get_scope(rule), window_span(AlertWindow(rule.window), now))
 
 
-def apply_evaluation(evaluation: Evaluation, now: datetime) -> Transition:
+def apply_measurement(rule: AlertRule, measured: Measurement, now: datetime) -> Transition:
     """Open, notify or close the alert of a rule, unless another process has claimed the rule since."""
-    rule = evaluation.rule
     with transaction.atomic():
         claimed = AlertRule.objects.filter(pk=rule.pk, due_at=rule.due_at, enabled=True)
         if claimed.select_for_update(no_key=True).values_list("pk").first() is None:
             return Transition.NONE
         alert = Alert.objects.filter(rule=rule, closed_at=None).first()
         is_muted = rule.muted_until is not None and rule.muted_until > now
-        bad = is_bad(rule, evaluation.kind, evaluation.measured)
+        bad = is_bad(rule, RULE_KINDS[rule.kind], measured)
         transition = next_transition(bad, alert, is_muted=is_muted, now=now)
         if transition is not Transition.NONE:
-            alert = alert or Alert(opened_at=now)
-            _change(alert, transition, evaluation, now, is_muted=is_muted)
+            alert = alert or Alert(rule=rule, opened_at=now)
+            _change(alert, transition, measured, now, is_muted=is_muted)
     return transition
 
 
 def _change(
-    alert: Alert, transition: Transition, evaluation: Evaluation, now: datetime, *, is_muted: bool
+    alert: Alert, transition: Transition, measured: Measurement, now: datetime, *, is_muted: bool
 ) -> None:
     event = None if is_muted else _EVENTS.get(transition)
+    scope = get_scope(alert.rule)
     match transition:
         case Transition.RECOVER:
             alert.good_since = now
         case Transition.RELAPSE:
             alert.good_since = None
         case Transition.CLOSE:
-            alert.closed_at = max(now, alert.opened_at)
+            alert.closed_at = now
             if alert.told_at is None:  # recipients don't know that it opened
                 event = None
         case _:
-            alert.value, alert.sentence = evaluation.measured.value, evaluation.measured.sentence
-            alert.query = build_list_query(evaluation.scope, evaluation.measured.query)
+            alert.value, alert.sentence = measured.value, measured.sentence
+            alert.query = urlencode({**scope.filters, **measured.query})
             alert.good_since = None
             alert.told_at = None if is_muted else now
-    alert.rule = evaluation.rule
     alert.save()
     if event is not None:
-        message = build_alert_message(
-            event, alert, kind=evaluation.kind, scope=evaluation.scope, now=now
-        )
-        create_deliveries(evaluation.rule, message, alert=alert)
+        message = build_alert_message(event, alert, scope=scope, now=now)
+        create_deliveries(alert.rule, message, alert=alert)

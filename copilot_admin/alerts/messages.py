@@ -10,6 +10,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import WINDOW_LABELS, AlertScope, RuleKind, format_value
 from copilot_admin.analytics.periods import Span
 from copilot_admin.audit.parties import sanitize_line
@@ -57,23 +58,19 @@ def build_subject(text: str) -> str:
     return to_line(f"[Copilot Admin] {text.replace('=?', '= ?')}", MAX_MAIL_SUBJECT_LENGTH)
 
 
-def build_list_query(scope: AlertScope, filters: Mapping[str, str]) -> str:
-    """Build the query string of the conversation list that shows what was counted."""
-    return urlencode({**scope.filters, **filters})
-
-
 def build_analytics_url(scope: AlertScope, span: Span) -> str:
     days = {"since": f"{span.first:%Y-%m-%d}", "until": f"{span.last_day:%Y-%m-%d}"}
     return _public_url(f"{reverse('admin:analytics')}?{urlencode({**scope.filters, **days})}")
 
 
 def describe_condition(kind: RuleKind, rule: AlertRule) -> str:
-    if kind.is_low_bad:
-        text = _("at %(threshold)s or less within %(window)s")
-    else:
-        text = _("at %(threshold)s or more within %(window)s")
+    more, less = (
+        _("at %(threshold)s or more within %(window)s"),
+        _("at %(threshold)s or less within %(window)s"),
+    )
     window = WINDOW_LABELS.get(rule.window, rule.window)
-    text %= {"threshold": format_value(kind.unit, rule.threshold), "window": window}
+    threshold = format_value(kind.unit, rule.threshold)
+    text = (less if kind.is_low_bad else more) % {"threshold": threshold, "window": window}
     if not kind.minimum_label:
         return text
     minimum = _("with at least %(minimum)d %(what)s")
@@ -81,13 +78,13 @@ def describe_condition(kind: RuleKind, rule: AlertRule) -> str:
 
 
 def build_alert_message(
-    event: DeliveryEvent, alert: Alert, *, kind: RuleKind, scope: AlertScope, now: datetime
+    event: DeliveryEvent, alert: Alert, *, scope: AlertScope, now: datetime
 ) -> AlertMessage:
     rule = alert.rule
+    kind = RULE_KINDS[rule.kind]
     name = to_line(rule.name, MAX_NAME_CHARACTERS)
     sentence = to_line(alert.sentence, MAX_SENTENCE_CHARACTERS)
-    path = reverse(CONVERSATIONS)
-    url = _public_url(f"{path}?{alert.query}" if alert.query else path)
+    url = _public_url(f"{reverse(CONVERSATIONS)}?{alert.query}")
     subjects = {
         DeliveryEvent.OPENED: _("%(name)s: %(what)s"),
         DeliveryEvent.REMINDER: _("Still open: %(name)s: %(what)s"),
@@ -115,7 +112,7 @@ def build_alert_message(
             "unit": str(kind.unit),
             "copilots": dict(scope.filters),
             "opened_at": alert.opened_at.astimezone(UTC).isoformat(),
-            "closed_at": alert.closed_at.astimezone(UTC).isoformat() if alert.closed_at else None,
+            "closed_at": alert.closed_at and alert.closed_at.astimezone(UTC).isoformat(),
             "url": url,
         },
     )

@@ -90,12 +90,11 @@ def measure_budget(scope: AlertScope, span: Span) -> Measurement:
 
 def measure_error_rate(scope: AlertScope, span: Span) -> Measurement:
     sums = sum_hours(scope, span, "runs", "errors")
-    runs, errors = int(sums["runs"]), int(sums["errors"])
-    sentence = _("%(errors)d of %(runs)d requests ended in an error")
+    runs = int(sums["runs"])
     return Measurement(
-        value=Decimal(100 * errors) / runs if runs else None,
+        value=Decimal(100 * sums["errors"]) / runs if runs else None,
         basis=runs,
-        sentence=sentence % {"errors": errors, "runs": runs},
+        sentence=_("%(errors)d of %(runs)d requests ended in an error") % sums,
         query={**_days(span), "outcome": "any-failed"},
     )
 
@@ -140,10 +139,8 @@ def measure_silence(scope: AlertScope, span: Span) -> Measurement:
     """Measure questions in percent of what is usual at the same hours of earlier weeks."""
     # The current hour isn't over, so it doesn't count in earlier weeks. One statement per week:
     # over several spans at once, SQLite scans the whole table.
-    earlier = [
-        Span(span.first - n * WEEK, span.end - HOUR - n * WEEK)
-        for n in range(1, BASELINE_WEEKS + 1)
-    ]
+    weeks = [n * WEEK for n in range(1, BASELINE_WEEKS + 1)]
+    earlier = [Span(span.first - week, span.end - HOUR - week) for week in weeks]
     usual = get_baseline([int(sum_hours(scope, one, "questions")["questions"]) for one in earlier])
     answering = Copilot.objects.filter(enabled=True, live__isnull=False)
     if scope.ids is not None:
@@ -232,10 +229,7 @@ _KINDS = (
         ),
         unit=Unit.PERCENT,
         measure=measure_silence,
-        windows=(
-            AlertWindow.THREE_HOURS,
-            *(one for one in UP_TO_ONE_DAY if one is not AlertWindow.THREE_HOURS),
-        ),
+        windows=(AlertWindow.THREE_HOURS, AlertWindow.ONE_HOUR, *UP_TO_ONE_DAY[2:]),
         threshold=Decimal(0),
         minimum=10,
         minimum_label=gettext_lazy("usual questions"),

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from copilot_admin.alerts.evaluation import Transition, apply_evaluation, claim_due_rule, measure
-from copilot_admin.alerts.webhooks import issue_secret
+from copilot_admin.alerts.deliveries import issue_secret
+from copilot_admin.alerts.evaluation import Transition, apply_measurement, claim_due_rule, measure
 from copilot_admin.models import (
     AlertRule,
     AlertWebhook,
@@ -64,9 +64,9 @@ def evaluate(at: datetime) -> list[Transition]:
     """Evaluate all rules that are due."""
     transitions = []
     while rule := claim_due_rule(at):
-        evaluation = measure(rule, at)
-        if evaluation is not None:
-            transitions.append(apply_evaluation(evaluation, at))
+        measured = measure(rule, at)
+        if measured is not None:
+            transitions.append(apply_measurement(rule, measured, at))
     return transitions
 
 

@@ -2,9 +2,8 @@
 
 from asgiref.sync import async_to_sync, sync_to_async
 
-from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.deliveries import DeliveryResult, create_deliveries, post_signed
 from copilot_admin.alerts.messages import build_test_message
-from copilot_admin.alerts.webhooks import DeliveryResult, post_signed
 from copilot_admin.models import AlertDelivery
 from tests.agent.providers.upstream import Handler, Reply, Request, Server, serving
 from tests.alerts.alerting import NOON, make_webhook

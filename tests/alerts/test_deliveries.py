@@ -17,9 +17,9 @@ from copilot_admin.alerts import deliveries, evaluation
 from copilot_admin.alerts.deliveries import (
     BACKOFF,
     LEASE,
+    DeliveryResult,
     attempt,
     create_deliveries,
-    delete_old_messages,
     enqueue_due_deliveries,
     retry_delivery,
     send_mail,
@@ -27,7 +27,6 @@ from copilot_admin.alerts.deliveries import (
 )
 from copilot_admin.alerts.evaluation import evaluate_due_rules
 from copilot_admin.alerts.messages import build_test_message
-from copilot_admin.alerts.webhooks import DeliveryResult
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.models import Alert, AlertDelivery, AlertDigest, AlertRule, DeliveryState
@@ -122,7 +121,7 @@ def test_a_failed_message_can_be_retried_by_hand(enqueued):
     assert (delivery.state, delivery.attempts) == (DeliveryState.WAITING, 0)
 
 
-def test_old_messages_and_alerts_are_deleted_unless_open_or_waiting():
+def test_old_messages_and_alerts_are_deleted_unless_open_or_waiting(enqueued):
     rule = make_rule()
     old = [
         Alert.objects.create(rule=rule, opened_at=NOON - 400 * DAY, closed_at=NOON - 399 * DAY),
@@ -136,10 +135,10 @@ def test_old_messages_and_alerts_are_deleted_unless_open_or_waiting():
         )
         for days, state in ages
     ]
-    delete_old_messages(NOON)
+    enqueued(NOON)
     assert set(AlertDelivery.objects.all()) == set(rows[1:])
     AlertDelivery.objects.all().delete()
-    delete_old_messages(NOON)
+    enqueued(NOON)
     assert set(Alert.objects.all()) == set(old[1:])
 
 

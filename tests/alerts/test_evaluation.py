@@ -7,7 +7,7 @@ import pytest
 
 from copilot_admin.alerts.evaluation import (
     Transition,
-    apply_evaluation,
+    apply_measurement,
     claim_due_rule,
     is_bad,
     measure,
@@ -154,8 +154,8 @@ def test_a_process_that_was_too_slow_stores_nothing():
     slow = claim_due_rule(NOON)
     assert claim_due_rule(NOON) is None
     fast = claim_due_rule(NOON + MINUTE)
-    evaluations = [measure(rule, NOON) for rule in (slow, fast)]
-    applied = [apply_evaluation(one, NOON) for one in reversed(evaluations)]
+    measured = [(rule, measure(rule, NOON)) for rule in (slow, fast)]
+    applied = [apply_measurement(*one, NOON) for one in reversed(measured)]
     assert applied == [Transition.OPEN, Transition.NONE]
     assert events() == ["opened"]
 

@@ -38,8 +38,7 @@ def message(rule, *, event=DeliveryEvent.OPENED, **changes):
             **changes,
         }
     )
-    kind = RULE_KINDS[rule.kind]
-    return build_alert_message(event, alert, kind=kind, scope=get_scope(rule), now=NOON + HOUR)
+    return build_alert_message(event, alert, scope=get_scope(rule), now=NOON + HOUR)
 
 
 def test_a_mail_says_what_is_wrong_and_opens_the_list(settings):

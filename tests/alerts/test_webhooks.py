@@ -8,15 +8,15 @@ from asgiref.sync import async_to_sync
 import pytest
 
 from copilot_admin.agent.fetching.posting import post
-from copilot_admin.alerts.deliveries import create_deliveries
-from copilot_admin.alerts.messages import build_test_message
-from copilot_admin.alerts.webhooks import (
+from copilot_admin.alerts.deliveries import (
     DeliveryResult,
     build_signature_headers,
+    create_deliveries,
     decrypt_secret,
     issue_secret,
     post_signed,
 )
+from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertWebhook
 from copilot_admin.settings import BASE_DIR

@@ -1,4 +1,4 @@
-"""Forms of alert rules and digests."""
+"""Forms of alert rules and weekly digests."""
 
 import re
 from typing import Any, ClassVar
@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.validators import MaxLengthValidator, validate_email
 from django.db.models import Q
+from django.utils.dates import WEEKDAYS
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,7 +16,7 @@ from copilot_admin.alerts.deliveries import can_send_mail
 from copilot_admin.alerts.rules import WINDOW_LABELS, RuleKind, Unit
 from copilot_admin.copilots.config_types import tag_fault
 from copilot_admin.copilots.tags import known_tags
-from copilot_admin.models import AlertRule, Copilot
+from copilot_admin.models import AlertDigest, AlertRule, Copilot
 from copilot_admin.models.alerts import MAX_MAIL_ADDRESS_LENGTH
 from copilot_admin.pricing.money import format_exact
 
@@ -101,14 +102,8 @@ class RuleForm(RecipientsForm):
     class Meta:
         model = AlertRule
         fields: ClassVar[list[str]] = [
-            "name",
-            "threshold",
-            "window",
-            "minimum",
-            *SCOPE,
-            *RECIPIENTS,
-            "muted_until",
-            "enabled",
+            *("name", "threshold", "window", "minimum", *SCOPE, *RECIPIENTS),
+            *("muted_until", "enabled"),
         ]
         widgets: ClassVar[dict[str, Any]] = {
             **RecipientsForm.WIDGETS,
@@ -153,3 +148,21 @@ class RuleForm(RecipientsForm):
         if kind.unit is Unit.PERCENT and threshold > 100:
             raise forms.ValidationError(_("Enter at most 100 %."), code="percent")
         return threshold
+
+
+class DigestForm(RecipientsForm):
+    weekday = forms.TypedChoiceField(
+        label=gettext_lazy("Day"), coerce=int, choices=list(WEEKDAYS.items())
+    )
+    hour = forms.TypedChoiceField(
+        label=gettext_lazy("Hour (UTC)"),
+        coerce=int,
+        choices=[(hour, f"{hour:02}:00") for hour in range(24)],
+        initial=7,
+    )
+
+    class Meta:
+        model = AlertDigest
+        fields: ClassVar[list[str]] = ["name", "weekday", "hour", *SCOPE, *RECIPIENTS, "enabled"]
+        widgets: ClassVar[dict[str, Any]] = RecipientsForm.WIDGETS
+        help_texts: ClassVar[dict[str, str | Promise]] = HELP

@@ -1,10 +1,14 @@
 """History: alerts, and the messages that were sent."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -12,8 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import is_reachable
-from copilot_admin.admin.alerts.sending import ButtonAdmin
-from copilot_admin.admin.common.base import ReadOnlyAdmin
+from copilot_admin.admin.common.base import ReadOnlyAdmin, post_only
 from copilot_admin.admin.common.html import chip, format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import retry_delivery
@@ -82,23 +85,20 @@ class AlertAdmin(ReadOnlyAdmin[Alert]):
         return format_time(alert.closed_at) or _("Still open")
 
     @admin.display(description=gettext_lazy("Notification"))
-    def notified(self, alert: Alert) -> SafeString:
-        """Return what became of the messages: a queued message isn't a delivered one."""
+    def notified(self, alert: Any) -> SafeString:
         if alert.told_at is None:
             return chip(_("Muted"))
-        if alert.n_failed:  # type: ignore[attr-defined]  # annotated
+        if alert.n_failed:
             return chip(_("Delivery failed"), "bad")
-        if alert.n_waiting:  # type: ignore[attr-defined]  # annotated
+        if alert.n_waiting:
             return chip(_("Sending"), "info")
-        return chip(_("Delivered"), "good") if alert.n_sent else chip(_("No recipients"), "warn")  # type: ignore[attr-defined]  # annotated
+        return chip(_("Delivered"), "good") if alert.n_sent else chip(_("No recipients"), "warn")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Alert]:
         rows = filter_visible(request.user, super().get_queryset(request))
+        states = {one: Q(deliveries__state=one) for one in DeliveryState}
         return rows.annotate(
-            **{
-                f"n_{state.value}": Count("deliveries", filter=Q(deliveries__state=state))
-                for state in DeliveryState
-            }
+            **{f"n_{one.value}": Count("deliveries", filter=states[one]) for one in states}
         )
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
@@ -122,38 +122,18 @@ class AlertAdmin(ReadOnlyAdmin[Alert]):
 
 
 @admin.register(AlertDelivery, site=site)
-class DeliveryAdmin(ButtonAdmin[AlertDelivery], ReadOnlyAdmin[AlertDelivery]):
-    buttons = {"again": "send_again"}
+class DeliveryAdmin(ReadOnlyAdmin[AlertDelivery]):
+    row_views = ("again",)
     change_form_template = "admin/copilot_admin/alertdelivery/change_form.html"
-    list_display = (
-        "subject",
-        "recipient",
-        "event",
-        "status_chip",
-        "attempts",
-        "answer_start",
-        "made",
-    )
-    columns = {
-        "subject": "grow",
-        "event": "wide",
-        "attempts": "num wide",
-        "answer_start": "medium",
-    }
+    list_display = ("subject", "recipient", "event", "status_chip", "attempts", "answer", "made")
+    columns = {"subject": "grow", "event": "wide", "attempts": "num wide", "answer": "medium"}
     list_filter = ("state", "event", "webhook")
     list_select_related = ("webhook",)
     search_fields = ("subject", "to")
     search_help_text = gettext_lazy("Subject or recipient")
     fields = (
-        "subject",
-        "recipient",
-        "event",
-        "status_chip",
-        "attempts",
-        "next_attempt",
-        "full_answer",
-        "made",
-        "message",
+        *("subject", "recipient", "event", "status_chip", "attempts", "next_attempt"),
+        *("full_answer", "made", "message"),
     )
     readonly_fields = fields
     actions = None
@@ -170,7 +150,7 @@ class DeliveryAdmin(ButtonAdmin[AlertDelivery], ReadOnlyAdmin[AlertDelivery]):
         return chip(state.label, TONES[state])
 
     @admin.display(description=gettext_lazy("Response"))
-    def answer_start(self, delivery: AlertDelivery) -> str:
+    def answer(self, delivery: AlertDelivery) -> str:
         return f"{delivery.status or ''} {delivery.answer[:60]}".strip()
 
     @admin.display(description=gettext_lazy("Response"))
@@ -189,18 +169,21 @@ class DeliveryAdmin(ButtonAdmin[AlertDelivery], ReadOnlyAdmin[AlertDelivery]):
     def message(self, delivery: AlertDelivery) -> SafeString:
         return format_html('<pre class="ca-code" tabindex="0" dir="auto">{}</pre>', delivery.body)
 
-    def may_press(self, request: HttpRequest, row: AlertDelivery) -> bool:
-        return bool(self.has_view_permission(request, row)) and request.user.has_perm(RULES)
-
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        context["may_retry"] = self.may_press(request, context["original"])
+        context["may_retry"] = request.user.has_perm(RULES)
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def send_again(self, request: HttpRequest, delivery: AlertDelivery) -> None:
+    @post_only
+    @transaction.atomic
+    def again_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        delivery = get_object_or_404(self.get_queryset(request), pk=pk)
+        if not (self.has_view_permission(request, delivery) and request.user.has_perm(RULES)):
+            raise PermissionDenied
         if retry_delivery(delivery):
             self.audit(request, Action.SENT, delivery, after={"event": delivery.event})
             messages.success(request, _("The message is being sent again."))
         else:
             messages.info(request, _("This delivery has changed. Check its status."))
+        return self.redirect_to(delivery)

@@ -1,42 +1,63 @@
-"""Alert rules: the kind is chosen first, then threshold, copilots and recipients."""
+"""Pages of alert rules, whose kind is chosen first, and of weekly digests."""
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.dates import WEEKDAYS
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
-from copilot_admin.admin.alerts.forms import RECIPIENTS, SCOPE, RuleForm
-from copilot_admin.admin.alerts.sending import ButtonAdmin, describe_scope
+from copilot_admin.admin.alerts.forms import RECIPIENTS, SCOPE, DigestForm, RuleForm
+from copilot_admin.admin.common.base import BaseAdmin, Row, post_only
 from copilot_admin.admin.common.html import chip
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.digests import create_digest, next_due
 from copilot_admin.alerts.messages import build_test_message, describe_condition
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import RuleKind
-from copilot_admin.models import Action, Alert, AlertRule
+from copilot_admin.models import Action, Alert, AlertDigest, AlertRule
 
 FOLDER = "admin/copilot_admin/alertrule"
 MAX_ALERTS = 10  # latest alerts on the page of a rule
 
 
-@admin.register(AlertRule, site=site)
-class RuleAdmin(ButtonAdmin[AlertRule]):
-    buttons = {"test": "send_test"}
-    change_form_template = f"{FOLDER}/change_form.html"
-    list_display = ("name", "watches", "condition", "about", "status")
-    columns = {"condition": "grow", "about": "wide"}
-    list_filter = ("enabled",)
+class NotifierAdmin(BaseAdmin[Row]):
     list_select_related = ("copilot", "webhook")
     search_fields = ("name",)
     search_help_text = gettext_lazy("Name")
     actions = None
+
+    @admin.display(description=gettext_lazy("Copilots"))
+    def about(self, owner: Any) -> str:
+        if owner.copilot is not None:
+            return str(owner.copilot.name)
+        return _("Tag: %(tag)s") % {"tag": owner.tag} if owner.tag else _("All copilots")
+
+    def note_sending(self, request: HttpRequest, action: Action, row: Row, count: int) -> None:
+        self.audit(request, action, row, after={"deliveries": count})
+        text = ngettext(
+            "%(n)d message is being sent. See Deliveries for the result.",
+            "%(n)d messages are being sent. See Deliveries for the results.",
+            count,
+        )
+        messages.success(request, text % {"n": count})
+
+
+@admin.register(AlertRule, site=site)
+class RuleAdmin(NotifierAdmin[AlertRule]):
+    row_views = ("test",)
+    change_form_template = f"{FOLDER}/change_form.html"
+    list_display = ("name", "watches", "condition", "about", "status")
+    columns = {"condition": "grow", "about": "wide"}
+    list_filter = ("enabled",)
     empty_icon = "bell"
     empty_state = gettext_lazy(
         "A rule sends a message about thumbs down, errors, a failing provider, unusually low usage "
@@ -58,10 +79,6 @@ class RuleAdmin(ButtonAdmin[AlertRule]):
         kind = RULE_KINDS.get(rule.kind)
         return describe_condition(kind, rule) if kind else ""
 
-    @admin.display(description=gettext_lazy("Copilots"))
-    def about(self, rule: AlertRule) -> str:
-        return describe_scope(rule)
-
     @admin.display(description=gettext_lazy("Status"))
     def status(self, rule: AlertRule) -> SafeString:
         if not rule.enabled:
@@ -77,25 +94,20 @@ class RuleAdmin(ButtonAdmin[AlertRule]):
     ) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
-        if _requested_kind(request) is None:
+        if _get_kind(request, None) is None:
             context = self.page_context(request, _("New alert rule"))
             context["kinds"] = RULE_KINDS.values()
             return TemplateResponse(request, f"{FOLDER}/choose.html", context)
         return super().add_view(request, form_url, extra_context)
 
     def get_form(
-        self,
-        request: HttpRequest,
-        obj: AlertRule | None = None,
-        change: bool = False,
-        **kwargs: Any,
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        kind = RULE_KINDS.get(obj.kind) if obj else _requested_kind(request)
-        kwargs["form"] = type("RuleFormOfKind", (RuleForm,), {"kind": kind})
+        kwargs["form"] = type("RuleFormOfKind", (RuleForm,), {"kind": _get_kind(request, obj)})
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: AlertRule | None = None) -> Any:
-        kind = RULE_KINDS.get(obj.kind) if obj else _requested_kind(request)
+        kind = _get_kind(request, obj)
         minimum = ["minimum"] if kind and kind.minimum_label else []
         return [
             (None, {"fields": ["name", "threshold", "window", *minimum]}),
@@ -104,9 +116,7 @@ class RuleAdmin(ButtonAdmin[AlertRule]):
             (_("Status"), {"fields": ["enabled", "muted_until"]}),
         ]
 
-    def save_model(
-        self, request: HttpRequest, obj: AlertRule, form: RuleForm, change: bool
-    ) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if form.kind is not None:
             obj.kind = form.kind.name
         obj.due_at = timezone.now()
@@ -116,16 +126,59 @@ class RuleAdmin(ButtonAdmin[AlertRule]):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         rule: AlertRule | None = context["original"]
-        context["kind"] = RULE_KINDS.get(rule.kind) if rule else _requested_kind(request)
+        context["kind"] = _get_kind(request, rule)
         if rule is not None:
             context["alerts"] = rule.alerts.order_by("-opened_at", "-pk")[:MAX_ALERTS]
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def send_test(self, request: HttpRequest, rule: AlertRule) -> None:
+    @post_only
+    @transaction.atomic
+    def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        rule = self.get_changeable(request, pk)
         sent = create_deliveries(rule, build_test_message(rule.name, timezone.now()))
-        self.audit(request, Action.TESTED, rule, after={"deliveries": len(sent)})
-        self.note_sending(request, len(sent))
+        self.note_sending(request, Action.TESTED, rule, len(sent))
+        return self.redirect_to(rule)
 
 
-def _requested_kind(request: HttpRequest) -> RuleKind | None:
-    return RULE_KINDS.get(request.GET.get("kind", ""))
+def _get_kind(request: HttpRequest, rule: AlertRule | None) -> RuleKind | None:
+    return RULE_KINDS.get(rule.kind if rule else request.GET.get("kind", ""))
+
+
+@admin.register(AlertDigest, site=site)
+class DigestAdmin(NotifierAdmin[AlertDigest]):
+    form = DigestForm
+    row_views = ("now",)
+    change_form_template = "admin/copilot_admin/alertdigest/change_form.html"
+    list_display = ("name", "about", "when", "status")
+    columns = {"about": "grow"}
+    fieldsets = (
+        (None, {"fields": ["name", ("weekday", "hour")]}),
+        (gettext_lazy("Copilots"), {"fields": [*SCOPE]}),
+        (gettext_lazy("Recipients"), {"fields": [*RECIPIENTS]}),
+        (gettext_lazy("Status"), {"fields": ["enabled"]}),
+    )
+    empty_icon = "mail"
+    empty_state = gettext_lazy(
+        "A digest is sent once a week: conversations, outcomes, feedback and cost, compared with "
+        "the week before."
+    )
+
+    @admin.display(description=gettext_lazy("Sent"))
+    def when(self, digest: AlertDigest) -> str:
+        day = WEEKDAYS.get(digest.weekday, "")
+        return _("%(day)s, %(hour)02d:00 UTC") % {"day": day, "hour": digest.hour}
+
+    @admin.display(description=gettext_lazy("Status"), ordering="enabled")
+    def status(self, digest: AlertDigest) -> SafeString:
+        return chip(_("On"), "good") if digest.enabled else chip(_("Off"))
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        obj.due_at = next_due(obj, timezone.now())
+        super().save_model(request, obj, form, change)
+
+    @post_only
+    @transaction.atomic
+    def now_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        digest = self.get_changeable(request, pk)
+        self.note_sending(request, Action.SENT, digest, len(create_digest(digest, timezone.now())))
+        return self.redirect_to(digest)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
+from django.db import transaction
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,13 +16,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import AnyHttpUrl, TypeAdapter
 
-from copilot_admin.admin.alerts.sending import ButtonAdmin
+from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.common.html import format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.agent.fetching.egress import Egress
-from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.deliveries import create_deliveries, issue_secret
 from copilot_admin.alerts.messages import build_test_message
-from copilot_admin.alerts.webhooks import issue_secret
 from copilot_admin.models import Action, AlertDelivery, AlertDigest, AlertRule, AlertWebhook
 
 FOLDER = "admin/copilot_admin/alertwebhook"
@@ -51,22 +51,18 @@ class WebhookForm(ModelForm[AlertWebhook]):
             text = _("Enter a URL such as https://hooks.example.com/alerts.")
             raise forms.ValidationError(text, code="url") from error
         if parsed.username or parsed.password:
-            raise forms.ValidationError(
-                _("Leave out user name and password: requests are authenticated by a signature."),
-                code="url",
-            )
+            text = _("Leave out user name and password: requests are authenticated by a signature.")
+            raise forms.ValidationError(text, code="url")
         if Egress(settings.FETCH_ALLOW).refuses(url):
-            raise forms.ValidationError(
-                _("This URL is in a private network. Allow it in COPILOT_FETCH_ALLOW first."),
-                code="private",
-            )
+            text = _("This URL is in a private network. Allow it in COPILOT_FETCH_ALLOW first.")
+            raise forms.ValidationError(text, code="private")
         return url
 
 
 @admin.register(AlertWebhook, site=site)
-class WebhookAdmin(ButtonAdmin[AlertWebhook]):
+class WebhookAdmin(BaseAdmin[AlertWebhook]):
     form = WebhookForm
-    buttons = {"test": "send_test", "secret": "replace_secret"}
+    row_views = ("test", "secret")
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "url", "made")
     columns = {"url": "grow"}
@@ -81,16 +77,12 @@ class WebhookAdmin(ButtonAdmin[AlertWebhook]):
     def made(self, webhook: AlertWebhook) -> SafeString | str:
         return format_time(webhook.made_at, "short")
 
-    def save_model(
-        self, request: HttpRequest, obj: AlertWebhook, form: WebhookForm, change: bool
-    ) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         if not change:
             request.issued_secret = issue_secret(obj)  # type: ignore[attr-defined]  # read in `response_add`
 
-    def response_add(
-        self, request: HttpRequest, obj: AlertWebhook, post_url_continue: str | None = None
-    ) -> HttpResponse:
+    def response_add(self, request: HttpRequest, obj: Any, *_: Any, **__: Any) -> HttpResponse:
         return self._secret_page(request, obj, request.issued_secret)  # type: ignore[attr-defined]  # set in `save_model`
 
     def render_change_form(
@@ -102,13 +94,20 @@ class WebhookAdmin(ButtonAdmin[AlertWebhook]):
             context["deliveries"] = sent[:MAX_DELIVERIES]
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def send_test(self, request: HttpRequest, webhook: AlertWebhook) -> None:
+    @post_only
+    @transaction.atomic
+    def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        webhook = self.get_changeable(request, pk)
         create_deliveries(webhook, build_test_message(webhook.name, timezone.now()))
         self.audit(request, Action.TESTED, webhook)
         text = _("The test is being sent. Reload the page to see the result.")
         messages.success(request, text)
+        return self.redirect_to(webhook)
 
-    def replace_secret(self, request: HttpRequest, webhook: AlertWebhook) -> HttpResponse:
+    @post_only
+    @transaction.atomic
+    def secret_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        webhook = self.get_changeable(request, pk)
         secret = issue_secret(webhook)
         self.log_change(request, webhook, "New secret.")  # and an audit entry
         return self._secret_page(request, webhook, secret)
@@ -122,11 +121,8 @@ class WebhookAdmin(ButtonAdmin[AlertWebhook]):
     def _secret_page(
         self, request: HttpRequest, webhook: AlertWebhook, secret: str
     ) -> HttpResponse:
-        context = {
-            **self.page_context(request, _("Webhook secret")),
-            "webhook": webhook,
-            "text": secret,
-        }
+        context = self.page_context(request, _("Webhook secret"))
+        context |= {"webhook": webhook, "text": secret}
         response = render(request, f"{FOLDER}/secret.html", context)
         response["Cache-Control"] = "no-store"
         return response

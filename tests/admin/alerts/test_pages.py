@@ -9,10 +9,9 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.alerts.deliveries import create_deliveries
+from copilot_admin.alerts.deliveries import create_deliveries, decrypt_secret
 from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
-from copilot_admin.alerts.webhooks import decrypt_secret
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Alert,
