@@ -22,11 +22,9 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots import live
 from copilot_admin.http.auth_throttle import FAILURES
 from copilot_admin.jobs.tasks import BACKGROUND
+from copilot_admin.limits.admission import REJECTIONS
 from copilot_admin.limits.cache import LIMIT_CACHE
-from copilot_admin.limits.concurrency import SLOTS
-from copilot_admin.limits.rate_limits import RATE_LIMITS
-from copilot_admin.limits.redis_client import LIMIT_REDIS
-from copilot_admin.limits.rejections import REJECTIONS
+from copilot_admin.limits.counters import LIMIT_REDIS, RATE_LIMITS, SLOTS
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.pricing.prices import clear_price_cache
 from copilot_admin.redaction import expressions

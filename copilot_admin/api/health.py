@@ -7,7 +7,7 @@ from django.http import HttpRequest, JsonResponse
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.http.errors import skip_request_log
-from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.counters import LIMIT_REDIS
 from copilot_admin.runs.open_run import is_draining
 from copilot_admin.storage.errors import find_disk_problem
 from copilot_admin.storage.schema import is_current

@@ -22,7 +22,7 @@ from copilot_admin.models import (
     RunState,
     TargetKind,
 )
-from copilot_admin.pricing.money import format_dollars
+from copilot_admin.pricing.cost import format_dollars
 
 MAX_COLUMNS = 6  # targets next to each other
 MAX_RUNS_READ = 200  # newest runs of a copilot, which are searched for columns

@@ -3,23 +3,24 @@
 Tokens and cost are known only when an answer ends, so a budget may be exceeded by what is running.
 """
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 from math import ceil
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.db.models import F, Max
 
-from copilot_admin.errors import TooManyRequests
+from copilot_admin.errors import TooManyRequests, Unavailable
 from copilot_admin.limits.cache import LIMIT_CACHE
-from copilot_admin.limits.concurrency import SLOTS
-from copilot_admin.limits.rate_limits import RATE_LIMITS
-from copilot_admin.limits.rejections import REJECTIONS
+from copilot_admin.limits.counters import RATE_LIMITS, SLOTS
 from copilot_admin.limits.rules import BudgetPeriod, LimitMeasure, LimitRule, RequestIdentity
 from copilot_admin.limits.usage import USAGE_CACHE, Budget, Usage, get_budgets
-from copilot_admin.models import LimitScope
-from copilot_admin.storage.writer import Deadline
+from copilot_admin.models import LimitRejection, LimitScope
+from copilot_admin.storage.writer import WRITER, Deadline
 
 _SLOT_RETRY_SECONDS = 5  # when an answer will end isn't known
 _SUBJECTS = {
@@ -53,12 +54,11 @@ class Admission:
     id: str = ""
     slots: tuple[LimitRule, ...] = ()
     budgets: tuple[Budget, ...] = ()
-    _has_ended: bool = False
 
     @property
     def is_open(self) -> bool:
-        """True until `end` has to be called."""
-        return bool(self.slots or self.budgets) and not self._has_ended
+        """True while `end` has to be called."""
+        return bool(self.slots or self.budgets)
 
     @property
     def counts_money(self) -> bool:
@@ -67,25 +67,16 @@ class Admission:
 
     async def end(self, usage: Usage | None = None) -> None:
         """Charge the answer and release the slots; a second call does nothing."""
-        if not self.is_open:
-            return
-        self._has_ended = True
+        slots, budgets, self.slots, self.budgets = self.slots, self.budgets, (), ()
         if usage is not None:
-            USAGE_CACHE.add(self.budgets, usage)
-        await SLOTS.release(self.id, self.slots)
+            USAGE_CACHE.add(budgets, usage)
+        await SLOTS.release(self.id, slots)
 
 
 async def admit_request(identity: RequestIdentity, *, id: str, deadline: Deadline) -> Admission:
-    """Admit a request if all of its limits have room.
-
-    Raises:
-        LimitExceeded: A limit is reached; the request holds nothing.
-        Unavailable: The database does not answer.
-    """
+    """Admit a request if all of its limits have room, or raise LimitExceeded and hold nothing."""
     await LIMIT_CACHE.refresh(deadline)
     rules = LIMIT_CACHE.get_rules(identity)
-    if not rules:
-        return Admission()
     now = datetime.now(UTC)
     slots = tuple(rule for rule in rules if rule.is_concurrency)
     admission = Admission(id, slots, get_budgets(rules, now))
@@ -130,15 +121,15 @@ def get_retry_seconds(retry_at: datetime, now: datetime) -> int:
 
 
 def _describe_limit(rule: LimitRule) -> str:
-    subject, kind = _SUBJECTS[rule.subject.scope], rule.kind
-    plural = "" if rule.maximum == 1 else "s"
-    if kind.period is None:
-        return f"{subject} has reached its limit of {rule.maximum:,} concurrent answer{plural}."
-    if kind.measure is LimitMeasure.REQUESTS:
-        amount = f"{rule.maximum:,} request{plural} per {kind.period.value}"
-        return f"{subject} has reached its limit of {amount}."
-    budget = "money" if rule.counts_money else "token"
-    return f"{subject} has used up its {budget} budget for {_WINDOWS[kind.period]}."
+    kind, plural = rule.kind, "" if rule.maximum == 1 else "s"
+    if kind.period is not None and kind.measure is not LimitMeasure.REQUESTS:
+        budget = "money" if rule.counts_money else "token"
+        used = f"has used up its {budget} budget for {_WINDOWS[kind.period]}"
+    elif kind.period is None:
+        used = f"has reached its limit of {rule.maximum:,} concurrent answer{plural}"
+    else:
+        used = f"has reached its limit of {rule.maximum:,} request{plural} per {kind.period.value}"
+    return f"{_SUBJECTS[rule.subject.scope]} {used}."
 
 
 def _describe_time(now: datetime, retry_at: datetime | None, zone: tzinfo) -> str:
@@ -149,3 +140,56 @@ def _describe_time(now: datetime, retry_at: datetime | None, zone: tzinfo) -> st
         return "in 1 second" if seconds == 1 else f"in {seconds} seconds"
     local = retry_at.astimezone(zone)
     return f"after {local:%-d %B %Y, %H:%M} {local.tzname()}"
+
+
+RETENTION = timedelta(days=7)
+MAX_ROWS = 10_000
+_MAX_PENDING = 200  # subjects of some seconds; the others are counted without a name
+_PERSONAL_SCOPES = (LimitScope.USER, LimitScope.ADDRESS)
+
+_Key = tuple[datetime, LimitScope, str, str]  # minute, subject and kind
+
+
+class Rejections:
+    """Rejections of this process that wait to be stored; a crash loses those of some seconds."""
+
+    def __init__(self) -> None:
+        self._pending: Counter[_Key] = Counter()
+
+    def add(self, rule: LimitRule, identity: RequestIdentity) -> None:
+        minute = datetime.now(UTC).replace(second=0, microsecond=0)
+        scope, id, kind = rule.subject.scope, rule.subject.id, rule.kind.key
+        is_hidden = scope in _PERSONAL_SCOPES and not identity.is_recorded
+        is_new = (minute, scope, id, kind) not in self._pending
+        if is_hidden or (is_new and len(self._pending) >= _MAX_PENDING):
+            id = ""
+        self._pending[minute, scope, id, kind] += 1
+
+    async def store(self) -> None:
+        """Store what waits and delete what is old; a periodic task, and the last act of a server."""
+        pending, self._pending = self._pending, Counter()
+        if not pending:
+            return
+        try:
+            await WRITER.run(partial(_store, pending))
+        except Unavailable:
+            self._pending.update(pending)
+
+
+def _store(pending: Counter[_Key]) -> None:
+    now = datetime.now(UTC)
+    for (minute, scope, id, kind), number in pending.items():
+        LimitRejection.objects.update_or_create(
+            minute=minute,
+            scope=scope,
+            subject=id,
+            kind=kind,
+            defaults={"number": F("number") + number, "last_at": now},
+            create_defaults={"number": number, "last_at": now},
+        )
+    LimitRejection.objects.filter(minute__lt=now - RETENTION).delete()
+    newest = LimitRejection.objects.aggregate(pk=Max("pk"))["pk"]
+    LimitRejection.objects.filter(pk__lte=newest - MAX_ROWS).delete()
+
+
+REJECTIONS = Rejections()

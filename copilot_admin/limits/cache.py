@@ -13,7 +13,6 @@ from copilot_admin.models import Copilot, LimitScope, SubjectLimits
 from copilot_admin.storage.writer import READER, Deadline
 
 CACHE_SECONDS = 5.0
-DEFAULT_ANONYMOUS_LIMITS: Limits = {"concurrent": 20, "requests_per_minute": 120}
 
 
 class LimitCache:
@@ -23,11 +22,7 @@ class LimitCache:
         self._limits: dict[LimitSubject, Limits] = {}
 
     async def refresh(self, deadline: Deadline) -> None:
-        """Load the limits again if another process may have changed them.
-
-        Raises:
-            Unavailable: The database does not answer.
-        """
+        """Load the limits again if another process may have changed them."""
         if self._clock() - self._loaded_at > CACHE_SECONDS:
             await READER.run(self.load, deadline)
 
@@ -36,11 +31,11 @@ class LimitCache:
         is_known = identity.key_id or identity.user or identity.is_trial
         rules: list[LimitRule] = []
         for subject in identity.subjects:
-            is_address = subject.scope is LimitScope.ADDRESS
-            limits = dict(get_anonymous_limits(subject.id)) if is_address and not is_known else {}
-            if not (is_address and is_known):
-                limits |= self._limits.get(LimitSubject(subject.scope), {})
-            rules += build_rules(subject, {**limits, **self._limits.get(subject, {})})
+            defaults = dict(self._limits.get(LimitSubject(subject.scope), {}))
+            if subject.scope is LimitScope.ADDRESS:  # the defaults are for anonymous callers
+                anonymous = get_anonymous_limits(subject.id)
+                defaults = {} if is_known else {**anonymous, **defaults}
+            rules += build_rules(subject, {**defaults, **self._limits.get(subject, {})})
         return tuple(rule for rule in rules if rule.applies_to(identity))
 
     def load(self) -> None:
@@ -60,13 +55,16 @@ def get_anonymous_limits(address: str = "") -> Limits:
     its reverse proxy.
     """
     is_shared = bool(address) and is_private(address) and not has_trusted_proxies()
-    explicit = {
-        "concurrent": settings.ANONYMOUS_CONCURRENT,
-        "requests_per_minute": settings.ANONYMOUS_PER_MINUTE,
+    has_defaults = settings.PRODUCTION and not is_shared
+    limits = {
+        "concurrent": (settings.ANONYMOUS_CONCURRENT, 20),
+        "requests_per_minute": (settings.ANONYMOUS_PER_MINUTE, 120),
     }
-    limits = dict(DEFAULT_ANONYMOUS_LIMITS) if settings.PRODUCTION and not is_shared else {}
-    limits |= {key: number for key, number in explicit.items() if number is not None}
-    return {key: number for key, number in limits.items() if number}
+    numbers = {
+        key: default if explicit is None and has_defaults else explicit
+        for key, (explicit, default) in limits.items()
+    }
+    return {key: number for key, number in numbers.items() if number}
 
 
 def has_trusted_proxies() -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -146,8 +146,7 @@ def to_nano_dollars(dollars: Decimal) -> int:
     return int(dollars * NANO)
 
 
-@dataclass(frozen=True, slots=True)
-class LimitWindow:
+class LimitWindow(NamedTuple):
     """One minute, day or month in UTC, up to and without `ends`."""
 
     begins: datetime

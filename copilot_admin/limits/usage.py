@@ -6,12 +6,12 @@ so each process counts the budgets of addresses alone, from its start.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 import time
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -36,8 +36,7 @@ _CACHE_QUERY_FACTOR = 20  # a query that takes a second is repeated every 20 sec
 _MAX_CACHED = 100_000  # subjects, about 40 MB: of anonymous addresses there is no end
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     rule: LimitRule
     window: LimitWindow
 
@@ -52,12 +51,7 @@ class Usage:
     unpriced: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.requests + other.requests,
-            self.tokens + other.tokens,
-            self.nano_usd + other.nano_usd,
-            self.unpriced + other.unpriced,
-        )
+        return Usage(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     def get(self, rule: LimitRule) -> int:
         if rule.kind.measure is LimitMeasure.TOKENS:

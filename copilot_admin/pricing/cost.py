@@ -3,7 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import CostConfidence, Outcome
@@ -26,8 +29,7 @@ UNKNOWN_COST = Cost(None, CostConfidence.UNKNOWN)
 ZERO_COST = Cost(Decimal(0), CostConfidence.EXACT)
 
 
-@dataclass(frozen=True, slots=True)
-class RunCost:
+class RunCost(NamedTuple):
     """Cost of a run, and the price of the model that answered."""
 
     cost: Cost
@@ -37,9 +39,7 @@ class RunCost:
     def price_fields(self) -> Mapping[str, Decimal | None]:
         """Copy of the price for the run's row: later changes of a price don't change the past."""
         kinds = ("input", "cached", "output", "reasoning")
-        return {
-            f"{kind}_price": getattr(self.price, kind) if self.price else None for kind in kinds
-        }
+        return {f"{kind}_price": getattr(self.price, kind, None) for kind in kinds}
 
 
 def calculate_cost(usage: Usage | None, price: Price | None) -> Cost:
@@ -50,11 +50,9 @@ def calculate_cost(usage: Usage | None, price: Price | None) -> Cost:
     """
     if usage is not None and usage.cost is not None:
         return Cost(usage.cost, CostConfidence.REPORTED)
-    if price is None:
-        return UNKNOWN_COST
-    if price.is_free:
+    if price is not None and price.is_free:
         return ZERO_COST
-    if usage is None:
+    if price is None or usage is None:
         return UNKNOWN_COST
     cached = min(usage.cached_tokens, usage.input_tokens)
     reasoning = min(usage.reasoning_tokens, usage.output_tokens)
@@ -117,14 +115,69 @@ def calculate_run_cost(
         return RunCost(ZERO_COST if is_free else calculate_cost(None, price), price)
     costs = []
     for usage in usages:
-        if usage.model:  # of a component, which doesn't report cached tokens
-            component_price = get_price(provider, usage.model, at)
-            cost = calculate_cost(usage, component_price)
-            is_reported = cost.confidence is CostConfidence.REPORTED
-            costs.append(cost if is_reported else mark_estimated(cost))
-        else:
-            costs.append(calculate_cost(usage, price))
+        cost = calculate_cost(usage, get_price(provider, usage.model, at) if usage.model else price)
+        # A model is named by a component, which doesn't report cached tokens.
+        if usage.model and cost.confidence is not CostConfidence.REPORTED:
+            cost = mark_estimated(cost)
+        costs.append(cost)
     cost = sum_costs(costs)
     if cost.confidence is CostConfidence.REPORTED:
         price = None  # nothing was calculated with it
     return RunCost(cost if outcome in _COMPLETE_OUTCOMES else mark_estimated(cost), price)
+
+
+_CENT = Decimal("0.01")
+_MIN_SHOWN = Decimal("0.000001")
+_DIGITS_BELOW_A_CENT = 2
+
+
+class FormattedCost(NamedTuple):
+    """Short text for a row, and a sentence with the whole amount."""
+
+    text: str
+    sentence: str
+
+
+def format_cost(amount: Decimal | None, confidence: str) -> FormattedCost:
+    if amount is None or confidence == CostConfidence.UNKNOWN:
+        sentence = _("Unknown: the model had no price, or its tokens were not counted.")
+        return FormattedCost(_("unknown"), sentence)
+    text = format_dollars(amount)
+    sentence = _("Exactly %(amount)s US dollars.")
+    if confidence == CostConfidence.REPORTED:
+        sentence = _("The provider charged %(amount)s US dollars.")
+    elif confidence == CostConfidence.ESTIMATED:
+        text, sentence = f"≈ {text}", _("Estimated: %(amount)s US dollars.")
+    return FormattedCost(text, sentence % {"amount": format_exact(amount)})
+
+
+def format_cost_sums(sums: Any) -> FormattedCost:
+    """Format the cost of several runs, such as those of a conversation or a turn."""
+    is_estimated = sums.cost_is_estimated
+    known = format_cost(
+        sums.cost if sums.cost or not sums.n_unpriced else None,
+        CostConfidence.ESTIMATED if is_estimated else CostConfidence.EXACT,
+    )
+    if not (sums.n_unpriced and sums.cost):
+        return known
+    sentence = _("%(known)s The cost of %(count)d more requests is unknown.")
+    return FormattedCost(
+        _("at least %(amount)s") % {"amount": known.text},
+        sentence % {"known": known.sentence, "count": sums.n_unpriced},
+    )
+
+
+def format_dollars(amount: Decimal) -> str:
+    """Format an amount with its significant digits: $12.30, $0.0042, < $0.000001."""
+    if amount and amount < _MIN_SHOWN:
+        return f"< ${_MIN_SHOWN:f}"
+    if not amount or amount >= _CENT:
+        return f"${amount.quantize(_CENT, ROUND_HALF_EVEN):,f}"
+    places = Decimal(1).scaleb(amount.adjusted() - _DIGITS_BELOW_A_CENT + 1)
+    return f"${amount.quantize(max(places, _MIN_SHOWN), ROUND_HALF_EVEN):f}"
+
+
+def format_exact(amount: Decimal) -> str:
+    """Format an amount with all digits but trailing zeros."""
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 import time
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -87,8 +87,7 @@ def add_demo_price(*, instance: Provider, created: bool, raw: bool, **_: object)
         ModelPrice.objects.create(provider=instance, model=MODEL, valid_from=_FIRST_DAY, **free)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnpricedModel:
+class UnpricedModel(NamedTuple):
     provider: Provider
     model: str
     copilots: tuple[str, ...]
@@ -106,7 +105,7 @@ def find_unpriced_models() -> tuple[UnpricedModel, ...]:
     rows = ModelPrice.objects.filter(valid_from__lte=today).order_by()
     priced = set(rows.values_list("provider_id", "model").distinct())
     found = [
-        UnpricedModel(provider=providers[pk], model=model, copilots=tuple(sorted(users[pk, model])))
+        UnpricedModel(providers[pk], model, tuple(sorted(users[pk, model])))
         for pk, model in users.keys() - priced
     ]
     return tuple(sorted(found, key=lambda one: (one.provider.name, one.model)))
@@ -116,12 +115,8 @@ def _get_documents() -> Iterator[tuple[str, int, Mapping[str, Any]]]:
     columns = ("name", "provider_id", "model", "model_choices", *PROVIDER_ROW_FIELDS)
     copilots = Copilot.objects.filter(deletion_requested_at=None).order_by()
     for name, provider_id, model, choices, *rows in copilots.values_list(*columns):
-        keys = {
-            "model": model,
-            "models": choices,
-            **dict(zip(PROVIDER_ROW_FIELDS, rows, strict=True)),
-        }
-        yield name, provider_id, keys
+        lists = zip(PROVIDER_ROW_FIELDS, rows, strict=True)
+        yield name, provider_id, {"model": model, "models": choices, **dict(lists)}
     live = copilots.filter(live__isnull=False)
     yield from live.values_list("name", "live__provider_id", "live__document")
 

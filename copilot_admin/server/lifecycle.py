@@ -17,8 +17,8 @@ from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs import tasks as background_tasks
-from copilot_admin.limits.redis_client import LIMIT_REDIS
-from copilot_admin.limits.rejections import REJECTIONS
+from copilot_admin.limits.admission import REJECTIONS
+from copilot_admin.limits.counters import LIMIT_REDIS
 from copilot_admin.runs.open_run import REJECTED_RUNS, interrupt_all, start_draining, stop_draining
 from copilot_admin.server.database_check import describe_database_error
 from copilot_admin.server.instance_lock import instance_lock

@@ -22,9 +22,8 @@ from copilot_admin.jobs.deletion import resume_deletions
 from copilot_admin.jobs.export_tasks import resume_exports
 from copilot_admin.jobs.removal import resume_removals
 from copilot_admin.jobs.tasks import end_lost_tasks
-from copilot_admin.limits.concurrency import SLOTS
-from copilot_admin.limits.redis_client import LIMIT_REDIS
-from copilot_admin.limits.rejections import REJECTIONS
+from copilot_admin.limits.admission import REJECTIONS
+from copilot_admin.limits.counters import LIMIT_REDIS, SLOTS
 from copilot_admin.privacy.erased_data import clean_spool, delete_old_digests
 from copilot_admin.privacy.retention import begin_pruning
 from copilot_admin.runs.open_run import (

@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 
 from copilot_admin.admin.transcripts.facts import present_outcome
 from copilot_admin.models import Run
-from copilot_admin.pricing.money import FormattedCost, format_cost, format_cost_sums, format_exact
+from copilot_admin.pricing.cost import FormattedCost, format_cost, format_cost_sums, format_exact
 from copilot_admin.rendering import text
 from copilot_admin.rendering.highlight import highlight
 from copilot_admin.storage.search_text import normalize

@@ -10,8 +10,7 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.asgi import application
-from copilot_admin.limits.concurrency import SLOTS
-from copilot_admin.limits.redis_client import LIMIT_REDIS, REDIS_AWAY
+from copilot_admin.limits.counters import LIMIT_REDIS, REDIS_AWAY, SLOTS
 from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.models import Copilot, DailyTotal, LimitScope, ModelPrice, Outcome, Run

@@ -7,10 +7,8 @@ from datetime import UTC, datetime
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.limits.admission import LimitExceeded
-from copilot_admin.limits.concurrency import SLOTS
-from copilot_admin.limits.rate_limits import RATE_LIMITS
-from copilot_admin.limits.rejections import REJECTIONS
+from copilot_admin.limits.admission import REJECTIONS, LimitExceeded
+from copilot_admin.limits.counters import RATE_LIMITS, SLOTS
 from copilot_admin.limits.rules import KINDS, NANO, LimitKind, LimitMeasure, get_window
 from copilot_admin.limits.usage import USAGE_CACHE, Usage
 from copilot_admin.models import LimitRejection, LimitScope
@@ -168,7 +166,7 @@ class TestRejections:
         assert self.load() == [(subject.scope.value, id, "requests_per_day", 1)]
 
     def test_rows_are_bounded_in_age_and_number(self, monkeypatch):
-        monkeypatch.setattr("copilot_admin.limits.rejections.MAX_ROWS", 2)
+        monkeypatch.setattr("copilot_admin.limits.admission.MAX_ROWS", 2)
         fields = {"scope": LimitScope.KEY, "kind": "concurrent", "number": 1}
         old, now = datetime(2020, 1, 1, tzinfo=UTC), datetime.now(UTC)
         LimitRejection.objects.create(**fields, minute=old, last_at=old)

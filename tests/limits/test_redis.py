@@ -8,10 +8,14 @@ from uuid import uuid4
 
 import pytest
 
-from copilot_admin.limits import concurrency, redis_client
-from copilot_admin.limits.concurrency import ConcurrencySlots
-from copilot_admin.limits.rate_limits import RateLimits
-from copilot_admin.limits.redis_client import KEY_PREFIX, REDIS_AWAY, LimitRedis
+from copilot_admin.limits import counters
+from copilot_admin.limits.counters import (
+    KEY_PREFIX,
+    REDIS_AWAY,
+    ConcurrencySlots,
+    LimitRedis,
+    RateLimits,
+)
 from copilot_admin.limits.rules import LimitRule, LimitSubject
 from copilot_admin.models import LimitScope
 from tests.limits.limiting import make_rule
@@ -53,7 +57,7 @@ def run(scenario: Callable[..., Awaitable[None]], *urls: str) -> None:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine isn't a Redis that is away."""
-    monkeypatch.setattr(redis_client, "REDIS_TIMEOUT_SECONDS", 20.0)
+    monkeypatch.setattr(counters, "REDIS_TIMEOUT_SECONDS", 20.0)
 
 
 @pytest.mark.redis
@@ -90,9 +94,9 @@ def test_slots_of_a_dead_worker_expire_and_those_of_others_are_renewed(patient, 
     slot = make_fresh_rule(concurrent=2)
 
     async def scenario(dead: Worker, other: Worker) -> None:
-        monkeypatch.setattr(concurrency, "LEASE_SECONDS", 0)
+        monkeypatch.setattr(counters, "LEASE_SECONDS", 0)
         assert await dead.acquire("a", slot)
-        monkeypatch.setattr(concurrency, "LEASE_SECONDS", 30)
+        monkeypatch.setattr(counters, "LEASE_SECONDS", 30)
         assert await other.acquire("b", slot) and await other.acquire("c", slot)
         assert not await other.acquire("d", slot)
         await other.release("b", slot)
@@ -105,7 +109,7 @@ def test_slots_of_a_dead_worker_expire_and_those_of_others_are_renewed(patient, 
 
 
 def test_each_worker_counts_alone_while_redis_is_away(caplog, monkeypatch):
-    caplog.set_level(logging.WARNING, "copilot_admin.limits.redis_client")
+    caplog.set_level(logging.WARNING, "copilot_admin.limits.counters")
 
     async def scenario(worker: Worker) -> None:
         assert await worker.acquire("a") and await worker.acquire("b")
@@ -125,7 +129,7 @@ def test_each_worker_counts_alone_while_redis_is_away(caplog, monkeypatch):
 
 @pytest.mark.redis
 def test_redis_is_used_again_when_it_answers(patient, caplog):
-    caplog.set_level(logging.WARNING, "copilot_admin.limits.redis_client")
+    caplog.set_level(logging.WARNING, "copilot_admin.limits.counters")
 
     async def scenario(worker: Worker) -> None:
         await worker.acquire("a")
@@ -142,7 +146,7 @@ def test_redis_is_used_again_when_it_answers(patient, caplog):
 
 
 def test_a_redis_that_hangs_costs_no_more_than_its_timeout(monkeypatch):
-    monkeypatch.setattr(redis_client, "REDIS_TIMEOUT_SECONDS", 0.01)
+    monkeypatch.setattr(counters, "REDIS_TIMEOUT_SECONDS", 0.01)
 
     class Hanging:
         async def eval(self, *_: object) -> int:

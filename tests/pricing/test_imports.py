@@ -10,11 +10,13 @@ from copilot_admin.models import ModelPrice
 from copilot_admin.pricing.imports import (
     PriceChange,
     PriceEffect,
+    PriceEntry,
+    PriceFile,
+    SkippedEntry,
     apply_plan,
     build_plan,
     select_prices,
 )
-from copilot_admin.pricing.litellm import PriceEntry, PriceFile, SkippedEntry
 from tests.factories import make_provider
 from tests.pricing.pricing import make_price, price
 

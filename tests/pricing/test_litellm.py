@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.pricing.litellm import (
+from copilot_admin.pricing.imports import (
     InvalidPriceFile,
     PriceEntry,
     PriceFile,

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from copilot_admin.pricing.money import FormattedCost, format_cost, format_cost_sums, format_dollars
+from copilot_admin.pricing.cost import FormattedCost, format_cost, format_cost_sums, format_dollars
 
 UNKNOWN = FormattedCost(
     text="unknown",

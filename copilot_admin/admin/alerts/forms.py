@@ -18,7 +18,7 @@ from copilot_admin.copilots.config_types import tag_fault
 from copilot_admin.copilots.tags import known_tags
 from copilot_admin.models import AlertDigest, AlertRule, Copilot
 from copilot_admin.models.alerts import MAX_MAIL_ADDRESS_LENGTH
-from copilot_admin.pricing.money import format_exact
+from copilot_admin.pricing.cost import format_exact
 
 MAX_MAIL_ADDRESSES = 20
 RECIPIENTS = ("mails", "webhook")

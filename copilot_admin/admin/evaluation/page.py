@@ -22,7 +22,7 @@ from copilot_admin.models import (
     TargetKind,
     TestCase,
 )
-from copilot_admin.pricing.money import format_dollars
+from copilot_admin.pricing.cost import format_dollars
 from copilot_admin.rendering.markdown import safe_html
 
 STARTED_TOGETHER = timedelta(seconds=10)

@@ -212,7 +212,7 @@ def _thumbs_down() -> Iterator[Task]:
 
 def _limits() -> Iterator[Task]:
     if found := find_near_limits():
-        names = [f"{one.name} ({one.percent}%)" for one in found]
+        names = [f"{name} ({percent}%)" for name, percent in found]
         title = ngettext(
             "%(n)d limit is nearly reached", "%(n)d limits are nearly reached", len(found)
         )

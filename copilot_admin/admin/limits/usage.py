@@ -1,9 +1,11 @@
 """Usage of limits: what is used now, as meters, nearly reached limits, and recent rejections."""
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from ipaddress import ip_address
+import re
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.db.models import Max, Min, Sum
@@ -12,76 +14,43 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.limits.subjects import get_names
+from copilot_admin.limits.admission import RETENTION
 from copilot_admin.limits.cache import has_trusted_proxies, is_private
-from copilot_admin.limits.concurrency import SLOTS
-from copilot_admin.limits.rate_limits import RATE_LIMITS
-from copilot_admin.limits.rejections import RETENTION
+from copilot_admin.limits.counters import RATE_LIMITS, SLOTS
 from copilot_admin.limits.rules import KINDS, NANO, LimitRule, Limits, LimitSubject, build_rules
 from copilot_admin.limits.usage import Usage, get_budgets, load_usage
-from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
+from copilot_admin.models import Copilot, EndpointKey, LimitRejection, LimitScope, SubjectLimits
+from copilot_admin.models.limits import MAX_LIMIT_SUBJECT_LENGTH
 
-NEAR_SHARE = 0.8
+NEAR_PERCENT = 80
 MAX_CHECKED = 50  # subjects; the page of limits has all
 MAX_SHOWN = 50  # rejections
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearLimit:
-    name: str
-    percent: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meter:
-    """Limit with its usage.
-
-    Attributes:
-        percent: At most 100; None for a limit that applies to each of several subjects.
-        note: Usage that the meter doesn't show; "" if there is none.
-    """
-
-    label: str
-    text: str
-    percent: int | None = None
-    note: str = ""
-
-    @property
-    def is_full(self) -> bool:
-        return self.percent is not None and self.percent >= 100
-
-    @property
-    def is_near(self) -> bool:
-        return self.percent is not None and 100 * NEAR_SHARE <= self.percent < 100
-
-
-def build_meter(rule: LimitRule, usage: tuple[int, int] | None) -> Meter:
-    """Return the meter of a rule; without usage, it applies to each of several subjects."""
+def build_meter(rule: LimitRule, usage: tuple[int, int] | None) -> dict[str, object]:
+    """Return a limit with its usage; without one, it applies to each of several subjects."""
     maximum = _format_amount(rule, rule.maximum)
     if usage is None:
-        text = _("%(maximum)s each") % {"maximum": maximum}
-        return Meter(label=rule.kind.label, text=text)
+        return {"label": rule.kind.label, "text": _("%(maximum)s each") % {"maximum": maximum}}
     used, unpriced = usage
-    values = {"used": _format_amount(rule, used), "maximum": maximum}
+    percent = min(100, 100 * used // rule.maximum)
     note = ngettext(
         "%(count)d answer isn't included: its model has no price.",
         "%(count)d answers aren't included: their models have no price.",
         unpriced,
     )
-    return Meter(
-        label=rule.kind.label,
-        text=_("%(used)s of %(maximum)s") % values,
-        percent=min(100, 100 * used // rule.maximum),
-        note=note % {"count": unpriced} if unpriced else "",
-    )
+    values = {"used": _format_amount(rule, used), "maximum": maximum}
+    return {
+        "label": rule.kind.label,
+        "text": _("%(used)s of %(maximum)s") % values,
+        "percent": percent,
+        "tone": "bad" if percent >= 100 else "warn" if percent >= NEAR_PERCENT else "",
+        "note": note % {"count": unpriced} if unpriced else "",
+    }
 
 
 def measure_usage(rules: Collection[LimitRule]) -> Mapping[LimitRule, tuple[int, int]]:
-    """Read what is used of rules; the database once for each subject and window.
-
-    Returns:
-        The amount, and for budgets of money the answers of unknown cost that it lacks.
-    """
+    """Read the used amount of rules, and of budgets of money the answers of unknown cost."""
     usage = {rule: (number, 0) for rule, number in async_to_sync(_count_now)(rules).items()}
     loaded: dict[object, Usage] = {}
     for budget in get_budgets(rules, datetime.now(UTC)):
@@ -97,18 +66,18 @@ async def _count_now(rules: Collection[LimitRule]) -> Mapping[LimitRule, int]:
     return counts | {rule: await SLOTS.count(rule) for rule in rules if rule.is_concurrency}
 
 
-def find_near_limits() -> list[NearLimit]:
-    """Find limits of single subjects that are used to 80 % or more, the fullest first."""
+def find_near_limits() -> list[tuple[str, int]]:
+    """Find subjects whose limits are used to 80 % or more, the fullest first, with the percent."""
     rules = [rule for subject, limits in _get_limits() for rule in build_rules(subject, limits)]
     usage = measure_usage(rules) if rules else {}
     fullest: dict[LimitSubject, int] = {}
     for rule in rules:
         percent = min(100, 100 * usage[rule][0] // rule.maximum)
-        if percent >= 100 * NEAR_SHARE:
+        if percent >= NEAR_PERCENT:
             fullest[rule.subject] = max(percent, fullest.get(rule.subject, 0))
     names = get_names(fullest)
     return [
-        NearLimit(name=names[subject], percent=percent)
+        (names[subject], percent)
         for subject, percent in sorted(fullest.items(), key=lambda one: -one[1])
         if subject in names
     ]
@@ -132,50 +101,94 @@ def _format_amount(rule: LimitRule, number: int) -> str:
     return f"${number_format(dollars.quantize(Decimal(1).scaleb(-places)), force_grouping=True)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RejectionRow:
-    subject: LimitSubject
-    name: str
-    limit: str
-    number: int
-    first_at: datetime
-    last_at: datetime
-
-
-def load_rejections() -> list[RejectionRow]:
+def load_rejections() -> list[dict[str, Any]]:
     """Load the rejections of the last days by subject and limit, the newest first."""
     found = (
         LimitRejection.objects.filter(minute__gte=timezone.now() - RETENTION)
-        .values_list("scope", "subject", "kind")
-        .annotate(total=Sum("number"), first=Min("minute"), last=Max("last_at"))
-        .order_by("-last")[:MAX_SHOWN]
+        .values("scope", "subject", "kind")
+        .annotate(number=Sum("number"), first_at=Min("minute"), last_at=Max("last_at"))
+        .order_by("-last_at")[:MAX_SHOWN]
     )
-    rows = [(LimitSubject(LimitScope(scope), id), *rest) for scope, id, *rest in found]
-    names = get_names({subject for subject, *_ in rows if subject.id})
+    subjects = [LimitSubject(LimitScope(row["scope"]), row["subject"]) for row in found]
+    names = get_names({subject for subject in subjects if subject.id})
     return [
-        RejectionRow(
-            subject=subject,
-            name=names.get(subject, _("Unknown") if subject.id else ""),
-            limit=KINDS[kind].label if kind in KINDS else kind,
-            number=number,
-            first_at=first_at,
-            last_at=last_at,
-        )
-        for subject, kind, number, first_at, last_at in rows
+        {
+            **row,
+            "subject": subject,
+            "name": names.get(subject, _("Unknown") if subject.id else ""),
+            "limit": KINDS[row["kind"]].label,
+        }
+        for row, subject in zip(found, subjects, strict=True)
     ]
 
 
-def get_advice(rejections: Collection[RejectionRow]) -> str:
+def get_advice(subjects: Iterable[LimitSubject]) -> str:
     """Return what to do about a reverse proxy whose address is limited; "" if there is none."""
-    proxy = next((row.subject for row in rejections if _may_be_proxy(row.subject)), None)
-    if proxy is None or has_trusted_proxies():
-        return ""
-    return _(
-        "Requests from the private IP address %(address)s were rejected, and no trusted proxies are "
-        "configured. If it is your reverse proxy, all its users share one limit: set "
-        "FORWARDED_ALLOW_IPS to the address of the proxy and restart the server."
-    ) % {"address": proxy.id}
+    for subject in subjects:
+        is_address = subject.scope is LimitScope.ADDRESS and bool(subject.id)
+        if is_address and is_private(subject.id) and not has_trusted_proxies():
+            return _(
+                "Requests from the private IP address %(address)s were rejected, and no trusted "
+                "proxies are configured. If it is your reverse proxy, all its users share one "
+                "limit: set FORWARDED_ALLOW_IPS to the address of the proxy and restart the server."
+            ) % {"address": subject.id}
+    return ""
 
 
-def _may_be_proxy(subject: LimitSubject) -> bool:
-    return subject.scope is LimitScope.ADDRESS and bool(subject.id) and is_private(subject.id)
+# Ids by scope; without one, the limits apply to each subject of the scope.
+_IDS: Mapping[str, re.Pattern[str]] = {
+    LimitScope.SERVER: re.compile(""),
+    LimitScope.COPILOT: re.compile("[1-9][0-9]{0,17}"),
+    LimitScope.KEY: re.compile("|[1-9][0-9]{0,17}"),
+    LimitScope.USER: re.compile(rf"|\S(.{{0,{MAX_LIMIT_SUBJECT_LENGTH - 2}}}\S)?"),
+    LimitScope.ADDRESS: re.compile("[0-9A-Fa-f:.]{0,45}"),
+}
+_ROW_SCOPES = (LimitScope.COPILOT, LimitScope.KEY)
+
+
+def parse_subject(text: str) -> LimitSubject | None:
+    """Parse a subject from a URL or form; None if it isn't valid. Reads no database."""
+    scope, _colon, id = text.partition(":")
+    if scope not in _IDS or not _IDS[scope].fullmatch(id) or not id.isprintable():
+        return None
+    if scope == LimitScope.ADDRESS and id:
+        try:
+            ip_address(id)
+        except ValueError:
+            return None
+    return LimitSubject(LimitScope(scope), id)
+
+
+def get_name(subject: LimitSubject) -> str | None:
+    """Return a subject's name for people; None if the copilot or key is gone. Reads the database."""
+    return get_names([subject]).get(subject)
+
+
+def get_names(subjects: Collection[LimitSubject]) -> Mapping[LimitSubject, str]:
+    """Return names for people, without copilots and keys that are gone; two queries at most."""
+    names = {subject: _name_without_row(subject) for subject in subjects}
+    ids = {
+        scope: [int(one.id) for one in subjects if one.scope is scope and one.id]
+        for scope in _ROW_SCOPES
+    }
+    if ids[LimitScope.COPILOT]:
+        rows = Copilot.objects.filter(pk__in=ids[LimitScope.COPILOT]).values_list("pk", "name")
+        names |= {LimitSubject(LimitScope.COPILOT, str(pk)): name for pk, name in rows}
+    if ids[LimitScope.KEY]:
+        keys = EndpointKey.objects.filter(pk__in=ids[LimitScope.KEY])
+        names |= {LimitSubject(LimitScope.KEY, str(key.pk)): str(key) for key in keys}
+    return {subject: name for subject, name in names.items() if name}
+
+
+def _name_without_row(subject: LimitSubject) -> str:
+    match subject.scope:
+        case LimitScope.SERVER:
+            return _("Whole server")
+        case LimitScope.COPILOT:
+            return ""
+        case LimitScope.KEY:
+            return "" if subject.id else _("Default per API key")
+        case LimitScope.USER:
+            return subject.id or _("Default per user")
+        case LimitScope.ADDRESS:
+            return subject.id or _("Default per IP address (anonymous callers)")

@@ -1,7 +1,6 @@
 """Pages of limits: all with their usage and rejections, and the form of one subject."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -13,13 +12,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from copilot_admin.admin.limits.forms import NOTES, LimitsForm, SubjectForm, is_without_users
-from copilot_admin.admin.limits.subjects import get_name, get_names, parse_subject
 from copilot_admin.admin.limits.usage import (
-    Meter,
     build_meter,
     get_advice,
+    get_name,
+    get_names,
     load_rejections,
     measure_usage,
+    parse_subject,
 )
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor
@@ -27,7 +27,7 @@ from copilot_admin.audit.parties import Subject as Audited
 from copilot_admin.audit.recording import record
 from copilot_admin.http.scope import get_client_network
 from copilot_admin.limits.cache import get_anonymous_limits, reload_on_commit
-from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.counters import LIMIT_REDIS
 from copilot_admin.limits.rules import Limits, LimitSubject, build_rules
 from copilot_admin.models import Action, Copilot, EndpointKey, LimitScope, SubjectLimits
 
@@ -36,27 +36,12 @@ VIEW = "copilot_admin.view_subjectlimits"
 FOLDER = "admin/copilot_admin/limits"
 MAX_SHOWN = 100  # subjects on the page
 MAX_CHOICES = 1000
-_DEFAULTS = (
-    LimitSubject(LimitScope.SERVER),
-    LimitSubject(LimitScope.KEY),
-    LimitSubject(LimitScope.USER),
-    LimitSubject(LimitScope.ADDRESS),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitedRow:
-    name: str
-    kind: str
-    url: str
-    meters: tuple[Meter, ...]
-    is_without_users: bool
+_DEFAULTS = tuple(LimitSubject(one) for one in LimitScope if one is not LimitScope.COPILOT)
 
 
 @site.page("limits/", name="limits", permissions=(VIEW, CHANGE), menu="Limits")
 @require_safe
 def limits_view(request: HttpRequest) -> HttpResponse:
-    """Show all limits with their usage, and recent rejections."""
     stored, rejections = _load_limits(), load_rejections()
     known = [*_DEFAULTS, *(one for one in stored if one not in _DEFAULTS)]
     context = {
@@ -65,7 +50,7 @@ def limits_view(request: HttpRequest) -> HttpResponse:
         "rows": list(_build_rows(known[:MAX_SHOWN], stored)),
         "hidden": max(0, len(known) - MAX_SHOWN),
         "rejections": rejections,
-        "advice": get_advice(rejections),
+        "advice": get_advice(row["subject"] for row in rejections),
         "problem": LIMIT_REDIS.problem,
         "may_change": request.user.has_perm(CHANGE),
         "choice": SubjectForm(
@@ -126,7 +111,7 @@ def _load_limits() -> dict[LimitSubject, Limits]:
 
 def _build_rows(
     subjects: Collection[LimitSubject], stored: Mapping[LimitSubject, Limits]
-) -> Iterable[LimitedRow]:
+) -> Iterator[dict[str, object]]:
     names = get_names(subjects)
     known = [one for one in subjects if one in names]
     limits = {one: stored.get(one, {}) for one in known}
@@ -135,24 +120,20 @@ def _build_rows(
         limits[every_address] = {**get_anonymous_limits(), **limits[every_address]}
     meters = _build_meters(limits)
     for subject in known:
-        yield LimitedRow(
-            name=names[subject],
-            kind=str(subject.scope.label) if subject.id else "",
-            url=f"{reverse('admin:limits_one')}?{urlencode({'whom': subject.name})}",
-            meters=meters[subject],
-            is_without_users=bool(meters[subject]) and is_without_users(subject),
-        )
+        yield {
+            "name": names[subject],
+            "kind": str(subject.scope.label) if subject.id else "",
+            "url": f"{reverse('admin:limits_one')}?{urlencode({'whom': subject.name})}",
+            "meters": meters[subject],
+            "is_without_users": meters[subject] and is_without_users(subject),
+        }
 
 
-def _build_meters(
-    limits: Mapping[LimitSubject, Limits],
-) -> Mapping[LimitSubject, tuple[Meter, ...]]:
+def _build_meters(limits: Mapping[LimitSubject, Limits]) -> dict[LimitSubject, list[object]]:
     rules = {subject: build_rules(subject, of) for subject, of in limits.items()}
     counted = [rule for one, of in rules.items() if one not in _DEFAULTS[1:] for rule in of]
     usage = measure_usage(counted)
-    return {
-        one: tuple(build_meter(rule, usage.get(rule)) for rule in of) for one, of in rules.items()
-    }
+    return {one: [build_meter(rule, usage.get(rule)) for rule in of] for one, of in rules.items()}
 
 
 @transaction.atomic

@@ -1,13 +1,14 @@
 """Prices of models per million tokens, valid from a day on."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
@@ -15,8 +16,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.common.html import chip
+from copilot_admin.admin.common.widgets import Text
 from copilot_admin.admin.pricing.form import (
     PRICES,
     ChosenPricesForm,
@@ -28,16 +30,18 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.audit.parties import Actor
 from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.models import ModelPrice, Provider
+from copilot_admin.pricing.cost import format_exact
 from copilot_admin.pricing.imports import (
     ImportPlan,
+    InvalidPriceFile,
     PriceEffect,
     apply_plan,
     build_plan,
+    dump_price_file,
     group_by_reason,
+    parse_price_file,
     select_prices,
 )
-from copilot_admin.pricing.litellm import InvalidPriceFile, dump_price_file, parse_price_file
-from copilot_admin.pricing.money import format_exact
 from copilot_admin.pricing.price_list import add_list_prices
 from copilot_admin.pricing.prices import find_unpriced_models
 
@@ -45,7 +49,6 @@ FOLDER = "admin/copilot_admin/modelprice"
 MAX_UNPRICED = 20  # models named above the list
 MAX_SHOWN = 200  # lines of a plan
 MAX_SKIPPED = 30  # entries named for each reason
-NONE = "–"  # noqa: RUF001  # a dash
 
 
 class StatusFilter(admin.SimpleListFilter):
@@ -53,11 +56,7 @@ class StatusFilter(admin.SimpleListFilter):
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        return [
-            ("now", _("Current")),
-            ("later", _("Future")),
-            ("past", _("Superseded")),
-        ]
+        return [("now", _("Current")), ("later", _("Future")), ("past", _("Superseded"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         match self.value():
@@ -70,20 +69,23 @@ class StatusFilter(admin.SimpleListFilter):
         return queryset
 
 
+def _price_column(kind: str, label: Text) -> Callable[[Any, ModelPrice], str]:
+    @admin.display(description=label, ordering=kind)
+    def format_price(_admin: Any, row: ModelPrice) -> str:
+        price: Decimal | None = getattr(row, kind)
+        return "–" if price is None else f"${format_exact(price)}"  # noqa: RUF001  # a dash
+
+    return format_price
+
+
 @admin.register(ModelPrice, site=site)
 class ModelPriceAdmin(BaseAdmin[ModelPrice]):
     form = PriceForm
     change_list_template = f"{FOLDER}/change_list.html"
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = (
-        "model",
-        "provider",
-        "valid_from",
-        "status",
-        "input_price",
-        "cached_price",
-        "output_price",
-        "reasoning_price",
+        *("model", "provider", "valid_from", "status"),
+        *("input_price", "cached_price", "output_price", "reasoning_price"),
     )
     list_select_related = ("provider",)
     list_filter = (StatusFilter, "provider")
@@ -111,27 +113,13 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
     def status(self, price: ModelPrice) -> SafeString:
         if price.valid_from > today():
             return chip(_("Future"), "info")
-        return (
-            chip(_("Superseded"))
-            if getattr(price, "is_past", False)
-            else chip(_("Current"), "good")
-        )
+        is_past = getattr(price, "is_past", False)
+        return chip(_("Superseded")) if is_past else chip(_("Current"), "good")
 
-    @admin.display(description=gettext_lazy("Input"), ordering="input")
-    def input_price(self, price: ModelPrice) -> str:
-        return _format(price.input)
-
-    @admin.display(description=gettext_lazy("Cached"), ordering="cached")
-    def cached_price(self, price: ModelPrice) -> str:
-        return _format(price.cached)
-
-    @admin.display(description=gettext_lazy("Output"), ordering="output")
-    def output_price(self, price: ModelPrice) -> str:
-        return _format(price.output)
-
-    @admin.display(description=gettext_lazy("Reasoning"), ordering="reasoning")
-    def reasoning_price(self, price: ModelPrice) -> str:
-        return _format(price.reasoning)
+    input_price = _price_column("input", gettext_lazy("Input"))
+    cached_price = _price_column("cached", gettext_lazy("Cached"))
+    output_price = _price_column("output", gettext_lazy("Output"))
+    reasoning_price = _price_column("reasoning", gettext_lazy("Reasoning"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ModelPrice]:
         prices: QuerySet[ModelPrice] = super().get_queryset(request)
@@ -159,11 +147,9 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         unpriced = find_unpriced_models() if self.has_view_permission(request) else ()
-        more = {
-            "unpriced": unpriced[:MAX_UNPRICED],
-            "n_more_unpriced": max(0, len(unpriced) - MAX_UNPRICED),
-        }
-        return super().changelist_view(request, {**(extra_context or {}), **more})
+        n_more = max(0, len(unpriced) - MAX_UNPRICED)
+        more = {"unpriced": unpriced[:MAX_UNPRICED], "n_more_unpriced": n_more}
+        return super().changelist_view(request, more)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -174,12 +160,11 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
             context["history"] = found.order_by("-valid_from")
         return super().render_change_form(request, context, *args, **kwargs)
 
+    @post_only
     def published_view(self, request: HttpRequest) -> HttpResponseBase:
         """Add the published prices of models in use that have none."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         models: defaultdict[Provider, list[str]] = defaultdict(list)
         for one in find_unpriced_models():
             models[one.provider].append(one.model)
@@ -199,11 +184,8 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
             raise PermissionDenied
         if "text" in request.POST:
             return self._import(request)
-        form = PriceFileForm(
-            request.POST or None,
-            request.FILES or None,
-            initial={"provider": request.GET.get("provider")},
-        )
+        initial = {"provider": request.GET.get("provider")}
+        form = PriceFileForm(request.POST or None, request.FILES or None, initial=initial)
         if request.method == "POST" and form.is_valid():
             try:
                 return self._show(request, form)
@@ -219,15 +201,9 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
         prices, skipped = select_prices(file, listed=listed, vendor=values["vendor"])
         plan = build_plan(provider, prices, day=values["day"], skipped=skipped)
         hidden = {"provider": provider.pk, "day": values["day"], "text": dump_price_file(prices)}
-        return self._page(
-            request,
-            "import_plan.html",
-            plan=plan,
-            provider=provider,
-            day=values["day"],
-            form=ChosenPricesForm(initial=hidden),
-            **_describe_plan(plan),
-        )
+        context = {**_describe_plan(plan), "provider": provider, "day": values["day"]}
+        form = ChosenPricesForm(initial=hidden)
+        return self._page(request, "import_plan.html", form=form, **context)
 
     def _import(self, request: HttpRequest) -> HttpResponseBase:
         form = ChosenPricesForm(request.POST)
@@ -251,7 +227,7 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
         return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_changelist"))
 
     def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
-        shared = {**self.admin_site.each_context(request), "title": _("Import prices")}
+        shared = self.page_context(request, _("Import prices"))
         return render(request, f"{FOLDER}/{template}", {**shared, **context})
 
 
@@ -269,7 +245,3 @@ def _describe_plan(plan: ImportPlan) -> dict[str, Any]:
             for reason, keys in group_by_reason(plan.skipped)
         ],
     }
-
-
-def _format(price: Decimal | None) -> str:
-    return NONE if price is None else f"${format_exact(price)}"

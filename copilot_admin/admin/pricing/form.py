@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.copilots.model_lists import ask_all, known_models
 from copilot_admin.models import ModelPrice, Provider
-from copilot_admin.pricing.litellm import MAX_FILE_BYTES
-from copilot_admin.pricing.money import format_exact
+from copilot_admin.pricing.cost import format_exact
+from copilot_admin.pricing.imports import MAX_FILE_BYTES
 
 PRICES = ("input", "cached", "output", "reasoning")
 
@@ -31,12 +31,7 @@ class PriceForm(ModelForm[ModelPrice]):
     class Meta:
         model = ModelPrice
         fields: ClassVar[list[str]] = [
-            "provider",
-            "model",
-            "valid_from",
-            *PRICES,
-            "exact_up_to",
-            "note",
+            *("provider", "model", "valid_from", *PRICES, "exact_up_to", "note")
         ]
         widgets: ClassVar[dict[str, forms.Widget]] = {
             "valid_from": _date_input(),

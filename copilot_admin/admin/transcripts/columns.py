@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import Conversation, EndUser, Rating, Run, Verdict
-from copilot_admin.pricing.money import format_cost_sums
+from copilot_admin.pricing.cost import format_cost_sums
 from copilot_admin.rendering.text import duration, number_text
 
 TONES: Mapping[str, str] = {Rating.GOOD: "good", Rating.MIXED: "warn", Rating.BAD: "bad"}

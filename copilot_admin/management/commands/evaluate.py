@@ -25,7 +25,7 @@ from copilot_admin.models import (
     TargetKind,
     TestCase,
 )
-from copilot_admin.pricing.money import format_dollars
+from copilot_admin.pricing.cost import format_dollars
 
 EXIT_PASSED, EXIT_FAILED, EXIT_ERROR = 0, 1, 2
 MAX_COST_DOLLARS = 10**12  # the column's range

@@ -13,16 +13,17 @@ from copilot_admin.copilots.model_lists import fetch_models, known_models
 from copilot_admin.jobs.costs import price_unknown_runs
 from copilot_admin.management.base import SanitizedCommand, get_provider, parse_date, read_file
 from copilot_admin.models import Action, CostConfidence, Provider
+from copilot_admin.pricing.cost import format_exact
 from copilot_admin.pricing.imports import (
+    MAX_FILE_BYTES,
     ImportPlan,
     PriceEffect,
     apply_plan,
     build_plan,
     group_by_reason,
+    parse_price_file,
     select_prices,
 )
-from copilot_admin.pricing.litellm import MAX_FILE_BYTES, parse_price_file
-from copilot_admin.pricing.money import format_exact
 from copilot_admin.pricing.prices import Price
 
 MAX_SKIPPED_NAMES = 5  # for each reason

@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
 from copilot_admin.limits.cache import LIMIT_CACHE
-from copilot_admin.limits.redis_client import LIMIT_REDIS
+from copilot_admin.limits.counters import LIMIT_REDIS
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity
 from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
 from tests.factories import make_copilot, make_key, make_user
@@ -26,7 +26,10 @@ HOSTILE = "<script>alert(1)</script>"
 
 def rows(client: Client) -> dict[str, list[tuple[str, str, int | None]]]:
     found = client.get(PAGE).context["rows"]
-    return {row.name: [(one.label, one.text, one.percent) for one in row.meters] for row in found}
+    return {
+        row["name"]: [(one["label"], one["text"], one.get("percent")) for one in row["meters"]]
+        for row in found
+    }
 
 
 def save(client: Client, whom: str, **limits: Any) -> Any:
@@ -113,13 +116,13 @@ def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
         for id in "abcd":
             async_to_sync(ask)(id, copilot_id=copilot.pk)
         page = operator.get(PAGE)
-    [row] = [one for one in page.context["rows"] if one.name == copilot.name]
-    assert [(one.text, one.percent, one.is_near, one.is_full) for one in row.meters] == [
-        ("4 of 5", 80, True, False),
-        ("4 of 4", 100, False, True),
-        ("$2.00 of $2.00", 100, False, True),
+    [row] = [one for one in page.context["rows"] if one["name"] == copilot.name]
+    assert [(one["text"], one["percent"], one["tone"]) for one in row["meters"]] == [
+        ("4 of 5", 80, "warn"),
+        ("4 of 4", 100, "bad"),
+        ("$2.00 of $2.00", 100, "bad"),
     ]
-    assert [bool(one.note) for one in row.meters] == [False, False, True]
+    assert [bool(one["note"]) for one in row["meters"]] == [False, False, True]
     text = page.content.decode()
     assert "ca-s-warn" in text
     assert "ca-s-bad" in text
@@ -156,7 +159,8 @@ def test_recent_rejections_are_listed_by_subject_and_limit(operator):
     reject("copilot", "99", days=1)
     page = operator.get(PAGE)
     found = [
-        (row.subject.scope, row.name, row.limit, row.number) for row in page.context["rejections"]
+        (row["subject"].scope, row["name"], row["limit"], row["number"])
+        for row in page.context["rejections"]
     ]
     assert found == [
         ("user", HOSTILE, "Tokens per day", 1),
