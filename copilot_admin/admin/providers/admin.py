@@ -3,22 +3,19 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.common.base import BaseAdmin, Fieldsets, without
+from copilot_admin.admin.common.base import BaseAdmin, Fieldsets, post_only, without
 from copilot_admin.admin.providers.connect import (
     MODEL_FIELD,
     CheckResult,
@@ -42,41 +39,20 @@ FOLDER = "admin/copilot_admin/provider"
 FULL = "full"  # of the add page: all settings instead of a vendor and a key
 # A change of one of these may lead to another server than the saved one.
 WHERE = frozenset({"kind", "base_url", "api_key", "clear_key", "api_key_env"})
+_ADVANCED = [
+    *("api_key_env", "tool_calling", ("streams", "merges_messages", "has_system_role")),
+    *(("connect", "first_token"), ("between_tokens", "total")),
+]
+_CLOUDS = [
+    *(("api_version", "deployment"), "uses_entra_id", ("tenant_id", "client_id")),
+    *(("organization", "project"), "region"),
+]
+_NETWORK = ["headers", "proxy", "ca_bundle", ("client_certificate", "client_key")]
 FIELDSETS: Fieldsets = [
     (None, {"fields": ["name", "kind", "base_url", "confirm_reroute", "api_key", "clear_key"]}),
-    (
-        gettext_lazy("Advanced"),
-        {
-            "classes": ["collapse"],
-            "fields": [
-                "api_key_env",
-                "tool_calling",
-                ("streams", "merges_messages", "has_system_role"),
-                ("connect", "first_token"),
-                ("between_tokens", "total"),
-            ],
-        },
-    ),
-    (
-        gettext_lazy("Clouds and accounts"),
-        {
-            "classes": ["collapse"],
-            "fields": [
-                ("api_version", "deployment"),
-                "uses_entra_id",
-                ("tenant_id", "client_id"),
-                ("organization", "project"),
-                "region",
-            ],
-        },
-    ),
-    (
-        gettext_lazy("Network"),
-        {
-            "classes": ["collapse"],
-            "fields": ["headers", "proxy", "ca_bundle", ("client_certificate", "client_key")],
-        },
-    ),
+    (gettext_lazy("Advanced"), {"classes": ["collapse"], "fields": _ADVANCED}),
+    (gettext_lazy("Clouds and accounts"), {"classes": ["collapse"], "fields": _CLOUDS}),
+    (gettext_lazy("Network"), {"classes": ["collapse"], "fields": _NETWORK}),
 ]
 VIEW_ONLY = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
 
@@ -86,7 +62,7 @@ class ProviderAdmin(BaseAdmin[Provider]):
     """The pages of providers."""
 
     form = ProviderForm
-    change_form_template = "admin/copilot_admin/provider/change_form.html"
+    change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "status", "n_models", "base_url", "key", "used_by")
     search_fields = ("name", "base_url")
     search_help_text = gettext_lazy("Name or URL")
@@ -122,10 +98,8 @@ class ProviderAdmin(BaseAdmin[Provider]):
         wrap, name = self.admin_site.admin_view, "copilot_admin_provider"
         return [
             path("connect/", wrap(self.connect_view), name=f"{name}_connect"),
-            path("check/", wrap(require_POST(self.check_view)), name=f"{name}_check"),
-            path(
-                "approve/<int:pk>/", wrap(require_POST(self.approve_view)), name=f"{name}_approve"
-            ),
+            path("check/", wrap(self.check_view), name=f"{name}_check"),
+            path("approve/<int:pk>/", wrap(self.approve_view), name=f"{name}_approve"),
             *super().get_urls(),
         ]
 
@@ -154,33 +128,34 @@ class ProviderAdmin(BaseAdmin[Provider]):
             "is_drawer": "drawer" in request.GET or "drawer" in request.POST,
         }
         is_part = "HX-Request" in request.headers
+        name = "connect_form" if is_part else "connect"
         if sent is None:
-            name = "connect_form" if is_part else "connect"
             return render(request, f"{FOLDER}/{name}.html", context)
         result = check_form(form, model=sent.get(MODEL_FIELD, ""))
         self._audit_check(request, form.instance, result)
         context |= {"result": result, "test_model": sent.get(MODEL_FIELD, "")}
         if result.error:
-            name = "check_result" if is_part else "connect"
-            return render(request, f"{FOLDER}/{name}.html", context)
-        provider = self._connect(request, build_connect_data(preset, sent), result)
+            template = "check_result" if is_part else "connect"
+            return render(request, f"{FOLDER}/{template}.html", context)
+        form = ProviderForm(build_connect_data(preset, sent))
+        form.is_valid()
+        with transaction.atomic():
+            provider = form.save(commit=False)
+            self.save_model(request, provider, form, change=False)
+            self.log_addition(request, provider, [{"added": {}}])
+        _record(request, provider, result)
         context |= {"provider": provider, "models": build_model_rows(provider, result.models)}
-        name = "connect_form" if is_part else "connect"
         response = render(request, f"{FOLDER}/{name}.html", context)
         response["HX-Retarget"], response["HX-Reswap"] = "#connect-drawer", "innerHTML"
         response["HX-Trigger"] = "provider-connected"
         return response
 
-    def check_view(self, request: HttpRequest) -> HttpResponseBase:
+    @post_only
+    def check_view(self, request: HttpRequest) -> HttpResponse:
         """Test the provider that the form on the page describes; nothing is saved."""
         given = request.GET.get("id", "")
-        provider: Provider | None = None
-        if given:
-            pk = int(given) if given.isascii() and given.isdecimal() and len(given) < 16 else 0
-            provider = get_object_or_404(Provider, pk=pk)
-            if not self.has_change_permission(request, provider):
-                raise PermissionDenied
-        elif not self.has_add_permission(request):
+        provider = self.get_changeable(request, given) if given.isdecimal() else None
+        if provider is None and not self.has_add_permission(request):
             raise PermissionDenied
         form = ProviderForm(request.POST, instance=provider)
         result = check_form(form, model=request.POST.get(MODEL_FIELD, ""))
@@ -190,16 +165,6 @@ class ProviderAdmin(BaseAdmin[Provider]):
         rows = build_model_rows(form.instance, result.models) if provider is not None else ()
         context = {"result": result, "models": rows}
         return render(request, f"{FOLDER}/check_result.html", context)
-
-    def _connect(self, request: HttpRequest, data: dict[str, Any], result: CheckResult) -> Provider:
-        form = ProviderForm(data)
-        form.is_valid()
-        with transaction.atomic():
-            provider = form.save(commit=False)
-            self.save_model(request, provider, form, change=False)
-            self.log_addition(request, provider, [{"added": {}}])
-        _record(request, provider, result)
-        return provider
 
     def _audit_check(self, request: HttpRequest, provider: Provider, result: CheckResult) -> None:
         works = not result.error
@@ -225,26 +190,22 @@ class ProviderAdmin(BaseAdmin[Provider]):
         form.editor = request.user
         return form
 
+    @post_only
     def approve_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Approve that another operator changes the URL of a provider."""
-        if not self.has_change_permission(request) or not isinstance(request.user, User):
-            raise PermissionDenied
         approval = get_object_or_404(RerouteApproval.objects.select_related("provider"), pk=pk)
         provider = approval.provider
-        if approval.requested_by_id == request.user.pk:
+        is_own = approval.requested_by_id == request.user.pk
+        if is_own or not self.has_change_permission(request, provider):
             raise PermissionDenied
         approval.approved_by = request.user
         approval.save(update_fields=["approved_by"])
         after = {"approved_url": approval.base_url, "requested_by": str(approval.requested_by)}
         self.audit(request, Action.CHANGED, provider, before={}, after=after)
         self.message_user(request, _("The new URL was approved."))
-        return HttpResponseRedirect(
-            reverse("admin:copilot_admin_provider_change", args=[provider.pk])
-        )
+        return self.redirect_to(provider)
 
-    def save_model(
-        self, request: HttpRequest, obj: Provider, form: ProviderForm, change: bool
-    ) -> None:
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         if form.rerouted:
             moved = {"base_url": obj.base_url, "live_copilots": form.rerouted}
@@ -259,14 +220,11 @@ class ProviderAdmin(BaseAdmin[Provider]):
         if form.url_note:
             self.message_user(request, form.url_note)
         if form.key_was_cleared or form.headers_were_cleared:
-            self.message_user(
-                request,
-                _(
-                    "The base URL, proxy or certificates now lead to another server, so the stored "
-                    "key and headers were deleted. Enter those of the new server."
-                ),
-                level=messages.WARNING,
+            text = _(
+                "The base URL, proxy or certificates now lead to another server, so the stored key "
+                "and headers were deleted. Enter those of the new server."
             )
+            self.message_user(request, text, level=messages.WARNING)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -287,14 +245,10 @@ class ProviderAdmin(BaseAdmin[Provider]):
         found = list(objs)
         uses = Q(provider__in=found) | Q(versions__provider__in=found)
         uses |= Q(versions__other_providers__provider__in=found)
-        counts = {
-            str(Provider._meta.verbose_name_plural): len(found),
-            str(ModelPrice._meta.verbose_name_plural): ModelPrice.objects.filter(
-                provider__in=found
-            ).count(),
-        }
+        n_prices = ModelPrice.objects.filter(provider__in=found).count()
+        counts = {_("providers"): len(found), **({_("prices"): n_prices} if n_prices else {})}
         users = list(map(str, Copilot.objects.filter(uses).distinct().by_name()))
-        return list(map(str, found)), {k: n for k, n in counts.items() if n}, set(), users
+        return list(map(str, found)), counts, set(), users
 
 
 def _record(request: HttpRequest, provider: Provider, result: CheckResult) -> None:

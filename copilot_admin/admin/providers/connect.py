@@ -56,74 +56,42 @@ MODEL_FIELD = "test_model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """Outcome of a check.
+    """Outcome of a check."""
 
-    Attributes:
-        model: The model that answered.
-        first_token_ms: Milliseconds to its first text.
-        models: The models that the provider lists.
-        error: What failed, with the provider's own words; empty if nothing did.
-        needs_model: Whether naming a model may help.
-    """
-
-    model: str = ""
-    first_token_ms: int = 0
-    models: tuple[str, ...] = ()
-    error: str = ""
-    needs_model: bool = False
-
-    @property
-    def seconds(self) -> str:
-        return f"{self.first_token_ms / 1000:.1f}"
+    model: str = ""  # that answered
+    seconds: float = 0  # to its first text
+    models: tuple[str, ...] = ()  # that the provider lists
+    error: str = ""  # with the provider's own words
+    needs_model: bool = False  # naming a model may help
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRow:
-    """A model as menus and tables show it; prices are dollars per million tokens."""
+    """A model as menus and tables show it; `price` is in dollars per million tokens."""
 
     id: str
-    window: int | None
+    context: str
     has_tools: bool
     has_vision: bool
-    input: Decimal | None = None
-    output: Decimal | None = None
-
-    @property
-    def context(self) -> str:
-        if self.window is None:
-            return ""
-        if self.window >= 1_000_000:
-            return f"{self.window // 1_000_000}M"
-        return f"{round(self.window / 1000)}k"
-
-    @property
-    def is_free(self) -> bool:
-        return self.input == 0 and self.output == 0
-
-    @property
-    def price(self) -> str:
-        if self.input is None or self.output is None:
-            return ""
-        return f"{_format_price(self.input)} / {_format_price(self.output)}"
-
-
-def _format_price(amount: Decimal) -> str:
-    cents = round(amount, 2)
-    return f"${cents:.2f}" if cents == amount else f"${amount.normalize():f}"
+    price: str
+    is_free: bool
 
 
 def build_model_rows(provider: Provider, models: tuple[str, ...]) -> tuple[ModelRow, ...]:
     """Return the chat models of a provider with what is known about them."""
     rows = ModelPrice.objects.filter(provider=provider, valid_from__lte=timezone.now().date())
-    prices = {row.model: row for row in rows.order_by("valid_from")}
+    prices = {
+        model: amounts
+        for model, *amounts in rows.order_by("valid_from").values_list("model", "input", "output")
+    }
     return tuple(
         ModelRow(
             id=model,
-            window=window_of(model) or _listed_window(provider, model),
+            context=_format_window(window_of(model) or _listed_window(provider, model)),
             has_tools=window_of(model) is not None and not takes_no_tools(model),
             has_vision=sees_images(model),
-            input=price.input if (price := prices.get(model)) else None,
-            output=price.output if price else None,
+            price=" / ".join(map(_format_price, prices.get(model, ()))),
+            is_free=model in prices and not any(prices[model]),
         )
         for model in models
         if not is_no_chat(model)
@@ -135,20 +103,19 @@ def _listed_window(provider: Provider, model: str) -> int | None:
     return entry.context_window if entry else None
 
 
-def check_provider(spec: ProviderSpec, *, model: str = "") -> CheckResult:
-    """Fetch the models of a provider and send one question to one of them.
-
-    Args:
-        spec: The provider.
-        model: The model to test; empty: one that chats.
-    """
-    try:
-        return async_to_sync(_check)(make_provider(spec), model)
-    except (RunError, ConfigurationError) as error:
-        return CheckResult(error=describe_error(error))
+def _format_window(tokens: int | None) -> str:
+    if tokens is None:
+        return ""
+    return f"{tokens // 1_000_000}M" if tokens >= 1_000_000 else f"{round(tokens / 1000)}k"
 
 
-async def _check(provider: ModelProvider, model: str) -> CheckResult:
+def _format_price(amount: Decimal) -> str:
+    cents = round(amount, 2)
+    return f"${cents:.2f}" if cents == amount else f"${amount.normalize():f}"
+
+
+async def check_provider(provider: ModelProvider, model: str) -> CheckResult:
+    """Fetch the models and send one question to one of them; "" is one that chats."""
     models: tuple[str, ...] = ()
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -161,8 +128,8 @@ async def _check(provider: ModelProvider, model: str) -> CheckResult:
             if not wanted:
                 text = _("The provider lists no chat model. Enter a model ID and try again.")
                 return CheckResult(models=models, error=text, needs_model=True)
-            ms = await _measure_first_token(provider, wanted)
-            return CheckResult(model=wanted, first_token_ms=ms, models=models or (wanted,))
+            seconds = await _measure_first_token(provider, wanted)
+            return CheckResult(model=wanted, seconds=seconds, models=models or (wanted,))
     except TimeoutError:
         text = _("No answer within %(seconds)d seconds. Check the URL and your network.")
         return CheckResult(models=models, error=text % {"seconds": TIMEOUT_SECONDS})
@@ -170,7 +137,7 @@ async def _check(provider: ModelProvider, model: str) -> CheckResult:
         return CheckResult(models=models, error=describe_error(error), needs_model=bool(models))
 
 
-async def _measure_first_token(provider: ModelProvider, model: str) -> int:
+async def _measure_first_token(provider: ModelProvider, model: str) -> float:
     call = ModelCall(
         model=model,
         messages=(
@@ -182,19 +149,15 @@ async def _measure_first_token(provider: ModelProvider, model: str) -> int:
     started = monotonic()
     async with aclosing(provider.stream(call)) as deltas:
         async for delta in deltas:
-            match delta:
-                case TextDelta() | ReasoningDelta() | ToolCall() | Finish():
-                    break
-    return round((monotonic() - started) * 1000)
+            if isinstance(delta, TextDelta | ReasoningDelta | ToolCall | Finish):
+                break
+    return monotonic() - started
 
 
 def spec_of_form(form: ProviderForm) -> ProviderSpec:
     """Return the provider that a valid form describes; its instance must not be saved afterwards.
 
     A stored key, or one in a variable, goes only to the servers that it was saved with.
-
-    Raises:
-        ConfigurationError: The key can't be read.
     """
     provider = form.instance
     if form.new_key is not None:
@@ -227,20 +190,17 @@ def check_form(form: ProviderForm, *, model: str = "") -> CheckResult:
     if errors:
         return CheckResult(error=" ".join(errors))
     try:
-        return check_provider(spec_of_form(form), model=model[:MAX_MODEL_CHARACTERS].strip())
-    except ConfigurationError as error:
-        return CheckResult(error=error.public)
+        provider = make_provider(spec_of_form(form))
+        return async_to_sync(check_provider)(provider, model[:MAX_MODEL_CHARACTERS].strip())
+    except (RunError, ConfigurationError) as error:
+        return CheckResult(error=describe_error(error))
 
 
 def describe_error(error: RunError | ConfigurationError) -> str:
     """Return the message of an error, with that of the provider if there is one."""
     words = getattr(error, "detail", "")
-    if not words:
-        return error.public
-    return _("%(sentence)s The provider answered: %(words)s") % {
-        "sentence": error.public,
-        "words": words,
-    }
+    text = _("%(sentence)s The provider answered: %(words)s")
+    return text % {"sentence": error.public, "words": words} if words else error.public
 
 
 def find_preset(name: str) -> Preset:
@@ -255,12 +215,8 @@ def build_connect_data(preset: Preset, sent: QueryDict | None = None) -> dict[st
         for name, field in blank.fields.items()
         if (value := blank.get_initial_for_field(field, name)) not in (None, "", False)
     }
-    data |= {
-        "name": free_name(preset.name, Provider),
-        "kind": preset.kind,
-        "base_url": preset.base_url,
-    }
-    data |= preset.values
+    data |= {"name": free_name(preset.name, Provider), "kind": preset.kind}
+    data |= {"base_url": preset.base_url, **preset.values}
     if sent is not None:
         names = (*preset.fields, "name")
         typed = {name: str(sent[name]) for name in names if name in sent}

@@ -3,8 +3,8 @@
 from contextlib import suppress
 from dataclasses import asdict
 import re
-from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, urlsplit
 
 from django import forms
 from django.conf import settings
@@ -15,17 +15,18 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.common.widgets import Text
 from copilot_admin.admin.providers.option_fields import (
     MASK,
     OptionFields,
     changed_options,
     initial_options,
-    masked_headers,
 )
 from copilot_admin.agent.fetching.addresses import check_base_url, correct_base_url
 from copilot_admin.agent.providers.clouds import AzureOpenAI, get_endpoint
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.agent.values.spec import Timeouts
+from copilot_admin.config.variables import check_http_url
 from copilot_admin.copilots.providers import (
     get_destination,
     key_variables,
@@ -41,9 +42,6 @@ from copilot_admin.copilots.rerouting import (
 from copilot_admin.errors import ConfigurationError, NotReady
 from copilot_admin.models import Provider
 
-if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
-
 MAX_TIMEOUT_SECONDS = 3600
 ENVIRONMENT_NAME = RegexValidator(
     r"^[A-Za-z_][A-Za-z0-9_]*\Z",
@@ -51,16 +49,10 @@ ENVIRONMENT_NAME = RegexValidator(
 )
 
 
-class _Timeout(forms.FloatField):
-    def __init__(self, label: "_StrPromise", help_text: "_StrPromise") -> None:
-        super().__init__(
-            label=label,
-            help_text=help_text,
-            required=False,
-            min_value=0.1,
-            max_value=MAX_TIMEOUT_SECONDS,
-            widget=forms.NumberInput(attrs={"step": "any"}),
-        )
+def _timeout(label: Text, help_text: Text) -> forms.FloatField:
+    widget = forms.NumberInput(attrs={"step": "any"})
+    options = {"required": False, "min_value": 0.1, "max_value": MAX_TIMEOUT_SECONDS}
+    return forms.FloatField(label=label, help_text=help_text, widget=widget, **options)
 
 
 class ProviderForm(ModelForm[Provider], OptionFields):
@@ -78,25 +70,18 @@ class ProviderForm(ModelForm[Provider], OptionFields):
     confirm_reroute = forms.BooleanField(
         label=_("Send the requests of live copilots to the new URL"), required=False
     )
-    connect = _Timeout(_("Connect timeout (s)"), _("Time to open a connection."))
-    first_token = _Timeout(_("First-token timeout (s)"), _("Time until the first words."))
-    between_tokens = _Timeout(_("Idle timeout (s)"), _("Longest pause within an answer."))
-    total = _Timeout(
-        _("Total timeout (s)"),
-        _("Time for one model call. A question with tools takes several."),
+    connect = _timeout(_("Connect timeout (s)"), _("Time to open a connection."))
+    first_token = _timeout(_("First-token timeout (s)"), _("Time until the first words."))
+    between_tokens = _timeout(_("Idle timeout (s)"), _("Longest pause within an answer."))
+    total = _timeout(
+        _("Total timeout (s)"), _("Time for one model call. A question with tools takes several.")
     )
 
     editor: AbstractBaseUser  # set by the admin
 
     class Meta:
         model = Provider
-        fields: ClassVar[list[str]] = [
-            "name",
-            "kind",
-            "base_url",
-            "api_key_env",
-            "tool_calling",
-        ]
+        fields: ClassVar[list[str]] = ["name", "kind", "base_url", "api_key_env", "tool_calling"]
         widgets: ClassVar[dict[str, forms.Widget]] = {
             "base_url": forms.TextInput(attrs={"inputmode": "url"})
         }
@@ -131,7 +116,7 @@ class ProviderForm(ModelForm[Provider], OptionFields):
             **asdict(Timeouts()),
             **self.instance.timeouts,
             **initial_options(self.instance.options),
-            "headers": masked_headers(self._stored_headers),
+            "headers": "\n".join(f"{name}: {MASK}" for name in self._stored_headers),
             **self.initial,
         }
         self.fields["kind"].choices = provider_kinds()  # type: ignore[attr-defined]  # a ChoiceField
@@ -142,18 +127,21 @@ class ProviderForm(ModelForm[Provider], OptionFields):
     def clean_base_url(self) -> str:
         """Accept the URL of a server, without a user name and password."""
         url: str = self.cleaned_data["base_url"].strip().rstrip("/")
-        parts = _parts(url)
-        if url and (parts is None or parts.scheme not in ("http", "https") or not parts.hostname):
-            raise forms.ValidationError(_("Enter the full URL, starting with https:// or http://"))
-        if parts is not None and parts.username is not None:
-            raise forms.ValidationError(
-                _("Remove user name and password from the URL. Use the API key field.")
-            )
+        if not url:
+            return url
+        try:
+            check_http_url(url)
+        except ValueError as error:
+            text = _("Enter the full URL, starting with https:// or http://")
+            raise forms.ValidationError(text) from error
+        if urlsplit(url).username is not None:
+            text = _("Remove user name and password from the URL. Use the API key field.")
+            raise forms.ValidationError(text)
         corrected = correct_base_url(url)
         if corrected != url:
             self.url_note = gettext("The base URL was shortened to %(url)s.") % {"url": corrected}
         try:
-            return check_base_url(corrected) if corrected else corrected
+            return check_base_url(corrected)
         except NotReady as error:
             raise forms.ValidationError(error.public) from error
 
@@ -161,10 +149,8 @@ class ProviderForm(ModelForm[Provider], OptionFields):
         """Reject variables that aren't for keys: their value would be sent to the provider."""
         name: str = self.cleaned_data["api_key_env"].strip()
         if name and not may_hold_key(name):
-            raise forms.ValidationError(
-                _("This variable can't hold a key. Use one of: %(names)s."),
-                params={"names": key_variables(name)},
-            )
+            text = _("This variable can't hold a key. Use one of: %(names)s.")
+            raise forms.ValidationError(text, params={"names": key_variables(name)})
         return name
 
     def clean(self) -> dict[str, Any]:
@@ -191,10 +177,10 @@ class ProviderForm(ModelForm[Provider], OptionFields):
             text = _("These live copilots use the new URL immediately: %(names)s. Confirm below.")
             self.add_error("base_url", forms.ValidationError(text, params={"names": names}))
             self.add_error("confirm_reroute", _("Confirm the change."))
-        elif settings.PROVIDER_APPROVAL and not is_approved(
-            stored, values["base_url"], self.editor
-        ):
-            request_approval(stored, values["base_url"], self.editor)
+            return
+        request = (stored, values["base_url"], self.editor)
+        if settings.PROVIDER_APPROVAL and not is_approved(*request):
+            request_approval(*request)
             text = _("Another operator must approve the new URL. Then save again.")
             self.add_error("base_url", forms.ValidationError(text, code="approval"))
 
@@ -235,13 +221,10 @@ class ProviderForm(ModelForm[Provider], OptionFields):
     @property
     def timeouts(self) -> dict[str, float]:
         """Return the timeouts that differ from the defaults, in seconds."""
-        usual = asdict(Timeouts())
-        given = {name: self.cleaned_data.get(name) for name in usual}
-        return {
-            name: value
-            for name, value in given.items()
-            if value is not None and value != usual[name]
+        given = {
+            name: (self.cleaned_data.get(name), usual) for name, usual in asdict(Timeouts()).items()
         }
+        return {name: one for name, (one, usual) in given.items() if one not in (None, usual)}
 
     @property
     def new_key(self) -> str | None:
@@ -263,12 +246,3 @@ class ProviderForm(ModelForm[Provider], OptionFields):
             self.fields["api_key"].help_text = _(
                 "Stored encrypted and never shown again. It is only sent to the base URL."
             )
-
-
-def _parts(url: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(url)
-        is_good = parts.port is None or parts.port > 0  # reading a bad port raises
-    except ValueError:
-        return None
-    return parts if is_good else None

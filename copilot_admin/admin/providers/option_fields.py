@@ -1,6 +1,6 @@
-"""Form fields of the options of a provider, and its request headers as text."""
+"""Form fields of the options of a provider."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 import re
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from copilot_admin.admin.common.widgets import Text
 from copilot_admin.agent.values.spec import ProviderOptions
 from copilot_admin.copilots.providers import OPTIONS, is_proxy_url
 from protocol.json import Json
@@ -19,38 +20,46 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110
 _RESERVED_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
 
 
+def _text(label: Text, help_text: Text = "", max_length: int = 100) -> forms.CharField:
+    return forms.CharField(label=label, required=False, max_length=max_length, help_text=help_text)
+
+
+def _switch(label: Text, help_text: Text) -> forms.BooleanField:
+    return forms.BooleanField(label=label, required=False, help_text=help_text)
+
+
+class _ServerFile(forms.CharField):
+    def __init__(self, label: Text, help_text: Text) -> None:
+        super().__init__(label=label, required=False, max_length=300, help_text=help_text)
+
+    def clean(self, value: Any) -> str:
+        path = str(super().clean(value))
+        if path and not Path(path).is_file():
+            raise forms.ValidationError(_("This file doesn't exist on the server."))
+        return path
+
+
 class OptionFields(forms.Form):
     """Fields with the names of `ProviderOptions`."""
 
-    api_version = forms.CharField(
-        label=_("API version"),
-        required=False,
-        max_length=40,
-        help_text=_("Azure: 2024-10-21. Leave empty for the v1 API."),
+    api_version = _text(
+        _("API version"), _("Azure: 2024-10-21. Leave empty for the v1 API."), max_length=40
     )
-    deployment = forms.CharField(
-        label=_("Deployment"),
-        required=False,
-        max_length=100,
-        help_text=_("Azure with an API version. Leave empty if it is named like the model."),
+    deployment = _text(
+        _("Deployment"),
+        _("Azure with an API version. Leave empty if it is named like the model."),
     )
-    uses_entra_id = forms.BooleanField(
-        label=_("Sign in with Entra ID"),
-        required=False,
-        help_text=_(
+    uses_entra_id = _switch(
+        _("Sign in with Entra ID"),
+        _(
             "Azure. With tenant and client, the API key is the client secret. Without them, the "
             "identity of this server is used."
         ),
     )
-    tenant_id = forms.CharField(label=_("Tenant ID"), required=False, max_length=100)
-    client_id = forms.CharField(label=_("Client ID"), required=False, max_length=100)
-    organization = forms.CharField(label=_("Organization"), required=False, max_length=100)
-    project = forms.CharField(
-        label=_("Project"),
-        required=False,
-        max_length=100,
-        help_text=_("Of OpenAI, or of Google Cloud."),
-    )
+    tenant_id = _text(_("Tenant ID"))
+    client_id = _text(_("Client ID"))
+    organization = _text(_("Organization"))
+    project = _text(_("Project"), _("Of OpenAI, or of Google Cloud."))
     region = forms.RegexField(
         r"^[a-z0-9-]+\Z",
         label=_("Region"),
@@ -68,77 +77,56 @@ class OptionFields(forms.Form):
             "never shown again. A line with dots keeps its value."
         ),
     )
-    proxy = forms.CharField(
-        label=_("Proxy"),
-        required=False,
-        max_length=300,
-        help_text=_(
+    proxy = _text(
+        _("Proxy"),
+        _(
             "http://proxy.example.com:3128. Leave empty to use HTTPS_PROXY, HTTP_PROXY and "
             "NO_PROXY of the server's environment."
         ),
-    )
-    ca_bundle = forms.CharField(
-        label=_("CA bundle"),
-        required=False,
         max_length=300,
-        help_text=_("Path of a PEM file on the server with the certificates to trust."),
     )
-    client_certificate = forms.CharField(
-        label=_("Client certificate"),
-        required=False,
-        max_length=300,
-        help_text=_("Path of a PEM file on the server, for mutual TLS."),
+    ca_bundle = _ServerFile(
+        _("CA bundle"), _("Path of a PEM file on the server with the certificates to trust.")
     )
-    client_key = forms.CharField(
-        label=_("Client key"),
-        required=False,
-        max_length=300,
-        help_text=_("Path of its key, unless the certificate file contains it."),
+    client_certificate = _ServerFile(
+        _("Client certificate"), _("Path of a PEM file on the server, for mutual TLS.")
     )
-    streams = forms.BooleanField(
-        label=_("Streams answers"),
-        required=False,
-        help_text=_("Turn off for servers that can't stream."),
+    client_key = _ServerFile(
+        _("Client key"), _("Path of its key, unless the certificate file contains it.")
     )
-    merges_messages = forms.BooleanField(
-        label=_("Merge adjacent messages"),
-        required=False,
-        help_text=_("For models whose messages must alternate between user and assistant."),
+    streams = _switch(_("Streams answers"), _("Turn off for servers that can't stream."))
+    merges_messages = _switch(
+        _("Merge adjacent messages"),
+        _("For models whose messages must alternate between user and assistant."),
     )
-    has_system_role = forms.BooleanField(
-        label=_("Has a system role"),
-        required=False,
-        help_text=_("Turn off for models without one. The prompt is sent in the first message."),
+    has_system_role = _switch(
+        _("Has a system role"),
+        _("Turn off for models without one. The prompt is sent in the first message."),
     )
 
     def clean_proxy(self) -> str:
-        proxy = str(self.cleaned_data["proxy"]).strip().rstrip("/")
+        proxy = str(self.cleaned_data["proxy"]).rstrip("/")
         if proxy and not is_proxy_url(proxy):
-            raise forms.ValidationError(
-                _(
-                    "Enter the full URL, without user name and password: "
-                    "http://proxy.example.com:3128. A proxy that needs them goes into HTTPS_PROXY."
-                )
+            text = _(
+                "Enter the full URL, without user name and password: "
+                "http://proxy.example.com:3128. A proxy that needs them goes into HTTPS_PROXY."
             )
+            raise forms.ValidationError(text)
         return proxy
 
-    def clean_ca_bundle(self) -> str:
-        return self._existing_file("ca_bundle")
-
-    def clean_client_certificate(self) -> str:
-        return self._existing_file("client_certificate")
-
-    def clean_client_key(self) -> str:
-        return self._existing_file("client_key")
-
     def clean_headers(self) -> dict[str, str]:
-        return parse_headers(str(self.cleaned_data["headers"]))
-
-    def _existing_file(self, name: str) -> str:
-        path = str(self.cleaned_data[name]).strip()
-        if path and not Path(path).is_file():
-            raise forms.ValidationError(_("This file doesn't exist on the server."))
-        return path
+        """Parse one header on each line."""
+        headers: dict[str, str] = {}
+        for line in filter(None, map(str.strip, self.cleaned_data["headers"].splitlines())):
+            name, colon, value = (part.strip() for part in line.partition(":"))
+            is_value = value == MASK or (value.isascii() and value.isprintable())
+            if not (colon and value and _HEADER_NAME.fullmatch(name) and is_value):
+                raise forms.ValidationError(_("Enter one header per line: Name: value"))
+            if name.lower() in _RESERVED_HEADERS:
+                text = _("The header %(name)s can't be set.")
+                raise forms.ValidationError(text, params={"name": name})
+            headers[name] = value
+        return headers
 
 
 def initial_options(options: Mapping[str, Json]) -> dict[str, Any]:
@@ -155,28 +143,3 @@ def changed_options(values: Mapping[str, Any]) -> dict[str, Json]:
         for name in sorted(OPTIONS)
         if name in values and values[name] != getattr(defaults, name)
     }
-
-
-def masked_headers(names: Iterable[str]) -> str:
-    """Return the text of the field for stored headers."""
-    return "\n".join(f"{name}: {MASK}" for name in names)
-
-
-def parse_headers(text: str) -> dict[str, str]:
-    """Return names and values of a text with one header on each line.
-
-    Raises:
-        ValidationError: A line is no header that may be set.
-    """
-    headers: dict[str, str] = {}
-    for line in filter(None, map(str.strip, text.splitlines())):
-        name, colon, value = (part.strip() for part in line.partition(":"))
-        is_value = value == MASK or (value.isascii() and value.isprintable())
-        if not (colon and value and _HEADER_NAME.fullmatch(name) and is_value):
-            raise forms.ValidationError(_("Enter one header per line: Name: value"))
-        if name.lower() in _RESERVED_HEADERS:
-            raise forms.ValidationError(
-                _("The header %(name)s can't be set."), params={"name": name}
-            )
-        headers[name] = value
-    return headers
