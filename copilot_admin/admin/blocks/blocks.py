@@ -1,43 +1,47 @@
 """An answer as a sequence of blocks: text, steps, artifacts, citations and calls, in their order."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any
 
+from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin import models
-from copilot_admin.admin.blocks.contents import (
-    PAGE_LIMITS,
-    DataExcerpt,
-    DisplayLimits,
-    build_excerpt,
-)
 from copilot_admin.admin.blocks.kinds import (
+    PAGE_LIMITS,
     ArtifactBlock,
     Block,
     CallBlock,
+    CallResult,
     CitationsBlock,
+    DataExcerpt,
+    DisplayLimits,
+    FileLine,
     FilesBlock,
     FoldBlock,
     Section,
     Source,
+    SourceResult,
     StepLine,
     StepsBlock,
     SuggestionsBlock,
     TextBlock,
+    build_excerpt,
 )
-from copilot_admin.admin.blocks.results import build_file_line, build_results
+from copilot_admin.agent.documents.document import PageNoun
+from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.agent.values.answer_request import CalledAfterData
-from copilot_admin.models import Event, EventType
+from copilot_admin.models import Event, EventType, Node
 from copilot_admin.rendering.charts import draw_chart
 from copilot_admin.rendering.tables import are_rows, build_table
 from copilot_admin.rendering.text import cell_text, duration
 from copilot_admin.transcripts.queries import CallView, RunView
 from protocol.data import split_rendered
-from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
+from protocol.json import Json, JsonObject, integer_of, list_of, object_of, objects_of, text_of
 from protocol.plain_text import html_text
 
 MAX_HTML = 200_000  # characters of an HTML artifact that are read for their text
@@ -58,18 +62,13 @@ def build_blocks(
 
 
 def _visible_events(run: RunView) -> list[Event]:
-    return sorted(
-        (
-            event
-            for event in run.events
-            if event.payload is not None and not (run.call is not None and _belongs_to_call(event))
-        ),
-        key=lambda event: (event.text_offset, event.ord),
-    )
-
-
-def _belongs_to_call(event: Event) -> bool:
-    return event.type == EventType.FUNCTION_CALL or _is_after_data(event)
+    shown = [
+        event
+        for event in run.events
+        if event.payload is not None
+        and not (run.call and (event.type == EventType.FUNCTION_CALL or _is_after_data(event)))
+    ]
+    return sorted(shown, key=lambda event: (event.text_offset, event.ord))
 
 
 def _is_after_data(event: Event) -> bool:
@@ -104,7 +103,9 @@ def _build_event(kind: str, payload: JsonObject, key: str, limits: DisplayLimits
             number = len(objects_of(payload.get("citations")))
             return CitationsBlock(tuple(_sources(payload, key, limits)), number)
         case EventType.TOOL:
-            return _tool(payload, key, limits)
+            values = {_("Arguments"): payload.get("arguments"), _("Result"): payload.get("result")}
+            name = text_of(payload.get("name"))
+            return _fold(key, "tool", values, limits, title=_("Tool:"), name=name)
         case EventType.COMPONENT:
             return _component(payload, key, limits)
         case EventType.REASONING:
@@ -123,7 +124,7 @@ def _build_event(kind: str, payload: JsonObject, key: str, limits: DisplayLimits
 def _fold(
     key: str, icon: str, values: Mapping[str, Json], limits: DisplayLimits, **more: Any
 ) -> FoldBlock:
-    """Return a fold with a section for each value; the first two are shown if empty, too."""
+    """Fold a section for each value; the first two are shown if empty, too."""
     sections = [
         Section(label=label, content=build_excerpt(value, key=f"{key}-{place}", limits=limits))
         for place, (label, value) in enumerate(values.items())
@@ -136,26 +137,17 @@ def _data(group: Sequence[tuple[str, JsonObject]], limits: DisplayLimits) -> Fol
     sections, kinds = [], Counter[str]()
     for key, payload in group:
         kind, instance, rest = split_rendered(text_of(payload.get("text")))
-        kinds[kind] += 1
+        kinds[f"¶{kind}"] += 1
         content = build_excerpt(rest, key=key, limits=limits)
         sections.append(Section(label=f"¶{kind} {instance}".rstrip(), content=content))
-    count = len(group)
+    title = ngettext("%(count)d data message", "%(count)d data messages", len(group))
     return FoldBlock(
         key=group[0][0],
         icon="layers",
-        title=ngettext("%(count)d data message", "%(count)d data messages", count)
-        % {"count": count},
-        facts=tuple(
-            f"¶{name} ({number})" if number > 1 else f"¶{name}" for name, number in kinds.items()
-        ),
+        title=title % {"count": len(group)},
+        facts=tuple(f"{name} ({n})" if n > 1 else name for name, n in kinds.items()),
         sections=tuple(sections),
     )
-
-
-def _tool(payload: JsonObject, key: str, limits: DisplayLimits) -> FoldBlock:
-    values = {_("Arguments"): payload.get("arguments"), _("Result"): payload.get("result")}
-    name = text_of(payload.get("name"))
-    return _fold(key, "tool", values, limits, title=_("Tool:"), name=name)
 
 
 def _component(payload: JsonObject, key: str, limits: DisplayLimits) -> FoldBlock:
@@ -165,7 +157,7 @@ def _component(payload: JsonObject, key: str, limits: DisplayLimits) -> FoldBloc
         _("Tokens"): payload.get("usage"),
         _("Metrics"): payload.get("metrics"),
     }
-    outputs, ms = _number(payload.get("outputs")), _number(payload.get("ms"))
+    outputs, ms = integer_of(payload.get("outputs")) or 0, integer_of(payload.get("ms")) or 0
     facts = (
         duration(ms),
         ngettext("%(count)d output", "%(count)d outputs", outputs) % {"count": outputs},
@@ -175,21 +167,18 @@ def _component(payload: JsonObject, key: str, limits: DisplayLimits) -> FoldBloc
     return _fold(key, "tool", values, limits, title=_("Tool:"), name=name, facts=facts, error=error)
 
 
-def _number(value: Json) -> int:
-    return value if isinstance(value, int) else 0
-
-
 def _step(payload: JsonObject, key: str, limits: DisplayLimits) -> StepLine:
     raw = list_of(payload.get("details"))
     details = [raw] if are_rows(raw) else raw
     artifacts = objects_of(payload.get("artifacts"))
-    values: dict[str, Json] = {
-        **{f"d{place}": one for place, one in enumerate(details[: limits.pieces])},
-        **{f"f{place}": one.get("content") for place, one in enumerate(artifacts[: limits.pieces])},
-    }
-    excerpts = (
-        build_excerpt(value, key=f"{key}-{part}", limits=limits) for part, value in values.items()
-    )
+    values: list[tuple[str, Json]] = [
+        *((f"d{place}", one) for place, one in enumerate(details[: limits.pieces])),
+        *(
+            (f"f{place}", one.get("content"))
+            for place, one in enumerate(artifacts[: limits.pieces])
+        ),
+    ]
+    excerpts = (build_excerpt(one, key=f"{key}-{part}", limits=limits) for part, one in values)
     return StepLine(
         message=text_of(payload.get("message")),
         is_warning=payload.get("eventType") != "INFO",
@@ -232,19 +221,15 @@ def _sources(payload: JsonObject, key: str, limits: DisplayLimits) -> Iterator[S
     for index, citation in enumerate(objects_of(payload.get("citations"))[: limits.pieces]):
         info = object_of(citation.get("source_info"))
         arguments = object_of(object_of(info.get("metadata")).get("input_args"))
-        place = " / ".join(
-            filter(None, (text_of(info.get("origin")), text_of(info.get("widget_id"))))
-        )
-        details = list(list_of(citation.get("details")))
-        part = f"{key}-c{index}"
+        parts = (text_of(info.get("origin")), text_of(info.get("widget_id")))
+        place, part = " / ".join(filter(None, parts)), f"{key}-c{index}"
+        shown = islice(arguments.items(), limits.pieces)
         yield Source(
             key=part,
             name=text_of(info.get("name")) or place or text_of(info.get("type")),
             place=place,
-            arguments=tuple(
-                (name, cell_text(value)) for name, value in islice(arguments.items(), limits.pieces)
-            ),
-            details=build_excerpt(details, key=part, limits=limits),
+            arguments=tuple((name, cell_text(value)) for name, value in shown),
+            details=build_excerpt(list(list_of(citation.get("details"))), key=part, limits=limits),
         )
 
 
@@ -257,3 +242,83 @@ def _call(run: RunView, call: CallView, limits: DisplayLimits) -> CallBlock:
         results=tuple(build_results(call.results, limits=limits)),
         after_data=any(map(_is_after_data, run.events)),
     )
+
+
+def build_results(messages: Iterable[Node], *, limits: DisplayLimits) -> Iterator[CallResult]:
+    """Yield function results until the limit of pieces is reached."""
+    left = limits.pieces
+    for message in messages:
+        if left <= 0:
+            return
+        # One more than is shown tells whether there is more.
+        wider = replace(limits, pieces=left + 1)
+        sources = tuple(islice(_read_sources(message, wider), wider.pieces))
+        yield CallResult(message=message, sources=sources[:left], goes_on=len(sources) > left)
+        left -= len(sources) + 1  # a message has a frame of its own
+
+
+def _read_sources(message: Node, limits: DisplayLimits) -> Iterator[SourceResult]:
+    data = message.data or {}
+    asked = objects_of(object_of(data.get("input_arguments")).get("data_sources"))
+    for index, raw in enumerate(list_of(data.get("data"))):
+        name = _source_name(asked[index]) if index < len(asked) else ""
+        yield from _read_source(object_of(raw), name, f"n{message.pk}-{index}", limits)
+
+
+def _read_source(
+    raw: JsonObject, name: str, key: str, limits: DisplayLimits
+) -> Iterator[SourceResult]:
+    if "error_type" in raw:
+        error = text_of(raw.get("content"))
+        yield SourceResult(name=name, error_type=text_of(raw["error_type"]), error=error)
+    elif "status" in raw:
+        yield SourceResult(
+            name=name,
+            status=text_of(raw["status"]),
+            message=text_of(raw.get("message")),
+            content=build_excerpt(_command_data(raw), key=key, limits=limits),
+        )
+    else:
+        for index, item in enumerate(objects_of(raw.get("items"))):
+            filename = text_of(object_of(item.get("data_format")).get("filename")) or name
+            if "url" in item:
+                yield SourceResult(name=filename, file=text_of(item["url"]))
+                continue
+            content = build_excerpt(item.get("content"), key=f"{key}-{index}", limits=limits)
+            yield SourceResult(name=filename, content=content)
+
+
+def _command_data(raw: JsonObject) -> Json:
+    more = {name: value for name, value in raw.items() if name not in ("status", "message")}
+    return more if more.keys() - {"data"} else raw.get("data")
+
+
+def _source_name(source: JsonObject) -> str:
+    parts = (text_of(source.get("origin")), text_of(source.get("id")))
+    return " / ".join(filter(None, parts)) or text_of(source.get("widget_uuid"))
+
+
+def build_file_line(payload: JsonObject) -> FileLine:
+    name, note, fault = (text_of(payload.get(key)) for key in ("name", "note", "fault"))
+    return FileLine(name=name, facts=tuple(_describe_file(payload)), note=note, fault=fault)
+
+
+def _describe_file(payload: JsonObject) -> Iterator[str]:
+    kind = text_of(payload.get("type"))
+    if kind:
+        yield kind.upper()
+    numbers = map(integer_of, list_of(payload.get("pixels")))
+    pixels = [number for number in numbers if number is not None]
+    if len(pixels) == 2:
+        yield _("%(width)d x %(height)d pixels") % {"width": pixels[0], "height": pixels[1]}
+    pages = integer_of(payload.get("pages"))
+    if pages is not None:
+        form = format_of(kind)
+        word = PageNoun.NONE if form is None else form.page_word
+        if word is PageNoun.SHEET:
+            yield ngettext("%(count)d sheet", "%(count)d sheets", pages) % {"count": pages}
+        elif word is PageNoun.PAGE or pages > 1:
+            yield ngettext("%(count)d page", "%(count)d pages", pages) % {"count": pages}
+    size = integer_of(payload.get("size"))
+    if size is not None:
+        yield filesizeformat(size)

@@ -1,15 +1,85 @@
-"""The kinds of blocks that an answer is made of; each names the template that draws it."""
+"""Blocks that an answer is made of, each with its template, and readable excerpts of data."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+import json
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from django.utils.safestring import SafeString
 
-from copilot_admin.admin.blocks.contents import DataExcerpt
 from copilot_admin.models import Node
 from copilot_admin.rendering.charts import DrawnChart
 from copilot_admin.rendering.markdown import safe_html
+from copilot_admin.rendering.tables import (
+    MAX_CELL,
+    MAX_ROWS,
+    MAX_ROWS_MORE,
+    DrawnTable,
+    are_rows,
+    build_table,
+)
+from copilot_admin.rendering.text import pretty_json
 from copilot_admin.transcripts.queries import CallView
+from protocol.json import Json, clean_json
+
+MAX_PIECES = 200  # each takes half a millisecond to draw
+MAX_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisplayLimits:
+    """Part of a value that is shown; a table starts at its row `first`."""
+
+    rows: int
+    cell: int
+    text: int
+    first: int = 0
+    pieces: int = MAX_PIECES  # of the results of a call, or of a list
+
+
+PAGE_LIMITS = DisplayLimits(rows=MAX_ROWS, cell=MAX_CELL, text=4_000)
+FULL_LIMITS = DisplayLimits(rows=MAX_ROWS_MORE, cell=5_000, text=1_000_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataExcerpt:
+    """A piece of data, or its beginning."""
+
+    key: str  # finds it again in its conversation, to show all of it
+    table: DrawnTable | None = None  # of data that is rows; `text` is then empty
+    text: str = ""
+    is_code: bool = False
+    is_cut: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return self.table is None and not self.text
+
+
+def build_excerpt(value: Json, *, key: str, limits: DisplayLimits = PAGE_LIMITS) -> DataExcerpt:
+    """Make JSON readable; a text that holds JSON is taken as that JSON."""
+    value = _unpack(value)
+    if are_rows(value):
+        table = build_table(value, most_rows=limits.rows, most_cell=limits.cell, first=limits.first)
+        return DataExcerpt(key=key, table=table, is_cut=table.is_cut)
+    if value is None or value == {} or value == []:
+        return DataExcerpt(key=key)
+    text = value if isinstance(value, str) else pretty_json(value)
+    is_code, is_cut = not isinstance(value, str), len(text) > limits.text
+    return DataExcerpt(key=key, text=text[: limits.text], is_code=is_code, is_cut=is_cut)
+
+
+def _unpack(value: Json) -> Json:
+    if isinstance(value, str) and len(value) <= MAX_PARSED and value.lstrip()[:1] in ("[", "{"):
+        try:
+            value = clean_json(json.loads(value))  # an escape may be half a character
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, Mapping) and len(value) == 1:
+        (only,) = value.values()
+        return only if are_rows(only) else value
+    return value
+
 
 FOLDER = "admin/copilot_admin/conversation/blocks"
 
@@ -28,8 +98,7 @@ class TextBlock:
         return safe_html(self.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepLine:
+class StepLine(NamedTuple):
     message: str
     is_warning: bool
     hidden: bool
@@ -56,8 +125,7 @@ class ArtifactBlock:
     source: str  # of an HTML artifact, as it was sent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     key: str
     name: str
     place: str
@@ -75,23 +143,15 @@ class CitationsBlock:
     number: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceResult:
-    """Data of one requested source.
+class SourceResult(NamedTuple):
+    """Data of one requested source."""
 
-    Attributes:
-        name: The requested source; empty when the call named none.
-        error: Why there is no data, in the client's words.
-        status: How a command to the client ended: success, error, warning.
-        file: The URL of a file, without its signature.
-    """
-
-    name: str = ""
+    name: str = ""  # empty when the call named none
     error_type: str = ""
-    error: str = ""
-    status: str = ""
+    error: str = ""  # in the client's words
+    status: str = ""  # of a command to the client: success, error, warning
     message: str = ""
-    file: str = ""
+    file: str = ""  # the URL without its signature
     content: DataExcerpt | None = None
 
     @property
@@ -99,8 +159,7 @@ class SourceResult:
         return bool(self.error_type or self.error) or self.status == "error"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallResult:
+class CallResult(NamedTuple):
     """A message with the results of one call; `goes_on` if it has more than is shown."""
 
     message: Node
@@ -114,11 +173,7 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallBlock:
-    """A function call that the client ran, and its results.
-
-    Attributes:
-        after_data: It changes something, and the model had read data in this turn.
-    """
+    """A function call that the client ran, and its results."""
 
     template: ClassVar[str] = f"{FOLDER}/call.html"
 
@@ -126,7 +181,7 @@ class CallBlock:
     call: CallView
     arguments: DataExcerpt
     results: tuple[CallResult, ...]
-    after_data: bool
+    after_data: bool  # it changes something, and the model had read data in this turn
 
     @property
     def unshown(self) -> int:
@@ -137,35 +192,27 @@ class CallBlock:
         return any(result.failed for result in self.results)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(NamedTuple):
     label: str
     content: DataExcerpt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldBlock:
-    """Work of the server or the model, folded: a tool call, a component, reasoning, data.
-
-    Attributes:
-        name: Of the tool, in code; `title` is the text before it.
-        facts: Such as the duration.
-        error: Why it failed.
-    """
+    """Work of the server or the model, folded: a tool call, a component, reasoning, data."""
 
     template: ClassVar[str] = f"{FOLDER}/fold.html"
 
     key: str
     icon: str
     title: str = ""
-    name: str = ""
-    facts: tuple[str, ...] = ()
+    name: str = ""  # of the tool, in code; `title` is the text before it
+    facts: tuple[str, ...] = ()  # such as the duration
     error: str = ""
     sections: tuple[Section, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileLine:
+class FileLine(NamedTuple):
     name: str
     facts: tuple[str, ...]
     note: str
@@ -186,13 +233,5 @@ class SuggestionsBlock:
     suggestions: tuple[str, ...]
 
 
-Block: TypeAlias = (
-    TextBlock
-    | StepsBlock
-    | ArtifactBlock
-    | CitationsBlock
-    | CallBlock
-    | FoldBlock
-    | FilesBlock
-    | SuggestionsBlock
-)
+_Small: TypeAlias = TextBlock | StepsBlock | FilesBlock | SuggestionsBlock
+Block: TypeAlias = _Small | ArtifactBlock | CitationsBlock | CallBlock | FoldBlock

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from copilot_admin.admin.blocks.blocks import build_blocks
-from copilot_admin.admin.blocks.contents import DisplayLimits
-from copilot_admin.admin.blocks.kinds import Block
+from copilot_admin.admin.blocks.kinds import Block, DisplayLimits
 from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.server_tools import result_text, title_of

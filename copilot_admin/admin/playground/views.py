@@ -15,8 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.blocks.blocks import build_blocks
-from copilot_admin.admin.blocks.contents import FULL_LIMITS
-from copilot_admin.admin.blocks.kinds import ArtifactBlock
+from copilot_admin.admin.blocks.kinds import FULL_LIMITS, ArtifactBlock
 from copilot_admin.admin.common.copilot_access import require_copilot_access
 from copilot_admin.admin.playground.ask import ask
 from copilot_admin.admin.playground.targets import ORIGIN, may_build, read_file, read_id

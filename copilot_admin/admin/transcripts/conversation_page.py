@@ -4,10 +4,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from uuid import UUID
 
-from copilot_admin.admin.blocks.blocks import build_blocks
-from copilot_admin.admin.blocks.contents import FULL_LIMITS, PAGE_LIMITS, DataExcerpt
-from copilot_admin.admin.blocks.kinds import Block, CallResult, StepsBlock, TextBlock
-from copilot_admin.admin.blocks.results import build_results
+from copilot_admin.admin.blocks.blocks import build_blocks, build_results
+from copilot_admin.admin.blocks.kinds import (
+    FULL_LIMITS,
+    PAGE_LIMITS,
+    Block,
+    CallResult,
+    DataExcerpt,
+    StepsBlock,
+    TextBlock,
+)
 from copilot_admin.admin.transcripts.pages import parse_id
 from copilot_admin.models import Conversation, Node, Outcome, Run, TurnState
 from copilot_admin.review.results import TurnReview
@@ -281,7 +287,7 @@ def find_content(turn: TurnView, key: str, *, first: int = 0) -> DataExcerpt | N
 def _walk_contents(value: object) -> Iterator[DataExcerpt]:
     if isinstance(value, DataExcerpt):
         yield value
-    elif isinstance(value, list | tuple | Iterator):
+    elif isinstance(value, list | tuple):
         for one in value:
             yield from _walk_contents(one)
     elif is_dataclass(value):

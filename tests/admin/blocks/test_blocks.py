@@ -7,17 +7,19 @@ from uuid import uuid4
 import pytest
 
 from copilot_admin.admin.blocks.blocks import build_blocks
-from copilot_admin.admin.blocks.contents import PAGE_LIMITS, DataExcerpt, build_excerpt
 from copilot_admin.admin.blocks.kinds import (
+    PAGE_LIMITS,
     ArtifactBlock,
     CallBlock,
     CitationsBlock,
+    DataExcerpt,
     FileLine,
     FilesBlock,
     FoldBlock,
     StepsBlock,
     SuggestionsBlock,
     TextBlock,
+    build_excerpt,
 )
 from copilot_admin.models import Event, EventType, Node, Outcome, Run
 from copilot_admin.transcripts.queries import CallView, RunView
