@@ -37,7 +37,7 @@ class Charged(Admission):
     async def end(self, usage: LimitUsage | None = None) -> None:
         if self.is_open:
             self.charges.append(usage)
-            self._has_ended = True
+            self.slots, self.budgets = (), ()
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.common.html import chip
-from copilot_admin.admin.common.widgets import Text
 from copilot_admin.admin.pricing.form import (
     PRICES,
     ChosenPricesForm,
@@ -69,7 +68,7 @@ class StatusFilter(admin.SimpleListFilter):
         return queryset
 
 
-def _price_column(kind: str, label: Text) -> Callable[[Any, ModelPrice], str]:
+def _price_column(kind: str, label: Any) -> Callable[[Any, ModelPrice], str]:
     @admin.display(description=label, ordering=kind)
     def format_price(_admin: Any, row: ModelPrice) -> str:
         price: Decimal | None = getattr(row, kind)
@@ -202,8 +201,8 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
         plan = build_plan(provider, prices, day=values["day"], skipped=skipped)
         hidden = {"provider": provider.pk, "day": values["day"], "text": dump_price_file(prices)}
         context = {**_describe_plan(plan), "provider": provider, "day": values["day"]}
-        form = ChosenPricesForm(initial=hidden)
-        return self._page(request, "import_plan.html", form=form, **context)
+        chosen = ChosenPricesForm(initial=hidden)
+        return self._page(request, "import_plan.html", form=chosen, **context)
 
     def _import(self, request: HttpRequest) -> HttpResponseBase:
         form = ChosenPricesForm(request.POST)

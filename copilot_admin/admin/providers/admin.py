@@ -198,7 +198,7 @@ class ProviderAdmin(BaseAdmin[Provider]):
         is_own = approval.requested_by_id == request.user.pk
         if is_own or not self.has_change_permission(request, provider):
             raise PermissionDenied
-        approval.approved_by = request.user
+        approval.approved_by_id = request.user.pk
         approval.save(update_fields=["approved_by"])
         after = {"approved_url": approval.base_url, "requested_by": str(approval.requested_by)}
         self.audit(request, Action.CHANGED, provider, before={}, after=after)

@@ -15,7 +15,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.widgets import Text
 from copilot_admin.admin.providers.option_fields import (
     MASK,
     OptionFields,
@@ -49,9 +48,13 @@ ENVIRONMENT_NAME = RegexValidator(
 )
 
 
-def _timeout(label: Text, help_text: Text) -> forms.FloatField:
+def _timeout(label: Any, help_text: Any) -> forms.FloatField:
     widget = forms.NumberInput(attrs={"step": "any"})
-    options = {"required": False, "min_value": 0.1, "max_value": MAX_TIMEOUT_SECONDS}
+    options: dict[str, Any] = {
+        "required": False,
+        "min_value": 0.1,
+        "max_value": MAX_TIMEOUT_SECONDS,
+    }
     return forms.FloatField(label=label, help_text=help_text, widget=widget, **options)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.widgets import Text
 from copilot_admin.agent.values.spec import ProviderOptions
 from copilot_admin.copilots.providers import OPTIONS, is_proxy_url
 from protocol.json import Json
@@ -20,16 +19,16 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110
 _RESERVED_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
 
 
-def _text(label: Text, help_text: Text = "", max_length: int = 100) -> forms.CharField:
+def _text(label: Any, help_text: Any = "", max_length: int = 100) -> forms.CharField:
     return forms.CharField(label=label, required=False, max_length=max_length, help_text=help_text)
 
 
-def _switch(label: Text, help_text: Text) -> forms.BooleanField:
+def _switch(label: Any, help_text: Any) -> forms.BooleanField:
     return forms.BooleanField(label=label, required=False, help_text=help_text)
 
 
 class _ServerFile(forms.CharField):
-    def __init__(self, label: Text, help_text: Text) -> None:
+    def __init__(self, label: Any, help_text: Any) -> None:
         super().__init__(label=label, required=False, max_length=300, help_text=help_text)
 
     def clean(self, value: Any) -> str:

@@ -85,7 +85,8 @@ class PasswordResetView(account.PasswordResetView):  # type: ignore[misc]
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not settings.EMAIL_HOST:
             raise Http404
-        return super().dispatch(request, *args, **kwargs)
+        response: HttpResponse = super().dispatch(request, *args, **kwargs)
+        return response
 
 
 @require_POST
