@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from math import ceil
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -72,20 +73,8 @@ class Metric:
         return (value - self.limit) * self.direction < 0
 
 
-def _count(
-    key: str,
-    label: str | Promise,
-    *,
-    direction: int = 0,
-    filters: Mapping[str, str] | None = None,
-) -> Metric:
-    return Metric(
-        key=key,
-        label=label,
-        aggregate=lambda counts: int(counts[key]),
-        direction=direction,
-        filters=filters,
-    )
+def _count(key: str, label: str | Promise, **options: Any) -> Metric:
+    return Metric(key=key, label=label, aggregate=lambda counts: int(counts[key]), **options)
 
 
 def _share(part: Number, whole: Number) -> float | None:
@@ -145,21 +134,19 @@ ERRORS = Metric(
     limit=0.02,
     filters={"outcome": "any-failed"},
 )
-P50 = Metric(
-    key="p50",
-    label=_("First words, p50"),
-    short="p50",
-    unit=Unit.SECONDS,
-    aggregate=_first_words(0.5),
-    direction=-1,
-)
-P95 = Metric(
-    key="p95",
-    label=_("First words, p95"),
-    short="p95",
-    unit=Unit.SECONDS,
-    aggregate=_first_words(0.95),
-    direction=-1,
+P50, P95 = (
+    Metric(
+        key=key,
+        label=label,
+        short=key,
+        unit=Unit.SECONDS,
+        aggregate=_first_words(share),
+        direction=-1,
+    )
+    for key, label, share in (
+        ("p50", _("First words, p50"), 0.5),
+        ("p95", _("First words, p95"), 0.95),
+    )
 )
 COST = Metric(key="cost", label=_("Cost"), unit=Unit.DOLLARS, aggregate=_cost)
 CONVERSATIONS = _count("conversations", _("Conversations"), direction=1, filters={})

@@ -1,7 +1,7 @@
 """The period of a page of analytics, and the one that it is compared with. Days are in UTC."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
@@ -12,6 +12,7 @@ LENGTHS = ("1", "7", "30", "90")  # days, today included
 DEFAULT_LENGTH = "30"
 OWN = "own"
 MAX_DAYS = 730
+MIN_DAY = date(1970, 1, 1)
 # Longer periods are shown by weeks: a chart of three series then has 120 bars, which can be told apart.
 MAX_SHOWN_BY_DAY = 40 * DAY
 
@@ -45,7 +46,7 @@ class Period:
         name: One of `LENGTHS`, or `OWN`.
         now: Whole days, today included.
         before: As many days before; if `now` includes today, its last day ends at this hour too.
-        by: The requested resolution; None: the one that suits the length.
+        by: The requested resolution, if any.
         is_wrong: The given dates are not valid; this is the default period.
     """
 
@@ -93,39 +94,31 @@ class Period:
 def read_period(given: Mapping[str, str], *, at: datetime) -> Period:
     """Read the period of a URL: `days`, or dates `since` and `until`, both included; and `by`."""
     today = at.astimezone(UTC).date()
-    since, until = given.get("since", "").strip(), given.get("until", "").strip()
-    by = {one.value: one for one in (Resolution.DAY, Resolution.WEEK)}.get(given.get("by", ""))
-    if since or until:
-        found = _of_dates(since, until, at=at) or _period(
-            DEFAULT_LENGTH, today - (int(DEFAULT_LENGTH) - 1) * DAY, today, at=at, is_wrong=True
-        )
-        return replace(found, by=by)
-    name = given.get("days", "")
-    is_known = name in LENGTHS
-    length = name if is_known else DEFAULT_LENGTH
-    first = today - (int(length) - 1) * DAY
-    usual = _period(length, first, today, at=at, is_wrong=bool(name) and not is_known)
-    return replace(usual, by=by)
+    since, until, name = (given.get(key, "").strip() for key in ("since", "until", "days"))
+    has_dates = bool(since or until)
+    length = name if name in LENGTHS and not has_dates else DEFAULT_LENGTH
+    dates = _read_dates(since, until, today) if has_dates else None
+    first, last = dates or (today - (int(length) - 1) * DAY, today)
+    now = Span(_midnight(first), _midnight(last) + DAY)
+    so_far = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
+    offset = now.end - now.first
+    return Period(
+        name=OWN if dates else length,
+        now=now,
+        before=Span(now.first - offset, min(now.end, so_far) - offset),
+        by={one.value: one for one in (Resolution.DAY, Resolution.WEEK)}.get(given.get("by", "")),
+        is_wrong=dates is None and (has_dates or name not in ("", *LENGTHS)),
+    )
 
 
-def _of_dates(since: str, until: str, *, at: datetime) -> Period | None:
-    today = at.astimezone(UTC).date()
+def _read_dates(since: str, until: str, today: date) -> tuple[date, date] | None:
     try:
         last = min(date.fromisoformat(until), today) if until else today
         first = date.fromisoformat(since) if since else last
-        if not (first <= last and (last - first).days < MAX_DAYS):
-            return None
-        return _period(OWN, first, last, at=at)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
-
-
-def _period(name: str, first: date, last: date, *, at: datetime, is_wrong: bool = False) -> Period:
-    now = Span(_midnight(first), _midnight(last) + DAY)
-    length = now.end - now.first
-    so_far = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
-    before = Span(now.first - length, min(now.end, so_far) - length)
-    return Period(name=name, now=now, before=before, is_wrong=is_wrong)
+    is_valid = MIN_DAY <= first <= last and (last - first).days < MAX_DAYS
+    return (first, last) if is_valid else None
 
 
 def _midnight(day: date) -> datetime:

@@ -42,12 +42,9 @@ Groups = dict[tuple[Any, ...], Counts]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Part of the traffic; None and empty values mean all.
+    """Part of the traffic by ids of copilots and users; None and empty values mean all.
 
-    Attributes:
-        copilots: Ids.
-        version: Number; 0 is the version of requests that no version answered.
-        users: Ids of end users.
+    `version` 0 is the version of requests that no version answered.
     """
 
     copilots: Sequence[int] | None = None
@@ -80,9 +77,8 @@ class RollupSource:
 
     def total(self, span: Span) -> Counts:
         cut = Span(span.end.replace(hour=0), span.end)
-        days = _group(_days(self._daily(), span), ())
-        hours = _group(_hours(HourlyUsage.objects.filter(self.scope.condition), cut), ())
-        return add_counts([*days.values(), *hours.values()])
+        hours = _hours(HourlyUsage.objects.filter(self.scope.condition), cut)
+        return add_counts([_sum(_days(self._daily(), span)), _sum(hours)])
 
     def series(self, period: Period) -> Mapping[datetime, Counts]:
         """Return the counts of each slot that has any, by its begin."""
@@ -94,16 +90,14 @@ class RollupSource:
 
     def groups(self, span: Span, *names: str) -> Groups:
         """Return the counts by some of `copilot_id`, `version` and `model`."""
-        rows = DailyUsage.objects.filter(self.scope.condition) if "model" in names else None
-        return _group(_days(self._daily() if rows is None else rows, span), names)
+        by_model = DailyUsage.objects.filter(self.scope.condition)
+        return _group(_days(by_model if "model" in names else self._daily(), span), names)
 
     def costs_by_model(self, period: Period) -> Mapping[tuple[datetime, str], float]:
-        name = "hour" if period.is_hourly else "begun"
-        rows: QuerySet[Any] = (
-            _hours(HourlyUsage.objects.filter(self.scope.condition), period.now)
-            if period.is_hourly
-            else _with_begin(_days(DailyUsage.objects, period.now), period)
-        )
+        if period.is_hourly:
+            name, rows = "hour", _hours(HourlyUsage.objects, period.now)
+        else:
+            name, rows = "begun", _with_begin(_days(DailyUsage.objects, period.now), period)
         sums = rows.filter(self.scope.condition).values_list(name, "model").annotate(Sum("cost"))
         return {
             (at if period.is_hourly else _slot(period, at), model): float(cost)
@@ -119,8 +113,12 @@ class RollupSource:
                 for outcome in sorted(ERRORS)
                 if counts[outcome]
             }
+        errors: dict[tuple[datetime, str], int] = defaultdict(int)
         rows = _hours(ErrorUsage.objects.filter(self.scope.of_copilots), period.now)
-        return _by_slot(period, rows.values_list("hour", "code").annotate(Sum("number")))
+        for hour, code, number in rows.values_list("hour", "code").annotate(Sum("number")):
+            if number > 0:
+                errors[period.slot_of(hour), code] += number
+        return errors
 
     def users(self, period: Period) -> tuple[int | None, Mapping[datetime, int]]:
         """Return the number of distinct callers, in all and in each day or week."""
@@ -131,7 +129,8 @@ class RollupSource:
         rows = _with_begin(self._callers(period.now), period)
         found = dict(_count_pairs(rows.values("begun", "principal").distinct(), _USERS))
         total = found.pop(None, 0)
-        return total, {_slot(period, _to_date(day)): number for day, number in found.items()}
+        days = {date.fromisoformat(str(day)): number for day, number in found.items()}
+        return total, {_slot(period, day): number for day, number in days.items()}
 
     def users_before(self, span: Span) -> int | None:
         if self.scope.is_partial:
@@ -178,8 +177,9 @@ def load_marks(scope: Scope, span: Span) -> list[tuple[Criterion, int, int]]:
     return [(one, *found[one.pk]) for one in Criterion.objects.filter(pk__in=found)]
 
 
-def _hours(rows: "QuerySet[Any]", span: Span) -> "QuerySet[Any]":
-    return rows.filter(hour__gte=span.first, hour__lt=span.end).order_by()
+def _hours(rows: Any, span: Span) -> "QuerySet[Any]":
+    found: QuerySet[Any] = rows.filter(hour__gte=span.first, hour__lt=span.end)
+    return found.order_by()
 
 
 def _days(rows: "Any", span: Span) -> "QuerySet[Any]":
@@ -187,10 +187,11 @@ def _days(rows: "Any", span: Span) -> "QuerySet[Any]":
     return found.order_by()
 
 
+def _sum(rows: "QuerySet[Any]") -> Counts:
+    return _counts(rows.aggregate(**_SUMS), COUNTED)
+
+
 def _group(rows: "QuerySet[Any]", names: Sequence[str]) -> Groups:
-    if not names:
-        sums = rows.aggregate(**_SUMS)
-        return {(): _counts(sums, COUNTED)}
     found = rows.values(*names).annotate(**_SUMS)
     return {tuple(row[name] for name in names): _counts(row, COUNTED) for row in found}
 
@@ -207,14 +208,6 @@ def _count_pairs(pairs: "QuerySet[Any]", sql: str) -> list[tuple[Any, int]]:
     with connections[pairs.db].cursor() as cursor:
         cursor.execute(sql.format(pairs=inner), parameters)
         return list(cursor.fetchall())
-
-
-def _by_slot(period: Period, rows: Iterable[tuple[datetime, str, int]]) -> dict[Any, int]:
-    found: dict[tuple[datetime, str], int] = defaultdict(int)
-    for hour, name, number in rows:
-        if number > 0:
-            found[period.slot_of(hour), name] += number
-    return found
 
 
 class _WeekOf(Func):
@@ -240,7 +233,3 @@ def _with_begin(rows: "QuerySet[Any]", period: Period) -> "QuerySet[Any]":
 
 def _slot(period: Period, day: date) -> datetime:
     return period.slot_of(datetime.combine(day, time.min, period.now.first.tzinfo))
-
-
-def _to_date(value: date | str) -> date:
-    return date.fromisoformat(value) if isinstance(value, str) else value
