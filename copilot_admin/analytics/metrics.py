@@ -1,7 +1,7 @@
 """Metrics: what analytics count, how a value is calculated, and which direction is good."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from math import ceil
@@ -11,32 +11,28 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
-from copilot_admin.transcripts.store.rollups import COUNTED
 
 Number = int | Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Numbers of the rollups by column. `users` is there only where they were counted."""
+class Counts(dict[str, Number]):
+    """Numbers of the rollups by column; `users` only where they were counted."""
 
-    numbers: Mapping[str, Number] = field(default_factory=dict)
-
-    def __getitem__(self, name: str) -> Number:
-        return self.numbers.get(name, 0)
+    def __missing__(self, name: str) -> Number:
+        return 0
 
     def with_users(self, users: int | None) -> "Counts":
-        return self if users is None else Counts({**self.numbers, "users": users})
+        return self if users is None else Counts({**self, "users": users})
 
 
 def add_counts(counts: Iterable[Counts]) -> Counts:
     """Return the sum; users can't be added, so they are left out."""
-    sums: dict[str, Number] = dict.fromkeys(COUNTED, 0)
+    sums = Counts()
     for one in counts:
-        for name, number in one.numbers.items():
-            if number and name in sums:
+        for name, number in one.items():
+            if name != "users":
                 sums[name] += number
-    return Counts(sums)
+    return sums
 
 
 class Unit(StrEnum):
@@ -113,7 +109,7 @@ QUESTIONS = _count("questions", _("Questions"), direction=1, filters={})
 USERS = Metric(
     key="users",
     label=_("Users"),
-    aggregate=lambda counts: int(counts["users"]) if "users" in counts.numbers else None,
+    aggregate=lambda counts: int(counts["users"]) if "users" in counts else None,
     direction=1,
 )
 SATISFACTION = Metric(

@@ -304,7 +304,7 @@ class TestRollups:
 
 
 def nonzero(counts):
-    return {name: number for name, number in counts.numbers.items() if number}
+    return {name: number for name, number in counts.items() if number}
 
 
 def indexed_plan(rows):

@@ -120,6 +120,6 @@ def load_weeks() -> dict[int, Week]:
     days: dict[int, list[Counts]] = defaultdict(lambda: [Counts()] * DAYS)
     sums = rows.values_list("copilot", "day").annotate(*(Sum(name) for name in COUNTED))
     for copilot, day, *numbers in sums:
-        counts = Counts(dict(zip(COUNTED, numbers, strict=True)))
+        counts = Counts(zip(COUNTED, numbers, strict=True))
         days[copilot][(day - first).days] = counts
     return {pk: Week(days=found) for pk, found in days.items()}
