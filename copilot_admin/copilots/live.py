@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
+import json
 from typing import Any
 
 from copilot_admin.agent.llm.model_choice import switched_provider
@@ -18,7 +19,7 @@ from copilot_admin.copilots.providers import key_file_times, provider_spec
 from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for
-from copilot_admin.storage.sql import fetch_row, read_json, read_time
+from copilot_admin.storage.sql import fetch_row, read_time
 from protocol.json import Json
 from protocol.models import Query
 
@@ -98,7 +99,7 @@ def admit(
         slug=slug,
         # A test question is the builder's own, and they need to read why it failed.
         logging=Logging.EVERYTHING if caller.is_trying else row["logging"],
-        redaction=rules_for(read_json(row["redaction"]), read_json(row["redacted_expressions"])),
+        redaction=rules_for(json.loads(row["redaction"]), json.loads(row["redacted_expressions"])),
         version_id=row["version_id"],
         version_number=row["version_number"],
         changed_at=read_time(row["changed_at"]),

@@ -76,10 +76,13 @@ def save(blobs: Iterable[BlobValue]) -> None:
 def _hold_stored(shas: list[str]) -> set[str]:
     stored: set[str] = set()
     lock = "FOR KEY SHARE" if connection.vendor == "postgresql" else ""
-    for some in in_batches(shas, BATCH):
-        sql = f"SELECT sha256 FROM {_BLOB} WHERE sha256 IN ({placeholders(len(some))}) ORDER BY sha256 {lock}"  # noqa: S608  # names only
-        with connection.cursor() as cursor:
-            cursor.execute(sql, some)
+    with connection.cursor() as cursor:
+        for some in in_batches(shas, BATCH):
+            among = placeholders(len(some))
+            cursor.execute(
+                f"SELECT sha256 FROM {_BLOB} WHERE sha256 IN ({among}) ORDER BY sha256 {lock}",  # noqa: S608  # names only
+                some,
+            )
             stored.update(sha for (sha,) in cursor.fetchall())
     return stored
 

@@ -33,8 +33,6 @@ QUERY_CANCELED = "57014"
 FOREIGN_KEY_VIOLATION = "23503"
 UNIQUE_VIOLATION = "23505"
 UNDEFINED_TABLE = "42P01"
-# Source: https://www.sqlite.org/rescode.html
-_SQLITE_UNIQUE = (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 
 
 class DatabaseUnavailable(Unavailable):
@@ -53,6 +51,20 @@ class WriteConflict(Enum):
     TAKEN = "taken"  # another row has a value that must be unique
 
 
+# Source: https://www.sqlite.org/rescode.html
+_CONFLICTS: Mapping[str | int, WriteConflict] = {
+    FOREIGN_KEY_VIOLATION: WriteConflict.GONE,
+    sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: WriteConflict.GONE,
+    UNIQUE_VIOLATION: WriteConflict.TAKEN,
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE: WriteConflict.TAKEN,
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY: WriteConflict.TAKEN,
+}
+
+
+def _sqlite_code(error: BaseException) -> int:
+    return getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_OK)
+
+
 def is_outage(error: BaseException) -> bool:
     """Return True if the database is to blame, so that the same may work later."""
     return isinstance(error, OUTAGES)
@@ -63,13 +75,12 @@ def is_refusal(error: BaseException) -> bool:
 
     SQLite reports an unknown table or column as an OperationalError.
     """
-    code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_OK)
-    return isinstance(error, REFUSALS) or code == sqlite3.SQLITE_ERROR
+    return isinstance(error, REFUSALS) or _sqlite_code(error) == sqlite3.SQLITE_ERROR
 
 
 def is_statement_timeout(error: BaseException) -> bool:
-    code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_OK)
-    return sqlstate_of(error) == QUERY_CANCELED or code == sqlite3.SQLITE_INTERRUPT
+    is_interrupted = _sqlite_code(error) == sqlite3.SQLITE_INTERRUPT
+    return is_interrupted or sqlstate_of(error) == QUERY_CANCELED
 
 
 def is_disk_full(error: BaseException) -> bool:
@@ -86,13 +97,7 @@ def conflict_of(error: BaseException) -> WriteConflict | None:
         return WriteConflict.GONE
     if not isinstance(error, IntegrityError):
         return None
-    sqlite = getattr(error.__cause__, "sqlite_errorcode", 0)
-    postgresql = sqlstate_of(error)
-    if sqlite == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY or postgresql == FOREIGN_KEY_VIOLATION:
-        return WriteConflict.GONE
-    return (
-        WriteConflict.TAKEN if sqlite in _SQLITE_UNIQUE or postgresql == UNIQUE_VIOLATION else None
-    )
+    return _CONFLICTS.get(sqlstate_of(error) or _sqlite_code(error))
 
 
 def sqlstate_of(error: BaseException) -> str | None:

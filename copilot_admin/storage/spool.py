@@ -23,10 +23,6 @@ REJECTED = ".bad"  # can't be stored; for an operator to look at
 LEFTOVER_SECONDS = 3600  # a file that is being written for longer belongs to a dead process
 
 
-class SpoolFull(OSError):
-    """The spool has reached its limit."""
-
-
 class Spool:
     """One file for each entry, safe on the disk when `put` returns; any process may read it."""
 
@@ -50,7 +46,7 @@ class Spool:
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if len(data) + self.size()[1] > self.max_bytes:
-            raise SpoolFull(f"The spool {folder} is full: it may hold {self.max_bytes} bytes.")
+            raise OSError(f"The spool {folder} is full: it may hold {self.max_bytes} bytes.")
         unfinished = folder / f"{key}{UNFINISHED}"
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

@@ -59,12 +59,12 @@ class _Queued(Generic[T]):
 class DatabaseThread:
     """Runs jobs one after the other on one thread with one connection.
 
-    The thread starts with the first job, ends with `stop`, and starts again with the next job.
-
-    Args:
-        name: Of the thread.
-        capacity: Jobs that may wait; one more is rejected.
+    The thread starts with the first job, ends with `stop`, and starts again with the next job. It
+    rejects a job if `capacity` jobs wait already.
     """
+
+    _max_batch_jobs = 1
+    _is_cancellable = True
 
     def __init__(self, name: str, *, capacity: int = 1000) -> None:
         self.capacity = capacity
@@ -94,7 +94,9 @@ class DatabaseThread:
         Raises:
             DatabaseUnavailable: Too many jobs wait, or the thread is being stopped.
         """
-        queued = self._queued(job)
+        queued = _Queued(job)
+        if not self._is_cancellable:
+            queued.future.set_running_or_notify_cancel()
         with self._changed:
             if self._is_stopping or self._unfinished >= self.capacity:
                 raise DatabaseUnavailable
@@ -126,17 +128,13 @@ class DatabaseThread:
         with self._changed:
             self._is_stopping = True
             is_idle = self.wait_until_idle(timeout=timeout)
-            executor = self._executor if is_idle else None
-            if is_idle:
-                self._executor = None
-        if executor is not None:
+            executor = self._executor
+        if is_idle and executor is not None:
+            self._executor = None
             executor.submit(connections.close_all)
             executor.shutdown()
         self._is_stopping = False
         return is_idle
-
-    def _queued(self, job: Callable[[], T]) -> _Queued[T]:
-        return _Queued(job)
 
     def _start_draining(self) -> None:
         if self._is_draining:
@@ -160,7 +158,8 @@ class DatabaseThread:
 
     def _next_batch(self) -> Sequence[_Queued[Any]]:
         with self._changed:
-            self._current = [self._queue.popleft()] if self._queue else []
+            number = min(len(self._queue), self._max_batch_jobs)
+            self._current = [self._queue.popleft() for _ in range(number)]
             self._is_draining = bool(self._current)
             return self._current
 
@@ -179,11 +178,7 @@ class Reader(DatabaseThread):
     """Reads for requests; a job whose caller has left isn't run."""
 
     async def run(self, job: Callable[[], T], deadline: Deadline | None = None) -> T:
-        """Run a job without blocking the event loop.
-
-        Args:
-            job: Reads the database.
-            deadline: Of a request that waits more than once.
+        """Run a job without blocking the event loop, within the deadline of a request.
 
         Raises:
             DatabaseUnavailable: The database doesn't answer, or too many jobs wait.
@@ -200,17 +195,8 @@ class Writer(DatabaseThread):
     when a lock or a lost connection ends a transaction. A job runs even if its caller has left.
     """
 
-    def _queued(self, job: Callable[[], T]) -> _Queued[T]:
-        queued = _Queued(job)
-        queued.future.set_running_or_notify_cancel()  # it can't be cancelled from now on
-        return queued
-
-    def _next_batch(self) -> Sequence[_Queued[Any]]:
-        with self._changed:
-            number = min(len(self._queue), MAX_BATCH_JOBS)
-            self._current = [self._queue.popleft() for _ in range(number)]
-            self._is_draining = bool(self._current)
-            return self._current
+    _max_batch_jobs = MAX_BATCH_JOBS
+    _is_cancellable = False
 
     def _run_batch(self, batch: Sequence[_Queued[Any]]) -> None:
         failure = self._commit_or_retry(batch)
@@ -242,15 +228,12 @@ class Writer(DatabaseThread):
             except BaseException as error:  # noqa: BLE001  # a job's boundary: its caller gets it
                 return error
             else:
-                self._put_back(batch[len(results) :])
+                with self._changed:
+                    self._queue.extendleft(reversed(batch[len(results) :]))
                 for queued, result in zip(batch, results, strict=False):
                     queued.future.set_result(result)
                 return None
         raise AssertionError("the last attempt returns")
-
-    def _put_back(self, batch: Sequence[_Queued[Any]]) -> None:
-        with self._changed:
-            self._queue.extendleft(reversed(batch))
 
 
 def _commit(jobs: Sequence[Callable[[], Any]]) -> list[Any]:

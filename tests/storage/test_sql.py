@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+import json
 from uuid import uuid4
 
 import pytest
@@ -12,7 +13,6 @@ from copilot_admin.storage.sql import (
     execute,
     fetch_row,
     in_batches,
-    read_json,
     read_time,
 )
 from tests.factories import make_version
@@ -43,7 +43,7 @@ def test_values_are_stored_as_the_orm_stores_them(run: Run, at: datetime):
     row = fetch_row(SELECT, id=run.pk, lock="copilot_admin_run")
     assert row is not None
     assert read_time(row["heartbeat_at"]) == AT
-    assert read_json(row["notes"]) == notes
+    assert json.loads(row["notes"]) == notes
 
 
 def test_no_row_is_none_and_nothing_is_changed():

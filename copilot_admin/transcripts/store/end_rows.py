@@ -1,6 +1,7 @@
 """Rows that the end of a run writes: replies, events, run, turn and conversation."""
 
 from collections.abc import Mapping, Sequence
+import json
 from typing import Any
 
 from copilot_admin.models import (
@@ -15,7 +16,7 @@ from copilot_admin.models import (
 from copilot_admin.pricing.cost import Cost, RunCost, calculate_run_cost
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BlobValue, to_big_blob
-from copilot_admin.storage.sql import Row, execute, fetch_row, read_json, read_time
+from copilot_admin.storage.sql import Row, execute, fetch_row, read_time
 from copilot_admin.transcripts.matching.hash_chain import HashChain, hash_key
 from copilot_admin.transcripts.matching.message_store import (
     NO_CONTENT,
@@ -223,7 +224,7 @@ def _update_run(
         error=ending.error,
         error_code=ending.error_code,
         finish_reason=end.finish_reason,
-        notes=[*read_json(run["notes"]), *ending.notes],
+        notes=[*json.loads(run["notes"]), *ending.notes],
         usage_source=end.usage_source,
         output_node_id=node_id,
         answer_text=answer_text,

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import Blob, Outcome
-from copilot_admin.storage.spool import SPOOL, SpoolFull
+from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import checkpoints
 from copilot_admin.transcripts.store.recorder import Piece
@@ -63,7 +63,7 @@ def fresh(disk, monkeypatch) -> TranscriptStore:
 
 
 @pytest.mark.parametrize("database", [OperationalError("x"), InterfaceError("x"), DatabaseError()])
-@pytest.mark.parametrize("spool_error", [OSError(errno.ENOSPC, "full"), SpoolFull("full")])
+@pytest.mark.parametrize("spool_error", [OSError(errno.ENOSPC, "full")])
 def test_an_end_that_nothing_takes_is_not_stored(fresh, disk, database, spool_error, caplog):
     asked = Client().ask("Hi")
     disk.database, disk.spool = database, spool_error
