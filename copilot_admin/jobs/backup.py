@@ -73,9 +73,6 @@ def write_backup(path: Path) -> None:
 
     The spool is copied before the database: a run that is stored in between is in both, and is
     restored once. Uploads come last, so that every file that the copy names is there.
-
-    Raises:
-        ConfigurationError: The file exists or can't be written, or a program failed.
     """
     if path.exists():
         raise ConfigurationError(f"{path} exists. Choose another name.")
@@ -108,9 +105,6 @@ def restore_backup(path: Path, *, force: bool) -> RestoreSummary:
     """Replace database, uploads and spool by a backup, after the whole file was checked.
 
     A database that isn't empty is replaced with `force` only.
-
-    Raises:
-        ConfigurationError: The backup doesn't fit or is damaged, or servers are still running.
     """
     data = Path(settings.DATA_DIR)
     try:
@@ -249,11 +243,7 @@ def _connection_arguments() -> list[str]:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """Run a program of PostgreSQL.
-
-    Raises:
-        ConfigurationError: It isn't installed or failed.
-    """
+    """Run a program of PostgreSQL; ConfigurationError if it isn't installed or failed."""
     path = shutil.which(program)
     if path is None:
         raise ConfigurationError(f"{program} is missing. Install postgresql-client.")

@@ -51,11 +51,7 @@ _merging: set[int] = set()
 def begin_erasure(
     scope: PrivacyScope, *, reason: str = "", by_id: int | None = None, with_questions: bool = True
 ) -> Removal:
-    """Store a new erasure, whose task the caller enqueues.
-
-    Raises:
-        ValueError: The scope is empty, and would select everything.
-    """
+    """Store a new erasure, whose task the caller enqueues; ValueError for an empty scope."""
     if not scope:
         raise ValueError(
             "Select what to erase: a conversation, a user, a caller, a copilot or days."

@@ -57,11 +57,6 @@ class ThreadBackend(BaseTaskBackend):
     """Backend of django-tasks that runs tasks on a thread, in order, and keeps no results."""
 
     def enqueue(self, task: Task[Any, Any], args: Any, kwargs: Any) -> TaskResult[Any]:
-        """Queue a task.
-
-        Raises:
-            DatabaseUnavailable: The process is stopping.
-        """
         self.validate_task(task)
         BACKGROUND.submit(partial(task.call, *args, **kwargs)).add_done_callback(_log_failure)
         return TaskResult(
@@ -114,11 +109,7 @@ def has_server_loop() -> bool:
 
 
 def run_on_server_loop(begin: Callable[[], asyncio.Task[Any]]) -> None:
-    """Create an asyncio task in the server's event loop by `begin`, and return at once.
-
-    Raises:
-        DatabaseUnavailable: The server is stopping.
-    """
+    """Create an asyncio task in the server's event loop by `begin`, and return at once."""
     if not _server_loop:
         raise DatabaseUnavailable
     try:

@@ -33,10 +33,7 @@ def in_force() -> QuerySet[LegalHold]:
 def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None) -> LegalHold:
     """Hold what a scope selects now and later; waits for running removal batches.
 
-    `by` is the name of the person who places it, `by_id` the id of their account.
-
-    Raises:
-        ValueError: The scope is empty, or names something that doesn't exist.
+    A ValueError says that the scope is empty, or names something that doesn't exist.
     """
     if not scope:
         raise ValueError(

@@ -71,9 +71,6 @@ def rewrite_files() -> bool:
 
     Tables are locked meanwhile, and the disk needs the same space again. Returns False if nothing was
     done, because an old transaction may still need deleted rows.
-
-    Raises:
-        OperationalError: A table is locked.
     """
     with without_statement_timeout(), connection.cursor() as cursor:
         if connection.vendor == "sqlite":

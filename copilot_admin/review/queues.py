@@ -82,13 +82,9 @@ def _choose_reviewer(people: Sequence[int | None], offset: int, place: int) -> i
 def claim_next(
     queue: ReviewQueue, reviewer: Person, *, now: datetime, after: int = 0
 ) -> Assignment | None:
-    """Return the next assignment of a reviewer; None when nothing is left for them.
+    """Return the next assignment of a reviewer, unfinished ones first; None when nothing is left.
 
-    Args:
-        queue: An open queue; a closed one has nothing left.
-        reviewer: Their unfinished assignments come first.
-        now: The time of the claim.
-        after: An assignment to skip: those behind it come first.
+    The assignment `after` is skipped: those behind it come first.
     """
     if queue.is_closed:
         return None

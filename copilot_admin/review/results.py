@@ -24,14 +24,9 @@ Values = Mapping[int, Hashable]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Agreement of two reviewers on one thing.
+    """Agreement of two reviewers on a criterion, or the rating; of a number of conversations.
 
-    Attributes:
-        name: Name of the criterion; "" for the rating.
-        number: Conversations that both reviewed.
-        same: Number of those with the same value.
-        kappa: Cohen's kappa: 1 is full agreement, 0 is chance; None if chance alone would make
-            them agree always.
+    Cohen's kappa is 1 for full agreement and 0 for chance; None if chance makes them agree always.
     """
 
     name: str = ""

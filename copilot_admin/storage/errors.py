@@ -71,10 +71,7 @@ def is_outage(error: BaseException) -> bool:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Return True if the database works and would refuse the same statement again.
-
-    SQLite reports an unknown table or column as an OperationalError.
-    """
+    """Return True if the database would refuse the same statement again, such as an unknown table."""
     return isinstance(error, REFUSALS) or _sqlite_code(error) == sqlite3.SQLITE_ERROR
 
 

@@ -37,11 +37,7 @@ class Spool:
         return len(_files(REJECTED))
 
     def put(self, key: UUID, entry: JsonObject) -> None:
-        """Write an entry, in place of an earlier one with the same key.
-
-        Raises:
-            OSError: The disk or the spool is full, or not to be written to.
-        """
+        """Write an entry, in place of an earlier one with the same key; OSError if nothing fits."""
         data = json.dumps(entry).encode()
         folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -17,11 +17,7 @@ class TooSlowError(Exception):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Cancel statements within this block that read for longer than this.
-
-    Raises:
-        TooSlowError: A statement was cancelled.
-    """
+    """Cancel statements within this block that read for longer than this; raise TooSlowError."""
     try:
         with (
             _limit_postgresql(seconds)

@@ -34,11 +34,7 @@ class Deadline:
 
     @asynccontextmanager
     async def limit(self) -> AsyncIterator[None]:
-        """Run a block within the remaining time.
-
-        Raises:
-            DatabaseUnavailable: The time is up, or the database has failed.
-        """
+        """Run a block within the remaining time; raise DatabaseUnavailable after it."""
         started = time.monotonic()
         try:
             async with asyncio.timeout(self.remaining):
@@ -89,11 +85,7 @@ class DatabaseThread:
             return max(ages, default=0.0)
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
-        """Queue a job.
-
-        Raises:
-            DatabaseUnavailable: Too many jobs wait, or the thread is being stopped.
-        """
+        """Queue a job; raise DatabaseUnavailable if too many wait, or the thread is being stopped."""
         queued = _Queued(job)
         if not self._is_cancellable:
             queued.future.set_running_or_notify_cancel()
@@ -107,11 +99,7 @@ class DatabaseThread:
         return queued.future
 
     async def run(self, job: Callable[[], T]) -> T:
-        """Run a job without blocking the event loop; a cancelled caller does no harm.
-
-        Raises:
-            DatabaseUnavailable: Too many jobs wait, or the thread is being stopped.
-        """
+        """Run a job without blocking the event loop; a cancelled caller does no harm."""
         return await asyncio.wrap_future(self.submit(job))
 
     def wait_until_idle(self, *, timeout: float) -> bool:
@@ -120,11 +108,7 @@ class DatabaseThread:
             return self._changed.wait_for(lambda: self._unfinished == 0, timeout)
 
     def stop(self, *, timeout: float) -> bool:
-        """Reject new jobs, finish the queue and close the connection.
-
-        Returns:
-            False if the jobs took longer than `timeout` seconds: they go on, and so does the thread.
-        """
+        """Reject new jobs, finish the queue and close the connection; False if `timeout` was too short."""
         with self._changed:
             self._is_stopping = True
             is_idle = self.wait_until_idle(timeout=timeout)
@@ -178,11 +162,7 @@ class Reader(DatabaseThread):
     """Reads for requests; a job whose caller has left isn't run."""
 
     async def run(self, job: Callable[[], T], deadline: Deadline | None = None) -> T:
-        """Run a job without blocking the event loop, within the deadline of a request.
-
-        Raises:
-            DatabaseUnavailable: The database doesn't answer, or too many jobs wait.
-        """
+        """Run a job without blocking the event loop, within the deadline of a request."""
         async with (deadline or Deadline()).limit():
             return await super().run(job)
 

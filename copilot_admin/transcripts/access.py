@@ -18,10 +18,7 @@ def may_read_conversations(user: Person) -> bool:
 
 
 def visible_conversations(user: Person) -> ConversationQuerySet:
-    """Return the conversations that a person may read.
-
-    People with the permission read all. Builders read those of the copilots they are members of.
-    """
+    """Return all conversations, or for builders those of the copilots they are members of."""
     if isinstance(user, PermissionsMixin):
         if user.has_perm(VIEW):
             return Conversation.objects.all()

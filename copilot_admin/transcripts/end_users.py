@@ -13,11 +13,7 @@ MAX_NAMED = 5  # users of one name in an error
 
 
 def find_user(text: str) -> EndUser:
-    """Return the one user with this id, e-mail address, name, or hash that providers get.
-
-    Raises:
-        ValueError: The text matches no user, or several.
-    """
+    """Return the one user with this id, e-mail address, name, or hash; a ValueError says why not."""
     text = text.strip()
     rows = EndUser.objects.filter(match_users(text)) if text else EndUser.objects.none()
     found = list(rows.order_by("pk")[: MAX_NAMED + 1])
@@ -44,10 +40,7 @@ def match_users(text: str) -> Q:
 
 
 def save_end_user(user: AskingUser, *, at: datetime) -> int:
-    """Return the id of a user's row, which is created if needed and updated once an hour.
-
-    Most transactions only read the row, so they don't block each other.
-    """
+    """Return the id of a user's row, created if needed and updated once an hour to avoid locks."""
     hour = at.replace(minute=0, second=0, microsecond=0)
     facts = {
         "email": user.email,

@@ -65,11 +65,7 @@ class SubmittedFeedback(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswer:
-    """The caller of a copilot, and the chat if it is known.
-
-    Attributes:
-        user_id: Id of the end user, if named: only their own answers match.
-    """
+    """The caller of a copilot, and the chat if known; of a named end user only own answers match."""
 
     copilot_id: int
     principal: str
@@ -85,11 +81,7 @@ def remove_personal_data(feedback: SubmittedFeedback, rules: Rules) -> Submitted
 
 
 def store_feedback(feedback: SubmittedFeedback, *, judged: JudgedAnswer) -> None:
-    """Store feedback in place of earlier feedback on the same turn.
-
-    Raises:
-        NotFound: No known answer matches.
-    """
+    """Store feedback in place of earlier feedback on the same turn; NotFound if no answer matches."""
     if judged.logging is Logging.NOTHING:
         return
     turn = _find_turn(feedback, judged)

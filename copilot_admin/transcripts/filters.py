@@ -51,11 +51,7 @@ RANGES = (
 
 
 class ConditionField(forms.CharField):
-    """A choice or typed text, cleaned to its condition on conversations.
-
-    `find` returns the condition for a text, or None if there is no such value; `choices` returns the
-    suggestions.
-    """
+    """A choice or typed text, cleaned to its condition on conversations; None is no such value."""
 
     def __init__(
         self,

@@ -14,12 +14,7 @@ Person = AbstractBaseUser | AnonymousUser
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmittedVerdict:
-    """A submitted verdict.
-
-    Attributes:
-        rating: A `Rating` value.
-        marks: Values by criterion id: 1 for a label that applies, the number of a score.
-    """
+    """A rating, a comment, and values by criterion id: 1 for a label that applies, or a score."""
 
     rating: str
     comment: str
@@ -42,10 +37,7 @@ def verdict_of(
 def save_verdict(
     conversation: Conversation, author: Person, judged: SubmittedVerdict, *, turn: int | None = None
 ) -> Verdict:
-    """Save a verdict, replacing the author's earlier one.
-
-    Marks of archived criteria are unchanged, since the form doesn't contain them.
-    """
+    """Replace the author's verdict; marks of archived criteria, which no form contains, stay."""
     given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
     with transaction.atomic():
         lock_conversation(conversation.pk)

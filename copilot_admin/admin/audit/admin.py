@@ -170,11 +170,7 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
         return response
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        """Entries have no history.
-
-        Raises:
-            PermissionDenied: Always.
-        """
+        """Reject the request: entries have no history."""
         raise PermissionDenied
 
 

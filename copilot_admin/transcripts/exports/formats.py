@@ -41,13 +41,9 @@ COLUMNS = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFormat:
-    """A file format, written piece by piece.
+    """A file format, written piece by piece; every text may be hostile.
 
-    Attributes:
-        begin: Returns the text before the first conversation, from the time of the export and its
-            filters as text; may be empty.
-        write: Yields one conversation. Every text in it may be hostile.
-        has_data: It can contain data; `has_prompts`: system prompts.
+    `begin` gets the time of the export and its filters as text.
     """
 
     label: str | Promise

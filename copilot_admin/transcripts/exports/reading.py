@@ -26,13 +26,7 @@ LEFT_OUT = "[not exported: data was left out]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOptions:
-    """Optional parts of an export.
-
-    Attributes:
-        with_data: Results of calls and tools, tables and charts.
-        with_prompts: System prompts of versions.
-        prompts_of: The copilots whose prompts the owner may read; None for all.
-    """
+    """Optional parts: data of calls, tables and charts; system prompts of some copilots (None: all)."""
 
     with_data: bool = False
     with_prompts: bool = False

@@ -28,11 +28,7 @@ MAX_QUERY_LENGTH = 8_000
 def begin_export(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
 ) -> TranscriptExport:
-    """Store a new export in the format `name`, with the parameters of the list's URL.
-
-    Raises:
-        ConfigurationError: The person has too many running exports, or the filters are too long.
-    """
+    """Store a new export; raise ConfigurationError for too many exports or too long filters."""
     running = TranscriptExport.objects.kept().filter(owner=owner_id, state=ExportState.RUNNING)
     if running.count() >= MAX_RUNNING:
         sentence = _("You have %(max)d exports in progress. Wait for one to finish, or stop one.")
@@ -118,11 +114,7 @@ def media_type(export: TranscriptExport) -> str:
 
 
 async def read_file(export: TranscriptExport) -> AsyncIterator[bytes]:
-    """Yield the file part by part.
-
-    Raises:
-        ExportPart.DoesNotExist: It was deleted during the download, which then breaks off.
-    """
+    """Yield the file part by part; breaks off if it is deleted during the download."""
     parts = ExportPart.objects.filter(export=export).values_list("data", flat=True)
     for order in range(export.n_parts):
         yield zlib.decompress(await parts.aget(ord=order))

@@ -32,10 +32,7 @@ COUNT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The selected conversations: those of filters and search terms, and some found by id.
-
-    `named` ones are regardless of the filters; there are no others if `is_only_named`.
-    """
+    """Conversations that match filters and phrases, and `named` ones regardless of the filters."""
 
     filters: TranscriptFilters
     phrases: Sequence[str] = ()

@@ -70,9 +70,7 @@ class ExportWriter:
     def write_batch(self) -> bool:
         """Write for `BATCH_SECONDS`; return whether there is more to write.
 
-        Raises:
-            db.Error: The database is unavailable; a later batch continues at the stored position.
-            Unavailable: The process is shutting down.
+        A later batch continues after an error of the database, or when the process is shutting down.
         """
         try:
             return self._write_batch()

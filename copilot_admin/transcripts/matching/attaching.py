@@ -56,10 +56,7 @@ ON CONFLICT DO NOTHING RETURNING id
 class PreparedMessages:
     """The messages of a request, prepared outside of the transaction.
 
-    Attributes:
-        newest: Content of the last message, which is nearly always the only new one.
-        user_id: Row of the end user; known in the transaction only.
-        origin: The conversation whose question a trial repeats.
+    `newest` is the content of the last message, which is nearly always the only new one.
     """
 
     chain: HashChain
@@ -93,10 +90,8 @@ class AttachedRequest:
     """The conversation and turn of a request whose new messages are stored.
 
     Attributes:
-        is_new: The conversation begins with this request.
         leaf_id: The stored last message of the request.
         path: Hashes of the stored messages that lead to the leaf, and maybe of others.
-        is_new_turn: The question is new.
         is_branch: The conversation already has another question at its place.
     """
 

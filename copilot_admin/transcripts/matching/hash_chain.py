@@ -31,10 +31,7 @@ BUBBLE_SEPARATOR = "\n\n"
 
 
 def hash_key(*, keep_content: bool) -> bytes:
-    """Return the key of hash chains, secret if the hashes may not reveal the content.
-
-    The public key allows conversations to survive a new SECRET_KEY.
-    """
+    """Return the secret key of hash chains, or a public one that survives a new SECRET_KEY."""
     return PUBLIC_KEY if keep_content else _secret_key(settings.SECRET_KEY)
 
 
@@ -63,13 +60,7 @@ class HashedMessage:
 
 @dataclass(frozen=True, slots=True)
 class HashChain:
-    """The hashing of one caller's conversations with one copilot.
-
-    Attributes:
-        key: Secret if no content is stored, so that messages can't be guessed from their hashes.
-        user: Id of the end user; "" if the request has no user. Hashes of two users have nothing in
-            common, so their conversations never join.
-    """
+    """The hashing of one caller's conversations with one copilot; those of two users never join."""
 
     key: bytes
     copilot_id: int
@@ -102,11 +93,7 @@ class HashChain:
 
 
 def digest_of(message: Message, *, key: bytes) -> bytes:
-    """Return the hash of one message, the same in every chain with this key.
-
-    Spaces of an answer don't count: clients split an answer into bubbles at its steps and artifacts,
-    and trim each.
-    """
+    """Return the hash of one message; spaces of an answer don't count, since clients trim bubbles."""
     match message:
         case AiMessage(text):
             message = AiMessage("".join(text.split()))

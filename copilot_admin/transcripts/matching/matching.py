@@ -65,11 +65,8 @@ class Match:
     """The place of a request; its conversation is locked until the commit.
 
     Attributes:
-        conversation_id: None if the request begins one.
-        trace_id: Of the conversation; "" if its client sent no trace id.
         leaf: The stored message that the new ones follow; None if they begin the conversation.
         used: Number of messages of the request that are already stored or irrelevant.
-        nearby: Stored messages around the place.
         altered: The client returned the answer or call of the leaf altered.
     """
 

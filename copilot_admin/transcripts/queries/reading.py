@@ -16,11 +16,9 @@ from protocol.json import Json, JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallView:
-    """A client function call that a run ended in, and its results.
+    """A client function call that a run ended in.
 
-    Attributes:
-        arguments: As the client received them; None if no content is stored.
-        results: Usually one; empty while it is awaited, several if the client repeated the request.
+    Usually it has one result; several if the client repeated the request.
     """
 
     function: str
@@ -80,13 +78,9 @@ Attempt: TypeAlias = tuple[RunView, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnView:
-    """A question and all runs that answered it.
+    """A question (None for a result without one) and all runs that answered it, oldest first.
 
-    Attributes:
-        history: Messages before the question that were new to this server with this turn.
-        question: None for a tool result without a question.
-        runs: In the order in which they started. A function call splits a turn into two runs; a
-            regenerated answer is one more.
+    A function call splits a turn into two runs; a regenerated answer is one more.
     """
 
     place: TurnPlace
@@ -115,12 +109,9 @@ def read_turns(
     *,
     extent: Extent = WHOLE,
 ) -> Mapping[int, TurnView]:
-    """Read turns of a conversation by id, in the order of the tree; other turns have no cost.
+    """Read some or all turns of a conversation by id, in the order of the tree, in few queries.
 
-    The number of queries doesn't grow with the conversation. Without `turns` all are read.
-
-    Raises:
-        KeyError: A part of the conversation was deleted since the tree was read.
+    A KeyError means that a part of it was deleted since the tree was read.
     """
     rows = read_rows(conversation, tree, turns=turns, extent=extent)
     views = {}

@@ -38,12 +38,7 @@ _AT_THE_END = (EventType.CITATION, EventType.SUGGESTIONS, EventType.FUNCTION_CAL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """Limits of what is read of a turn; None for no limit.
-
-    Attributes:
-        events: The first events of a run; those that end an answer are always read.
-        runs: The newest runs of a turn.
-    """
+    """Limits of a turn: the first events of a run (and those that end an answer), the newest runs."""
 
     events: int | None = None
     runs: int | None = None

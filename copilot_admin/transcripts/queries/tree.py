@@ -17,13 +17,9 @@ HEAD_LENGTH = 200  # characters of a question that are read with the tree
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The turns and the relations of messages, without their texts.
+    """The turns and the relations of messages, without their texts; places are depth first.
 
-    Attributes:
-        parents: The parent of each message, in the order stored.
-        foreign: Messages that this server knows only from history.
-        asked: The turn of each question.
-        places: Depth first: every turn after the one that it follows.
+    `asked` has the turn of each question. Messages that are only known from history are `foreign`.
     """
 
     turns: list[Turn]
@@ -54,14 +50,9 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class TurnPlace:
-    """A turn and its place in the tree.
+    """A turn and its place in the tree; `history` are foreign messages before its question.
 
-    Attributes:
-        parent_id: The turn that this one follows; None for a first question.
-        level: Number of turns above it.
-        branch: Place among the questions at this point of the conversation, from 1;
-            `branches` is their number, 1 when nothing was edited.
-        history: Foreign messages between the two turns.
+    `branch` counts from 1 among the `branches` at this point of the conversation.
     """
 
     turn: Turn

@@ -24,10 +24,7 @@ FIRST_STEPS, MORE_STEPS = (100, 400, 1_000), (1_000, 7_500)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResults:
-    """A page of conversations, and one more if there are others.
-
-    `is_limited` if older conversations were not searched: too many match, or the index can't find them.
-    """
+    """A page of conversations and one more; `is_limited` if older ones were not searched."""
 
     rows: Sequence[Conversation]
     is_limited: bool = False

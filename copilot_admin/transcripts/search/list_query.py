@@ -71,11 +71,7 @@ class ConversationList:
     def read_page(
         self, *, size: int, after: RowKey | None = None, before: RowKey | None = None
     ) -> ListPage:
-        """Read the rows after or before a position, or the first ones.
-
-        Raises:
-            TooSlowError: The filters would read too many rows.
-        """
+        """Read the rows after or before a position, or the first ones; may raise TooSlowError."""
         is_first = after is None and before is None
         named = find_by_id(self.query, self._visible) if self.query and is_first else {}
         with time_limit(LIST_SECONDS):
@@ -98,11 +94,7 @@ class ConversationList:
         )
 
     def find_neighbour(self, key: RowKey, *, is_next: bool) -> int | None:
-        """Return the conversation next to a position, or None at the end of the list.
-
-        Raises:
-            TooSlowError: The filters would read too many rows.
-        """
+        """Return the conversation next to a position, or None; may raise TooSlowError."""
         named = find_by_id(self.query, self._visible) if self.query else {}
         ordered = self._order(after=key if is_next else None, before=None if is_next else key)
         ordered = ordered.exclude(pk=key.pk)

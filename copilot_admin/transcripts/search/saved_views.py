@@ -44,12 +44,7 @@ def normalize_query(given: Mapping[str, str]) -> str:
 
 
 def list_views(user: AbstractUser | AnonymousUser, *, current: str) -> Sequence[ListedView]:
-    """Return the views of a user and the shared ones, by name.
-
-    Args:
-        user: The reader of the list.
-        current: The normalized query of the displayed list.
-    """
+    """Return the views of a user and the shared ones by name; `current` is the displayed query."""
     seen = SavedView.objects.filter(Q(owner=user.pk) | Q(is_shared=True)).order_by("name", "id")
     return [
         ListedView(

@@ -50,10 +50,8 @@ def find_conversations(
 ) -> tuple[list[int], bool] | None:
     """Find the conversations with a turn that has all the phrases, by those that are indexed.
 
-    Returns:
-        Ids, of very many those of the newest turns, and whether they are all. None if PostgreSQL
-        would have to read too many texts, as without the extension, or for letters other than ASCII
-        in a database of the locale C.
+    Returns the newest ids and whether they are all. None if PostgreSQL would read too many texts, as
+    without the extension, or for letters other than ASCII in a database of the locale C.
     """
     if connection.vendor == "sqlite":
         ids = list(_texts_on_sqlite(phrases, indexed)[: MAX_FOUND + 1])
@@ -183,14 +181,7 @@ _PART = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]|([^\s"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchQuery:
-    """A search.
-
-    Attributes:
-        phrases: Normalized; a turn matches if its question and answers have all of them.
-        trace_id: The complete text, which may also be the id of a run, or the number of a
-            conversation, with or without #.
-        is_cut: The typed text exceeds the limits of a search.
-    """
+    """Normalized phrases, all of which a turn must have; or ids. `is_cut` beyond the limits."""
 
     phrases: tuple[str, ...] = ()
     trace_id: str = ""
@@ -222,10 +213,7 @@ def parse_search(text: str) -> SearchQuery:
 
 
 def has_trigram(phrase: str) -> bool:
-    """Return True if an index of trigrams can find a phrase: it has three letters or digits in a row.
-
-    SQLite could find other signs too, but PostgreSQL could not; the rule makes both find the same.
-    """
+    """Return True for three letters or digits in a row, which the indexes of both databases find."""
     letters = (
         "x" if one.isalnum() or unicodedata.category(one)[0] == "M" else " " for one in phrase
     )

@@ -81,12 +81,9 @@ _DELETE_CHECKPOINTS = "DELETE FROM copilot_admin_checkpoint WHERE run_id = %(id)
 
 
 def finish(end: RunEnd) -> Cost | None:
-    """Store the end of a run in one transaction; idempotent.
+    """Store the end of a run in one transaction; return its cost.
 
-    The real end replaces one that the reaper assumed (interrupted, as the process was silent).
-
-    Returns:
-        The cost, or None if nothing was stored, since the run had ended already or was deleted.
+    The real end replaces one that the reaper assumed. None if the run had ended already or was deleted.
     """
     run = fetch_row(_SELECT_RUN, id=end.run_id, lock="run")
     was_guessed = run is not None and run["outcome"] == Outcome.INTERRUPTED
@@ -151,10 +148,9 @@ def _write_content(run: Row, end: RunEnd, added: Mapping[str, Any]) -> tuple[int
 def _insert_replies(
     run: Row, end: RunEnd, text: StoredContent, call: StoredContent
 ) -> tuple[int | None, str]:
-    """Store each reply under the one before, and the first under the last message of the request.
+    """Store each reply under the one before, the first under the last message of the request.
 
-    Returns:
-        The last node; and the text of the answer if its node has the text of an earlier answer.
+    Returns the last node, and the text of the answer if its node has the text of an earlier one.
     """
     in_clear = end.keep_content and not end.is_redacted
     chain = HashChain(hash_key(keep_content=in_clear), run["copilot_id"], run["principal"])

@@ -57,12 +57,8 @@ class RunEvent:
 class Recording:
     """Unprocessed output of a run.
 
-    Attributes:
-        client_text: The answer in the form of its repetition by the client: older ones receive
-            tables as text.
-        call: The function call that the run ended in, in the form of its repetition by the client.
-        usages: Sums of tokens by model; empty if the provider reported no usage.
-        provider: Name of the provider that answered instead of the chosen one, with its `model`.
+    Text and call are also in the form of their repetition by the client: older ones receive tables as
+    text. `provider` and `model` are set if a fallback answered.
     """
 
     text: str = ""
@@ -77,14 +73,9 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
-    """All stored facts about the end of a run.
+    """All stored facts about the end of a run; digests identify text and call when they return.
 
-    Attributes:
-        text_digest: Identifies the text when the client sends it back; "" without text.
-        call: Function and arguments of the call that the run ended in.
-        call_digest: "" if it didn't end in a call.
-        provider: Answered instead of the chosen one, with its `model`; empty if it did not.
-        is_redacted: Personal data was removed, so hashes are keyed with the secret.
+    `provider` and `model` are set if a fallback answered. Hashes are keyed if it `is_redacted`.
     """
 
     run_id: UUID

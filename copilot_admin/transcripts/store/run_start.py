@@ -68,10 +68,8 @@ class RunStart:
     Attributes:
         trace_id: The chat's id if the client sent one; never one that the server made.
         version_id: None if a draft answers.
-        redaction: Personal data to remove from all that is stored of the run.
         size: Bytes of the request's body, or of one with the same duration.
-        provider: Name of the provider; "" if the copilot isn't ready.
-        user: The end user, if the request names one.
+        provider: "" if the copilot isn't ready.
         origin: Conversation whose question a trial repeats.
     """
 

@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class TranscriptStore:
-    """Stores runs; used in the event loop, works on the writer's thread."""
+    """Stores runs on the writer's thread; DatabaseUnavailable if the database can't take one."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -51,11 +51,7 @@ class TranscriptStore:
         return "the last write to the database failed" if self._is_failing else ""
 
     async def accept(self, start: RunStart) -> AcceptedRun:
-        """Store conversation, messages, turn and run; they are committed when it returns.
-
-        Raises:
-            DatabaseUnavailable: The database can't store the run.
-        """
+        """Store conversation, messages, turn and run; they are committed when it returns."""
         if start.size <= MAX_INLINE_BYTES and not start.redaction.expressions:
             prepared = run_start.prepare(start)
         else:
@@ -63,11 +59,7 @@ class TranscriptStore:
         return await self._write(partial(run_start.accept, prepared))
 
     async def reject(self, rejections: Sequence[Rejection]) -> None:
-        """Store requests that were rejected.
-
-        Raises:
-            DatabaseUnavailable: The database can't store them.
-        """
+        """Store requests that were rejected."""
         async with Deadline().limit():
             await self._write(partial(run_start.reject, rejections))
 
@@ -81,10 +73,9 @@ class TranscriptStore:
             job.add_done_callback(self._log_checkpoint)
 
     async def finish(self, end: RunEnd) -> Cost | None:
-        """Store how a run ended, in the database or in the spool.
+        """Store how a run ended, in the database or in the spool; return the cost, if known.
 
-        Returns:
-            The cost, unknown if it is spooled. None if both fail; the reaper ends the run later.
+        None if both fail; the reaper ends the run later.
         """
         try:
             return await self._write(partial(end_rows.finish, end)) or UNKNOWN_COST
@@ -140,25 +131,15 @@ def end_to_json(end: RunEnd) -> JsonObject:
 
 
 def end_from_json(data: JsonObject) -> RunEnd:
-    """Parse what `end_to_json` returned.
-
-    Raises:
-        ValueError: It has another format.
-    """
+    """Parse what `end_to_json` returned; ValueError for another format."""
     return _RUN_END.validate_python(data)
 
 
 def replay_spool(*, limit: int = MAX_REPLAYED_RUNS) -> int:
-    """Store the ends of some spooled runs; at a start, call it before `reap`.
+    """Store the ends of some spooled runs; return their number. At a start, call it before `reap`.
 
     A file is removed when its run is committed. One that can't be read or stored is set aside. Only
     one of several processes with the same spool does it at a time.
-
-    Returns:
-        Runs that were stored.
-
-    Raises:
-        Error: The database is unavailable; the files stay.
     """
     with SPOOL.lock() as is_locked:
         entries = SPOOL.entries() if is_locked else ()
