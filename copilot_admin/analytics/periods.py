@@ -18,8 +18,6 @@ MAX_SHOWN_BY_DAY = 40 * DAY
 
 
 class Resolution(StrEnum):
-    """Length of the slots of a period."""
-
     HOUR = "hour"
     DAY = "day"
     WEEK = "week"
@@ -34,7 +32,6 @@ class Span:
 
     @property
     def last_day(self) -> date:
-        """The day of the last hour."""
         return (self.end - HOUR).date()
 
 
@@ -81,7 +78,6 @@ class Period:
         return found
 
     def slot_of(self, moment: datetime) -> datetime:
-        """Return the beginning of the slot of a moment."""
         hour = moment.replace(minute=0, second=0, microsecond=0)
         if self.is_hourly:
             return hour

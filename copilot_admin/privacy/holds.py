@@ -104,7 +104,6 @@ def held(select: Callable[[PrivacyScope], Q]) -> Q:
 
 
 def holds_of(conversation: Conversation) -> list[LegalHold]:
-    """Return the holds on a conversation, newest first."""
     row = Conversation.objects.filter(pk=conversation.pk)
     return [hold for hold in in_force() if row.filter(conversations_in(scope_of(hold))).exists()]
 

@@ -54,7 +54,6 @@ def conversations_in(scope: PrivacyScope) -> Q:
 
 
 def loose_runs_in(scope: PrivacyScope) -> Q:
-    """Select runs without a conversation, such as refused ones."""
     if scope.conversation is not None:
         return NOTHING
     sender = _match(user_id=scope.user, principal=scope.principal, copilot_id=scope.copilot)

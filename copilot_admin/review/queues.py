@@ -23,8 +23,6 @@ MAX_TRIES = 50  # for a free assignment, while others take those that were found
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueProgress:
-    """Number of reviews of a queue."""
-
     total: int
     done: int
     in_progress: int
@@ -128,7 +126,6 @@ def is_assigned(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool
 
 
 def progress_of(queue: ReviewQueue, *, now: datetime) -> QueueProgress:
-    """Count the reviews of a queue."""
     unfinished = queue.assignments.filter(done_at=None)
     return QueueProgress(
         total=queue.assignments.count(),

@@ -49,7 +49,6 @@ class QueueResult:
 
 
 def summarize_queue(queue: ReviewQueue) -> QueueResult:
-    """Return the result of a queue so far."""
     done = queue.assignments.exclude(done_at=None)
     verdicts = Verdict.objects.filter(
         turn=None,
@@ -100,8 +99,6 @@ Verdicts = Mapping[int | None, Sequence[Verdict]]  # by turn; of the whole under
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReview:
-    """Notes and verdicts on a turn."""
-
     notes: Sequence[TurnNote] = ()
     verdicts: Sequence[Verdict] = ()
 
@@ -120,7 +117,6 @@ def verdicts_on(conversation: Conversation) -> Verdicts:
 def turn_reviews(
     conversation: Conversation, turns: Iterable[int], verdicts: Verdicts
 ) -> Mapping[int, TurnReview]:
-    """Return the notes and verdicts of some turns."""
     wanted = list(turns)
     notes: dict[int, list[TurnNote]] = defaultdict(list)
     rows = TurnNote.objects.filter(turn__in=wanted, turn__conversation=conversation)

@@ -13,7 +13,6 @@ Person = AbstractBaseUser | AnonymousUser
 
 
 def may_read_conversations(user: Person) -> bool:
-    """Return whether a person may open the list of conversations."""
     return isinstance(user, PermissionsMixin) and (user.has_perm(VIEW) or user.has_perm(BUILD))
 
 

@@ -75,7 +75,6 @@ class JudgedAnswer:
 
 
 def remove_personal_data(feedback: SubmittedFeedback, rules: Rules) -> SubmittedFeedback:
-    """Return the feedback with everything removed that the rules name."""
     kept = redact_values([feedback.model_dump()], rules)
     return SubmittedFeedback.model_validate({**kept[0], "vote": feedback.vote})
 

@@ -48,7 +48,6 @@ def find_copilots(text: str) -> list[int]:
 
 
 def find_users(text: str) -> list[int]:
-    """Return the ids of users with this id, address, name or hash for providers."""
     return list(EndUser.objects.filter(match_users(text)).values_list("pk", flat=True)[:MAX_USERS])
 
 
@@ -139,7 +138,6 @@ def list_copilots() -> Choices:
 
 
 def list_values(rows: "QuerySet[Any]", column: str) -> Choices:
-    """Return the values of a column as choices labelled with the value."""
     return [(value, value) for value in rows.values_list(column, flat=True)[:MAX_CHOICES]]
 
 

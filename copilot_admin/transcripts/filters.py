@@ -84,8 +84,6 @@ class TypedFilter(Filter):
 
 
 class SelectFilter(TypedFilter):
-    """Filter with a select box."""
-
     def __init__(self, options: Mapping[str, tuple[Label, Q]] | None = None, **kwargs: Any) -> None:
         if options is not None:
             kwargs["find"] = lambda text: options[text][1] if text in options else None
@@ -94,8 +92,6 @@ class SelectFilter(TypedFilter):
 
 
 class IntegerFilter(NumberFilter):
-    """Filter for integers."""
-
     field_class = forms.IntegerField
 
     def get_max_validator(self) -> None:
@@ -268,8 +264,6 @@ FILTERS: dict[str, Filter] = {
 
 
 class TranscriptFilters(FilterSet):
-    """The filters of a URL."""
-
     data: Mapping[str, str]
     errors: Mapping[str, list[str]]
 
@@ -291,7 +285,6 @@ class TranscriptFilters(FilterSet):
 
 
 def read_filters(given: Mapping[str, str]) -> TranscriptFilters:
-    """Read the filters among the parameters of a URL."""
     values = {name: text for name in FILTERS if (text := given.get(name, "").strip())}
     return TranscriptFilters(values, queryset=Conversation.objects.all())
 

@@ -39,15 +39,11 @@ MAX_NAMES = 300
 
 
 class ListedFilter(ParameterFilter):
-    """Exact value of a column, chosen from a list."""
-
     def has_output(self) -> bool:
         return True
 
 
 class PersonFilter(ListedFilter):
-    """User name at the time of the entry."""
-
     title = gettext_lazy("user")
     parameter_name = "who"
     column = "actor_name"

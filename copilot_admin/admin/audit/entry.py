@@ -38,7 +38,6 @@ _FACTS: Mapping[str, str | Promise] = {
 
 
 def list_kinds(chosen: str = "") -> list[tuple[str, str]]:
-    """Return the kinds of subjects with their labels, and the chosen one."""
     known = {name: str(words) for name, words in _PARTS.items()}
     known |= {name: str(model._meta.verbose_name) for name, model in _models().items()}
     if chosen:
@@ -47,7 +46,6 @@ def list_kinds(chosen: str = "") -> list[tuple[str, str]]:
 
 
 def kind_label(kind: str) -> str:
-    """Return the label of a kind of subject; the name itself if it is unknown."""
     model = _models().get(kind)
     return str(_PARTS.get(kind, kind) if model is None else model._meta.verbose_name)
 
@@ -71,7 +69,6 @@ def _models() -> Mapping[str, type[Model]]:
 
 
 def list_changes(entry: AuditEntry) -> tuple[MarkedChange, ...]:
-    """Return each changed field, with removed and added text marked."""
     before, after = _fields(entry.before), _fields(entry.after)
     names = [*before, *(one for one in after if one not in before)]
     return tuple(

@@ -35,8 +35,6 @@ def _day(label: Any, help_text: Any) -> forms.DateField:
 
 
 class ScopeForm(forms.Form):
-    """Selection of conversations; all criteria must match."""
-
     conversation = forms.IntegerField(
         label=gettext_lazy("Conversation"),
         help_text=gettext_lazy("The number in the URL of the conversation."),
@@ -109,8 +107,6 @@ class ScopeForm(forms.Form):
 
 
 class EraseForm(ScopeForm):
-    """Selection to erase, with or without the tests that were made from it."""
-
     with_questions = forms.BooleanField(
         label=gettext_lazy("Also erase tests made from these conversations"),
         required=False,
@@ -176,7 +172,6 @@ class RetentionForm(forms.ModelForm[Copilot]):
         return found
 
     def redact_sample(self) -> str:
-        """Return what would be stored of the sample text with the rules in the form."""
         data = self.cleaned_data
         rules = rules_for(data["redaction"], data["redacted_expressions"])
         return redact_values([str(data["trial"])], rules)[0]

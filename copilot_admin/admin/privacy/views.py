@@ -41,7 +41,6 @@ ANY_METHOD = require_http_methods(["GET", "HEAD", "POST"])
 @site.page("privacy/", name="privacy", permissions=(HOLD, ERASE), menu="Privacy")
 @require_safe
 def privacy_view(request: HttpRequest) -> HttpResponse:
-    """Show retention and redaction per copilot, legal holds and removals."""
     copilots = Copilot.objects.in_use().filter(deletion_requested_at=None).by_name()
     return _render(
         request,
@@ -61,7 +60,6 @@ def privacy_view(request: HttpRequest) -> HttpResponse:
 @site.page("privacy/copilots/<id:pk>/", name="privacy_keeping", permissions=(HOLD,))
 @ANY_METHOD
 def retention_view(request: HttpRequest, pk: int) -> HttpResponse:
-    """Set retention and redaction of a copilot; "try" shows what would be stored of a text."""
     copilot = get_object_or_404(Copilot, pk=pk, deletion_requested_at=None)
     form = RetentionForm(request.POST or None, instance=copilot)
     stored_text = None
@@ -108,7 +106,6 @@ def release_view(request: HttpRequest, pk: int) -> HttpResponse:
 @site.page("privacy/erase/", name="privacy_erase", permissions=(ERASE,))
 @ANY_METHOD
 def erase_view(request: HttpRequest) -> HttpResponse:
-    """Count what would be erased, and erase it after a confirmation."""
     form = EraseForm(request.POST or None, initial=_requested_scope(request))
     context: dict[str, Any] = {"title": _("Erase conversations"), "form": form}
     if form.is_valid():

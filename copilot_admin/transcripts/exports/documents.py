@@ -59,7 +59,6 @@ def begin_markdown(made_at: datetime, words: str) -> str:
 
 
 def write_markdown(conversation: ExportedConversation) -> Iterator[str]:
-    """Yield a heading for each conversation, a fence for each text."""
     title = escape_markdown(conversation.row.title) or "Conversation"
     yield f"\n## \\#{conversation.row.pk} {title}\n\n"
     yield f"{escape_markdown(_conversation_facts(conversation))}\n"
@@ -75,7 +74,6 @@ def begin_html(made_at: datetime, words: str) -> str:
 
 
 def write_html(conversation: ExportedConversation) -> Iterator[str]:
-    """Yield a section in which every text is escaped."""
     row, facts = conversation.row, escape(_conversation_facts(conversation))
     yield f'<section id="c{row.pk}">\n<h2 dir="auto">{escape(row.title or f"#{row.pk}")}</h2>\n'
     yield f'<p class="facts">#{row.pk} · {facts}</p>\n'
@@ -101,7 +99,6 @@ def fence(text: str) -> str:
 
 
 def _parts(turn: ExportedTurn, *, with_data: bool) -> Iterator[tuple[str, str]]:
-    """Yield question, answer, calls, data and verdicts of a turn."""
     if turn.has_content:
         for message in turn.view.history:
             if message.text:

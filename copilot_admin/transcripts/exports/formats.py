@@ -84,7 +84,6 @@ Message = dict[str, Any]
 
 
 def write_json_lines(conversation: ExportedConversation) -> Iterator[str]:
-    """Yield a line for each path, message by message."""
     for path in conversation.paths():
         turns: list[Message] = []
         separator = '{"messages": ['

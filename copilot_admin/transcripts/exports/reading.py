@@ -43,7 +43,6 @@ class ExportedTurn:
 
     @property
     def last(self) -> Attempt:
-        """The newest attempt."""
         return self.attempts[-1] if self.attempts else ()
 
     @property
@@ -61,7 +60,6 @@ class ExportedTurn:
 
     @property
     def thumbs(self) -> tuple[int, int]:
-        """The numbers of thumbs up and down."""
         up = sum(one.is_good for one in self.view.feedback)
         return up, len(self.view.feedback) - up
 
@@ -74,7 +72,6 @@ class ExportedTurn:
         return [one.comment for one in self.view.feedback if one.comment]
 
     def describe(self) -> dict[str, Any]:
-        """Return its metadata with the names that all formats use."""
         row, place = self.view.row, self.view.place
         last = self.last[-1].row if self.last else None
         versions = [run.version for run in self.last if run.version is not None]
@@ -136,7 +133,6 @@ class ExportedConversation:
         return self._verdicts.get(None, ())
 
     def describe(self) -> dict[str, Any]:
-        """Return its metadata with the names that all formats use."""
         row, user = self.row, self.row.user
         return {
             "conversation": row.pk,

@@ -108,7 +108,6 @@ def file_name(export: TranscriptExport) -> str:
 
 
 def media_type(export: TranscriptExport) -> str:
-    """Return the media type of the file; for unknown formats that of binary data."""
     form = FORMATS.get(export.format)
     return form.media_type if form else "application/octet-stream"
 

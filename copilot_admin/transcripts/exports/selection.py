@@ -51,7 +51,6 @@ def freeze_query(given: Mapping[str, str]) -> str:
 
 
 def read_selection(query: str) -> Selection:
-    """Read a stored query."""
     given = read_query(query)
     words = parse_search(given.get(SEARCH_PARAMETER, ""))
     named = find_by_id(words, Conversation.objects.all()) if words else {}
@@ -76,7 +75,6 @@ def describe_query(query: str) -> str:
 
 
 def find_id_range() -> tuple[int, int]:
-    """Return the lowest and the highest id of a conversation, or (0, 0) without conversations."""
     found = Conversation.objects.aggregate(lowest=Min("pk"), highest=Max("pk"))
     return found["lowest"] or 0, found["highest"] or 0
 

@@ -58,8 +58,6 @@ class ExportError(Exception):
 
 
 class ExportWriter:
-    """Writes an export under a claim."""
-
     def __init__(self, export_id: int, claim: int) -> None:
         self._id, self._claim = export_id, claim
         self._export: TranscriptExport | None = None

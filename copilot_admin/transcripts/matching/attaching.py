@@ -105,7 +105,6 @@ class AttachedRequest:
 
 
 def attach_request(request: PreparedMessages) -> AttachedRequest:
-    """Store the new messages of a request in the conversation that it continues."""
     match, conversation_id, is_new = _open_conversation(request)
     new = _insert_messages(conversation_id, match, request)
     if match.leaf is not None and match.altered:

@@ -76,7 +76,6 @@ class HashChain:
         return _hash(owner.encode(), key=self.key).hex()
 
     def extend(self, chain_hash: str, digest: bytes) -> str:
-        """Return the hash of a history and one more message."""
         return _hash(bytes.fromhex(chain_hash) + digest, key=self.key).hex()
 
     def hash_messages(self, messages: Sequence[Message]) -> tuple[HashedMessage, ...]:
@@ -119,7 +118,6 @@ def _hash(data: bytes, *, key: bytes) -> bytes:
 
 
 def join_bubbles(messages: Iterable[Message]) -> Iterator[Message]:
-    """Join the bubbles of each answer; leave out empty answers."""
     for is_answer, group in groupby(messages, key=lambda message: isinstance(message, AiMessage)):
         if not is_answer:
             yield from group

@@ -53,7 +53,6 @@ def walk_up(leaf: Node | None, loaded: Messages) -> Iterator[Node]:
 
 
 def has_sibling_question(message: Node) -> bool:
-    """Return True if the conversation has another question at the place of this message."""
     siblings = Node.objects.filter(
         conversation_id=message.conversation_id, parent_id=message.parent_id, role="human"
     )

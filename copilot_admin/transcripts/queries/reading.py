@@ -57,7 +57,6 @@ class RunView:
 
     @property
     def version(self) -> int | None:
-        """The number of the copilot version; None if it was deleted."""
         return self.row.copilot_version.number if self.row.copilot_version else None
 
     @property
@@ -69,7 +68,6 @@ class RunView:
 
     @property
     def has_request(self) -> bool:
-        """True if `read_request` has the request."""
         return self.row.env_id is not None
 
 

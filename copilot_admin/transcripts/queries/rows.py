@@ -49,8 +49,6 @@ WHOLE = Extent()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRows:
-    """The rows of a conversation; lists in the order stored."""
-
     nodes: dict[int, Node]
     results: dict[int, list[Node]]  # by the call
     runs: dict[int, list[Run]]

@@ -29,7 +29,6 @@ class Tree:
     places: list["TurnPlace"] = field(default_factory=list)
 
     def above(self, node_id: int | None) -> Iterator[int]:
-        """Yield the messages above a message, the nearest first."""
         while node_id is not None and (node_id := self.parents.get(node_id)) is not None:
             yield node_id
 
@@ -68,7 +67,6 @@ class TurnPlace:
 
     @property
     def head(self) -> str:
-        """The beginning of the question."""
         head: str = self.turn.head  # type: ignore[attr-defined]  # annotated
         return head
 
@@ -89,7 +87,6 @@ class _Link(NamedTuple):
 
 
 def read_tree(conversation: Conversation) -> Tree:
-    """Read the structure of a conversation with two queries."""
     head = Left(Coalesce("human_node__text", Value("")), HEAD_LENGTH)
     turns = Turn.objects.filter(conversation=conversation).defer("search_text").order_by("id")
     links = Node.objects.filter(conversation=conversation).order_by("id")

@@ -31,7 +31,6 @@ class SearchResults:
 
 
 def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int) -> SearchResults:
-    """Find a page of conversations with a turn that has all the normalized phrases."""
     walk = _Walk(ordered, phrases, size=size)
     if walk.advance(FIRST_STEPS):
         return SearchResults(rows=_rows(ordered, walk.found, size=size))
@@ -60,7 +59,6 @@ def find_by_id(query: SearchQuery, visible: QuerySet[Conversation]) -> dict[int,
 
 
 def is_only_id(query: SearchQuery, named: Collection[int]) -> bool:
-    """Return True if a search is for an id, not for text."""
     return bool(query) and (not query.phrases or (bool(named) and query.number is None))
 
 

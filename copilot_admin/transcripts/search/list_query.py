@@ -23,8 +23,6 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 class RowKey(NamedTuple):
-    """Position of a conversation in the list."""
-
     at: datetime
     pk: int
 

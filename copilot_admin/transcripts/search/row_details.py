@@ -15,8 +15,6 @@ MARGIN = 70  # characters before the first hit, and after it
 
 @dataclass(frozen=True, slots=True)
 class ExcerptPiece:
-    """A part of an excerpt."""
-
     text: str
     is_hit: bool = False
 

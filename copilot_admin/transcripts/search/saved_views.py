@@ -23,8 +23,6 @@ MAX_QUERY_LENGTH = 8_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedView:
-    """A saved view."""
-
     view: SavedView
     is_own: bool
     may_delete: bool
