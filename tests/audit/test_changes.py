@@ -68,12 +68,6 @@ def test_the_changed_part_of_a_long_text_is_kept_with_a_hash_of_the_whole() -> N
     assert now["prompt"]["part"] == "a" * 100 + "newer" + "z" * 100
 
 
-def test_a_new_long_text_is_kept_by_its_beginning() -> None:
-    was, now = told({"prompt": None}, {"prompt": "x" * 9000})
-    assert was == {"prompt": None}
-    assert (now["prompt"]["characters"], len(now["prompt"]["part"])) == (9000, 2000)
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

@@ -39,11 +39,6 @@ def test_an_entry_of_what_was_rolled_back_is_none() -> None:
     assert add().sequence == 1
 
 
-def test_only_what_differs_is_kept() -> None:
-    entry = add(before={"a": 1, "b": "x", "gone": True}, after={"a": 1, "b": "y", "new": None})
-    assert (entry.before, entry.after) == ('{"b":"x","gone":true}', '{"b":"y","new":null}')
-
-
 def test_neither_a_model_nor_a_query_changes_or_deletes_an_entry() -> None:
     entry = add()
     for attempt in (
@@ -110,22 +105,6 @@ def test_an_actor_has_address_session_and_shortened_user_agent() -> None:
         session="8fd6a6a78f5857d7",
         agent="Browser " + "x" * 192,
     )
-
-
-def test_an_anonymous_request_is_recorded_with_its_address() -> None:
-    request = RequestFactory().get("/", REMOTE_ADDR="fe80::1%eth0")
-    assert Actor.of(request) == Actor(kind=ActorKind.STRANGER, name="", address="fe80::1")
-    request.META["REMOTE_ADDR"] = "/run/socket"
-    assert Actor.of(request).address == ""
-
-
-def test_a_command_is_recorded_with_the_system_user_and_its_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("sys.argv", ["/srv/manage.py", "keys", "make", "--name", "secret"])
-    monkeypatch.setattr("getpass.getuser", lambda: "deploy")
-    found = Actor.command()
-    assert found == Actor(kind=ActorKind.COMMAND, name="deploy", agent="manage.py keys")
 
 
 def test_a_subject_has_the_name_of_a_row_unless_that_is_what_somebody_asked() -> None:

@@ -81,24 +81,6 @@ def copy_to_the_end() -> None:
     last.save()
 
 
-def swap() -> None:
-    """Each tells now what the other did, under its own number and links."""
-    one, other = (AuditEntry.objects.get(sequence=sequence) for sequence in (2, 5))
-    for entry, sequence in ((other, 2), (one, 5)):
-        told = "UPDATE copilot_admin_auditentry SET before = %s, after = %s WHERE sequence = %s"
-        run(told, entry.before, entry.after, sequence)
-
-
-def put_in() -> None:
-    """An entry more, and those after it moved on: the head names one more as well."""
-    for sequence in (6, 5, 4):
-        renumber(sequence, sequence + 1)
-    forged = AuditEntry.objects.get(sequence=3)
-    forged.sequence, forged.previous, forged._state.adding = 4, forged.hash, True
-    forged.save()
-    run("UPDATE copilot_admin_audithead SET sequence = 7")
-
-
 def cut_and_move_the_head_back() -> None:
     """Without the hash of the entry that is last now."""
     cut()
@@ -116,8 +98,6 @@ def empty() -> None:
         (take_out, BrokenChain(ChainError.MISSING, 3, 5)),
         (take_out_and_renumber, BrokenChain(ChainError.EDITED, 3)),
         (cut, BrokenChain(ChainError.TRUNCATED, 5)),
-        (swap, BrokenChain(ChainError.EDITED, 2)),
-        (put_in, BrokenChain(ChainError.EDITED, 4)),
         (cut_and_move_the_head_back, BrokenChain(ChainError.EDITED, 4)),
         (empty, BrokenChain(ChainError.TRUNCATED, 1)),
         (move_the_time, BrokenChain(ChainError.EDITED, 1)),
@@ -181,16 +161,3 @@ def test_a_file_without_anchors_is_refused(tmp_path: Path, text: str | None) -> 
         assert refused.value.returncode == 2  # 1 means that the trail is broken
     with pytest.raises(CommandError):
         call_command("audit", "verify", "--expect", "xyz")
-
-
-def test_lines_of_the_head_are_anchors(trail: list[AuditEntry], tmp_path: Path) -> None:
-    head = StringIO()
-    call_command("audit", "head", stdout=head)
-    noted = tmp_path / "noted"
-    noted.write_text(f"0 \n{head.getvalue()}")
-    out = StringIO()
-    call_command("audit", "verify", "--anchors", str(noted), stdout=out)
-    assert "6 entries, 1 anchors" in out.getvalue()
-    noted.write_text(f"6 {'0' * 64}\n")
-    with pytest.raises(CommandError, match="Entry 6 differs from its anchor"):
-        call_command("audit", "verify", "--anchors", str(noted))

@@ -158,13 +158,6 @@ def test_restore_brings_everything_back(backup, data, other_server, tmp_path):
     assert "name: Kept" in out.read_text()
 
 
-def test_restore_names_missing_keys(data, other_server, tmp_path):
-    set_api_key(make_provider(), API_KEY)
-    path = write(tmp_path / "backup")
-    other_server["COPILOT_ENCRYPTION_KEYS"] = "HwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-    assert "COPILOT_ENCRYPTION_KEYS" in manage(other_server, "restore", str(path))
-
-
 @pytest.mark.parametrize("place", ["middle", "checksum", "end"])
 def test_restore_refuses_a_damaged_file(backup, place):
     data = bytearray(backup.read_bytes())

@@ -1,6 +1,5 @@
 """Runs that were answered before their model had a price get their cost when it has one."""
 
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -8,9 +7,8 @@ import pytest
 
 from copilot_admin.agent.values.answer_request import ComponentCalled
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.jobs import costs
 from copilot_admin.jobs.costs import price_unknown_runs
-from copilot_admin.models import Conversation, Logging, ModelPrice, Outcome, Run, Turn
+from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn
 from tests.pricing.pricing import make_price
 from tests.transcripts.store.full_count import full_count, rollups
 from tests.transcripts.store.journaling import Client, call_echo, call_event, result
@@ -89,31 +87,6 @@ def test_runs_from_before_a_price_get_their_full_cost():
     assert written() == so_far
 
 
-def test_runs_are_priced_in_batches_and_saved_on_request(monkeypatch):
-    monkeypatch.setattr(costs, "BATCH_RUNS", 2)
-    runs = [ended(Client().ask("Hi"), TOLD) for _ in range(3)]
-    set_price()
-    so_far = written()
-    assert [one.bill.cost.amount for one in price_unknown_runs()] == [SUM] * 3
-    assert list(price_unknown_runs(provider="Another")) == []
-    assert written() == so_far
-    next(price_unknown_runs(saving=True))  # it is interrupted
-    assert len(list(price_unknown_runs())) == 1
-    fill()
-    assert [cost(one) for one in runs] == [(SUM, EXACT)] * 3
-    assert rollups() == full_count()
-
-
-def test_the_price_of_its_day_counts():
-    asked = ended(Client().ask("Hi"), TOLD)
-    late = set_price(valid_from=date(2999, 1, 1))
-    fill()
-    assert cost(asked) == (None, UNKNOWN)
-    make_price(late.provider, model="small-1", cached=Decimal("0.5"))
-    fill()
-    assert (cost(asked), asked.run.input_price) == ((SUM, EXACT), 2)
-
-
 @pytest.mark.parametrize("text", ["", "x" * 20_000], ids=["in the row", "in a blob"])
 def test_models_of_components_have_prices_of_their_own(text):
     asked = ended(Client().ask("Hi"), called(TINY, result=text), TINY, TOLD)
@@ -124,17 +97,6 @@ def test_models_of_components_have_prices_of_their_own(text):
     fill()
     assert cost(asked) == (SUM + TINY_SUM, ESTIMATED)
     assert rollups() == full_count()
-
-
-def test_a_price_that_a_run_keeps_counts_before_that_of_now():
-    row = set_price()
-    asked = ended(Client().ask("Hi"), called(TINY), TINY, TOLD)
-    assert cost(asked) == (None, UNKNOWN)
-    ModelPrice.objects.update(input=Decimal(99))
-    make_price(row.provider, model="tiny", input=Decimal("0.1"), output=Decimal("0.2"))
-    fill()
-    assert cost(asked) == (SUM + TINY_SUM, ESTIMATED)
-    assert asked.run.input_price == 2
 
 
 def test_without_stored_content_a_cost_is_an_estimate():

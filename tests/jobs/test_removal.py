@@ -9,11 +9,11 @@ import pytest
 
 from copilot_admin import models
 from copilot_admin.jobs import removal as removing
-from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
+from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.jobs.removal import begin_erasure, remove_batch, resume_removals
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import Conversation, Removal, Run
-from copilot_admin.privacy import erased_data, holds, retention, rows
+from copilot_admin.privacy import holds, retention, rows
 from copilot_admin.privacy.counting import RemovalPreview, preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
@@ -77,14 +77,6 @@ def test_one_conversation_goes_with_all_that_hangs_on_it():
     assert after["TestCase"] == after["EvaluationResult"] == before["TestCase"]
 
 
-def test_test_cases_can_be_kept():
-    asked = Client(trace_id="one").ask("q").answer("a")
-    saved = learnt(asked.conversation)
-    remove(PrivacyScope(conversation=asked.conversation.pk), with_questions=False)
-    assert models.TestCase.objects.get() == saved
-    assert models.EvaluationResult.objects.exists()
-
-
 def test_a_period_takes_whole_conversations_that_were_active_in_it():
     version = make_version()
     talks = {}
@@ -140,20 +132,6 @@ def test_the_end_of_an_erased_run_brings_nothing_back(django_capture_on_commit_c
         assert replay_spool() == 0
     assert list(SPOOL.run_ids()) == []
     assert not finish(end) and not Run.objects.exists()
-
-
-def test_spooled_files_of_erased_runs_go_on_every_machine():
-    asked = Client(trace_id="gone").ask("q").answer("a")
-    other = Client(trace_id="stays").ask("q").answer("a")
-    for run in (asked, other):
-        SPOOL.put(run.run_id, {"run_id": str(run.run_id)})
-    SPOOL.reject(next(path for path, _ in SPOOL.entries() if str(asked.run_id) in path.name))
-    remove(PrivacyScope(conversation=asked.conversation.pk))
-    assert erased_data.clean_spool() == 1
-    assert list(SPOOL.run_ids()) == [other.run_id]
-    assert erased_data.clean_spool() == 0
-    SPOOL.remove_run(other.run_id)
-    assert list(SPOOL.run_ids()) == []
 
 
 def test_exports_that_reach_over_what_is_erased_are_withdrawn():
@@ -223,35 +201,12 @@ def test_a_hold_stops_erasure_and_the_deletion_of_the_copilot(kind):
     assert (hold.placed_by_name, hold.released_by_name) == ("ann", "bob")
 
 
-def test_a_hold_that_comes_while_a_copilot_is_deleted_stops_it():
-    version = make_version()
-    fill(version)
-    mark_for_deletion([version.copilot_id])
-    hold = holds.place(PrivacyScope(principal="anonymous"), reason="Case", by="ann")
-    assert delete_batch(version.copilot_id) is BatchResult.WAITING
-    assert Conversation.objects.count() == 3
-    holds.release(hold.pk, by="ann")
-    assert delete_batch(version.copilot_id) is BatchResult.MORE
-
-
 def test_the_database_itself_keeps_what_is_held():
     conversation = Client(trace_id="h").ask("q").answer("a").conversation
     holds.place(PrivacyScope(conversation=conversation.pk), reason="Case", by="ann")
     with pytest.raises(IntegrityError), transaction.atomic():
         rows.delete_first_rows(rows.get_conversation_rows([conversation.pk]))
         transaction.get_connection().check_constraints()
-
-
-def test_requests_and_calls_without_a_conversation_are_held_too():
-    version = make_version()
-    Client(version=version, logging=models.Logging.NOTHING, principal="").ask("q").answer("a")
-    call = make_call(copilot=version.copilot, created_at=START)
-    hold = holds.place(PrivacyScope(since=START - timedelta(days=1)), reason="Audit", by="ann")
-    remove(PrivacyScope(copilot=version.copilot_id))
-    assert Run.objects.count() == 1 and models.ComponentCall.objects.get() == call
-    assert holds.holds_on_copilot(version.copilot_id) == [hold]
-    other = make_version()
-    assert holds.holds_on_copilot(other.copilot_id) == []
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,9 @@ import pytest
 
 from copilot_admin.jobs import blob_sweep, deletion, removal, tasks
 from copilot_admin.jobs.removal import begin_erasure, remove
-from copilot_admin.jobs.tasks import BACKGROUND, BatchResult, run_coroutine, run_on_server_loop
+from copilot_admin.jobs.tasks import BACKGROUND, BatchResult, run_on_server_loop
 from copilot_admin.models import Cause, Copilot, Removal, RemovalState
 from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.storage.errors import DatabaseUnavailable
 from tests.factories import make_copilot, make_published
 from tests.polling import HANGS_SECONDS
 
@@ -74,12 +73,6 @@ class TestWorker:
 
 
 class TestThread:
-    def test_resumes_what_another_process_left(self, marked):
-        Copilot.objects.update(deletion_moved_at=None)
-        tasks.run_on_writer(deletion.resume_deletions)
-        wait_until_idle()
-        assert not Copilot.objects.exists()
-
     def test_stops_after_a_batch(self, marked, monkeypatch):
         monkeypatch.setattr(deletion, "delete_batch", lambda pk: BatchResult.MORE)
         deletion.delete_copilot.enqueue(marked.pk)
@@ -203,13 +196,3 @@ class TestServerLoop:
             assert not tasks._coroutines
 
         asyncio.run(main())
-
-    def test_without_a_running_loop_nothing_is_accepted(self):
-        async def get_loop() -> asyncio.AbstractEventLoop:
-            return asyncio.get_running_loop()
-
-        for loop in (None, run_coroutine(get_loop())):  # the second one is closed
-            tasks.start(loop)
-            with pytest.raises(DatabaseUnavailable):
-                run_on_server_loop(lambda: pytest.fail("it was started"))
-        tasks.start()

@@ -6,7 +6,6 @@ import pytest
 
 from copilot_admin import models
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import CallerDay, Conversation, EndUser, Outcome, Run
@@ -80,36 +79,6 @@ def test_the_row_of_a_user_stays_if_only_a_period_or_copilot_is_erased():
     remove(PrivacyScope(user=new.user_id, copilot=version.copilot_id))
     assert not Conversation.objects.exists()
     assert not CallerDay.objects.filter(principal=f"user:{new.user_id}").exists()
-
-
-def test_a_user_is_deleted_with_their_last_conversation():
-    version = make_version()
-    for name in ("ada", "eve"):
-        Client(version=version, user=AskingUser(id=name), trace_id=name).ask("q").answer("a")
-    call = make_call(user=EndUser.objects.get(identifier="eve"))
-    for talk in Conversation.objects.all():
-        remove(PrivacyScope(conversation=talk.pk))
-    assert EndUser.objects.get().identifier == "eve"
-    Run.objects.create(
-        copilot=version.copilot, user=call.user, principal="anonymous", started_at=START,
-        outcome=Outcome.REFUSED, generation=3, boot_id="b", heartbeat_at=START,
-    )  # fmt: skip
-    models.ComponentCall.objects.update(copilot=version.copilot)
-    remove(PrivacyScope(copilot=version.copilot_id))
-    assert not EndUser.objects.exists()
-
-
-def test_users_of_a_copilot_go_with_it_unless_another_one_knows_them():
-    version, other = make_version(), make_version()
-    for name in ("ada", "eve"):
-        who = AskingUser(id=name)
-        Client(version=version, user=who, trace_id=name).ask("q").answer("a")
-        make_call(copilot=version.copilot, user=EndUser.objects.get(identifier=name))
-    Client(version=other, user=AskingUser(id="eve"), trace_id="eve").ask("q").answer("a")
-    mark_for_deletion([version.copilot_id])
-    while delete_batch(version.copilot_id) is BatchResult.MORE:
-        pass
-    assert EndUser.objects.get().identifier == "eve"
 
 
 def test_erasure_waits_for_runs_without_a_conversation():

@@ -148,19 +148,6 @@ def test_a_skipped_conversation_goes_to_the_end_and_to_others():
 
 @pytest.mark.database
 @pytest.mark.django_db
-def test_a_closed_queue_assigns_nothing_and_its_rest_is_not_waited_for():
-    queue = queue_of(1, judges=2)
-    ada, bob = reviewers(2)
-    one = claimed(queue, ada)
-    queue.is_closed = True
-    queue.save()
-    assert claim_next(queue, bob, now=NOON) is None
-    finish_assignments(one, ada, now=NOON)
-    assert states() == ["done"]
-
-
-@pytest.mark.database
-@pytest.mark.django_db
 def test_a_conversation_is_added_once_and_reviewed_again():
     queue = queue_of(1)
     pk = queue.assignments.get().conversation_id

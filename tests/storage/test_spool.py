@@ -3,12 +3,11 @@
 import errno
 import os
 from pathlib import Path
-import time
 from uuid import UUID
 
 import pytest
 
-from copilot_admin.storage.spool import LEFTOVER_SECONDS, Spool
+from copilot_admin.storage.spool import Spool
 
 KEY = UUID(int=1)
 
@@ -80,15 +79,6 @@ def test_only_one_process_replays(folder):
     folder.rmdir()
     with Spool().lock() as without_folder:
         assert without_folder
-
-
-def test_leftovers_of_dead_processes_are_removed(folder):
-    for name, age in (("dead", LEFTOVER_SECONDS + 60), ("alive", 0)):
-        path = folder / f"{name}.tmp"
-        path.write_bytes(b'{"half')
-        os.utime(path, (time.time() - age,) * 2)
-    Spool().remove_leftovers()
-    assert names(folder) == ["alive.tmp"]
 
 
 def test_a_file_that_cannot_be_read_or_moved_is_logged_and_stays(folder, monkeypatch, caplog):

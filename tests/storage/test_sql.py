@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 import json
-from uuid import uuid4
 
 import pytest
 
@@ -12,7 +11,6 @@ from copilot_admin.storage.sql import (
     delete_rows,
     execute,
     fetch_row,
-    in_batches,
     read_time,
 )
 from tests.factories import make_version
@@ -46,19 +44,9 @@ def test_values_are_stored_as_the_orm_stores_them(run: Run, at: datetime):
     assert json.loads(row["notes"]) == notes
 
 
-def test_no_row_is_none_and_nothing_is_changed():
-    assert fetch_row(SELECT, id=uuid4()) is None
-    values = {"at": AT, "cost": None, "notes": [], "outcome": Outcome.FAILED, "counted": False}
-    assert execute(UPDATE, id=uuid4(), **values) == 0
-
-
 def test_rows_are_deleted_by_the_values_of_a_column():
     kind = SeenKind.MODEL
     SeenValue.objects.bulk_create(SeenValue(kind=kind, value=value) for value in "abc")
     assert delete_rows(SeenValue._meta.get_field("value"), ["a", "c", "d"]) == 2
     assert delete_rows(Feedback._meta.pk, []) == 0
     assert SeenValue.objects.get().value == "b"
-
-
-def test_batches_have_all_values_in_order():
-    assert [list(some) for some in in_batches(range(5), 2)] == [[0, 1], [2, 3], [4]]

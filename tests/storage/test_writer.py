@@ -108,11 +108,6 @@ def break_python() -> None:
     raise KeyError("a bug")
 
 
-def break_process() -> None:
-    make("Lost")()
-    raise SystemExit(1)
-
-
 def break_statement() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT no_such_column FROM copilot_admin_provider")
@@ -128,7 +123,6 @@ def break_always() -> None:
         (break_unique, IntegrityError),
         (break_at_commit, IntegrityError),
         (break_python, KeyError),
-        (break_process, SystemExit),
         (break_statement, DatabaseError),
         (break_always, OperationalError),
     ],
@@ -153,13 +147,6 @@ def test_a_lock_or_a_lost_connection_is_retried(writer, times):
     futures = submit_together(writer, make("Other"), unlucky)
     assert [future.result(HANGS_SECONDS) for future in futures] == ["Other", "Unlucky"]
     assert names() == {"Other", "Unlucky"}
-
-
-def test_a_statement_that_is_refused_is_not_retried(writer, monkeypatch):
-    pauses: list[float] = []
-    monkeypatch.setattr(writer_module.time, "sleep", pauses.append)
-    assert writer.submit(break_statement).exception(HANGS_SECONDS) is not None
-    assert pauses == []
 
 
 def test_jobs_behind_a_lock_do_not_wait_for_it_one_after_the_other(writer, monkeypatch):

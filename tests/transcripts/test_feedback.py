@@ -2,15 +2,10 @@
 
 from datetime import timedelta
 
-from pydantic import ValidationError
 import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, DailyUsage, Feedback, Logging
-from copilot_admin.redaction.kinds import DataKind
-from copilot_admin.redaction.rules import Rules
-from copilot_admin.transcripts import feedback
-from copilot_admin.transcripts.feedback import SubmittedFeedback
 from tests.api.test_query import post
 from tests.factories import make_published, make_user
 from tests.transcripts.store.journaling import Client, ai
@@ -96,34 +91,6 @@ def test_of_a_judgement_so_much_is_kept():
     ((_, value, kept, words),) = votes()
     assert (value, kept) == (1, ["x" * 200, "a", *(str(number) for number in range(18))])
     assert (len(words), words[:25]) == (4000, "https://files.test/a cccc")
-
-
-def test_what_is_no_text_is_empty_and_a_judgement_does_not_change():
-    read = SubmittedFeedback.model_validate(
-        {"vote": "thumbs_up", "tags": [1, "a\0"], "ai_response": 2}
-    )
-    assert read == SubmittedFeedback(vote="thumbs_up", tags=["a\ufffd"])
-    assert read.model_dump() == {
-        "vote": "thumbs_up",
-        "tags": ["a\ufffd"],
-        "user_comment": "",
-        "ai_response": "",
-        "user_prompt": "",
-        "trace_id": "",
-    }
-    with pytest.raises(ValidationError, match="frozen"):
-        read.vote = "thumbs_down"
-
-
-def test_personal_data_is_taken_out_of_all_texts_of_a_judgement():
-    mail, kept = "ann@bank.example", "[e-mail address]"
-    texts = ("user_comment", "ai_response", "user_prompt", "trace_id")
-    given = SubmittedFeedback(vote="thumbs_up", tags=[mail], **dict.fromkeys(texts, mail))
-    assert feedback.remove_personal_data(given, Rules((DataKind.EMAIL,))) == SubmittedFeedback(
-        vote="thumbs_up", tags=[kept], **dict.fromkeys(texts, kept)
-    )
-    named = SubmittedFeedback(vote="thumbs_up")
-    assert feedback.remove_personal_data(named, Rules(expressions=("thumbs_up",))) == named
 
 
 @pytest.mark.parametrize("body", [{"ai_response": "Never said."}, {}])

@@ -12,17 +12,12 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.alerts.deliveries import create_deliveries
-from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.audit.recording import READ_INTERVAL
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Action,
-    AlertDelivery,
-    AlertDigest,
     AuditEntry,
     Conversation,
-    DeliveryState,
     EndpointKey,
     LegalHold,
     Provider,
@@ -31,7 +26,6 @@ from copilot_admin.models import (
     TurnNote,
 )
 from copilot_admin.models.audit import ActorKind
-from tests.alerts.alerting import make_rule, make_webhook
 from tests.factories import make_copilot, make_provider, make_user
 from tests.transcripts.store.journaling import Client as Asking
 
@@ -243,39 +237,6 @@ def test_commands_are_told_with_the_user_of_the_system(
     assert "canary" not in entry.after
 
 
-def test_limits_are_told_with_what_they_were(boss: Client) -> None:
-    copilot = make_copilot(name="Macro")
-    for whom, kind in ((f"copilot:{copilot.pk}", "copilot"), ("user:anna", "subjectlimits")):
-        page = f"/admin/limits/one/?whom={whom}"
-        for limit in ("5", "5", "7"):
-            boss.post(page, {"requests_per_day": limit})
-        assert told(2) == [
-            ("changed", kind, {"limits": {}}, {"limits": {"requests_per_day": 5}}),
-            (
-                "changed",
-                kind,
-                {"limits": {"requests_per_day": 5}},
-                {"limits": {"requests_per_day": 7}},
-            ),
-        ]
-    names = AuditEntry.objects.filter(action=Action.CHANGED).values_list("subject_name", flat=True)
-    assert list(names) == ["user:anna", "user:anna", "Macro", "Macro"]
-
-
-def test_members_are_told_before_and_after(boss: Client, settings: Any) -> None:
-    settings.MEMBERS = True
-    copilot = make_copilot()
-    make_user(Role.BUILDERS, username="anna")
-    page = f"{ADMIN}/copilot/{copilot.pk}/members/"
-    boss.post(page, {"add": "1", "user": "anna", "owner": "on"})
-    assert told() == [("changed", "copilot", {"owners": []}, {"owners": ["anna"]})]
-    boss.post(page, {"everybody": "on"} if not copilot.is_for_all_builders else {"close": "1"})
-    assert [one[:2] for one in told()] == [("changed", "copilot")]
-    count = entries()
-    boss.post(page, {"add": "1", "user": "nobody"})
-    assert entries() == count
-
-
 def test_a_copilot_that_is_kept_for_another_time_is_told(boss: Client) -> None:
     copilot = make_copilot()
     page = f"/admin/privacy/copilots/{copilot.pk}/"
@@ -314,23 +275,6 @@ def test_holds_and_erasures_are_told_without_whom_they_are_about(
     facts = {"conversation": talk.pk, "cause": "erasure", "conversations": 1}
     assert told() == [("erased", "removal", {}, {**facts, "with_questions": False})]
     assert AuditEntry.objects.all()[0].subject_id == str(removal.pk)
-
-
-def test_what_is_sent_and_tried_by_hand_is_told(boss: Client) -> None:
-    rule, (hook, _) = make_rule(), make_webhook()
-    digest = AlertDigest.objects.create(name="Monday", mails="a@example.com")
-    (delivery,) = create_deliveries(make_rule(), build_test_message("x", timezone.now()))
-    AlertDelivery.objects.update(state=DeliveryState.FAILED)
-    boss.post(f"{ADMIN}/alertrule/{rule.pk}/test/")
-    boss.post(f"{ADMIN}/alertwebhook/{hook.pk}/test/")
-    boss.post(f"{ADMIN}/alertdigest/{digest.pk}/now/")
-    boss.post(f"{ADMIN}/alertdelivery/{delivery.pk}/again/")
-    assert told(4) == [
-        ("tested", "alertrule", {}, {"deliveries": 1}),
-        ("tested", "alertwebhook", {}, {}),
-        ("sent", "alertdigest", {}, {"deliveries": 1}),
-        ("sent", "alertdelivery", {}, {"event": "test"}),
-    ]
 
 
 def test_who_judged_is_told_without_his_words(boss: Client, talk: Conversation) -> None:

@@ -4,8 +4,6 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 import pytest
 
-from copilot_admin.config.roles import Role, create_roles
-from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, Copilot, LegalHold, Removal
 from copilot_admin.privacy import holds
@@ -55,13 +53,6 @@ def test_holding_and_erasing_are_permissions_of_their_own(client, permission, al
     release = client.post(reverse("admin:privacy_release", args=[1])).status_code
     assert release == (404 if permission == "hold_data" else 403)
     assert (START in text_of(client.get("/admin/settings/"))) is bool(allowed)
-
-
-def test_operators_hold_and_nobody_erases_by_his_role():
-    create_roles()
-    holding = Permission.objects.get(codename="hold_data").group_set.values_list("name", flat=True)
-    assert set(holding) == {Role.OPERATORS.value}
-    assert not Permission.objects.get(codename="erase_data").group_set.exists()
 
 
 def test_a_hold_is_placed_shown_on_the_transcript_and_released(client):
@@ -169,16 +160,6 @@ def test_invalid_rules_are_rejected(client, given, code):
     answer = client.post(reverse("admin:privacy_keeping", args=[copilot.pk]), given)
     assert errors_of(answer) == dict.fromkeys(given, code)
     assert Copilot.objects.get().retention_days is None
-
-
-def test_a_copilot_that_is_held_is_not_deleted_and_the_page_says_why(client):
-    user = make_user(is_superuser=True)
-    client.force_login(user)
-    copilot = make_version().copilot
-    holds.place(PrivacyScope(copilot=copilot.pk), reason="Case 12", by="ann")
-    archive_copilots([copilot.pk])
-    page = text_of(client.get(f"/admin/copilot_admin/copilot/{copilot.pk}/delete/"))
-    assert "A legal hold keeps" in page and "Case 12, placed by ann" in page
 
 
 def test_a_user_is_held_by_his_address_and_shown_by_name(client):

@@ -12,7 +12,6 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 import pytest
 
-from copilot_admin.agent.values.answer_request import ServerTool
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import (
     Conversation,
@@ -51,18 +50,6 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 def lines_of(text: str) -> list[Any]:
     return [json.loads(line) for line in text.split("\n") if line]
-
-
-def test_every_format_has_its_description_and_the_user_of_a_conversation():
-    user = AskingUser(id="u-1", name="Ada")
-    named = Client(user=user).ask("Hello").answer("Hi.").conversation
-    nobody = Client().ask("Hello").answer("Hi.").conversation
-    for name, one in FORMATS.items():
-        assert str(one.label) and str(one.help).endswith(".")
-        assert ("Ada" in said_by(name, named)) is (name != "csv")
-        assert "Ada" not in said_by(name, nobody)
-    (line,) = lines_of(said_by("jsonl", named))
-    assert line["metadata"]["user"] == {"id": "u-1", "email": "", "name": "Ada"}
 
 
 def test_a_row_of_a_spreadsheet_says_all_of_a_question():
@@ -263,14 +250,3 @@ def test_a_call_that_nothing_came_back_for_is_followed_by_that():
         "tool_call_id": messages[1]["tool_calls"][0]["id"],
         "content": "[nothing came back for this call]",
     }
-
-
-@pytest.mark.parametrize("name", ["jsonl", "md", "html"])
-def test_of_a_request_with_very_many_events_the_first_are_exported_and_the_others_told(
-    monkeypatch, name
-):
-    monkeypatch.setattr("copilot_admin.transcripts.exports.reading.MAX_EVENTS", 3)
-    tools = (ServerTool(f"tool {number}", "{}", "done") for number in range(10))
-    exported = said_by(name, Client().ask("q").answer(*tools, "a").conversation, with_data=True)
-    assert [f"tool {number}" in exported for number in range(10)] == [True] * 3 + [False] * 7
-    assert '"events_left_out": 7' in exported or "7 more events" in exported

@@ -80,17 +80,6 @@ def test_an_export_is_the_whole_file_with_its_figures():
     assert media_type(export) == "text/csv; charset=utf-8"
 
 
-def test_it_is_the_same_in_one_go_and_in_many(monkeypatch):
-    conversations(4)
-    monkeypatch.setattr(writing, "BATCH_SECONDS", HANGS_SECONDS)
-    at_once = written(begun("html"))
-    one_by_one(monkeypatch)
-    in_steps = written(begun("html"))
-    assert in_steps.n_parts > at_once.n_parts == 1
-    body = text_of(at_once).partition("UTC")[2]
-    assert text_of(in_steps).partition("UTC")[2] == body
-
-
 def test_it_goes_on_where_a_dead_process_stopped(monkeypatch):
     ids = conversations(4)
     one_by_one(monkeypatch)

@@ -1,18 +1,14 @@
 """Requests without a session become conversations: each message once, nothing joined that doesn't belong."""
 
-import json
-
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, Logging, Node, Run, Turn
-from copilot_admin.transcripts.matching import matching
 from copilot_admin.transcripts.store.run_start import accept, prepare
-from protocol.events import ArtifactType, MessageArtifact, StatusUpdate
-from protocol.models import AiMessage, CallMessage, Generation, Message
-from protocol.parsing import parse_query
+from protocol.events import StatusUpdate
+from protocol.models import AiMessage, CallMessage, Generation, Message, ResultMessage, SourceError
 from tests.transcripts.store.journaling import (
     Client,
     ai,
@@ -155,25 +151,6 @@ def test_an_answer_split_into_bubbles_is_recognised(trace_id):
     assert not Node.objects.filter(echo_differs=True).exists()
 
 
-@TRACES
-def test_an_answer_with_the_markers_of_the_client_is_recognised(trace_id):
-    table = MessageArtifact(
-        type=ArtifactType.TABLE, uuid="u", artifact_name="t1", description="", content=[{"a": 1}]
-    )
-    client = Client(trace_id=trace_id)
-    client.ask("Hi").answer("Look: ", table, " done")
-    body = {
-        "messages": [
-            {"role": "human", "content": "Hi"},
-            {"role": "ai", "content": "Look:\n<|start_artifact_id|>t1<|end_artifact_id|>\ndone"},
-            {"role": "human", "content": "More"},
-        ]
-    }
-    asked = client.ask(*parse_query(json.dumps(body).encode()).messages)
-    assert [row[1] for row in shape(asked.conversation)] == ["human", "ai", "human"]
-    assert not Node.objects.filter(echo_differs=True).exists()
-
-
 @pytest.mark.database
 @TRACES
 @pytest.mark.parametrize("generation", list(Generation))
@@ -190,14 +167,6 @@ def test_a_call_is_recognised_in_every_dialect(trace_id, generation):
     asked = client.ask("Price?", echo, result()).answer("42")
     assert [row[2] for row in shape(asked.conversation)] == ["text", "call", "result", "text"]
     assert not Node.objects.filter(echo_differs=True).exists()
-
-
-@pytest.mark.database
-def test_unknown_history_under_a_known_trace_id_is_kept_beside_the_known():
-    client = Client(trace_id="chat")
-    client.ask("One").answer("First")
-    asked = client.ask("Never", ai("heard"), "Three").answer("Third")
-    assert [row[0] for row in shape(asked.conversation)] == [0, 1, 0, 1, 2, 3]
 
 
 def test_the_number_of_queries_does_not_depend_on_the_history():
@@ -225,35 +194,6 @@ def test_conversations_are_recognised_without_their_content():
     assert first.accepted.stored_turn.client_calls == {"": 1}
 
 
-@pytest.mark.parametrize("trace_id", ["chat", None])
-def test_a_long_request_is_found_by_its_newest_messages(monkeypatch, trace_id):
-    monkeypatch.setattr(matching, "MAX_HASHES", 4)
-    client, history = Client(trace_id=trace_id), []
-    for number in range(5):
-        history += [human(f"Question {number}")]
-        client.ask(*history).answer(f"Answer {number}")
-        history += [ai(f"Answer {number}")]
-    assert Conversation.objects.count() == 1
-    assert Node.objects.count() == 10
-
-
-@TRACES
-@pytest.mark.parametrize("answer", ["Hello", "Altered"])
-def test_copilots_callers_and_users_stay_apart(answer, trace_id):
-    client = Client(trace_id=trace_id)
-    owners = [
-        client,
-        Client(trace_id=trace_id),
-        client.another(trace_id=trace_id, principal="key:1"),
-        client.another(trace_id=trace_id, principal="key:1", user=AskingUser(id="ada")),
-        client.another(trace_id=trace_id, principal="key:1", user=AskingUser(id="eve")),
-    ]
-    asked = [owner.ask("Hi").answer("Hello").conversation for owner in owners]
-    again = [owner.ask("Hi", ai(answer), "And?").conversation for owner in owners]
-    assert again == asked
-    assert len(set(asked)) == len(owners)
-
-
 @TRACES
 @pytest.mark.parametrize("answer", ["Hello", "Altered"])
 @pytest.mark.parametrize("other", [{"principal": "key:2"}, {"user": AskingUser(id="ada")}])
@@ -265,3 +205,56 @@ def test_a_history_of_another_owner_is_stored_as_history(other, answer, trace_id
     assert asked.conversation != first.conversation
     history = asked.conversation.nodes.order_by("id").values_list("from_history", flat=True)
     assert list(history) == [True, True, False]
+
+
+MIGRATED = CallMessage("get_widget_data", {"widget_uuids": ["w-1"]})
+
+
+@pytest.mark.database
+@TRACES
+def test_an_edited_question_is_a_branch(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("Hello")
+    client.ask("Hi", ai("Hello"), "One").answer("First")
+    edited = client.ask("Hi", ai("Hello"), "Two").answer("Second")
+    conversation = edited.conversation
+    assert conversation.has_branch
+    assert [row[0] for row in shape(conversation)] == [0, 1, 2, 3, 2, 3]
+    assert (conversation.n_turns, conversation.n_runs) == (3, 3)
+
+
+@TRACES
+def test_a_regenerated_answer_is_a_second_run_of_the_same_turn(trace_id):
+    client = Client(trace_id=trace_id)
+    client.ask("Hi").answer("Hello")
+    first = client.ask("Hi", ai("Hello"), "Again?").answer("One")
+    second = client.ask("Hi", ai("Hello"), "Again?").answer("Two")
+    assert second.accepted.turn_id == first.accepted.turn_id
+    assert second.run.input_leaf_id == first.run.input_leaf_id
+    assert second.conversation.has_branch is False
+    assert (second.conversation.n_turns, second.conversation.n_runs) == (2, 3)
+    assert Node.objects.filter(role="human").count() == 2
+
+
+def test_a_result_that_comes_last_is_new_although_its_call_came_back_altered():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result("42")).answer("It is 42")
+    asked = client.ask("Price?", MIGRATED, result("43"))
+    results = Node.objects.filter(kind="result").order_by("id")
+    assert [one.pk for one in results][-1] == asked.run.input_leaf_id
+    assert len(results) == 2
+    assert Node.objects.filter(kind="call").count() == 1
+
+
+def test_an_altered_result_is_stored_once_more_and_is_no_branch():
+    client = Client(trace_id="chat")
+    client.ask("Price?").answer(call_event())
+    client.ask("Price?", call_echo(), result()).answer("It is 42")
+    renewed = ResultMessage("get_widget_data", {}, (SourceError("not_found", "gone"),))
+    history: list[Message] = [human("Price?"), MIGRATED, renewed, ai("It is 42")]
+    client.ask(*history, "Sure?").answer("Yes")
+    asked = client.ask(*history, "Sure?", ai("Yes"), "Good")
+    assert [row[0] for row in shape(asked.conversation)] == [0, 1, 2, 3, 2, 3, 4, 5, 6]
+    assert Node.objects.get(echo_differs=True).kind == "call"
+    assert (Turn.objects.count(), asked.conversation.has_branch) == (3, False)

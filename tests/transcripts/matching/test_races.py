@@ -35,16 +35,6 @@ def test_a_conversation_that_another_process_makes_meanwhile_is_joined(monkeypat
 
 
 @pytest.mark.database
-def test_a_turn_that_another_process_makes_meanwhile_is_shared(monkeypatch):
-    client = Client(trace_id="chat")
-    first = client.ask("Hi")
-    blind_once(monkeypatch, matching.Match(first.conversation.pk, "chat"))
-    second = client.ask("Hi")
-    assert second.accepted.turn_id == first.accepted.turn_id
-    assert second.conversation.n_turns == 1
-
-
-@pytest.mark.database
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("history", [["Hi"], ["Hi", ai("Hello"), "More"]], ids=["first", "later"])
 def test_two_requests_of_one_conversation_at_once(history, monkeypatch):

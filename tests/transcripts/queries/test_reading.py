@@ -15,7 +15,6 @@ from tests.transcripts.store.journaling import (
     ai,
     call_echo,
     call_event,
-    ending,
     human,
     result,
 )
@@ -93,17 +92,6 @@ def test_a_running_answer_shows_its_checkpoints():
     assert [(event.type, event.text_offset, event.at_ms) for event in run.events] == [
         ("status", 5, 70)
     ]
-
-
-def test_a_failed_run_shows_its_error():
-    failed = ending(Outcome.FAILED, error="Busy.", error_code="ProviderBusy")
-    asked = Client().ask("Hi").answer("Busy.", ended=failed)
-    (turn,) = read(asked)
-    assert (turn.state, turn.runs[0].row.error, turn.runs[0].row.error_code) == (
-        "failed",
-        "Busy.",
-        "ProviderBusy",
-    )
 
 
 def test_queries_do_not_grow_with_the_conversation():

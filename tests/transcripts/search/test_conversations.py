@@ -1,17 +1,19 @@
 """Conversations are found by their texts, alike in both databases."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.db import connection
 import pytest
 
-from copilot_admin.models import Conversation, Outcome, TurnText
+from copilot_admin.models import Conversation, TurnText
 from copilot_admin.storage.search_text import normalize
 from copilot_admin.transcripts.search import conversations, text_index
 from copilot_admin.transcripts.search.conversations import find_by_id, find_hits, search
 from copilot_admin.transcripts.search.text_index import (
     MAX_CHARACTERS,
+    SearchQuery,
     find_conversations,
+    has_trigram,
     parse_search,
 )
 from tests.databases import IS_POSTGRESQL
@@ -19,10 +21,6 @@ from tests.transcripts.store.journaling import (
     Asked,
     Client,
     ai,
-    call_echo,
-    call_event,
-    ending,
-    result,
 )
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -90,16 +88,6 @@ class TestBothMethods:
         assert titles("bonds yields") == ["Bonds?"]
         assert titles("bonds dividends") == []
 
-    def test_every_part_of_an_answer_is_found(self):
-        client = Client(trace_id="chat-1")
-        client.ask("Prices?").answer("Fetching them.", call_event())
-        client.ask("Prices?", call_echo(), result()).answer("Forty-two")
-        client.ask("Prices?").answer("Another attempt")
-        broken = ending(Outcome.FAILED, error="E")
-        client.ask("Prices?").answer("Half of it", ended=broken)
-        for text in ("fetching", "forty-two", "attempt", "prices", "half"):
-            assert titles(text) == ["Prices?"], text
-
 
 def test_one_or_two_signs_are_found():
     phrases = ("z", "zz", "щ", "щщ", "為", "%", "_", "\\", "'", "🙂")
@@ -130,17 +118,6 @@ def test_a_search_without_the_index_ends_at_a_limit(monkeypatch):
         say(f"q{number}")
     assert find("q0") == ([], True)
     assert find("q2") == (["q2"], True)
-
-
-def test_of_very_many_hits_the_oldest_are_left_out_and_it_is_reported(monkeypatch):
-    limit_steps(monkeypatch, 0)
-    for number in range(4):
-        say(f"Bonds {number}")
-    monkeypatch.setattr(text_index, "MAX_FOUND", 2)
-    assert find("bonds") == (["Bonds 3", "Bonds 2"], True)
-    limit_steps(monkeypatch, 1, 1)
-    monkeypatch.setattr(conversations, "find_conversations", lambda phrases, indexed: None)
-    assert find("bonds") == (["Bonds 3", "Bonds 2"], True)
 
 
 @pytest.mark.skipif(IS_POSTGRESQL, reason="PostgreSQL is limited by time")
@@ -201,3 +178,38 @@ def test_the_index_is_used_and_no_table_read_whole():
         plan = text_index._texts_on_sqlite(("dividend", "of"), ["dividend"]).explain()
         assert "SCAN copilot_admin_turntext_trigrams VIRTUAL TABLE" in plan
         assert "SEARCH copilot_admin_turntext USING INDEX" in plan
+
+
+RUN = "0b0f6f7e-2f5c-4c0d-9f69-2f4c8d2f1c11"
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("", SearchQuery()),
+        (" \0 ", SearchQuery()),
+        ('"" **', SearchQuery(trace_id='"" **')),
+        (RUN, SearchQuery(phrases=(RUN,), trace_id=RUN, run_id=UUID(RUN))),
+        ("#42", SearchQuery(phrases=("#42",), trace_id="#42", number=42)),
+    ],
+)
+def test_a_search_is_words_or_an_id(text: str, query: SearchQuery):
+    assert parse_search(text) == query
+    assert bool(query) is bool(query.trace_id)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "found"),
+    [
+        ("abc", True),
+        ("ab", False),
+        ("a b c", False),
+        ("s&p 500", True),
+        ("日本語", True),
+        ("日本", False),
+        ("हिन्दी", True),
+        ("+++", False),
+    ],
+)
+def test_an_index_finds_three_letters_in_a_row(phrase: str, found: bool):
+    assert has_trigram(phrase) is found

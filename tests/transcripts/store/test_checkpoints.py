@@ -109,15 +109,6 @@ def test_a_silent_run_that_this_process_knows_nothing_of_is_dead():
     assert (lost.run.outcome, answering.run.outcome) == (Outcome.INTERRUPTED, Outcome.RUNNING)
 
 
-def test_another_process_is_dead_after_half_a_minute_of_silence():
-    silent, alive = Client().ask("Hi"), Client().ask("Ho")
-    now = timezone.now()
-    Run.objects.update(boot_id="another", heartbeat_at=now - timedelta(seconds=25))
-    Run.objects.filter(pk=silent.run_id).update(heartbeat_at=now - timedelta(seconds=31))
-    assert reap(every_other_boot=False) == 1
-    assert (silent.run.outcome, alive.run.outcome) == (Outcome.INTERRUPTED, Outcome.RUNNING)
-
-
 def test_turns_that_wait_too_long_are_given_up():
     Client().ask("Hi").answer(call_event())
     Turn.objects.update(waiting_since=timezone.now() - timedelta(minutes=29))

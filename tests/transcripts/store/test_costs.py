@@ -1,6 +1,5 @@
 """What a run cost is written with its end: in its row, its turn, its conversation and its day."""
 
-from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -9,7 +8,7 @@ from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.models import Conversation, DailyUsage, Outcome, Run, Turn
 from copilot_admin.transcripts.store.checkpoints import reap
 from tests.pricing.pricing import make_price
-from tests.transcripts.store.journaling import START, Client
+from tests.transcripts.store.journaling import Client
 from tests.transcripts.store.priced import (
     ESTIMATED,
     EXACT,
@@ -50,29 +49,6 @@ def test_a_run_keeps_its_cost_and_a_copy_of_the_price():
     )
     assert counters() == [(SUM, 0, False)] * 2
     assert of_the_day() == (SUM, 0)
-
-
-def test_of_a_conversation_it_is_said_what_is_known_and_what_is_not():
-    set_price()
-    client = Client(trace_id="chat-1")
-    ended(client.ask("Hi"), TOLD)
-    ended(client.ask("Hi", "And?"), GUESSED)
-    ended(client.ask("Hi", "And?", "So?"), outcome=Outcome.CANCELLED)
-    conversation = Conversation.objects.get()
-    assert (conversation.cost, conversation.n_unpriced) == (Decimal("0.0050"), 1)
-    assert conversation.cost_is_estimated
-    assert of_the_day() == (Decimal("0.0050"), 1)
-
-
-def test_the_price_of_the_day_on_which_a_run_started_counts():
-    row = set_price(input=Decimal(1))
-    make_price(
-        row.provider, model="small-1", valid_from=START.date() + timedelta(days=1), input=Decimal(9)
-    )
-    usage = Usage(input_tokens=1_000_000)
-    late = ended(Client(now=START.replace(hour=23, minute=59, second=58)).ask("Hi"), usage)
-    later = ended(Client(now=START.replace(hour=23, minute=59, second=59)).ask("Hi"), usage)
-    assert [cost(late)[0], cost(later)[0]] == [Decimal(1), Decimal(9)]
 
 
 @pytest.mark.parametrize(

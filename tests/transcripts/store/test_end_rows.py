@@ -160,19 +160,6 @@ def test_a_turn_waits_for_the_result_of_a_call_and_goes_on_with_it():
     assert (done.state, done.tokens, done.ms, done.ttft_ms) == (TurnState.DONE, 30, 1800, 300)
 
 
-def test_the_conversation_counts_what_a_list_shows():
-    client = Client(trace_id="chat")
-    client.ask("What\n  moved?").answer("A")
-    asked = client.ask("What\n  moved?", ai("A"), "More").answer("B")
-    conversation = asked.conversation
-    assert conversation.title == "What moved?"
-    assert (conversation.n_turns, conversation.n_runs, conversation.tokens) == (2, 2, 30)
-    assert (conversation.ttft_ms, conversation.last_at) == (
-        300,
-        asked.at + timedelta(milliseconds=900),
-    )
-
-
 def test_a_copilot_that_keeps_nothing_keeps_a_bare_run():
     asked = Client(trace_id="chat", logging=Logging.NOTHING).ask("Hi").answer("Hello")
     run = asked.run
@@ -187,14 +174,6 @@ def test_a_copilot_that_keeps_nothing_keeps_a_bare_run():
     assert (run.outcome, run.ms, run.events.count()) == (Outcome.COMPLETED, 900, 0)
     assert (Conversation.objects.count(), Node.objects.count()) == (0, 0)
     assert DailyUsage.objects.get().version == 1
-
-
-@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has one writer")
-def test_two_processes_do_not_end_a_run_at_the_same_time():
-    asked = Client().ask("Hi")
-    with CaptureQueriesContext(connection) as end:
-        asked.answer("Hello")
-    assert any(one["sql"].endswith("FOR NO KEY UPDATE OF run") for one in end)
 
 
 def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():

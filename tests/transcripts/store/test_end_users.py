@@ -7,9 +7,9 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.copilots.end_users import AskingUser, UserSource, hashed
-from copilot_admin.models import CallerDay, Conversation, EndUser, Logging, Run
+from copilot_admin.models import EndUser, Logging, Run
 from copilot_admin.transcripts.end_users import save_end_user
-from tests.transcripts.store.journaling import START, Client, ai
+from tests.transcripts.store.journaling import START, Client
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
@@ -36,40 +36,9 @@ def test_a_user_is_written_when_something_changes_or_once_an_hour():
     assert row() == ("ada", "a@b.example", "Ada L.", "proxy", START, later)
 
 
-@pytest.mark.parametrize("trace_id", [None, "chat-1"])
-def test_users_of_one_key_have_conversations_of_their_own(trace_id):
-    ada = Client(principal="key:1", trace_id=trace_id, user=ADA)
-    asked = [ada.ask("Hello").answer("Hi.")]
-    for user in (EVE, None):
-        asked.append(
-            ada.another(principal="key:1", trace_id=trace_id, user=user)
-            .ask("Hello", ai("Hi."), "More")
-            .answer("Yes.")
-        )
-    assert len({one.accepted.conversation_id for one in asked}) == 3
-    again = ada.ask("Hello", ai("Hi."), "More")
-    assert again.accepted.conversation_id == asked[0].accepted.conversation_id
-    found = Conversation.objects.order_by("id").values_list("user__identifier", flat=True)
-    assert list(found) == ["ada", "eve", None]
-
-
 def test_where_nothing_is_kept_no_user_is():
     Client(user=ADA, logging=Logging.NOTHING).ask("Hello").answer("Hi.")
     assert not EndUser.objects.exists()
     assert Run.objects.get().user is None
     Client(user=EVE, logging=Logging.METADATA).ask("Hello").answer("Hi.")
     assert EndUser.objects.get().identifier == "eve"
-
-
-def test_people_are_counted_by_name_where_they_are_known():
-    desk = Client(principal="key:1")
-    for user in (ADA, EVE, None):
-        desk.another(principal="key:1", user=user).ask("Hello").answer("Hi.")
-    other_key = desk.another(principal="key:2", user=ADA)
-    other_key.ask("Hello").answer("Hi.")
-    ids = dict(EndUser.objects.values_list("identifier", "pk"))
-    assert set(CallerDay.objects.values_list("principal", flat=True)) == {
-        f"user:{ids['ada']}",
-        f"user:{ids['eve']}",
-        "key:1",
-    }

@@ -46,17 +46,6 @@ TABLE = MessageArtifact(
 )
 
 
-def test_text_is_joined_and_events_know_their_place():
-    record = recording_of(
-        MessageChunk("Hel"), StatusUpdate(message="Step"), MessageChunk("lö"), TABLE
-    )
-    assert record.text == record.client_text == "Hellö"
-    assert [(event.type, event.text_offset, event.at_ms) for event in record.events] == [
-        (EventType.STATUS, 3, 10),
-        (EventType.ARTIFACT, 5, 30),
-    ]
-
-
 @pytest.mark.parametrize(
     ("output", "kind", "payload"),
     [

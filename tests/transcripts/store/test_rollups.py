@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 from django.db import connection
@@ -53,16 +52,6 @@ ROLLUPS = (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, Call
 def count_all() -> None:
     while count_finished_runs():
         pass
-
-
-def without_votes(tables: dict[str, Any]) -> dict[str, Any]:
-    return {
-        table: {
-            key: {name: number for name, number in numbers.items() if name not in VOTES}
-            for key, numbers in counts.items()
-        }
-        for table, counts in tables.items()
-    }
 
 
 def thumb(turn_id: int, vote: str) -> None:
@@ -143,27 +132,6 @@ def test_a_run_that_seemed_dead_and_was_not_counts_once_with_its_real_end():
     hour = HourlyUsage.objects.get()
     assert (hour.runs, hour.interrupted, hour.completed, hour.questions) == (1, 0, 1, 1)
     assert rollups() == full_count()
-
-
-def test_what_is_counted_is_marked_in_the_same_transaction(monkeypatch):
-    """A process that is killed between the two has done neither."""
-    all_kinds()
-    count_all()
-    Run.objects.update(is_counted=False)
-    for model in ROLLUPS:
-        model.objects.all().delete()
-
-    def killed(*_: object) -> None:
-        raise SystemExit
-
-    monkeypatch.setattr(rollups_module, "note_seen", killed)  # all is counted, nothing marked
-    with pytest.raises(SystemExit):
-        count_finished_runs()
-    assert not HourlyUsage.objects.exists()
-    monkeypatch.undo()
-    count_all()
-    count_all()
-    assert without_votes(rollups()) == without_votes(full_count())
 
 
 def test_a_correction_never_makes_a_count_negative():

@@ -8,15 +8,14 @@ from uuid import uuid4
 import pytest
 
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.models import Conversation, DailyUsage, EndUser, Logging, Node, Run
-from copilot_admin.storage import blobs
+from copilot_admin.models import Blob, Conversation, DailyUsage, EndUser, Logging, Node, Run
 from copilot_admin.transcripts.matching.hash_chain import hash_key
+from copilot_admin.transcripts.queries import read_request
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.run_start import BOOT_ID, Rejection, accept, prepare, reject
 from protocol.models import Generation
 from protocol.parsing import parse_query
 from tests.factories import make_version
-from tests.transcripts.matching.test_message_store import IMAGE, KEPT
 from tests.transcripts.store.journaling import START, Client, ai
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -62,14 +61,6 @@ def test_where_no_content_is_kept_parameters_and_notes_are_not(logging, principa
     run = Run.objects.get()
     assert (run.params, run.notes, run.env, run.principal) == ({}, [], None, principal)
     assert (run.provider, run.model) == ("Provider", "small-1")
-
-
-def test_beside_the_messages_everything_is_kept_but_images():
-    env = {"timezone": "UTC", "context": [IMAGE]}
-    accept(prepare(Client().start("Hi", env=env)))
-    run = Run.objects.get()
-    kept = blobs.load([run.env_id])[run.env_id]
-    assert kept == {"timezone": "UTC", "context": [KEPT]}
 
 
 @pytest.mark.parametrize("before", [(), ("Hi", ai("Hello"))])
@@ -148,27 +139,6 @@ def test_rejected_requests_are_one_run_without_a_turn_and_all_are_counted(
     assert not EndUser.objects.exists()  # a rejection brings no erased user back
 
 
-def test_a_rejected_request_belongs_to_its_user_if_they_are_known():
-    client = Client(user=AskingUser(id="ada"))
-    start = client.ask("Hello").answer("Hi.").run
-    reject(
-        [
-            Rejection(
-                run_id=uuid4(),
-                copilot_id=start.copilot_id,
-                version_id=None,
-                logging=Logging.EVERYTHING,
-                principal="anonymous",
-                started_at=START,
-                error="e",
-                error_code="c",
-                user=client.user,
-            )
-        ]
-    )
-    assert Run.objects.get(outcome="refused").user == EndUser.objects.get()
-
-
 def test_what_a_database_refuses_is_replaced_and_noted():
     body = json.dumps({"messages": [{"role": "human", "content": "a\0b \ud800 " + "9" * 30}]})
     query = parse_query(body.encode())
@@ -176,3 +146,34 @@ def test_what_a_database_refuses_is_replaced_and_noted():
     accept(prepare(replace(client.start(*query.messages), query=query)))
     assert Node.objects.get().text == "a\ufffdb \ufffd " + "9" * 30
     assert Run.objects.get().notes
+
+
+WIDGETS = {"primary": [{"id": f"w{number}", "name": "x" * 100} for number in range(100)]}
+CONTEXT = [{"uuid": "u", "content": "y" * 5000}]
+TOOLS = [{"name": "t", "input_schema": {"$ref": "z" * 3000}}]
+
+
+def test_what_requests_repeat_is_stored_once():
+    client = Client()
+    fixed = {"widgets": WIDGETS, "context": CONTEXT, "tools": TOOLS}
+    for number in range(3):
+        client.ask(f"q{number}", env={**fixed, "workspace_state": {"page": number}}).answer("Yes")
+    assert Blob.objects.count() == 3 + 3
+    for name in fixed:
+        assert Run.objects.values_list(name).distinct().count() == 1
+
+
+@pytest.mark.parametrize(
+    ("env", "separate"),
+    [
+        ({}, set()),
+        ({"timezone": "UTC", "widgets": {"primary": []}, "context": []}, set()),
+        ({"timezone": "UTC", "widgets": WIDGETS, "context": []}, {"widgets"}),
+        ({"context": CONTEXT, "tools": TOOLS}, {"context", "tools"}),
+    ],
+)
+def test_a_request_is_read_as_it_was(env, separate):
+    asked = Client().ask("Hi", ai("Hello"), "And?", env=env)
+    assert read_request(asked.run_id) == env
+    stored = {name for name in ("widgets", "context", "tools") if getattr(asked.run, name)}
+    assert stored == separate

@@ -4,7 +4,7 @@ import pytest
 
 from copilot_admin.models import Turn, TurnText
 from copilot_admin.transcripts.search.text_index import answers_of, index_answer
-from tests.transcripts.store.journaling import Client, ai, call_echo, call_event, result
+from tests.transcripts.store.journaling import Client, call_echo, call_event, result
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
@@ -17,14 +17,6 @@ def test_a_turn_has_the_answers_of_all_its_runs_in_their_order():
     other = Client().ask("Another").answer("Other").accepted.turn_id
     assert answers_of([turn]) == {turn: ["Fetching.", "42", "A" * 16_000]}
     assert answers_of([turn, other])[other] == ["Other"]
-
-
-def test_what_stands_before_a_call_is_of_its_answer_only_if_the_answer_said_it():
-    client = Client(trace_id="chat")
-    silent = client.ask("Price?").answer(call_event()).accepted.turn_id
-    copied = Client().ask("Price?", ai("I look.")).answer(call_event("w-2")).accepted.turn_id
-    asked = Client().ask("Still running").accepted.turn_id
-    assert answers_of([silent, copied, asked]) == {silent: [""], copied: [""], asked: [""]}
 
 
 def index(is_first: bool, answer: str) -> str:

@@ -1,14 +1,13 @@
 """What the database cannot take is kept in the spool, and stored as soon as it can."""
 
 import asyncio
-import json
-from uuid import uuid4
+import errno
 
 from django.db import InterfaceError, OperationalError
 import pytest
 
-from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.models import DailyUsage, Event, Logging, Node, Outcome, Run
+from copilot_admin.errors import Unavailable
+from copilot_admin.models import Blob, DailyUsage, Event, Logging, Node, Outcome, Run
 from copilot_admin.pricing.cost import UNKNOWN_COST
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
@@ -16,28 +15,16 @@ from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.transcript_store import (
     STORE,
-    end_from_json,
+    TranscriptStore,
     end_to_json,
     replay_spool,
 )
 from protocol.events import MessageChunk, StatusUpdate
-from tests.transcripts.store.journaling import Client, call_event, end_of, ending
+from tests.transcripts.store.journaling import Client, call_event, end_of
 from tests.transcripts.store.spooling import spool
 
 __all__ = ["spool"]
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
-
-
-def test_the_end_of_a_run_survives_the_spool():
-    end = end_of(
-        uuid4(),
-        MessageChunk("Hi"),
-        StatusUpdate(message="s"),
-        call_event(),
-        Usage(input_tokens=3),
-        ended=ending(Outcome.FAILED, error="e", notes=("n",)),
-    )
-    assert end_from_json(json.loads(json.dumps(end_to_json(end)))) == end
 
 
 @pytest.fixture(params=[OperationalError, InterfaceError])
@@ -75,15 +62,6 @@ def test_the_spool_holds_nothing_that_may_not_be_kept(spool):
     assert "get_widget_data" not in path.read_text()
     assert replay_spool() == 1
     assert Node.objects.filter(role="ai").count() == 2
-
-
-def test_a_few_spooled_runs_are_stored_at_once(spool):
-    client = Client()
-    asked = [client.ask(f"Question {number}") for number in range(3)]
-    for one in asked:
-        end = end_of(one.run_id, MessageChunk("Hello"))
-        SPOOL.put(end.run_id, end_to_json(end))
-    assert [replay_spool(limit=2), replay_spool(limit=2), replay_spool(limit=2)] == [2, 1, 0]
 
 
 def test_a_spooled_end_replaces_the_guess_that_the_run_was_interrupted():
@@ -131,3 +109,29 @@ def test_a_spool_that_another_process_stores_is_left_to_it(spool):
     with SPOOL.lock():
         assert replay_spool() == 0
     assert replay_spool() == 1
+
+
+@pytest.mark.usefixtures("no_database")
+def test_an_end_that_nothing_takes_is_not_stored(monkeypatch, caplog):
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    asked = Client().ask("Hi")
+    monkeypatch.setattr(SPOOL, "put", fail)
+    assert asyncio.run(STORE.finish(end_of(asked.run_id, MessageChunk("secret words")))) is None
+    assert f"neither database nor spool takes run {asked.run_id}" in caplog.text
+    assert "secret words" not in caplog.text
+    assert asked.run.outcome == Outcome.RUNNING
+
+
+def test_a_failed_write_is_a_problem_until_the_database_takes_one(no_database, monkeypatch):
+    fresh = TranscriptStore(WRITER)
+    with pytest.raises(Unavailable) as refused:
+        asyncio.run(fresh.accept(Client().start("Hi")))
+    assert refused.value.code == "database-unavailable"
+    asyncio.run(fresh.check_health())
+    assert fresh.problem == "the last write to the database failed"
+    monkeypatch.undo()
+    asyncio.run(fresh.check_health())
+    assert fresh.problem == ""
+    assert not Blob.objects.filter(sha256="probe").exists()

@@ -54,17 +54,6 @@ def test_memory_of_the_first_request_reaches_the_second():
 
 
 @pytest.mark.database
-def test_calls_are_counted_along_the_way_to_the_leaf():
-    client = Client(trace_id="chat")
-    history = [human("Price?")]
-    for number in range(3):
-        client.ask(*history).answer(call_event(f"w-{number}"))
-        history += [call_echo(f"w-{number}"), result("1", f"w-{number}")]
-    assert client.ask(*history).accepted.stored_turn.client_calls == {"get_widget_data": 3}
-    assert client.ask(*history[:3]).accepted.stored_turn.client_calls == {"get_widget_data": 1}
-
-
-@pytest.mark.database
 def test_a_loop_is_one_for_a_minute_after_the_end_of_the_call():
     assert timedelta(minutes=1) == LOOP_WINDOW
     client = Client(trace_id="chat")
@@ -78,16 +67,6 @@ def test_a_loop_is_one_for_a_minute_after_the_end_of_the_call():
     assert is_retry_loop(LOOP_WINDOW) is False
     Run.objects.filter(output_node=None).delete()
     assert is_retry_loop(LOOP_WINDOW - timedelta(microseconds=1)) is True
-
-
-@pytest.mark.database
-def test_what_counts_as_a_loop_is_the_newest_answer_to_the_same_request():
-    client = Client(trace_id="chat")
-    client.ask("Price?").answer(call_event())
-    client.ask("Price?").answer("I do not know.")
-    assert client.ask("Price?").accepted.stored_turn.is_retry_loop is False
-    client.ask("Price?").answer(call_event())
-    assert client.ask("Price?").accepted.stored_turn.is_retry_loop is True
 
 
 @pytest.mark.database
