@@ -18,9 +18,6 @@ from copilot_admin.analytics.periods import HOUR, Period, Resolution, Span, read
 from copilot_admin.analytics.rollups import (
     RollupSource,
     Scope,
-    load_callers,
-    load_marks,
-    load_tools,
 )
 from copilot_admin.analytics.user_runs import RunSource
 from copilot_admin.copilots.end_users import AskingUser
@@ -112,11 +109,6 @@ class TestPeriods:
         assert (steps[0].first, steps[-1].end) == (period.now.first, period.now.end)
         assert all(one.end == other.first for one, other in pairwise(steps))
         assert [period.slot_of(span.end - HOUR) for span in steps] == [one.first for one in steps]
-
-    def test_in_the_last_hour_of_a_day_whole_days_are_compared(self):
-        period = read_period({"days": "1"}, at=day(20, 23))
-        assert period.before == Span(day(19), day(20))
-        assert period.is_hourly
 
 
 class TestPercentile:
@@ -219,20 +211,6 @@ class TestRollups:
             week.slot_of(START - 8 * DAY): 1,
             week.slot_of(START): 2,
         }
-
-    def test_callers_and_tools(self):
-        copilot = make_copilot()
-        day = {"copilot": copilot, "day": START.date()}
-        for name, questions in (("key:1", 2), ("anonymous", 5)):
-            CallerDay.objects.create(principal=name, first_hour=1, questions=questions, **day)
-        for name, number in (("price", 3), ("news", 9), ("gone", 0)):
-            ToolUsage.objects.create(kind="widget", name=name, number=number, **day)
-        span, scope = read_period({"days": "7"}, at=START).now, Scope()
-        assert [name for name, _counts in load_callers(scope, span)] == ["anonymous", "key:1"]
-        found = load_tools(scope, span, ["widget"])
-        assert [row[1:] for row in found] == [("news", 9), ("price", 3)]
-        assert load_tools(scope, span, ["server"]) == []
-        assert load_marks(scope, span) == []
 
     def test_users_have_the_numbers_of_the_rollups(self):
         for name in ("ada", "bob"):

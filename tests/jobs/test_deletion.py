@@ -3,13 +3,11 @@
 from datetime import timedelta
 from functools import partial
 
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-from copilot_admin.jobs import blob_sweep, deletion
+from copilot_admin.jobs import deletion
 from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion, resume_deletions
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
@@ -148,17 +146,6 @@ def test_a_deletion_that_stopped_is_taken_up_once(monkeypatch):
     resume_deletions()
     assert sorted(claimed) == [stalled.pk, never.pk]
     assert not Copilot.objects.get(pk=staying.pk).is_being_deleted
-
-
-def test_images_of_no_copilot_are_swept_once_they_are_old(monkeypatch):
-    kept = make_published()
-    kept.image.save("kept.png", ContentFile(b"png"))
-    lost = default_storage.save("copilots/lost.png", ContentFile(b"png"))
-    assert blob_sweep.sweep_images() == 0
-    monkeypatch.setattr(blob_sweep, "MIN_IMAGE_AGE", timedelta(seconds=-1))
-    assert blob_sweep.sweep_images() >= 1
-    assert not default_storage.exists(lost)
-    assert default_storage.exists(kept.image.name)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -65,18 +65,6 @@ def test_a_caller_is_erased_and_the_others_keep_all():
     assert not models.CallerDay.objects.filter(principal="key:7").exists()
 
 
-def test_one_conversation_goes_with_all_that_hangs_on_it():
-    version = make_version()
-    fill(version, conversations=1)
-    before = everything()
-    asked = Client(version=version, trace_id="one").ask("q", ai("a"), "And?").answer("So")
-    learnt(asked.conversation)
-    remove(PrivacyScope(conversation=asked.conversation.pk))
-    after = everything()
-    assert after["Conversation"] == before["Conversation"]
-    assert after["TestCase"] == after["EvaluationResult"] == before["TestCase"]
-
-
 def test_a_period_takes_whole_conversations_that_were_active_in_it():
     version = make_version()
     talks = {}

@@ -7,7 +7,6 @@ from datetime import timedelta
 
 from django.core.management import CommandError, call_command
 from django.utils import timezone
-from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 import pytest
 
@@ -52,24 +51,6 @@ class TestWorker:
         settings.BACKGROUND = "process"
         with pytest.raises(CommandError, match="COPILOT_TASKS=database"):
             call_command("worker")
-
-    def test_lost_tasks_are_failed(self):
-        now = timezone.now()
-        for age in (timedelta(minutes=1), timedelta(minutes=-1)):
-            DBTaskResult.objects.create(
-                status=TaskResultStatus.RUNNING,
-                started_at=now - tasks.LOST_AFTER - age,
-                args_kwargs={"args": [], "kwargs": {}},
-                task_path="copilot_admin.jobs.removal.remove",
-                run_after=now,
-                backend_name="default",
-            )
-        tasks.end_lost_tasks()
-        rows = DBTaskResult.objects.order_by("started_at")
-        assert list(rows.values_list("status", "exception_class_path")) == [
-            ("FAILED", "copilot_admin.jobs.tasks.WorkerLost"),
-            ("RUNNING", ""),
-        ]
 
 
 class TestThread:
@@ -122,17 +103,6 @@ class TestClearingFiles:
         wait_until_idle()
         row.refresh_from_db()
         assert (row.state, merged) == (RemovalState.DONE, [True] + [False] * 4)
-
-    def test_a_log_that_is_read_is_truncated_later(self, merged, monkeypatch):
-        results = iter((False, True))
-        monkeypatch.setattr(removal, "truncate_wal", lambda: next(results))
-        row = begin_erasure(PrivacyScope(principal="key:7"))
-        for state in (RemovalState.SCRUB, RemovalState.DONE):
-            remove.enqueue(row.pk)
-            wait_until_idle()
-            row.refresh_from_db()
-            assert row.state == state
-        assert merged.count(True) == 1
 
     @pytest.mark.parametrize(
         ("deleted", "merges"), [(({}, {}), 0), (({"Turn": 1}, {}), 1), (({"Turn": 1},) * 2, 1)]

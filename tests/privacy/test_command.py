@@ -89,8 +89,3 @@ def test_holds_are_placed_listed_and_released(capsys):
     assert said(capsys, "hold", "--release", str(number))[-1] == privacy.DRY_RUN
     assert said(capsys, "hold", "--release", str(number), "--yes") == [f"Released hold {number}."]
     assert said(capsys, "hold", "--list") == []
-
-
-def test_files_are_rewritten_only_with_yes(capsys):
-    assert said(capsys, "clear-files")[-1] == privacy.DRY_RUN
-    assert said(capsys, "clear-files", "--yes") == ["The database's files contain no deleted rows."]

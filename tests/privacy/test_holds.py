@@ -5,7 +5,6 @@ from datetime import timedelta
 
 from django.contrib import admin
 from django.core.management import call_command
-from django.db import transaction
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 import pytest
@@ -15,7 +14,6 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.jobs import removal as removal_job
-from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.commands import privacy as command
@@ -186,20 +184,6 @@ def test_nothing_leaves_while_it_is_held_and_all_of_it_afterwards(
     models.Removal.objects.all().delete()
     PATHS[path](client)
     assert evidence() != before
-
-
-def test_no_sweep_deletes_held_data(version, capsys):
-    everyones_hold()
-    models.Blob.objects.create(sha256="f" * 64, size=1, data=b"x")
-    before = evidence()
-    call_command("sweep")
-    state = Sweep()
-    while not state.is_done:
-        with transaction.atomic():
-            state = sweep_batch(state)
-    erased_data.clean_spool()
-    erased_data.delete_old_digests()
-    assert evidence() == {**before, "Blob": [one for one in before["Blob"] if one != "f" * 64]}
 
 
 @pytest.mark.parametrize("model", sorted(site._registry, key=str), ids=lambda model: model.__name__)

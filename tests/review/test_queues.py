@@ -9,7 +9,7 @@ from django.db import connection
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Assignment, Conversation, Criterion, ReviewQueue, ReviewState
+from copilot_admin.models import Assignment, Conversation, Criterion, ReviewQueue
 from copilot_admin.review.queues import (
     CLAIM_DURATION,
     MAX_QUEUED,
@@ -89,19 +89,6 @@ def test_two_people_never_get_the_same_conversation():
 
 @pytest.mark.database
 @pytest.mark.django_db
-def test_a_claim_expires():
-    queue = queue_of(1)
-    ada, bob = reviewers(2)
-    one = claimed(queue, ada)
-    assert claim_next(queue, bob, now=NOON + CLAIM_DURATION) is None
-    assert claimed(queue, bob, now=LATER) == one
-    assert not is_assigned(queue, one, ada)
-    finish_assignments(one, ada, now=LATER)
-    assert progress_of(queue, now=LATER).done == 0
-
-
-@pytest.mark.database
-@pytest.mark.django_db
 def test_two_reviewers_each_get_a_conversation_once():
     queue = queue_of(2, judges=2)
     ada, bob, eve = reviewers(3)
@@ -144,18 +131,6 @@ def test_a_skipped_conversation_goes_to_the_end_and_to_others():
     assert skip_assignment(queue, first, ada) == 0
     third = claimed(queue, ada, after=skip_assignment(queue, second, ada))
     assert len({first, second, third}) == 3
-
-
-@pytest.mark.database
-@pytest.mark.django_db
-def test_a_conversation_is_added_once_and_reviewed_again():
-    queue = queue_of(1)
-    pk = queue.assignments.get().conversation_id
-    assert add_to_queue(queue, [pk, pk]) == 0
-    Conversation.objects.update(review_state=ReviewState.DONE)
-    other = ReviewQueue.objects.create(name="Again")
-    assert add_to_queue(other, [pk]) == 1
-    assert states() == ["in_review"]
 
 
 @pytest.mark.database

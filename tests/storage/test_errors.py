@@ -1,7 +1,6 @@
 """Database errors are told apart, and SQLite refuses what PostgreSQL refuses."""
 
 from collections import namedtuple
-import os
 import shutil
 import sqlite3
 from typing import Any
@@ -99,11 +98,3 @@ def test_a_full_disk_is_a_problem(settings, monkeypatch, tmp_path, free, problem
     settings.DATA_DIR = tmp_path
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(2 * free, free, free))
     assert find_disk_problem() == problem.format(tmp_path)
-
-
-def test_a_missing_or_read_only_directory_is_a_problem(settings, monkeypatch, tmp_path):
-    settings.DATA_DIR = tmp_path / "missing"
-    assert find_disk_problem() == f"{settings.DATA_DIR}: No such file or directory"
-    settings.DATA_DIR = tmp_path
-    monkeypatch.setattr(os, "access", lambda folder, mode: False)
-    assert find_disk_problem() == f"{tmp_path} can't be written to"

@@ -12,11 +12,6 @@ from copilot_admin.storage.schema import is_current, known_migrations
 pytestmark = pytest.mark.django_db
 
 
-def test_what_is_known_is_what_is_on_the_disk_at_the_start():
-    assert known_migrations() == frozenset(MigrationLoader(None).disk_migrations)
-    assert is_current()
-
-
 def test_new_code_on_the_disk_changes_nothing_for_a_running_process(monkeypatch):
     assert is_current()
     monkeypatch.setattr(MigrationLoader, "load_disk", _with_a_new_one)

@@ -166,21 +166,6 @@ def test_jobs_behind_a_lock_do_not_wait_for_it_one_after_the_other(writer, monke
     assert tries == ["one", "one", "two"]  # with the others, and alone; the third fails untried
 
 
-def test_a_caller_that_leaves_does_not_stop_its_job(writer):
-    go = hold(writer)
-
-    async def leave() -> None:
-        caller = asyncio.create_task(writer.run(make("Kept")))
-        await asyncio.sleep(0)
-        caller.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await caller
-
-    asyncio.run(leave())
-    go.set()
-    assert writer.submit(names).result(HANGS_SECONDS) == {"Kept"}
-
-
 def test_a_full_queue_rejects_a_job_and_loses_none(writer):
     go = hold(writer)
     taken = [writer.submit(make(f"{number}")) for number in range(19)]
@@ -200,19 +185,6 @@ def test_a_thread_that_stops_finishes_first_and_starts_again(writer):
     assert writer.submit(make("Later")).result(HANGS_SECONDS) == "Later"
     assert writer.stop(timeout=HANGS_SECONDS) is True
     assert writer.submit(names).result(HANGS_SECONDS) == {"Waiting", "Later"}
-
-
-def test_a_stopping_thread_rejects_jobs(writer):
-    go = hold(writer)
-    stopping = threading.Thread(target=writer.stop, kwargs={"timeout": HANGS_SECONDS})
-    stopping.start()
-    while not writer._is_stopping:
-        threading.Event().wait(0.001)
-    with pytest.raises(DatabaseUnavailable):
-        writer.submit(make("Late"))
-    go.set()
-    stopping.join()
-    assert names() == set()
 
 
 def test_the_lag_is_the_age_of_the_oldest_job_that_is_not_done(writer):

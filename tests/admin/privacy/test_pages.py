@@ -162,23 +162,6 @@ def test_invalid_rules_are_rejected(client, given, code):
     assert Copilot.objects.get().retention_days is None
 
 
-def test_a_user_is_held_by_his_address_and_shown_by_name(client):
-    logged_in(client, "hold_data", "erase_data")
-    ada = AskingUser(id="ada <1>", email="ada@b.example", name="Ada <b>")
-    talk = Asker(trace_id="a", user=ada).ask("q").answer("a").conversation
-    form = client.get(reverse("admin:privacy_hold") + "?user=id:ada%20%3C1%3E")
-    assert 'value="id:ada &lt;1&gt;"' in text_of(form)
-    given = {"user": "ADA@b.example", "reason": "Case"}
-    assert client.post(reverse("admin:privacy_hold"), given).url == START
-    assert LegalHold.objects.get().user_row == talk.user
-    page = text_of(client.get(START))
-    assert "User <bdi>Ada &lt;b&gt;</bdi> (<bdi>ada &lt;1&gt;</bdi>)" in page
-    page = text_of(client.post(reverse("admin:privacy_erase"), given))
-    assert 'data-held="1"' in page
-    assert "data-users" not in page
-    assert 'data-preview="empty"' in page
-
-
 def test_a_user_is_counted_erased_and_then_not_named_any_more(
     client, django_capture_on_commit_callbacks
 ):

@@ -57,13 +57,6 @@ def test_a_function_call_splits_one_turn_into_two_runs(trace_id):
     ]
 
 
-def test_a_lone_first_question_is_a_new_conversation_each_time():
-    client = Client()
-    client.ask("Hi").answer("Hello")
-    client.ask("Hi").answer("Hello")
-    assert Conversation.objects.count() == 2
-
-
 @pytest.mark.database
 @TRACES
 @pytest.mark.parametrize(
@@ -83,13 +76,6 @@ def test_an_altered_echo_is_marked_and_never_a_branch(trace_id, echo):
         False,
         False,
     ]
-
-
-def test_the_only_conversation_with_the_same_questions_is_continued_whatever_its_answers():
-    client = Client()
-    first = client.ask("Hi").answer("Hello")
-    asked = client.ask("Hi", ai("Completely unrelated words"), "And?")
-    assert asked.conversation == first.conversation
 
 
 def test_of_two_conversations_with_the_same_questions_none_is_joined():

@@ -4,10 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.models import Conversation, DailyUsage, Outcome, Run, Turn
 from copilot_admin.transcripts.store.checkpoints import reap
-from tests.pricing.pricing import make_price
 from tests.transcripts.store.journaling import Client
 from tests.transcripts.store.priced import (
     ESTIMATED,
@@ -71,16 +69,6 @@ def test_a_cost_is_no_surer_than_its_tokens(usages, outcome, expected):
     set_price()
     asked = ended(Client().ask("Hi"), *usages, outcome=outcome)
     assert cost(asked) == expected
-
-
-def test_a_model_that_a_component_asked_has_its_own_price_and_of_its_cached_tokens_nobody_says():
-    row = set_price()
-    make_price(row.provider, model="tiny", input=Decimal("0.1"), output=Decimal("0.2"))
-    tiny = Usage(input_tokens=100, output_tokens=10, model="tiny")
-    same = Usage(input_tokens=1000, output_tokens=100, model="small-1")
-    asked = ended(Client().ask("Hi"), TOLD, tiny, same)
-    assert cost(asked) == (SUM + Decimal("0.000012") + Decimal("0.0028"), ESTIMATED)
-    assert asked.run.input_price == 2
 
 
 def test_a_guess_that_a_run_was_interrupted_gives_way_with_its_unknown_cost():

@@ -1,6 +1,5 @@
 """What a run puts out is folded into what is stored of it, and nothing is lost on the way."""
 
-from dataclasses import replace
 import json
 from typing import Any
 from uuid import UUID
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.agent.values.answer_request import (
-    ComponentCalled,
     DataSeen,
     FileRead,
     Output,
@@ -19,7 +17,7 @@ from copilot_admin.agent.values.answer_request import (
 )
 from copilot_admin.agent.values.model_call import Alive
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
-from copilot_admin.transcripts.store.recorder import Piece, Recorder, event_content, join_pieces
+from copilot_admin.transcripts.store.recorder import Piece, Recorder, join_pieces
 from copilot_admin.transcripts.store.run_end import Recording, RunEnd, RunEvent, clean_event
 from protocol.events import (
     ArtifactType,
@@ -33,7 +31,6 @@ from protocol.events import (
 from protocol.json import clean_text
 from protocol.models import CallMessage, Generation
 from tests.protocol.test_events import Tomorrow
-from tests.runs.test_unknown_outputs import WEATHER, WEATHER_DATA
 from tests.transcripts.store.journaling import START, call_echo, call_event, ending, recorder_of
 
 
@@ -137,34 +134,3 @@ def test_a_run_that_cannot_be_stored_is_kept_by_its_end_alone():
     recorder = recorder_of(MessageChunk("secret"), StatusUpdate(message="x"))
     end = recorder.finish(crashed, run_id=UUID(int=7), at=START, is_broken=True)
     assert end == RunEnd(run_id=UUID(int=7), ended_at=START, ending=crashed)
-
-
-CALLED = ComponentCalled(name="sum", version="v1", arguments={"a": 1}, result="3", outputs=0, ms=0)
-
-
-@pytest.mark.parametrize(
-    ("output", "kind", "payload"),
-    [
-        (
-            CALLED,
-            EventType.COMPONENT,
-            {"name": "sum", "version": "v1", "arguments": {"a": 1}, "result": "3", "outputs": 0,
-             "ms": 0},
-        ),
-        (
-            replace(CALLED, usage=({"name": "m"},), metrics=({"k": 2},), error="It broke."),
-            EventType.COMPONENT,
-            {"name": "sum", "version": "v1", "arguments": {"a": 1}, "result": "3", "outputs": 0,
-             "ms": 0, "usage": ({"name": "m"},), "metrics": ({"k": 2},), "error": "It broke."},
-        ),
-        (WEATHER, OTHER_EVENT, {"fact": "Weather", "data": WEATHER_DATA}),
-        ("words", OTHER_EVENT, {"fact": "str", "data": "words"}),
-        (bytearray(b"ab"), OTHER_EVENT, {"fact": "bytearray", "data": "2 bytes"}),
-        ([None, True, 1, 1.5, (2,)], OTHER_EVENT,
-         {"fact": "list", "data": [None, True, 1, 1.5, [2]]}),
-        (CALLED.__class__, OTHER_EVENT, {"fact": "type", "data": str(ComponentCalled)}),
-    ],
-    ids=["component", "component with all", "dataclass", "text", "bytes", "list", "class"],
-)  # fmt: skip
-def test_an_output_is_kept_with_what_there_is_of_it(output, kind, payload):
-    assert event_content(output) == (kind, payload)

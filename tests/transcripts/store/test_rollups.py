@@ -20,14 +20,12 @@ from copilot_admin.models import (
     Logging,
     Outcome,
     Run,
-    SeenKind,
-    SeenValue,
     Turn,
 )
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.store import rollups as rollups_module
 from copilot_admin.transcripts.store.checkpoints import reap
-from copilot_admin.transcripts.store.rollups import count_finished_runs, note_seen, uncount_runs
+from copilot_admin.transcripts.store.rollups import count_finished_runs, uncount_runs
 from copilot_admin.transcripts.store.run_start import Rejection, reject
 from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.databases import on_postgresql
@@ -168,16 +166,3 @@ def test_several_processes_count_each_run_once(monkeypatch):
         list(pool.map(lambda _: count(), range(4)))
     assert rollups() == full_count()
     assert sum(HourlyUsage.objects.values_list("runs", flat=True)) == 24
-
-
-def noted(kind: SeenKind) -> list[str]:
-    return list(SeenValue.objects.filter(kind=kind).values_list("value", flat=True))
-
-
-def test_what_callers_type_is_noted_up_to_a_number_and_the_rest_of_the_log_beyond_it(monkeypatch):
-    monkeypatch.setattr(rollups_module, "MAX_SEEN_REASONS", 2)
-    for number in range(4):
-        note_seen(SeenKind.REASON, [f"reason {number}"])
-        note_seen(SeenKind.MODEL, [f"model {number}", ""])
-    assert noted(SeenKind.REASON) == ["reason 0", "reason 1"]
-    assert noted(SeenKind.MODEL) == [f"model {number}" for number in range(4)]

@@ -53,16 +53,6 @@ def test_a_run_that_begins_says_who_asks_what_of_whom():
     }
 
 
-@pytest.mark.parametrize(
-    ("logging", "principal"), [(Logging.METADATA, "anonymous"), (Logging.NOTHING, "")]
-)
-def test_where_no_content_is_kept_parameters_and_notes_are_not(logging, principal):
-    accept(prepare(Client(logging=logging).start("Hi", notes=("A note.",), env={"a": 1})))
-    run = Run.objects.get()
-    assert (run.params, run.notes, run.env, run.principal) == ({}, [], None, principal)
-    assert (run.provider, run.model) == ("Provider", "small-1")
-
-
 @pytest.mark.parametrize("before", [(), ("Hi", ai("Hello"))])
 @pytest.mark.parametrize("trace_id", [None, "chat"])
 def test_what_is_written_again_as_its_commit_was_not_answered_is_there_once(before, trace_id):
