@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, getdoc, signature
-from typing import Any, Concatenate, ParamSpec, TypeAlias, get_type_hints
+from typing import Any, TypeAlias, get_type_hints
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, create_model
 
 from copilot_admin.agent.tools.tool_arguments import read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
@@ -16,20 +16,14 @@ from protocol.json import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """Context of a tool call.
+    """Context of a tool call."""
 
-    Attributes:
-        id: Id of the artifact that this call makes, unique in the chat.
-        html_sources: Origins from which images in HTML may be loaded.
-    """
-
-    id: UUID
-    html_sources: tuple[str, ...] = ()
+    id: UUID  # of the artifact that this call makes, unique in the chat
+    html_sources: tuple[str, ...] = ()  # origins from which images in HTML may be loaded
 
     def artifact(
         self, type: ArtifactType, *, name: str, description: str, content: Any, **more: Any
     ) -> MessageArtifact:
-        """Return an artifact with the id of this call."""
         return MessageArtifact(
             type=type,
             uuid=str(self.id),
@@ -49,7 +43,6 @@ class ToolResult:
     failed: bool = False
 
 
-_P = ParamSpec("_P")
 ToolFunction: TypeAlias = Callable[..., Awaitable[ToolResult]]
 
 
@@ -72,25 +65,19 @@ class Tool:
         return await self.function(context, **dict(given))
 
 
-def tool(
-    *, samples: Sequence[JsonObject]
-) -> Callable[[Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]]], Tool]:
+def tool(*, samples: Sequence[JsonObject]) -> Callable[[ToolFunction], Tool]:
     """Build a tool from a typed async function: name, docstring and annotations are its schema."""
 
-    def make(function: Callable[Concatenate[ToolContext, _P], Awaitable[ToolResult]]) -> Tool:
+    def make(function: ToolFunction) -> Tool:
         hints = get_type_hints(function, include_extras=True)
         _, *parameters = signature(function).parameters.values()
         fields: dict[str, Any] = {
             one.name: (hints[one.name], ... if one.default is Parameter.empty else one.default)
             for one in parameters
         }
-        config = ConfigDict(extra="ignore")
-        arguments = create_model(function.__name__, __config__=config, **fields)
-        schema = ToolSchema(
-            name=function.__name__,
-            description=getdoc(function) or "",
-            parameters=schema_of(arguments),
-        )
+        name, description = function.__name__, getdoc(function) or ""
+        arguments = create_model(name, **fields)
+        schema = ToolSchema(name=name, description=description, parameters=schema_of(arguments))
         return Tool(schema=schema, arguments=arguments, function=function, samples=samples)
 
     return make

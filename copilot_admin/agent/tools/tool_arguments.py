@@ -36,7 +36,6 @@ class Mistakes:
 
     @property
     def too_many(self) -> bool:
-        """True if the model must answer without tools."""
         return self._rounds >= MAX_MISTAKES
 
     def learn(self, mistake: ToolMistake) -> str:
@@ -82,29 +81,25 @@ def check_for_client(call: ToolCall) -> None:
     Raises:
         ToolMistake: They are nested too deeply, or contain values that strict JSON readers reject.
     """
+    problem = ""
     try:
         value = json.loads(call.arguments)
-    except RecursionError:
-        raise _unreadable(call, _TOO_DEEP) from None
+        is_deep = is_deeper(value, than=MAX_LEVELS)
     except ValueError:  # the reader of the arguments reports it
         return
-    if is_deeper(value, than=MAX_LEVELS):
-        raise _unreadable(call, _TOO_DEEP)
-    try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:
-        raise _unreadable(call, _HALF_CHARACTER) from None
-    except ValueError:
-        raise _unreadable(call, _NOT_FINITE) from None
-
-
-_TOO_DEEP = f"are nested deeper than {MAX_LEVELS} levels. Write flatter ones."
-_HALF_CHARACTER = "have half a character, such as \\ud83d alone. Write whole ones."
-_NOT_FINITE = "have a number that isn't finite, such as NaN. Write another, or a text."
-
-
-def _unreadable(call: ToolCall, problem: str) -> ToolMistake:
-    return ToolMistake(f"The arguments of the tool {quote(call.name)} {problem}")
+    except RecursionError:
+        is_deep = True
+    if is_deep:
+        problem = f"are nested deeper than {MAX_LEVELS} levels. Write flatter ones."
+    else:
+        try:
+            json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        except UnicodeEncodeError:
+            problem = "have half a character, such as \\ud83d alone. Write whole ones."
+        except ValueError:
+            problem = "have a number that isn't finite, such as NaN. Write another, or a text."
+    if problem:
+        raise ToolMistake(f"The arguments of the tool {quote(call.name)} {problem}")
 
 
 def repeatable(call: ToolCall) -> ToolCall:

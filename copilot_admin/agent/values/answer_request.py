@@ -39,21 +39,15 @@ class Memory:
 
     Source: after a function call, Workspace leaves out timezone, URLs and selected skills, mostly
     the workspace state too, and never knows the actions of the server since the question.
-
-    Attributes:
-        workspace_state: The dashboard with its tabs, the page, and other agents.
-        exchanges: Server tools that ran before the client's call.
-        waiting: Tool calls of the model in addition to the client's call.
-        extras: Of the client's call.
     """
 
     timezone: str | None = None
     urls: tuple[str, ...] = ()
     selected_skills: tuple[JsonObject, ...] = ()
     workspace_state: JsonObject = field(default_factory=dict)
-    exchanges: tuple[ToolExchange, ...] = ()
-    waiting: tuple[ToolCall, ...] = ()
-    extras: CallExtras | None = None
+    exchanges: tuple[ToolExchange, ...] = ()  # before the client's call
+    waiting: tuple[ToolCall, ...] = ()  # in addition to the client's call
+    extras: CallExtras | None = None  # of the client's call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +70,10 @@ class StoredTurn:
 
 
 def refuse_fetch(url: str) -> AbstractAsyncContextManager[bytes]:
-    """Fetch nothing.
-
-    Raises:
-        FetchFailed: Always.
-    """
     raise FetchFailed("Links are not followed here.")
 
 
 async def load_no_state() -> StoredTurn:
-    """Return the state of an unknown conversation."""
     return StoredTurn()
 
 
@@ -155,15 +143,7 @@ class ServerTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentCalled:
-    """Fact for the transcript: a component ran.
-
-    Attributes:
-        arguments: From the model.
-        result: The text for the model.
-        outputs: Number of outputs.
-        usage: Tokens of the models that it called, one sum for each model.
-        error: Empty if the result is complete.
-    """
+    """Fact for the transcript: a component ran."""
 
     name: str
     version: str
@@ -171,9 +151,9 @@ class ComponentCalled:
     result: str
     outputs: int
     ms: int
-    usage: tuple[JsonObject, ...] = ()
+    usage: tuple[JsonObject, ...] = ()  # one sum for each model that it called
     metrics: tuple[JsonObject, ...] = ()
-    error: str = ""
+    error: str = ""  # the result is incomplete
 
 
 @dataclass(frozen=True, slots=True)

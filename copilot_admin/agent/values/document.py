@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from copilot_admin.agent.values.spec import (
@@ -46,11 +45,6 @@ def spec_from_document(slug: str, document: _Row, provider: ProviderSpec) -> Cop
 
 
 def custom_feature(row: _Row) -> CustomFeature:
-    """Read one custom feature.
-
-    Raises:
-        ValueError: Its type is unknown.
-    """
     states = {f"state_{name}": text for name, text in (row.get("states") or {}).items()}
     options = tuple((one["label"], one["value"]) for one in row.get("options", ()))
     values = {key: value for key, value in row.items() if key != "states" and value is not None}
@@ -59,13 +53,12 @@ def custom_feature(row: _Row) -> CustomFeature:
 
 
 def data_note(row: _Row) -> DataMessage:
-    """Read one data note."""
     values = {key: value for key, value in row.items() if key != "enabled"}
     return DataMessage(**{"kind": "data", **values})
 
 
 def _fixed_step(row: _Row) -> FixedStep:
-    level = StatusLevel(row.get("type", StatusLevel.INFO))
+    level = StatusLevel(row.get("type", "INFO"))
     return FixedStep(**{**row, "at": StepPlace(row["at"]), "type": level})
 
 
@@ -73,20 +66,18 @@ def _each(read: Callable[..., Any]) -> Callable[[Iterable[_Row]], tuple[Any, ...
     return lambda rows: tuple(map(read, rows))
 
 
-_READERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
-    {
-        "models": _each(lambda row: (row["id"], row["name"])),
-        "fallbacks": _each(lambda row: Fallback(**row)),
-        "widget_data": WidgetDataMode,
-        "features": lambda switches: frozenset(key for key, is_on in switches.items() if is_on),
-        "custom_features": _each(custom_feature),
-        "tools": tuple,
-        "html_sources": tuple,
-        "components": _each(lambda row: ComponentUse(**row)),
-        "citations": CitationMode,
-        "client_call_limits": _each(lambda row: CallLimit(**row)),
-        "steps": _each(_fixed_step),
-        "data": lambda rows: tuple(data_note(row) for row in rows if row.get("enabled", True)),
-        "data_messages": lambda switches: DataMessagePolicy(**switches),
-    }
-)
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "models": _each(lambda row: (row["id"], row["name"])),
+    "fallbacks": _each(lambda row: Fallback(**row)),
+    "widget_data": WidgetDataMode,
+    "features": lambda switches: frozenset(key for key, is_on in switches.items() if is_on),
+    "custom_features": _each(custom_feature),
+    "tools": tuple,
+    "html_sources": tuple,
+    "components": _each(lambda row: ComponentUse(**row)),
+    "citations": CitationMode,
+    "client_call_limits": _each(lambda row: CallLimit(**row)),
+    "steps": _each(_fixed_step),
+    "data": lambda rows: tuple(data_note(row) for row in rows if row.get("enabled", True)),
+    "data_messages": lambda switches: DataMessagePolicy(**switches),
+}

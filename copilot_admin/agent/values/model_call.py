@@ -21,15 +21,12 @@ class ModelRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallExtras:
-    """Members that a provider attached to a tool call and requires back unchanged.
+    """Members that a provider attached to a tool call and its message, and requires back.
 
-    Attributes:
-        model: The model of the call; other models don't receive them.
-        call: Members of the call, such as a signature of the thought behind it.
-        message: Members of the call's message, such as its reasoning.
+    Examples are a signature of the thought behind a call, and the reasoning of a message.
     """
 
-    model: str
+    model: str  # other models don't receive them
     call: JsonObject = field(default_factory=dict, hash=False, repr=False)
     message: JsonObject = field(default_factory=dict, hash=False, repr=False)
 
@@ -135,24 +132,15 @@ class UsageSource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one model call.
+    """Tokens of one model call."""
 
-    Attributes:
-        input_tokens: All tokens of the input.
-        cached_tokens: Those of them that its server had cached from an earlier call.
-        output_tokens: All tokens of the output.
-        reasoning_tokens: Those of them that are reasoning.
-        model: Model that a component called; empty for the model that answers.
-        cost: US dollars that the provider reports as its charge; None if it reports nothing.
-    """
-
-    input_tokens: int = 0
+    input_tokens: int = 0  # with those that the server had cached
     cached_tokens: int = 0
-    output_tokens: int = 0
+    output_tokens: int = 0  # with those of the reasoning
     reasoning_tokens: int = 0
     source: UsageSource = UsageSource.PROVIDER
-    model: str = ""
-    cost: Decimal | None = None
+    model: str = ""  # that a component called; empty for the model that answers
+    cost: Decimal | None = None  # US dollars that the provider reports as its charge
 
 
 def estimated_usage(call: ModelCall, *, written: int) -> Usage:

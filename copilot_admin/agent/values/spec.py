@@ -67,43 +67,24 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderOptions:
-    """Settings that only some providers and networks need.
+    """Settings that only some providers and networks need."""
 
-    Attributes:
-        api_version: Azure: the version of its API.
-        deployment: Azure: the deployment; empty if it is named like the model.
-        uses_entra_id: Azure: sign in with Entra ID instead of a key.
-        tenant_id: Azure: the tenant of the client credentials.
-        client_id: Azure: the client whose secret is the key, or a managed identity.
-        organization: OpenAI: the organization to bill.
-        project: OpenAI: the project; Vertex: the Google Cloud project.
-        region: Bedrock: the AWS region; Vertex: the location.
-        headers: Names and values of further request headers; values are secrets.
-        proxy: URL of the proxy; empty for that of the environment.
-        ca_bundle: Path of certificates to trust instead of the system's.
-        client_certificate: Path of a certificate for mutual TLS.
-        client_key: Path of its key; empty if the key is in the same file.
-        streams: Answers are streamed; otherwise the response is one JSON document.
-        merges_messages: Adjacent messages of one role become one.
-        has_system_role: Otherwise the system text opens the first user message.
-    """
-
-    api_version: str = ""
-    deployment: str = ""
-    uses_entra_id: bool = False
-    tenant_id: str = ""
-    client_id: str = ""
-    organization: str = ""
-    project: str = ""
-    region: str = ""
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    proxy: str = ""
-    ca_bundle: str = ""
-    client_certificate: str = ""
-    client_key: str = ""
-    streams: bool = True
-    merges_messages: bool = False
-    has_system_role: bool = True
+    api_version: str = ""  # Azure, as far as client_id
+    deployment: str = ""  # empty if it is named like the model
+    uses_entra_id: bool = False  # instead of a key
+    tenant_id: str = ""  # of the client credentials
+    client_id: str = ""  # the client whose secret is the key, or a managed identity
+    organization: str = ""  # OpenAI: to bill
+    project: str = ""  # OpenAI; Vertex: the Google Cloud project
+    region: str = ""  # Bedrock: the AWS region; Vertex: the location
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # values are secrets
+    proxy: str = ""  # URL; empty for that of the environment
+    ca_bundle: str = ""  # path of certificates to trust instead of the system's
+    client_certificate: str = ""  # path, for mutual TLS
+    client_key: str = ""  # path; empty if the key is in the same file
+    streams: bool = True  # otherwise the response is one JSON document
+    merges_messages: bool = False  # adjacent messages of one role become one
+    has_system_role: bool = True  # otherwise the system text opens the first user message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,5 +181,4 @@ class CopilotSpec:
     data_messages: DataMessagePolicy = DataMessagePolicy()
 
     def has(self, feature: str) -> bool:
-        """Return whether a feature is on."""
         return feature in self.features

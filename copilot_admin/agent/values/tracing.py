@@ -22,30 +22,21 @@ from copilot_admin.errors import RunError
 
 @dataclass(slots=True, kw_only=True)
 class ModelCallTrace:
-    """A model call; complete when it is reported.
-
-    Attributes:
-        first: Time of the first delta; None if there was no delta.
-        finish: The model's own reason; None if it sent no reason.
-        texts: The answer; empty unless the tracer wants content.
-        failures: Error classes of all attempts, in order; the last one ended the call if `failed`.
-        failed: The answer broke off.
-    """
+    """A model call; complete when it is reported."""
 
     call: ModelCall
     began: int = field(default_factory=monotonic_ns)
-    first: int | None = None
+    first: int | None = None  # time of the first delta
     ended: int = 0
     usage: Usage | None = None
-    finish: str | None = None
+    finish: str | None = None  # the model's own reason
     tool_calls: list[ToolCall] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # the answer
     keeps_texts: bool = False
-    failures: list[str] = field(default_factory=list)
-    failed: bool = False
+    failures: list[str] = field(default_factory=list)  # error classes of all attempts
+    failed: bool = False  # the last failure ended the call
 
     def add(self, delta: Delta) -> None:
-        """Record the next delta."""
         if self.first is None:
             self.first = monotonic_ns()
         match delta:
@@ -60,24 +51,18 @@ class ModelCallTrace:
                 self.tool_calls.append(delta)
 
     def add_failure(self, error: RunError) -> None:
-        """Record the error of an attempt."""
         self.failures.append(type(error).__name__)
 
 
 @dataclass(slots=True, kw_only=True)
 class ToolTrace:
-    """A server tool or component; complete when it is reported.
-
-    Attributes:
-        result: The text for the model.
-        failed: The result is missing, or reports a failure.
-    """
+    """A server tool or component; complete when it is reported."""
 
     call: ToolCall
     began: int = field(default_factory=monotonic_ns)
     ended: int = 0
-    result: str = ""
-    failed: bool = False
+    result: str = ""  # the text for the model
+    failed: bool = False  # the result is missing, or reports a failure
 
 
 Trace: TypeAlias = ModelCallTrace | ToolTrace
@@ -85,15 +70,10 @@ Trace: TypeAlias = ModelCallTrace | ToolTrace
 
 @dataclass(frozen=True, slots=True)
 class Tracer:
-    """Receiver of traces.
+    """Receiver of traces."""
 
-    Attributes:
-        record: Called in the event loop; it must be quick and must not raise.
-        wants_content: Record texts of the model.
-    """
-
-    record: Callable[[Trace], None]
-    wants_content: bool = False
+    record: Callable[[Trace], None]  # in the event loop: it must be quick and must not raise
+    wants_content: bool = False  # texts of the model are recorded
 
 
 NULL_TRACER = Tracer(lambda trace: None)

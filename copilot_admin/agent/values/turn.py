@@ -72,13 +72,9 @@ def client_calls(query: Query) -> Counter[str]:
 
 
 def data_results(query: Query, *, before_last: bool = False) -> int:
-    """Count the results of this turn that contain data; a command result doesn't.
+    """Count the results of this turn, or of all its messages but the last, that contain data.
 
     An error of a source is data too: a client forwards texts of a server.
-
-    Args:
-        query: With the conversation.
-        before_last: Only those before the latest message.
     """
     turn = messages_of_turn(query)
     return sum(
@@ -89,7 +85,6 @@ def data_results(query: Query, *, before_last: bool = False) -> int:
 
 
 def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
-    """Return the results of all widget sources in this turn, in order, errors included."""
     return fetched_in(messages_of_turn(query), widgets=query.widgets)
 
 
@@ -105,31 +100,20 @@ def fetched_in(messages: Sequence[Message], *, widgets: Widgets) -> tuple[Fetche
 
 def fetched_by(message: ResultMessage, *, widgets: Widgets) -> Iterator[Fetched]:
     """Pair the elements of a result with the sources of its call, in order."""
-    nameless = DataSource()
     sources = data_sources(message.input_arguments)
-    offered = _Offered(widgets.all()) if sources else None
-    for source, result in zip_longest(sources, message.data):
+    found = zip(sources, widgets_of(sources, widgets=widgets), strict=True)
+    for pair, result in zip_longest(found, message.data):
         if result is not None:
-            known = source or nameless
-            yield Fetched(known, result, offered.widget_of(known) if offered else None)
+            source, widget = pair or (DataSource(), None)
+            yield Fetched(source, result, widget)
 
 
 def widgets_of(sources: Sequence[DataSource], *, widgets: Widgets) -> tuple[Widget | None, ...]:
-    """Return the offered widget of each source."""
-    offered = _Offered(widgets.all())
-    return tuple(map(offered.widget_of, sources))
-
-
-class _Offered:
-    """Index of the offered widgets."""
-
-    def __init__(self, widgets: Sequence[Widget]) -> None:
-        first = tuple(reversed(widgets))  # the first of widgets with the same name counts
-        self._by_uuid = {widget.uuid: widget for widget in first}
-        self._by_id = {(widget.origin, widget.widget_id): widget for widget in first}
-
-    def widget_of(self, source: DataSource) -> Widget | None:
-        """Find the widget of a source: by its uuid, else by origin and id."""
-        if source.widget_uuid and source.widget_uuid in self._by_uuid:
-            return self._by_uuid[source.widget_uuid]
-        return self._by_id.get((source.origin, source.id)) if source.id else None
+    """Return the offered widget of each source: by its uuid, else by origin and id."""
+    first = tuple(reversed(widgets.all())) if sources else ()  # the first of equal names counts
+    by_uuid = {widget.uuid: widget for widget in first if widget.uuid}
+    by_id = {(widget.origin, widget.widget_id): widget for widget in first if widget.widget_id}
+    return tuple(
+        by_uuid.get(source.widget_uuid or "") or by_id.get((source.origin, source.id))
+        for source in sources
+    )
