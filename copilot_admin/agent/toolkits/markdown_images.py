@@ -12,7 +12,7 @@ import re
 MAX_HELD = 2_000  # characters of an image that may be allowed, until it is complete
 _MAX_TAG = 300  # of a tag; a longer candidate is treated as a tag
 _MAX_CODE = 300  # from an image or tag to the following backticks
-_MAX_LINE = 1_000  # fences in longer lines are ignored
+_MAX_LINE = 5_000  # code in longer lines is ignored
 _MARK = re.compile(r"(?<![\\!])(?P<escapes>\\*+)(?P<bangs>!++)\[|<(?=[a-z])", re.IGNORECASE)
 _UNFINISHED = re.compile(r"(?<![\\!])(?:\\++!*+|!++)\Z|<\Z|(?<!`)`++\Z")
 _LOADING_TAG = re.compile(
@@ -47,7 +47,7 @@ class MarkdownImages:
     """Filter for the text of one answer as it streams to the client."""
 
     def __init__(self, sources: Collection[str] = (), *, less_than: str = "&lt;") -> None:
-        """Begin a text.
+        """Start a text.
 
         Args:
             sources: Origins from which images may be loaded, such as "https://charts.example.com".
@@ -58,40 +58,33 @@ class MarkdownImages:
         self._held = ""
         self._code = _CodeReader()
 
-    def feed(self, text: str) -> str:
+    def feed(self, text: str, *, is_end: bool = False) -> str:
         """Add the next piece and return the text that can be sent so far."""
-        self._held += text
-        return self._filter(is_end=False)
+        text, place, sent = self._held + text, 0, ""
+        while mark := _MARK.search(text, place):
+            sent += text[place : mark.start()]
+            self._code.read(text[place : mark.start()])
+            place = mark.start()
+            end = self._code.end_of_code(text, mark.end(), is_end=is_end)
+            if end is None or end > mark.end():
+                found = end and (end, text[place:end])
+            else:
+                found = self._replace(text, mark, is_end=is_end)
+            if not found:
+                self._held = text[place:]
+                return sent
+            self._code.read(text[place : found[0]])
+            sent += found[1]
+            place = found[0]
+        unfinished = None if is_end else _UNFINISHED.search(text, place)
+        self._held = unfinished[0] if unfinished else ""
+        rest = text[place : len(text) - len(self._held)]
+        self._code.read(rest)
+        return sent + rest
 
     def end(self) -> str:
         """Return the remaining text."""
-        return self._filter(is_end=True)
-
-    def _filter(self, *, is_end: bool) -> str:
-        text, place = self._held, 0
-        sent: list[str] = []
-        while mark := _MARK.search(text, place):
-            self._pass(text[place : mark.start()], sent)
-            place = mark.start()
-            end = self._code.end_of_code(text, mark.end(), is_end=is_end)
-            if end == mark.end():
-                found: tuple[int, str] | None = self._replace(text, mark, is_end=is_end)
-            else:
-                found = None if end is None else (end, text[place:end])
-            if found is None:
-                self._held = text[place:]
-                return "".join(sent)
-            self._code.read(text[place : found[0]])
-            place = found[0]
-            sent.append(found[1])
-        unfinished = None if is_end else _UNFINISHED.search(text, place)
-        self._held = unfinished[0] if unfinished else ""
-        self._pass(text[place : len(text) - len(self._held)], sent)
-        return "".join(sent)
-
-    def _pass(self, text: str, sent: list[str]) -> None:
-        self._code.read(text)
-        sent.append(text)
+        return self.feed("", is_end=True)
 
     def _replace(self, text: str, mark: re.Match[str], *, is_end: bool) -> tuple[int, str] | None:
         """Return the end of a mark and its replacement, or None until more text has arrived."""
@@ -136,10 +129,11 @@ class _CodeReader:
 
     def __init__(self) -> None:
         self._fence = ""
+        self._line = ""
+        self._last = ""  # character
         self._is_first_line = True
         self._has_doubt = False  # in the remaining text
         self._has_paragraph_doubt = False
-        self._begin_line()
 
     @property
     def may_be_html(self) -> bool:
@@ -148,62 +142,61 @@ class _CodeReader:
         is_start = _LINE_START.fullmatch(line) or _ODD_LINE.match(line) or len(line) == _MAX_LINE
         return self._has_doubt or bool(is_start)
 
-    def _begin_line(self) -> None:
-        self._line = ""
-        self._ticks = ""  # at the start of code in this line
-        self._has_line_doubt = False
-
     def read(self, text: str) -> None:
         """Read the next part of a text, which doesn't end within backticks."""
-        first, *others = text.split("\n")
-        self._read_part(first)
-        for part in others:
-            self._end_line()
-            self._begin_line()
-            self._read_part(part)
+        if re.search(r"\r(?!\n|\Z)", self._last + text):
+            self._has_doubt = True  # some viewers end a line there
+        self._last = text[-1:] or self._last
+        *ended, line = (self._line + text).split("\n")
+        for one in ended:
+            self._end_line(one)
+        self._line = line[:_MAX_LINE]
 
     def end_of_code(self, text: str, place: int, *, is_end: bool) -> int | None:
         """Return the end of the code around a place; the place outside of code; None if unknown."""
-        if self._has_doubt:
-            return place
-        if self._fence:
+        if self._fence and not self._has_doubt:
             line_end = text.find("\n", place)
             return len(text) if line_end < 0 else line_end
-        if not self._ticks or self._has_line_doubt or self._has_paragraph_doubt:
+        ticks = _open_ticks(self._line)
+        if not ticks or self._has_doubt or self._has_paragraph_doubt or _is_doubtful(self._line):
             return place
         line = text[place : place + _MAX_CODE].partition("\n")[0]
         is_open = not is_end and place + len(line) == len(text) and len(line) < _MAX_CODE
-        closed = next((one for one in _TICKS.finditer(line) if one[0] == self._ticks), None)
+        closed = next((one for one in _TICKS.finditer(line) if one[0] == ticks), None)
         if closed is None or closed.end() in (_MAX_CODE, len(line) if is_open else -1):
             return None if is_open else place
-        is_doubtful = re.search(r"[|$\\\r]", line[: closed.start()])
-        return place if is_doubtful else place + closed.start()
+        return place if re.search(r"[|$\\\r]", line[: closed.start()]) else place + closed.start()
 
-    def _read_part(self, part: str) -> None:
-        if part and (self._line.endswith("\r") or "\r" in part[:-1]):
-            self._has_doubt = True  # some viewers end a line there
-        self._line += part[: _MAX_LINE - len(self._line)]
-        self._has_line_doubt = self._has_line_doubt or _DOUBTFUL.search(part) is not None
-        for ticks in _TICKS.findall(part):
-            self._ticks = "" if ticks == self._ticks else self._ticks or ticks
-
-    def _end_line(self) -> None:
-        line, is_first = self._line.rstrip(" \t\r"), self._is_first_line
-        has_doubt = self._has_paragraph_doubt or self._has_line_doubt or bool(self._ticks)
-        self._has_paragraph_doubt = self._is_first_line = False
+    def _end_line(self, line: str) -> None:
+        is_first, self._is_first_line = self._is_first_line, False
+        has_doubt = self._has_paragraph_doubt or _is_doubtful(line) or bool(_open_ticks(line))
+        self._has_paragraph_doubt = False
+        line, is_long = line.rstrip(" \t\r"), len(line) >= _MAX_LINE
         if self._fence:
             plain = line.strip().strip("\ufeff")
             if len(plain) >= len(self._fence) and set(plain) == {self._fence[0]}:
-                self._has_doubt = plain != line  # its end depends on the viewer
+                self._has_doubt = self._has_doubt or plain != line  # its end depends on the viewer
                 self._fence = ""
         elif found := _FENCE.fullmatch(line):
             self._fence = found[1]
-        elif _ODD_LINE.match(line) or (len(self._line) == _MAX_LINE and line[:1] in "`~"):
+        elif _ODD_LINE.match(line) or (is_long and line[:1] in "`~"):
             self._has_doubt = True
         elif is_first and line.strip("\ufeff").startswith(("---", "+++")):
             self._has_doubt = True  # front matter
         else:
             self._has_paragraph_doubt = has_doubt and bool(line)
+
+
+def _is_doubtful(line: str) -> bool:
+    return len(line) >= _MAX_LINE or _DOUBTFUL.search(line) is not None
+
+
+def _open_ticks(line: str) -> str:
+    """Return the backticks at the start of code that isn't closed in the line."""
+    ticks = ""
+    for found in _TICKS.findall(line):
+        ticks = "" if found == ticks else ticks or found
+    return ticks
 
 
 def without_remote_images(text: str, *, sources: Collection[str]) -> str:

@@ -7,7 +7,7 @@ the S-stemmer of Harman, How Effective Is Suffixing? (1991).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log
 import re
@@ -17,7 +17,7 @@ K1 = 1.2  # how soon repetitions of a term stop counting; the paper's middle val
 B = 0.75  # length normalization: penalty of long texts
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")  # kana and Han characters
+_UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+)")  # kana and Han characters
 _MIN_PLURAL = 4  # letters; "gas" and "its" are no plurals
 
 
@@ -43,27 +43,22 @@ def scores(question: str, texts: Sequence[str]) -> list[float]:
 
     Cost is linear in the lengths of the question and of the texts.
     """
-    counted = [Counter(terms_of(text)) for text in texts]
-    lengths = [sum(words.values()) for words in counted]
+    lengths = []
+    counts: dict[str, dict[int, int]] = {}  # by term and place of the text
+    for place, text in enumerate(texts):
+        counted = Counter(terms_of(text))
+        lengths.append(counted.total())
+        for term, count in counted.items():
+            counts.setdefault(term, {})[place] = count
     average = sum(lengths) / len(lengths) if lengths else 0.0
     found = [0.0] * len(texts)
-    places = _places(counted)
-    for word in dict.fromkeys(terms_of(question)):
-        having = places.get(word, ())
+    for term in dict.fromkeys(terms_of(question)):
+        having = counts.get(term, {})
         rarity = log(1 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
-        for index in having:
-            count = counted[index][word]
-            held_back = K1 * (1 - B + B * lengths[index] / average)
-            found[index] += rarity * count * (K1 + 1) / (count + held_back)
+        for place, count in having.items():
+            penalty = K1 * (1 - B + B * lengths[place] / average)
+            found[place] += rarity * count * (K1 + 1) / (count + penalty)
     return found
-
-
-def _places(counted: Sequence[Counter[str]]) -> Mapping[str, Sequence[int]]:
-    places: dict[str, list[int]] = {}
-    for index, words in enumerate(counted):
-        for word in words:
-            places.setdefault(word, []).append(index)
-    return places
 
 
 def ranked(question: str, texts: Sequence[str]) -> list[int]:
@@ -79,22 +74,22 @@ def _folded(text: str) -> str:
     """
     if text.isascii():
         return text
-    return text.translate({ord(letter): _folded_letter(letter) for letter in set(text)})
-
-
-def _folded_letter(letter: str) -> str:
-    return "".join(part for part in normalize("NFKD", letter) if not combining(part))
+    decomposed = {letter: normalize("NFKD", letter) for letter in set(text)}
+    return text.translate(
+        {
+            ord(letter): "".join(part for part in parts if not combining(part))
+            for letter, parts in decomposed.items()
+        }
+    )
 
 
 def _terms(word: str) -> Iterator[str]:
-    end = 0
-    for run in _UNSPACED.finditer(word):
-        if run.start() > end:
-            yield _singular(word[end : run.start()])
-        yield from map("".join, pairwise(run[0])) if len(run[0]) > 1 else run[0]
-        end = run.end()
-    if end < len(word):
-        yield _singular(word[end:])
+    """Split a word where letters without blanks between terms start or end."""
+    for part in _UNSPACED.split(word):
+        if _UNSPACED.fullmatch(part):
+            yield from map("".join, pairwise(part)) if len(part) > 1 else part
+        elif part:
+            yield _singular(part)
 
 
 def _singular(word: str) -> str:

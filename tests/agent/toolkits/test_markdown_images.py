@@ -20,8 +20,8 @@ PIECES = (
     *("- ", "    ", "  ", "|", "$", "$$\n", "<", ">", "<!--\n", "-->\n", "<div>\n", "<a href='"),
     *("<img src=x>", "<b style='background:url(u)'>", "<p/onclick=x", "<svg>", "<form ", "<br>"),
     *("style=x", "<https:/style=x>", "![a](http://evil.example/z)", f"![a]({ALLOWED}/y.png)"),
-    *("![a][b]", '"t"', "\r", "\r\n", "---\n", "\u00a0", "\f", "\ufeff", "\u2028", "\t" * 600),
-    *("x" * 600, "a<b ", " x <p title='", '<p title="', "\n<b ", "onerror=", "/style=", "'", '"'),
+    *("![a][b]", '"t"', "\r", "\r\n", "---\n", "\u00a0", "\f", "\ufeff", "\u2028", "\t" * 3000),
+    *("x" * 3000, "a<b ", " x <p title='", '<p title="', "\n<b ", "onerror=", "/style=", "'", '"'),
     *("src=x ", "<div>", "</div>", "<!-- ", "<p>\n", "<a href=", "List<Object>", "1. ", "\t"),
     *("&#33;", "*", "|-|\n", "<http://a.b/`>", "#  "),
 )
