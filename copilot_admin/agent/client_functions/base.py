@@ -25,19 +25,14 @@ Identity: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolScope:
-    """Situation that decides which tools a step has.
-
-    Attributes:
-        widgets: Widgets that the model may request in this step.
-    """
+    """Situation that decides which tools a step has."""
 
     spec: CopilotSpec
     query: Query
-    widgets: tuple[Widget, ...] = ()
+    widgets: tuple[Widget, ...] = ()  # that the model may request in this step
 
     @property
     def changes_dashboard(self) -> bool:
-        """The user allows this copilot to change the dashboard."""
         return may_be_changed(self.spec, self.query)
 
 
@@ -46,23 +41,15 @@ class ToolDefinition:
     """A tool that is carried out by the client, or answered by the server.
 
     The callables raise `ToolMistake`.
-
-    Attributes:
-        function: The client function that is called for it.
-        arguments: Builds the `input_arguments` of the function from the model's call.
-        answer: Answers the model's call without the client.
-        state: Members that the client reads in `extra_state`.
-        unlisted: The tool isn't offered to the model, but the model may call it.
-        identity: Distinguishes it from other tools of the same function.
     """
 
     schema: ToolSchema
-    function: str
-    arguments: Callable[[ToolCall], JsonObject] | None = None
-    answer: Callable[[ToolCall], str] | None = None
-    state: Callable[[ToolCall], JsonObject] = lambda call: {}
-    unlisted: bool = False
-    identity: Identity = ()
+    function: str  # that is called for it
+    arguments: Callable[[ToolCall], JsonObject] | None = None  # returns its `input_arguments`
+    answer: Callable[[ToolCall], str] | None = None  # without the client
+    state: Callable[[ToolCall], JsonObject] = lambda call: {}  # for the client's `extra_state`
+    unlisted: bool = False  # it isn't offered to the model, but the model may call it
+    identity: Identity = ()  # distinguishes it from other tools of the same function
 
 
 class FunctionArguments(BaseModel):
@@ -78,24 +65,14 @@ class FunctionArguments(BaseModel):
 
 
 class ClientFunction(ABC):
-    """A function of Workspace. Only clients of generation 3 have them.
+    """A function of Workspace. Only clients of generation 3 have them."""
 
-    Attributes:
-        name: On the wire.
-        arguments: Of its tool, which has the function's name.
-        only_reads: It changes nothing.
-        label: Its name for builders who limit its number of calls.
-        without_result: Text for the model if the client returned nothing.
-        keeps_texts: Workspace receives the texts of the model unchanged; otherwise without images
-            from hosts that aren't allowed.
-    """
-
-    name: ClassVar[str]
-    arguments: ClassVar[type[FunctionArguments]]
-    only_reads: ClassVar[bool] = False
-    label: ClassVar[str] = ""
-    without_result: ClassVar[str] = "(no result)"
-    keeps_texts: ClassVar[bool] = False
+    name: ClassVar[str]  # on the wire
+    arguments: ClassVar[type[FunctionArguments]]  # of its tool, which has the function's name
+    only_reads: ClassVar[bool] = False  # it changes nothing
+    label: ClassVar[str] = ""  # for builders who limit its number of calls
+    without_result: ClassVar[str] = "(no result)"  # for the model, if the client returned nothing
+    keeps_texts: ClassVar[bool] = False  # else images from hosts that aren't allowed are removed
 
     @property
     def limit_messages(self) -> CallLimitMessages:
@@ -106,11 +83,9 @@ class ClientFunction(ABC):
         return True
 
     def more_description(self, scope: ToolScope) -> str:
-        """Return what follows the description of the tool."""
         return ""
 
     def extra_state(self, call: ToolCall) -> JsonObject:
-        """Return members that the client reads in `extra_state`."""
         return {}
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:

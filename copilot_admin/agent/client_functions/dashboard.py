@@ -39,11 +39,9 @@ class WantedSource(BaseModel):
 
     @property
     def ref(self) -> str:
-        """The uuid, else origin and id."""
         return self.widget_uuid or (f"{self.origin}/{self.id}" if self.origin else self.id)
 
     def find(self, widgets: WidgetLookup) -> tuple[Widget, DataSource]:
-        """Return the widget, and its source with the arguments."""
         params = {name: value for name, value in self.input_args.items() if name != INNER_TAB}
         widget = widgets.find(self.ref, params=params)
         return widget, source_for(widget, params=self.input_args)
@@ -66,8 +64,6 @@ class AddWidget(FunctionArguments):
 
 
 class AddWidgetToDashboard(ClientFunction):
-    """Available if the copilot may change the dashboard and there are widgets."""
-
     name = "add_widget_to_dashboard"
     arguments = AddWidget
     label = "Widgets added to the dashboard"
@@ -99,8 +95,6 @@ class UpdateWidget(FunctionArguments):
 
 
 class UpdateWidgetInDashboard(ClientFunction):
-    """Available if the copilot may change the dashboard and it has widgets."""
-
     name = "update_widget_in_dashboard"
     arguments = UpdateWidget
     label = "Widgets changed on the dashboard"
@@ -177,8 +171,6 @@ class GenerativeWidget(FunctionArguments):
 
 
 class AddGenerativeWidget(ClientFunction):
-    """Available if the copilot may change the dashboard."""
-
     name = "add_generative_widget"
     arguments = GenerativeWidget
     label = "New widgets of the copilot's own"
@@ -222,8 +214,6 @@ class ManageTabs(FunctionArguments):
 
 
 class ManageNavigationBar(ClientFunction):
-    """Available if the copilot may change the dashboard."""
-
     name = "manage_navigation_bar"
     arguments = ManageTabs
     label = "Tabs of the dashboard"

@@ -20,8 +20,6 @@ from protocol.models import Query
 
 
 class ExecuteAgentTool(ClientFunction):
-    """Available for each named tool of the request."""
-
     name = "execute_agent_tool"
     label = "Tools of the user (MCP)"
     keeps_texts = True
@@ -54,7 +52,6 @@ class ExecuteAgentTool(ClientFunction):
             )
 
     def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
-        """Return the call under the tool's own name."""
         parameters = arguments.get("parameters")
         name = tool_name(text_of(arguments.get("tool_name")))
         return name, parameters if isinstance(parameters, Mapping) else {}

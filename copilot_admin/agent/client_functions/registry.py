@@ -44,36 +44,25 @@ CLIENT_FUNCTIONS: tuple[ClientFunction, ...] = (
     SaveSkill(),
     UpdateWidgetInDashboard(),
 )
-WIDGET_DATA_LABEL = "Data of widgets"
 
 
 def names() -> Sequence[str]:
-    """Return the names of all client functions."""
     return [function.name for function in CLIENT_FUNCTIONS]
 
 
 def labels() -> Mapping[str, str]:
     """Return the functions' labels for builders; those for the data of widgets are one."""
-    found = {
-        function.name: function.label or function.name
-        for function in CLIENT_FUNCTIONS
-        if function.name not in WIDGET_DATA_FUNCTIONS
-    }
-    return {GET_WIDGET_DATA: WIDGET_DATA_LABEL, **found}
+    others = (one for one in CLIENT_FUNCTIONS if one.name not in WIDGET_DATA_FUNCTIONS)
+    found = {one.name: one.label or one.name for one in others}
+    return {GET_WIDGET_DATA: "Data of widgets", **found}
 
 
 def function_named(name: str) -> ClientFunction | None:
-    """Return the client function with this name on the wire."""
     return next((function for function in CLIENT_FUNCTIONS if function.name == name), None)
 
 
 def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, ToolDefinition]:
-    """Return all tools of a step by name.
-
-    Args:
-        scope: Of the step.
-        taken: Reserved names: the copilot's other tools.
-    """
+    """Return all tools of a step by name; `taken` are names of the copilot's other tools."""
     query = scope.query
     is_possible = may_call_client(query) or query.selected_skills
     if query.generation is not Generation.THREE or not is_possible:
@@ -86,16 +75,16 @@ def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, Tool
             if name != function.name:
                 name = _reserve_name(name, used)
             if tool.arguments is not None and not function.keeps_texts:
-                read = partial(_read_without_images, tool.arguments, scope.spec.html_sources)
-                tool = replace(tool, arguments=read)
+                tool = _without_images(tool, tool.arguments, scope.spec.html_sources)
             found[name] = replace(tool, schema=replace(tool.schema, name=name))
     return found
 
 
-def _read_without_images(
-    read: Callable[[ToolCall], JsonObject], sources: Collection[str], call: ToolCall
-) -> JsonObject:
-    return map_texts(read(call), partial(without_remote_images, sources=sources))
+def _without_images(
+    tool: ToolDefinition, read: Callable[[ToolCall], JsonObject], sources: Collection[str]
+) -> ToolDefinition:
+    clean = partial(without_remote_images, sources=sources)
+    return replace(tool, arguments=lambda call: map_texts(read(call), clean))
 
 
 def names_in_history(
@@ -109,11 +98,11 @@ def names_in_history(
     found = {(tool.function, tool.identity): name for name, tool in tools.items() if tool.identity}
     used = dict.fromkeys((*taken, *names(), *tools), 1)
     for message in query.messages:
-        function = function_named(message.function) if isinstance(message, ResultMessage) else None
-        if function is None or not isinstance(message, ResultMessage):
+        if not isinstance(message, ResultMessage):
             continue
-        identity = function.identity(message.input_arguments)
-        if identity and (function.name, identity) not in found:
+        function = function_named(message.function)
+        identity = function.identity(message.input_arguments) if function else ()
+        if function and identity and (function.name, identity) not in found:
             wanted, _ = function.to_tool_call(message.input_arguments, query)
             found[function.name, identity] = _reserve_name(wanted, used)
     return found

@@ -69,8 +69,6 @@ class NewSkill(FunctionArguments):
 
 
 class SaveSkill(ClientFunction):
-    """Available if the client knows skills."""
-
     name = "save_skill"
     arguments = NewSkill
     label = "Skills that are saved"

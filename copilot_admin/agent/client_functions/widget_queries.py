@@ -43,7 +43,6 @@ class GetExtraWidgetData(ClientFunction):
     limit_messages = WIDGET_DATA_MESSAGES
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield the search, which the server answers."""
         _, others = listed_widgets(scope.widgets, query=scope.query)
 
         def answer(call: ToolCall) -> str:
@@ -57,7 +56,6 @@ class GetExtraWidgetData(ClientFunction):
             yield ToolDefinition(schema=schema, function=self.name, answer=answer)
 
     def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
-        """Return the one tool for the data of all widgets."""
         return GET_WIDGET_DATA, arguments
 
 

@@ -65,13 +65,7 @@ _INCOMPLETE = (
 
 
 def calculate(expression: str) -> str:
-    """Evaluate an expression and format the result as people write it.
-
-    Args:
-        expression: Numbers, currencies, + - * / ^ %, mod, `of`, parentheses and functions.
-
-    Returns:
-        The result without digits that are rounding noise.
+    """Evaluate an expression and format the result as people write it, without rounding noise.
 
     Raises:
         ValueError: It is not arithmetic, or has no result; the text describes a valid expression.
@@ -243,7 +237,7 @@ def _add(number: _Quantity, numbers: dict[str, _Quantity]) -> str:
 
 
 def _read_number(match: re.Match[str], function: str) -> tuple[_Quantity, int]:
-    """Return a number within the call of a function and the place of its end."""
+    """Return a number within the call of a function, and the place of its end."""
     digits = match["number"]
     if "," in digits and function:
         # With a fixed number of arguments the comma must be a separator.

@@ -31,9 +31,6 @@ def is_empty(cell: Cell) -> bool:
 def number_of(cell: Cell) -> Number | None:
     """Return the number in a cell, or None.
 
-    Args:
-        cell: A number, or text such as "1,234.5", "$ 12", "12%" (0.12) or "(5)" (-5).
-
     Examples:
         >>> number_of("1,200"), number_of("12.5%"), number_of("(5)"), number_of("n/a")
         (1200, 0.125, -5, None)
@@ -85,11 +82,7 @@ def tidy(number: Number) -> Number:
 
 
 def numbers(cells: Sequence[Cell], *, column: str) -> list[Number]:
-    """Return the numbers in the cells that aren't empty.
-
-    Raises:
-        ValueError: A cell contains other text.
-    """
+    """Return the numbers in the cells that aren't empty; other text is a `ValueError`."""
     found: list[Number] = []
     for cell in cells:
         number = number_of(cell)

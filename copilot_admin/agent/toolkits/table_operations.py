@@ -109,10 +109,6 @@ _OPERATIONS: TypeAdapter[tuple[Operation, ...]] = TypeAdapter(
 def analyse(rows: object, operations: object) -> Table:
     """Apply operations to rows, in order.
 
-    Args:
-        rows: A list of objects, JSON text of one, or CSV text with a header.
-        operations: Objects with `op` and its arguments, or one of them.
-
     Raises:
         ValueError: Rows or operations are not valid, a column is missing or has no numbers; the
             text describes valid input.

@@ -40,26 +40,16 @@ ColumnsArgument: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows that all have the same columns.
-
-    Attributes:
-        columns: In order; known even without rows.
-        rows: Each has every column.
-    """
+    """Rows that all have the same columns."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
     def with_rows(self, rows: Iterable[Row]) -> "Table":
-        """Return a table with the same columns and other rows."""
         return Table(self.columns, tuple(rows))
 
     def check(self, *columns: str) -> None:
-        """Check that the table has the columns.
-
-        Raises:
-            ValueError: A column is missing; the text lists the existing ones.
-        """
+        """Raise a `ValueError` that lists the columns if one of these is missing."""
         for column in columns:
             if column not in self.columns:
                 known = join_names(self.columns)
@@ -67,16 +57,9 @@ class Table:
 
 
 def read_table(rows: object) -> Table:
-    r"""Read rows in any form in which models and widgets send them.
+    r"""Read rows from a list of objects, JSON text of one, or CSV text with a header.
 
-    Args:
-        rows: A list of objects, JSON text of one, or CSV text with a header.
-
-    Returns:
-        The rows; missing columns are empty, and nested values are text.
-
-    Raises:
-        ValueError: It has another form, there are no rows, or there are too many.
+    Missing columns are empty, and nested values are text.
 
     Examples:
         >>> read_table("region;sales\nEU;5\nUS;007").rows

@@ -52,20 +52,13 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTurn:
-    """Stored state of the turn that a query continues.
+    """Stored state of the turn that a query continues."""
 
-    Attributes:
-        memory: Of the turn's first request; None if the conversation is not known.
-        client_calls: Number of calls of each client function in this turn; under the name "" where
-            names are not stored.
-        is_retry_loop: The question was repeated without the result of the call that was just sent.
-        carried: `extra_state` of the call whose result was received, for clients that don't return it
-            (generations 1 and 2).
-    """
-
-    memory: Memory | None = None
+    memory: Memory | None = None  # of its first request; None if the conversation is not known
+    # Calls of each client function in this turn; under the name "" where names are not stored.
     client_calls: Mapping[str, int] = field(default_factory=dict)
-    is_retry_loop: bool = False
+    is_retry_loop: bool = False  # the question came again without the result of the latest call
+    # `extra_state` of the latest call, for clients that don't return it (generations 1 and 2).
     carried: JsonObject = field(default_factory=dict)
 
 
@@ -79,38 +72,26 @@ async def load_no_state() -> StoredTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRequest:
-    """One query to one copilot version.
-
-    Attributes:
-        load_stored_turn: Loads stored state. Called only when the answer depends on it, so that a
-            plain question reaches the provider without waiting for the database.
-        fetch: Opens the bytes behind a link.
-        signing_key: Signs `extra_state`, which travels through the client.
-        older_keys: Keys whose signatures are accepted too.
-        user_id: The end user; "" if unknown.
-        upstream_user: The end user as reported to the provider; "" if not reported.
-        principal: The caller, by the name of their key in transcripts.
-        trace_id: Id of the conversation; ids of artifacts are derived from it.
-        chat_id: The trace id if the client sent it; None if the server made it.
-        max_answer_bytes: UTF-8 bytes of text after which the answer is cut with a warning.
-    """
+    """One query to one copilot version."""
 
     spec: CopilotSpec
     query: Query
     provider: ModelProvider
     now: datetime
-    trace_id: str
-    signing_key: bytes = field(repr=False)
-    older_keys: tuple[bytes, ...] = field(default=(), repr=False)
+    trace_id: str  # of the conversation; ids of artifacts are derived from it
+    signing_key: bytes = field(repr=False)  # of `extra_state`, which travels through the client
+    older_keys: tuple[bytes, ...] = field(default=(), repr=False)  # accepted too
+    # Called only when the answer depends on stored state, so that a plain question reaches the
+    # provider without waiting for the database.
     load_stored_turn: Callable[[], Awaitable[StoredTurn]] = load_no_state
     fetch: Fetch = refuse_fetch
-    user_id: str = ""
+    user_id: str = ""  # the end user, if known
     user_email: str | None = None
-    upstream_user: str = ""
-    principal: str = ""
-    chat_id: str | None = None
+    upstream_user: str = ""  # the end user as reported to the provider, if reported
+    principal: str = ""  # the caller, by the name of their key in transcripts
+    chat_id: str | None = None  # the trace id if the client sent it
     fallbacks: tuple[ModelTarget, ...] = ()
-    max_answer_bytes: int = 2 * 1024 * 1024
+    max_answer_bytes: int = 2 * 1024 * 1024  # of UTF-8, after which it is cut with a warning
     tracer: Tracer = NULL_TRACER
 
 
@@ -175,26 +156,16 @@ class DataSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRead:
-    """Fact for the transcript: a file that was sent with a query, and how far it was read.
-
-    Attributes:
-        kind: Its `data_type` from the client.
-        size: Bytes; None if it was not fetched.
-        pages: Of a document; sheets of a workbook.
-        pixels: Width and height.
-        note: A text about the part that the model did not receive.
-        fault: A sentence with the reason why it was not read at all.
-        is_known: The user needs no report: it was sent in an earlier turn, or the same link is
-            elsewhere in the query.
-    """
+    """Fact for the transcript: a file that was sent with a query, and how far it was read."""
 
     name: str
-    kind: str
-    size: int | None = None
-    pages: int | None = None
-    pixels: tuple[int, int] | None = None
-    note: str = ""
-    fault: str = ""
+    kind: str  # its `data_type` from the client
+    size: int | None = None  # bytes; None if it was not fetched
+    pages: int | None = None  # or sheets
+    pixels: tuple[int, int] | None = None  # width and height
+    note: str = ""  # about the part that the model did not receive
+    fault: str = ""  # the reason why it was not read at all
+    # The user needs no report: an earlier turn or another part of the query has the same file.
     is_known: bool = False
 
 

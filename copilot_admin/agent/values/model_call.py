@@ -119,8 +119,7 @@ class WebSources:
 
 
 def estimated_tokens(characters: int) -> int:
-    """Estimate tokens: four characters each, the rule of thumb for English."""
-    return -(-characters // 4)
+    return -(-characters // 4)  # the rule of thumb for English
 
 
 class UsageSource(StrEnum):
@@ -191,24 +190,17 @@ class ModelProvider(Protocol):
     `stream` raises only `copilot_admin.errors.RunError`s, closes its connection when it is closed,
     and yields exactly one `Finish`, as its last delta, and the `Usage` before it. It yields `ALIVE`
     for everything that arrives without completing a delta: silence ends in a timeout.
-
-    Attributes:
-        samples: Responses of its server, by path below the base URL; empty without a server.
     """
 
     kind: ClassVar[str]
     label: ClassVar[str]
-    samples: ClassVar[Mapping[str, ServerReply]]
+    samples: ClassVar[Mapping[str, ServerReply]]  # by path below the base URL of its server
 
     def __init__(self, spec: ProviderSpec) -> None: ...
 
-    def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
-        """Stream the model's answer."""
-        ...
+    def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]: ...
 
-    async def models(self) -> tuple[str, ...]:
-        """Return the ids of the models that the provider offers."""
-        ...
+    async def models(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

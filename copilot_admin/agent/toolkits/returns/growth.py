@@ -23,29 +23,17 @@ _SAY_PERIODS = 'Say {"values": ..., "periods_per_year": ...}.'
 
 @dataclass(slots=True)
 class Growth:
-    """The growth of a series, with the options and notes of the call.
-
-    Attributes:
-        returns: Simple returns by the end of their period; at least one.
-        levels: One more than returns; above zero, or zero after a total loss.
-        begin: Start of the first period, if known.
-    """
+    """The growth of a series, with the options and notes of the call."""
 
     name: str
-    returns: pd.Series
-    levels: Array
-    begin: Key | None
+    returns: pd.Series  # simple ones by the end of their period; at least one
+    levels: Array  # one more than returns; above zero, or zero after a total loss
+    begin: Key | None  # of the first period, if known
     options: Options
     notes: list[str]
 
     @classmethod
     def of(cls, series: pd.Series, options: Options, notes: list[str]) -> "Growth":
-        """Build the growth of a series.
-
-        Raises:
-            ValueError: There are too few values, or some can't be prices or returns.
-            OverflowError: Its growth exceeds the range of numbers.
-        """
         name, values = str(series.name), series.dropna()
         is_prices = options.kind == "prices"
         _check_values(values, is_prices=is_prices)
@@ -74,16 +62,11 @@ class Growth:
         return float(self.levels[-1] / self.levels[0] - 1)
 
     def key_of(self, place: int) -> str:
-        """Return the date or place of a level."""
         key = self.returns.index[place - 1] if place else self.begin
         return "start" if key is None else label(key)
 
     def periods(self) -> float:
-        """Return the number of periods in a year: the caller's, else from the dates, else 252.
-
-        Raises:
-            ValueError: The points are less than a day apart, or there are too few.
-        """
+        """Return the number of periods in a year: the caller's, else from the dates, else 252."""
         periods, index = self.options.periods_per_year, self.returns.index
         if periods is None and not isinstance(index, pd.DatetimeIndex):
             self.notes.append(
@@ -137,11 +120,7 @@ def _check_values(series: pd.Series, *, is_prices: bool) -> None:
 
 
 def align(series: Sequence[pd.Series], notes: list[str]) -> list[pd.Series]:
-    """Return the series at their common points.
-
-    Raises:
-        ValueError: There are fewer than two series, or no common points.
-    """
+    """Return the series at their common points."""
     if len(series) < 2:
         raise ValueError('Give at least two series, such as {"A": [1, 2, 3], "B": [4, 5, 6]}.')
     is_dated = isinstance(series[0].index, pd.DatetimeIndex)
@@ -224,11 +203,7 @@ def describe_points(columns: Sequence[pd.Series]) -> list[str]:
 
 
 def round_row(row: Mapping[str, Cell]) -> Row:
-    """Return a row without the rounding noise of binary fractions.
-
-    Raises:
-        OverflowError: A result is not a number.
-    """
+    """Return a row without the rounding noise of binary fractions."""
     if not all(isfinite(cell) for cell in row.values() if isinstance(cell, float)):
         raise OverflowError
     return {

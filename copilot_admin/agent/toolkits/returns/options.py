@@ -20,19 +20,12 @@ _VALUES = "values"
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSeries:
-    """Result of a measure.
-
-    Attributes:
-        title: Title of the table.
-        rows: For people: numbers with twelve digits, unrounded fractions.
-        lines: For a model: rounded, fractions in percent.
-        notes: Assumptions and warnings.
-    """
+    """Result of a measure."""
 
     title: str
-    rows: tuple[Row, ...]
-    lines: tuple[str, ...]
-    notes: tuple[str, ...]
+    rows: tuple[Row, ...]  # for people: numbers with twelve digits, unrounded fractions
+    lines: tuple[str, ...]  # for a model: rounded, fractions in percent
+    notes: tuple[str, ...]  # assumptions and warnings
 
 
 Number: TypeAlias = Annotated[
@@ -82,14 +75,7 @@ def split_options(series: object, settings: Mapping[str, Any]) -> tuple[object, 
     """Separate values from options.
 
     An object with `values` whose other keys are options is a series with options; any other
-    object is a series.
-
-    Args:
-        series: Argument of the caller.
-        settings: Options that the caller may override; unknown names are ignored.
-
-    Raises:
-        ValueError: An option is not valid.
+    object is a series. It may override `settings`, of which unknown ones are ignored.
 
     Examples:
         >>> values, options = split_options({"values": [1, 2], "window": 5}, {})

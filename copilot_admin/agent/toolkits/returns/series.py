@@ -68,9 +68,6 @@ def read_series(
         options: Of the call.
         notes: Receives notes on what was left out or sorted.
         adds_up: Whether the values of one date are added up, as payments are.
-
-    Raises:
-        ValueError: It has another form, or a value or date can't be read.
     """
     points = list(_points(given, notes))
     frame = pd.DataFrame(points, columns=["name", "date", "value"], dtype=object)
@@ -250,15 +247,7 @@ def parse_dates(values: pd.Series, notes: list[str], *, day_first: bool | None =
 
     Numbers of nine digits and more are seconds, milliseconds or smaller units since 1970. Dates
     such as 03/04/2024 are read in the same order for the full column: day first if any starts with
-    a number above 12 or has dots, else month first, as in the US.
-
-    Args:
-        values: Texts or numbers.
-        notes: Receives notes on ambiguous dates.
-        day_first: The caller's answer for dates such as 03/04/2024.
-
-    Raises:
-        ValueError: Some dates are valid only with the day first, others only with the month first.
+    a number above 12 or has dots, else as `day_first` says, else month first, as in the US.
     """
     numbers = pd.to_numeric(values, errors="coerce")
     largest = numbers.abs().max() if numbers.notna().all() else 0
@@ -283,9 +272,6 @@ def periods_per_year(times: pd.DatetimeIndex) -> float | None:
 
     The median gap counts, so holes don't matter; weekends and single holidays of daily data
     don't either. Daily data has 252 periods, or 365 if more than a tenth are Saturdays and Sundays.
-
-    Args:
-        times: At least two, in order.
     """
     gap = float(np.median(np.diff(times) / pd.Timedelta(days=1)))
     if gap < 0.9:
