@@ -16,11 +16,10 @@ django_application = get_asgi_application()  # before the imports below: they ne
 from django.conf import settings  # noqa: E402
 from django.contrib.staticfiles.finders import get_finders  # noqa: E402
 
-from copilot_admin.api.questions import Questions  # noqa: E402
+from copilot_admin.api.query import Questions  # noqa: E402
 from copilot_admin.errors import CopilotError  # noqa: E402
 from copilot_admin.http.body_limit import BodyLimit  # noqa: E402
-from copilot_admin.http.metrics import serve_metrics  # noqa: E402
-from copilot_admin.http.middleware import HttpMiddleware  # noqa: E402
+from copilot_admin.http.middleware import HttpMiddleware, serve_metrics  # noqa: E402
 from copilot_admin.http.origins import allow_own_origin  # noqa: E402
 from copilot_admin.http.proxy_identity import ProxyIdentity  # noqa: E402
 from copilot_admin.http.scope import App, Receive, Scope, Send  # noqa: E402

@@ -44,7 +44,6 @@ class ArtifactNames:
         return free
 
     def rename(self, event: Event) -> Event:
-        """Return the event with unique names for its artifacts."""
         if isinstance(event, MessageArtifact):
             return self._renamed(event)
         if isinstance(event, StatusUpdate):
@@ -55,14 +54,12 @@ class ArtifactNames:
         return replace(artifact, artifact_name=self.reserve(artifact.artifact_name))
 
     def carry(self, call: FunctionCall) -> FunctionCall:
-        """Return the call with the names of this step for the next one."""
         if not self._given:
             return call
         return replace(call, extra_state={**call.extra_state, CARRIED: list(self._given)})
 
 
 def find_artifact_names(query: Query) -> Iterator[str]:
-    """Yield the names in a request's context, history and earlier steps."""
     yield from (item.name for item in query.context)
     for message in query.messages:
         if isinstance(message, AiMessage):

@@ -54,7 +54,6 @@ class ClientTools:
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
-        """Schemas of the offered tools."""
         data = (data_tool(self._query.generation),) if self._data_offered else ()
         return (*data, *(tool.schema for tool in self._tools.values() if not tool.unlisted))
 
@@ -66,7 +65,6 @@ class ClientTools:
         )
 
     def withdraw(self) -> None:
-        """Withdraw all client functions for the rest of the step."""
         self._data_offered, self._tools = False, {}
 
     def call_for(

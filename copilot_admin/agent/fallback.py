@@ -23,7 +23,6 @@ class ModelTargets:
         self._tracer = request.tracer
 
     def apply(self, request: AnswerRequest) -> AnswerRequest:
-        """Return the request with the current provider."""
         target = self._left[0]
         spec = replace(request.spec, provider=target.spec)
         return replace(request, provider=target.provider, spec=spec)

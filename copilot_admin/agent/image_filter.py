@@ -43,7 +43,6 @@ class ImageFilter:
         return (*held, self._changed(output))
 
     def rest(self) -> Sequence[MessageChunk]:
-        """Return text that is still buffered."""
         text = self._text.end()
         return (MessageChunk(text),) if text else ()
 

@@ -50,7 +50,6 @@ def steps_before_call(
 
 
 def fixed_steps(spec: CopilotSpec, place: StepPlace) -> Iterator[StatusUpdate]:
-    """Yield the builder's status updates at a place of the answer."""
     for step in spec.steps if spec.show_steps else ():
         if step.at is place:
             details = (step.details,) if step.details else ()
@@ -79,7 +78,6 @@ class AnswerText:
 
     @property
     def round_text(self) -> str:
-        """All text of the model in this round."""
         return "".join(self._round_text)
 
     def begin_round(self, *, hold: bool) -> None:
@@ -162,7 +160,6 @@ class ResponseWriter:
         return tuple(self.write(sendable))
 
     def add_reasoning(self, text: str) -> str:
-        """Add the model's next reasoning; return what fits the limit."""
         kept = self.text.cut_reasoning(text)
         if self._spec.reasoning_steps and self._spec.show_steps:
             self._reasoning.append(kept)
@@ -195,7 +192,6 @@ class ResponseWriter:
             yield StatusUpdate(message=sentence, level=StatusLevel.WARNING)
 
     def warn(self, sentence: str) -> Iterator[Event]:
-        """Yield a warning as a separate paragraph."""
         yield from self.write(self.text.release())
         yield from self.write("\n\n" if self.text.shown else "")
         yield from warning_events(sentence)
@@ -216,7 +212,6 @@ class ResponseWriter:
             yield from self.write(text)
 
     def flush(self) -> Iterator[Event]:
-        """Yield everything that was buffered or deferred."""
         yield from self.flush_buffered()
         yield from self._flush_deferred()
         yield from self.flush_reasoning()

@@ -107,7 +107,6 @@ class Step:
 
     @property
     def data_messages(self) -> Sequence[str]:
-        """The Data messages in the model's input."""
         return tuple(message.text for message in self._messages if message.is_data)
 
     @property
@@ -177,7 +176,6 @@ class Step:
         return self._artifact_names.carry(call) if call is not None else None
 
     def end_in_call(self, call: FunctionCall) -> Iterator[Output]:
-        """Yield the remaining outputs of a step that ends in a client call."""
         function = function_named(call.function)
         if (function is not None and not function.only_reads) and data_was_read(
             self._request,

@@ -46,7 +46,6 @@ def parse_json_text(text: str, *, what: str) -> Json:
 
 
 def quote(name: object) -> str:
-    """Return a name in quotes, truncated."""
     return repr(truncate(str(name)))
 
 
@@ -58,5 +57,4 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def truncate(text: str, limit: int = MAX_NAME_LENGTH) -> str:
-    """Return a text, or its beginning and an ellipsis."""
     return text if len(text) <= limit else f"{text[:limit]}…"

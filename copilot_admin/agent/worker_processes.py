@@ -42,8 +42,6 @@ Task: TypeAlias = Callable[[JsonObject, bytes], Iterator[Json]]
 
 
 class FailureReason(Enum):
-    """Reason for which a child ended before its task was done."""
-
     DAMAGE = "damage"
     TIME = "time"
     MEMORY = "memory"
@@ -61,8 +59,6 @@ _REASONS: Mapping[int | None, FailureReason] = {
 
 
 class TaskFailed(Exception):
-    """A child ended, or was ended, before its task was done."""
-
     def __init__(self, reason: FailureReason) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -80,7 +76,6 @@ class Limits:
     cpu_seconds: int
 
     def apply(self) -> None:
-        """Set the limits of this process permanently."""
         for kind, soft, hard in (
             (resource.RLIMIT_AS, self.memory, self.memory),
             # SIGXCPU identifies the reason; a child that ignores it is killed a second later.

@@ -42,7 +42,6 @@ api.add_router("/v2", components.router)
 
 @api.exception_handler(RequestError)
 def render_error(request: HttpRequest, error: RequestError) -> HttpResponse:
-    """Return an error in the shape of its part of the API."""
     notify_rejection(error)
     if isinstance(error, Unavailable):
         return build_unavailable_response(request, error)

@@ -19,7 +19,7 @@ from copilot_admin.errors import (
     RequestError,
 )
 from protocol.components import ComponentOutput, Content, ContentType, OutputRole, one_usage
-from protocol.json import clean_json
+from protocol.json import Json, JsonObject, clean_json, object_of, objects_of
 from protocol.sse import encode_data
 
 # The name that the SDK's models know; any other is an error to them.
@@ -27,8 +27,6 @@ _WIRE_TYPES = {ContentType.THOUGHT: "reasoning_content"}
 
 
 class Status(StrEnum):
-    """Status of a call, or of an element of it."""
-
     RUNNING = "running"
     DONE = "done"
     ERROR = "error"
@@ -40,45 +38,47 @@ class Envelope:
     def __init__(self, call: Call) -> None:
         self._call = call
         request, parameters = call.request, call.request.parameters
+        end_user = parameters.get("_sys_end_user_id")
         self._facts = {
             "request_id": request.request_id,
             "conversation_id": str(parameters.get("_sys_conversation_id") or uuid4()),
             "message_id": str(request.ids.run_id),
             "trace_id": request.ids.trace_id,
             "user_id": request.granted.caller.principal,
+            **({} if end_user is None else {"end_user_id": str(end_user)}),
         }
-        end_user = parameters.get("_sys_end_user_id")
-        if end_user is not None:
-            self._facts["end_user_id"] = str(end_user)
 
     def build(
         self, output: ComponentOutput, status: Status, *, is_last: bool = True
     ) -> dict[str, Any]:
-        """Return an output, or the end of them, as an object of the API."""
+        """Return an output, or the end of them, as an object of the API.
+
+        NaN and infinities, which JSON lacks, become null.
+
+        Raises:
+            ComponentFailed: Raw data, usage or metrics aren't JSON.
+        """
+        try:
+            shown = clean_json(output.model_dump(mode="json")["content"])
+        except ValueError as error:
+            raise ComponentFailed("The component returned a value that isn't JSON.") from error
         return {
             **self._facts,
             "is_completion": is_last,
             "status": status.value,
             "role": output.role.value,
             "content": [
-                self._build_element(one, shown, status)
-                for one, shown in zip(output.content, _dump(output), strict=True)
+                self._build_element(one, row, status)
+                for one, row in zip(output.content, objects_of(shown), strict=True)
             ],
         }
 
-    def build_failure(self, error: CopilotError) -> dict[str, Any]:
-        """Return the last object of a stream whose component failed."""
-        last = self.build(ComponentOutput(role=OutputRole.TOOL), Status.ERROR)
-        return {**last, "code": code_of(error), "message": error.public}
-
-    def _build_element(
-        self, content: Content, shown: Mapping[str, Any], status: Status
-    ) -> dict[str, Any]:
+    def _build_element(self, content: Content, shown: JsonObject, status: Status) -> JsonObject:
         component = self._call.request.granted.component.name
         kind = _WIRE_TYPES.get(content.type, content.type.value)
         same = f"{kind} {content.name} {content.visible_scope}"  # pieces of one text have one id
         begun, seconds = self._call.started_at, self._call.seconds
-        measured = {
+        measured: JsonObject = {
             "begin_time": begun.isoformat(),
             "duration": round(seconds, 3),
             "begin_timestamp": round(begun.timestamp(), 6),
@@ -88,7 +88,7 @@ class Envelope:
             **shown,
             "type": kind,
             "usage": _merge_usage(component, content, shown["usage"]),
-            "metrics": {**measured, **shown["metrics"]},
+            "metrics": {**measured, **object_of(shown["metrics"])},
             "event": {
                 "id": str(uuid5(self._call.request.ids.run_id, same)),
                 "status": status.value,
@@ -115,7 +115,8 @@ async def build_answers(call: Call) -> AsyncGenerator[dict[str, Any], None]:
     except CopilotError as error:
         if not has_begun:
             raise
-        yield envelope.build_failure(error)
+        last = envelope.build(ComponentOutput(role=OutputRole.TOOL), Status.ERROR)
+        yield {**last, "code": code_of(error), "message": error.public}
         return
     yield envelope.build(ComponentOutput(role=role), Status.DONE)
 
@@ -131,38 +132,20 @@ async def encode_answers(
 
 
 def code_of(error: CopilotError) -> str:
-    """Return the code by which programs know an error."""
-    match error:
-        case RequestError(code=code):
-            return code
-        case BadArguments():
-            return InvalidCall.code
-        case _:
-            return "component-failed"
+    if isinstance(error, RequestError):
+        return error.code
+    return InvalidCall.code if isinstance(error, BadArguments) else "component-failed"
 
 
-def _merge_usage(component: str, content: Content, usage: Any) -> Any:
-    if not isinstance(usage, list):
+def _merge_usage(component: str, content: Content, usage: Json) -> Json:
+    if isinstance(usage, Mapping):
         return usage
-    if len(usage) < 2:
-        return usage[0] if usage else {}
+    usages = objects_of(usage)
+    if len(usages) < 2:
+        return usages[0] if usages else {}
     models = [
         {"model_name" if key == "name" else key: value for key, value in one.items()}
-        for one in usage
+        for one in usages
     ]
-    node = {"node_id": component, "models_usage": models}
+    node: JsonObject = {"node_id": component, "models_usage": models}
     return {**one_usage(ComponentOutput(content=(content,))), "nodes": [node]}
-
-
-def _dump(output: ComponentOutput) -> list[dict[str, Any]]:
-    """Return the elements as JSON, which has no NaN and no infinities: those become null.
-
-    Raises:
-        ComponentFailed: Raw data, usage or metrics aren't JSON.
-    """
-    try:
-        content = output.model_dump(mode="json")["content"]
-    except ValueError as error:
-        raise ComponentFailed("The component returned a value that isn't JSON.") from error
-    shown: list[dict[str, Any]] = clean_json(content)  # type: ignore[assignment]
-    return shown

@@ -1,16 +1,15 @@
 """Bodies of component calls."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from copilot_admin.errors import InvalidCall, MalformedBody
-from copilot_admin.http.body_limit import parse_body
+from copilot_admin.errors import InvalidCall
 from protocol.components import is_reserved
-from protocol.json import Json, JsonObject, MalformedJson, loads
+from protocol.json import Json, JsonObject, loads, object_of
 
 COPILOT = "_sys_copilot"  # the slug of the copilot that lends its model
 MAX_FAULTS = 3  # in a message
@@ -78,50 +77,34 @@ class RunOptions(Input):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """Request of a caller.
-
-    Attributes:
-        parameters: Arguments and system inputs.
-        copilot: The slug of the copilot that is named in them, or nothing.
-    """
+    """Request of a caller: arguments and system inputs, and the slug of a copilot, if any."""
 
     stream: bool
     parameters: JsonObject
     copilot: str
 
 
-async def read_body(body: bytes) -> Body:
-    """Parse a body; a long one in a thread.
+def read_body(body: bytes) -> Body:
+    """Parse a body.
 
     Raises:
-        MalformedBody: It is not valid JSON.
+        MalformedJson: It is not valid JSON.
         InvalidCall: It isn't a call.
     """
-    return await parse_body(partial(_read, body), size=len(body))
-
-
-def _read(body: bytes) -> Body:
-    try:
-        value = loads(body)
-    except MalformedJson as error:
-        raise MalformedBody(error.public, code=error.code) from error
+    value = loads(body)
     call = _validate(CallBody, value, 'Send {"stream": false, "parameters": {...}}. ')
-    given = value.get("parameters") if isinstance(value, Mapping) else None
-    parameters = given if isinstance(given, Mapping) else {}
-    kept = {
-        name: one for name, one in parameters.items() if one is not None or not is_reserved(name)
+    given = object_of(object_of(value).get("parameters"))
+    parameters = {
+        name: one for name, one in given.items() if one is not None or not is_reserved(name)
     }
-    return Body(
-        stream=bool(call.stream), parameters=kept, copilot=str(parameters.get(COPILOT) or "")
-    )
+    copilot = str(given.get(COPILOT) or "")
+    return Body(stream=bool(call.stream), parameters=parameters, copilot=copilot)
 
 
 def for_run(body: Body, *, parameters: Collection[str]) -> Body:
     """Return the body of the action `run`, whose own arguments may stand among the parameters.
 
-    Args:
-        body: The body as it was sent.
-        parameters: Names of the component's own parameters, which take precedence.
+    The component's own parameters, whose names are given, take precedence.
 
     Raises:
         InvalidCall: An argument has another type.
@@ -134,8 +117,7 @@ def for_run(body: Body, *, parameters: Collection[str]) -> Body:
     options = _validate(RunOptions, own)
     others = {name: value for name, value in body.parameters.items() if name not in own}
     if options.temperature is not None:
-        given = others.get("model_configs")
-        configs = given if isinstance(given, Mapping) else {}
+        configs = object_of(others.get("model_configs"))
         others["model_configs"] = {**configs, "temperature": options.temperature}
     return replace(body, stream=body.stream or options.stream is True, parameters=others)
 
@@ -147,5 +129,5 @@ def _validate(model: type[Model], value: Json, lead: str = "") -> Model:
         faults = (
             f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors()
         )
-        text = lead + "; ".join(list(faults)[:MAX_FAULTS])
+        text = lead + "; ".join(islice(faults, MAX_FAULTS))
         raise InvalidCall(text, code="bad-parameters") from error

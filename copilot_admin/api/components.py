@@ -33,12 +33,14 @@ from copilot_admin.component_calls.call import Call, CallRequest, open_call
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import CallFailed, ComponentError, InvalidCall
+from copilot_admin.http.body_limit import parse_body
 from copilot_admin.http.errors import get_request_id
 from copilot_admin.http.scope import get_client_network
 from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.limits.admission import admit_request
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.storage.writer import READER, Deadline
+from protocol.json import object_of
 from protocol.sse import encode_json
 
 router = Router(tags=["components"])
@@ -122,12 +124,14 @@ async def _call(request: HttpRequest, name: str, version: str, action: str) -> H
             f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
             code="unknown-action",
         )
-    body = await read_body(request.body)
+    raw: bytes = request.body
+    body = await parse_body(partial(read_body, raw), size=len(raw))
     granted = await READER.run(
         partial(grant, name, version, key=key, caller=caller, copilot=body.copilot), deadline
     )
     if action == RUN:
-        body = for_run(body, parameters=granted.component.parameters().get("properties") or ())  # type: ignore[arg-type]  # a schema's
+        own = object_of(granted.component.parameters().get("properties"))
+        body = for_run(body, parameters=own.keys())
     ids = ids_of(request)
     identity = RequestIdentity(
         copilot_id=granted.copilot.id if granted.copilot else None,
@@ -146,19 +150,17 @@ async def _call(request: HttpRequest, name: str, version: str, action: str) -> H
         request_id=get_request_id(request) or "",
     )
     try:
-        return await (_stream if body.stream else _finish)(open_call(asked))
+        return await _answer(open_call(asked), is_stream=body.stream)
     except ComponentError as error:
         is_refused = code_of(error) == InvalidCall.code
         raise (InvalidCall if is_refused else CallFailed)(error.public) from error
 
 
-async def _stream(call: Call) -> EventStreamResponse:
-    answers = build_answers(call)
-    first = await anext(answers)
-    return EventStreamResponse(encode_answers(first, answers), on_close=call.stop_from_any_thread)
-
-
-async def _finish(call: Call) -> HttpResponse:
+async def _answer(call: Call, *, is_stream: bool) -> HttpResponseBase:
+    if is_stream:
+        answers = build_answers(call)
+        frames = encode_answers(await anext(answers), answers)
+        return EventStreamResponse(frames, on_close=call.stop_from_any_thread)
     async with aclosing(call.outputs()) as outputs:
         async for _ in outputs:
             pass

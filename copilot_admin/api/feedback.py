@@ -1,6 +1,5 @@
 """`POST /v1/copilots/<slug>/feedback`: thumbs up or down from end users."""
 
-import asyncio
 from functools import partial
 
 from django.http import HttpRequest
@@ -10,13 +9,13 @@ from pydantic import ValidationError
 from copilot_admin.api.credentials import ids_of, read_as_caller
 from copilot_admin.api.schemas import describe_body
 from copilot_admin.copilots.live import admit
-from copilot_admin.errors import MalformedBody, NotFound, UnusableRequest
+from copilot_admin.errors import NotFound, UnusableRequest
 from copilot_admin.http.body_limit import parse_body
 from copilot_admin.http.scope import get_client_network
 from copilot_admin.limits.admission import admit_request
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.models import Logging
-from copilot_admin.redaction.rules import NO_RULES, Rules
+from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.writer import WRITER, Deadline
 from copilot_admin.transcripts.feedback import (
     JudgedAnswer,
@@ -24,7 +23,7 @@ from copilot_admin.transcripts.feedback import (
     remove_personal_data,
     store_feedback,
 )
-from protocol.json import MalformedJson, loads
+from protocol.json import loads
 
 router = Router(tags=["copilots"])
 FEATURE = "feedback"
@@ -59,20 +58,17 @@ async def feedback(request: HttpRequest, slug: str) -> dict[str, str]:
         logging=live.logging,
         trace_id=ids.trace_id if ids.given else "",
     )
-    if live.redaction:
-        given = await asyncio.to_thread(_parse, request.body, live.redaction)
-    else:
-        given = await parse_body(partial(_parse, request.body), size=len(request.body))
+    raw: bytes = request.body
+    parse = partial(_parse, raw, live.redaction)
+    given = await parse_body(parse, size=len(raw), is_slow=bool(live.redaction))
     async with deadline.limit():
         await WRITER.run(partial(store_feedback, given, judged=judged))
     return {"status": "ok"}
 
 
-def _parse(body: bytes, rules: Rules = NO_RULES) -> SubmittedFeedback:
+def _parse(body: bytes, rules: Rules) -> SubmittedFeedback:
     try:
         given = SubmittedFeedback.model_validate(loads(body))
-    except MalformedJson as error:
-        raise MalformedBody(error.public, code=error.code) from error
     except ValidationError as error:
         raise UnusableRequest(
             'Send {"vote": "thumbs_up"} or {"vote": "thumbs_down"}, with what it is about.',

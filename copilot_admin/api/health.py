@@ -41,13 +41,16 @@ async def ready(request: HttpRequest) -> JsonResponse:
 
 
 async def _find_problem() -> str:
+    global _last_problem
     problem = details = STORE.problem
     if not problem:
         try:
             problem, details = await READER.run(_check_server)
         except (db.Error, Unavailable):
             problem = details = NO_ANSWER
-    _log_change(details)
+    if details and details != _last_problem:
+        logger.error("this server is not ready: %s", details)
+    _last_problem = details
     return problem
 
 
@@ -57,10 +60,3 @@ def _check_server() -> tuple[str, str]:
         return DISK_FULL, disk_fault
     problem = "" if is_current() else NOT_MIGRATED
     return problem, problem
-
-
-def _log_change(problem: str) -> None:
-    global _last_problem
-    if problem and problem != _last_problem:
-        logger.error("this server is not ready: %s", problem)
-    _last_problem = problem

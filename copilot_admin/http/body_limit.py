@@ -12,9 +12,16 @@ from typing import TypeVar
 from django.core.exceptions import RequestAborted
 from django.utils.translation import gettext_noop
 
-from copilot_admin.errors import BodyTimeout, BodyTooLarge, RequestError, Unavailable
+from copilot_admin.errors import (
+    BodyTimeout,
+    BodyTooLarge,
+    MalformedBody,
+    RequestError,
+    Unavailable,
+)
 from copilot_admin.http.errors import send_error
 from copilot_admin.http.scope import App, Message, Receive, Scope, Send, get_header, replay
+from protocol.json import MalformedJson
 
 T = TypeVar("T")
 
@@ -98,9 +105,18 @@ class BodyLimit:
         return BodyTooLarge(_TOO_LARGE, params={"max": self.max_bytes / (1024 * 1024)})
 
 
-async def parse_body(parse: Callable[[], T], *, size: int) -> T:
-    """Parse a body, in a thread if it is large: a request may not block the event loop."""
-    return parse() if size <= MAX_INLINE_BYTES else await asyncio.to_thread(parse)
+async def parse_body(parse: Callable[[], T], *, size: int, is_slow: bool = False) -> T:
+    """Parse a body, in a thread if it is large or slow: a request may not block the event loop.
+
+    Raises:
+        MalformedBody: It is not valid JSON.
+    """
+    try:
+        if size <= MAX_INLINE_BYTES and not is_slow:
+            return parse()
+        return await asyncio.to_thread(parse)
+    except MalformedJson as error:
+        raise MalformedBody(error.public, code=error.code) from error
 
 
 def _has_body(scope: Scope) -> bool:

@@ -44,7 +44,7 @@ from copilot_admin.http.scope import (
     Headers,
     Scope,
     Send,
-    get_header,
+    get_joined_header,
     is_api,
     is_component_api,
 )
@@ -67,13 +67,6 @@ _MALFORMED = "The request was not understood. Check the client."
 _UNKNOWN_HOST = "This server does not answer for this host. Add it to ALLOWED_HOSTS."
 
 logger = logging.getLogger(__name__)
-
-
-def build_error_body(error: RequestError, request_id: str | None = None) -> dict[str, str]:
-    """Return the JSON of an error; the component API has a request id and its own shape."""
-    if request_id is None:
-        return {"detail": error.public, "code": error.code}
-    return {"request_id": request_id, "code": error.code, "message": error.public}
 
 
 def build_retry_headers(error: RequestError) -> dict[str, str]:
@@ -107,7 +100,10 @@ def _render(
     error: RequestError, path: str, accept: str, request_id: str | None
 ) -> tuple[str, bytes]:
     if is_api(path) or "text/html" not in accept:
-        return "application/json", json.dumps(build_error_body(error, request_id)).encode()
+        body = {"detail": error.public, "code": error.code}
+        if request_id is not None:  # of the component API, which has its own shape
+            body = {"request_id": request_id, "code": error.code, "message": error.public}
+        return "application/json", json.dumps(body).encode()
     text = _(error.template) % error.params if error.params else _(error.template)
     page = render_to_string("refused.html", {"error": error, "words": text})
     return "text/html; charset=utf-8", page.encode()
@@ -116,9 +112,8 @@ def _render(
 async def send_error(
     scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
 ) -> None:
-    """Answer a request with an error, outside Django."""
     notify_rejection(error)
-    accept = (get_header(scope, b"accept") or b"").decode("latin-1")
+    accept = get_joined_header(scope, "accept") or ""
     content_type, body = _render(error, scope["path"], accept, scope.get(REQUEST_ID_KEY))
     retry = build_retry_headers(error).items()
     rows = [(name.lower().encode(), value.encode()) for name, value in retry]
@@ -143,20 +138,14 @@ def skip_request_log(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def log_unavailable(error: BaseException) -> None:
-    """Log why a request got a 503.
+def build_unavailable_response(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """Return a 503 for an outage; reads nothing from the database, and logs why.
 
     Of a database error only the class: its text may contain an address or a password.
     """
     cause = error.__cause__ if isinstance(error, Unavailable) else error
-    notes = [str(error), *getattr(error, "__notes__", ())]
-    reason = type(cause).__name__ if cause else "; ".join(notes)
-    logger.warning("request answered with 503: %s", reason)
-
-
-def build_unavailable_response(request: HttpRequest, error: BaseException) -> HttpResponse:
-    """Return a 503 for an outage; reads nothing from the database."""
-    log_unavailable(error)
+    notes = "; ".join([str(error), *getattr(error, "__notes__", ())])
+    logger.warning("request answered with 503: %s", type(cause).__name__ if cause else notes)
     unavailable = error if isinstance(error, Unavailable) else DatabaseUnavailable()
     response = build_error_response(request, unavailable)
     if not is_api(request.path_info):
@@ -166,7 +155,6 @@ def build_unavailable_response(request: HttpRequest, error: BaseException) -> Ht
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler400`."""
     if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
         return build_error_response(request, BodyTooLarge(_(_FORM_TOO_LARGE)))
     if not is_api(request.path_info):
@@ -177,14 +165,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's `handler404`."""
     if is_api(request.path_info):
         return build_error_response(request, NotFound(_NOT_FOUND))
     return page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's `handler500`; the templates read nothing from the database, which may be down."""
     error = sys.exc_info()[1]
     if error is not None and _is_outage(error):
         return build_unavailable_response(request, error)

@@ -1,12 +1,22 @@
 """The ASGI middleware of every request: ids, CORS, security headers, checks and metrics."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterable
 from time import monotonic
 
 from django.utils.translation import gettext_noop
 
-from copilot_admin.errors import Forbidden, HeadersTooLarge, MalformedBody, RequestError
-from copilot_admin.http.errors import send_error
+from copilot_admin.config.observability import MetricsAccess
+from copilot_admin.errors import (
+    Forbidden,
+    HeadersTooLarge,
+    MalformedBody,
+    MethodNotAllowed,
+    RequestError,
+    Unauthorized,
+)
+from copilot_admin.http.auth_throttle import record_failure
+from copilot_admin.http.errors import send_error, send_response
 from copilot_admin.http.origins import (
     ALLOWED_ORIGINS,
     AllowedOrigins,
@@ -24,7 +34,9 @@ from copilot_admin.http.scope import (
     Receive,
     Scope,
     Send,
+    get_client_address,
     get_header,
+    get_joined_header,
     get_route_name,
     is_api,
     is_component_api,
@@ -160,3 +172,39 @@ def _merge_headers(given: Iterable[tuple[bytes, bytes]], added: Headers) -> Head
         headers = [row for row in headers if row[0].lower() != b"vary"]
         headers.append((b"vary", b", ".join(vary)))
     return headers
+
+
+def serve_metrics(
+    app: App, *, metrics: ServerMetrics, readers: MetricsAccess, refresh: Callable[[], None]
+) -> App:
+    """Return an application that also serves `/metrics` to its readers; `refresh` updates gauges."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != "/metrics":
+            await app(scope, receive, send)
+            return
+        try:
+            _check_reader(scope, readers)
+        except RequestError as error:
+            rows = [(b"www-authenticate", b"Bearer")] if isinstance(error, Unauthorized) else []
+            await send_error(scope, send, error, headers=rows)
+            return
+        await asyncio.to_thread(refresh)
+        accept = get_joined_header(scope, "accept") or ""
+        text, content_type = await asyncio.to_thread(metrics.format_text, accept)
+        await send_response(send, 200, text, content_type=content_type)
+
+    return serve
+
+
+def _check_reader(scope: Scope, readers: MetricsAccess) -> None:
+    address = get_client_address(scope)
+    if not readers.allows_address(address):
+        raise Forbidden("Metrics are not available from this address.")
+    authorization = get_joined_header(scope, "authorization") or ""
+    if not readers.allows_token(authorization):
+        if authorization:
+            record_failure(address)
+        raise Unauthorized("Send the metrics token as 'Authorization: Bearer TOKEN'.")
+    if scope["method"] not in ("GET", "HEAD"):
+        raise MethodNotAllowed("Metrics are read-only. Send GET.", allowed="GET, HEAD")

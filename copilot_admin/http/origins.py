@@ -12,7 +12,15 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import split_domain_port, validate_host
 
-from copilot_admin.http.scope import App, Headers, Receive, Scope, Send, get_header
+from copilot_admin.http.scope import (
+    App,
+    Headers,
+    Receive,
+    Scope,
+    Send,
+    get_header,
+    get_joined_header,
+)
 from copilot_admin.models import AllowedOrigin
 
 MAX_ORIGINS = 50  # that operators add; a deployment has a few Workspaces
@@ -51,8 +59,10 @@ ALLOWED_ORIGINS = AllowedOrigins(settings.CORS_ORIGINS, is_pinned=settings.CORS_
 def build_cors_headers(origin: bytes | None, origins: AllowedOrigins) -> Headers:
     headers = [(b"vary", b"Origin")]
     if origin is not None and origin in origins:
-        headers.append((b"access-control-allow-origin", origin))
-        headers.append((b"access-control-expose-headers", _EXPOSED_HEADERS))
+        headers += [
+            (b"access-control-allow-origin", origin),
+            (b"access-control-expose-headers", _EXPOSED_HEADERS),
+        ]
     return headers
 
 
@@ -73,8 +83,8 @@ def is_own_origin(scope: Scope) -> bool:
     A browser sends the cookies of a host to every port of it, so the port counts too. It leaves
     out the default port in both headers.
     """
-    origin = (get_header(scope, b"origin") or b"").decode("latin-1")
-    host = (get_header(scope, b"host") or b"").decode("latin-1").lower()
+    origin = get_joined_header(scope, "origin") or ""
+    host = (get_joined_header(scope, "host") or "").lower()
     public = urlsplit(settings.PUBLIC_URL)
     if public.netloc and origin == f"{public.scheme}://{public.netloc}".lower():
         return True

@@ -7,6 +7,7 @@ nobody can read such a header of a stranger, because it is gone.
 
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import cast
 
 from copilot_admin.config.networks import is_in
 from copilot_admin.config.sso import SsoProxy
@@ -50,7 +51,6 @@ class ProxyIdentity:
         await self.app(scope, receive, send)
 
     def strip(self, scope: Scope) -> Scope:
-        """Return the scope without identity headers, and with what trusted proxies say."""
         rows: Headers = scope["headers"]
         found = [row for row in rows if _normalize(row[0]) in self._names]
         if not found:
@@ -81,9 +81,7 @@ class ProxyIdentity:
 
 
 def get_end_user(scope: Scope) -> ProxyHeaders | None:
-    """Return the identity that a trusted proxy gives the end user, if any."""
-    end_user: ProxyHeaders | None = scope.get(END_USER_KEY)
-    return end_user
+    return cast(ProxyHeaders | None, scope.get(END_USER_KEY))
 
 
 def _get_values(header: str, rows: Headers) -> tuple[bytes, ...]:

@@ -35,10 +35,6 @@ def is_component_api(path: str) -> bool:
     return path.startswith("/v2/")
 
 
-def is_query(path: str) -> bool:
-    return path.startswith("/v1/copilots/") and path.endswith("/query")
-
-
 def get_route_name(path: str) -> str:
     """Return the metrics label of a path: one of a closed set, whatever clients send."""
     if path in _EXACT_ROUTES:

@@ -47,7 +47,6 @@ class TurnChange(StrEnum):
 
 
 def group_of(conversation_id: int) -> str:
-    """Return the channel-layer group of the open pages of a conversation."""
     return f"transcript.{conversation_id}"
 
 

@@ -102,7 +102,6 @@ async def interrupt_all() -> None:
 
 
 async def end_revoked() -> None:
-    """End the runs of keys that aren't valid any more."""
     keys = {run: run.question.caller.key_id for run in RUNNING}
     await _end_those_of(CancelReason.KEY_REVOKED, keys, lambda ids: ids - valid_keys(ids))
 
@@ -115,7 +114,6 @@ async def end_of_disabled_users() -> None:
 
 
 async def end_deleted() -> None:
-    """End the runs of copilots that are being deleted."""
     copilots = {run: run.question.live.id for run in RUNNING}
     await _end_those_of(CancelReason.COPILOT_DELETED, copilots, being_deleted)
 
@@ -199,7 +197,6 @@ class RejectedRuns(dict[_Key, Rejection]):
     """One rejected run for each caller, user and limit, until the next batch is stored."""
 
     def add(self, rejection: Rejection, *, limit: str) -> None:
-        """Count a request that a kind of limit rejected."""
         user = rejection.user.id if rejection.user else ""
         key = (rejection.copilot_id, rejection.principal, user, limit)
         known = self.get(key)

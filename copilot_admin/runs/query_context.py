@@ -127,7 +127,6 @@ def build_answer_request(
     load_stored_turn: Callable[[], Awaitable[StoredTurn]],
     tracer: Tracer,
 ) -> AnswerRequest:
-    """Return the input of the agent for a run that begins `now`."""
     user = question.user
     return AnswerRequest(
         spec=answerer.spec,

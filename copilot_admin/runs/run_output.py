@@ -39,7 +39,6 @@ class RunOutput:
         self._ttft_ms: int | None = None
 
     def add(self, output: Output) -> None:
-        """Send and record an output of the agent."""
         if self._ttft_ms is None and isinstance(output, Event):
             self._ttft_ms = self._elapsed_ms()
         if isinstance(output, MessageChunk):

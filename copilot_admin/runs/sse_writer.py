@@ -44,7 +44,6 @@ class SendBuffer:
             _wake(self._reader)
 
     def close(self) -> None:
-        """End the stream after the buffered frames."""
         self._is_closed = True
         _wake(self._reader)
         _wake(self._writer)
@@ -114,7 +113,6 @@ class SSEWriter:
         self._flush()
 
     def discard(self) -> None:
-        """Drop all held frames."""
         self.hold()
         self._text.clear()
         self._frames.clear()

@@ -8,7 +8,7 @@ from asgiref.sync import SyncToAsync
 import pytest
 
 from copilot_admin.api import query as query_module
-from copilot_admin.api.questions import Questions
+from copilot_admin.api.query import Questions
 from copilot_admin.asgi import django_application
 from copilot_admin.http.middleware import HttpMiddleware
 from copilot_admin.http.scope import App

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.http.auth_throttle import MAX_FAILURES_PER_MINUTE
-from copilot_admin.http.metrics import serve_metrics
+from copilot_admin.http.middleware import serve_metrics
 from tests.http.asgi_client import Answer, call, scope
 
 TOKEN = "a token of some length"

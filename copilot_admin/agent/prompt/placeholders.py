@@ -42,7 +42,6 @@ def unknown_placeholders(
 
 
 def used_placeholders(prompt: str) -> frozenset[str]:
-    """Return the names of all placeholders, known or not."""
     return frozenset(_names_in(prompt))
 
 
