@@ -1,6 +1,6 @@
 """Body of a chat completion request."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import json
 import re
@@ -9,14 +9,8 @@ from typing import Any
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.llm.text_tool_calls import in_plain_text
 from copilot_admin.agent.llm.tool_calls import EXTRA_NAMES, REASONING_CONTENT
-from copilot_admin.agent.values.model_call import (
-    CallExtras,
-    ModelCall,
-    ModelMessage,
-    ModelRole,
-    ToolCall,
-)
-from protocol.json import Json, JsonObject, object_of
+from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, ToolCall
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of
 
 # Reasoning models of OpenAI; others of their line, such as "gpt-5-chat", don't reason.
 _THINKING_MODEL = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-5(?!\.\d|\d|.*chat))")
@@ -30,21 +24,15 @@ _GEMINI = re.compile(r"gemini-(?:[3-9]|\d\d)")
 _NO_REASONING = "(not kept)"
 # Adaptations by errors of Kimi and DeepSeek, Gemini, OpenAI, templates of Mistral and Gemma,
 # and for tools those of Ollama, vLLM and OpenRouter.
-_LESSONS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = (
-    (re.compile(REASONING_CONTENT), {"wants_reasoning": True}),
-    (re.compile("thought_signature"), {"wants_signatures": True}),
-    (re.compile("verified to stream|stream(?:ing)? is not supported"), {"streams": False}),
-    (re.compile("roles must alternate", re.IGNORECASE), {"merges_messages": True}),
-    (re.compile("system role (?:is )?not supported", re.IGNORECASE), {"has_system_role": False}),
-    (
-        re.compile(
-            r"not support (?:tools|tool use|tool call|function call)|support tool use"
-            r"|tool-call-parser|enable-auto-tool-choice|tools? (?:is|are) not supported",
-            re.IGNORECASE,
-        ),
-        {"text_tools": True},
-    ),
-)
+_LESSONS: Mapping[str, dict[str, Any]] = {
+    REASONING_CONTENT: {"wants_reasoning": True},
+    "thought_signature": {"wants_signatures": True},
+    "verified to stream|stream(?:ing)? is not supported": {"streams": False},
+    "roles must alternate": {"merges_messages": True},
+    "system role (?:is )?not supported": {"has_system_role": False},
+    "not support (?:tools|tool use|tool call|function call)|support tool use|tool-call-parser"
+    "|enable-auto-tool-choice|tools? (?:is|are) not supported": {"text_tools": True},
+}
 _QUOTED = re.compile(r"[`'\"]([a-z_]+)[`'\"]")
 _UNSUPPORTED = re.compile(
     "unsupported|not supported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted"
@@ -87,17 +75,9 @@ def build_request(call: ModelCall, rules: RequestRules = STANDARD_RULES) -> dict
         call = in_plain_text(call)
     body["messages"] = _messages(call, rules)
     if call.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in call.tools
-        ]
+        names = ("name", "description", "parameters")
+        functions = ({name: getattr(tool, name) for name in names} for tool in call.tools)
+        body["tools"] = [{"type": "function", "function": function} for function in functions]
     body["stream"] = rules.streams
     if rules.streams and rules.with_usage:
         body["stream_options"] = {"include_usage": True}
@@ -127,9 +107,9 @@ def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> 
         return replace(rules, renames_limit="max_tokens" in sent)
     if any(name in refusal for name in EXTRA_NAMES) and _UNSUPPORTED.search(refusal):
         return replace(rules, sends_extras=False) if rules.sends_extras else None
-    for pattern, learned in _LESSONS:
+    for pattern, learned in _LESSONS.items():
         adapted = replace(rules, **learned)
-        if adapted != rules and pattern.search(refusal):
+        if adapted != rules and re.search(pattern, refusal, re.IGNORECASE):
             return adapted
     refused = (sent.keys() & set(_QUOTED.findall(refusal))) - _KEPT
     if refused and _UNSUPPORTED.search(refusal):
@@ -153,99 +133,86 @@ def _parameters(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
 
 
 def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
+    messages = call.messages if rules.has_system_role else _without_system(call.messages)
     model = call.model if rules.sends_extras else None
-    messages = [_without_foreign_extras(message, model) for message in call.messages]
-    if not rules.has_system_role:
-        messages = _without_system(messages)
-    calls = [one for message in messages for one in message.tool_calls]
-    wants_signatures = (
-        rules.wants_signatures
-        or bool(_GEMINI.search(call.model))
-        or any(_is_signed(one) for one in calls)
-    )
-    wants_reasoning = rules.wants_reasoning or any(
-        one.extras is not None and one.extras.message.get(REASONING_CONTENT) for one in calls
-    )
-    written: list[dict[str, Json]] = []
-    for message in messages:
-        if message.tool_calls and wants_signatures and not _is_signed(message.tool_calls[0]):
-            first, *others = message.tool_calls
-            message_extras = first.extras.message if first.extras else {}
-            extras = CallExtras(model=call.model, call=_UNSIGNED, message=message_extras)
-            first = replace(first, extras=extras)
-            message = replace(message, tool_calls=(first, *others))
-        body = _message(message)
-        if message.tool_calls and wants_reasoning and not body.get(REASONING_CONTENT):
-            body[REASONING_CONTENT] = _NO_REASONING
-        written.append(body)
+    written = [_message(message, model) for message in messages]
+    calling = [message for message in written if "tool_calls" in message]
+    if any(message.get(REASONING_CONTENT) for message in calling) or rules.wants_reasoning:
+        for message in calling:
+            message.setdefault(REASONING_CONTENT, _NO_REASONING)
+    calls = [objects_of(message["tool_calls"]) for message in calling]
+    is_signed = any(_is_signed(one) for group in calls for one in group)
+    if is_signed or rules.wants_signatures or _GEMINI.search(call.model):
+        for message, (first, *others) in zip(calling, calls, strict=True):
+            if not _is_signed(first):
+                message["tool_calls"] = [{**first, **_UNSIGNED}, *others]
     return [*(_merged(written) if rules.merges_messages else written)]
 
 
-def _without_foreign_extras(message: ModelMessage, model: str | None) -> ModelMessage:
-    """Drop extras of calls that another model made: this one's server might reject them."""
-    if all(one.extras is None or one.extras.model == model for one in message.tool_calls):
-        return message
-    calls = tuple(replace(one, extras=None) for one in message.tool_calls)
-    return replace(message, tool_calls=calls)
-
-
-def _is_signed(call: ToolCall) -> bool:
-    extras = call.extras.call if call.extras else {}
-    google = object_of(object_of(extras.get("extra_content")).get("google"))
+def _is_signed(call: JsonObject) -> bool:
+    google = object_of(object_of(call.get("extra_content")).get("google"))
     return bool(google.get("thought_signature"))
 
 
 def _without_system(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
+    """Return the messages with the system text at the start of the first question."""
     system = "\n\n".join(one.text for one in messages if one.role is ModelRole.SYSTEM)
     others = [one for one in messages if one.role is not ModelRole.SYSTEM]
-    if not system:
-        return others
-    for number, one in enumerate(others):
-        if one.role is ModelRole.USER:
-            others[number] = replace(one, text=f"{system}\n\n{one.text}")
-            return others
-    return [ModelMessage(role=ModelRole.USER, text=system), *others]
+    users = [number for number, one in enumerate(others) if one.role is ModelRole.USER]
+    if not users and system:
+        others.insert(0, ModelMessage(role=ModelRole.USER, text=system))
+    elif system:
+        first = others[users[0]]
+        others[users[0]] = replace(first, text=f"{system}\n\n{first.text}")
+    return others
 
 
 def _merged(messages: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
     """Join adjacent messages of one role; results and messages with calls stay separate."""
     merged: list[dict[str, Json]] = []
-    alone = None
     for message in messages:
-        is_alone = message["role"] == ModelRole.TOOL.value or "tool_calls" in message
-        if merged and merged[-1]["role"] == message["role"] and not is_alone and not alone:
-            merged[-1]["content"] = _joined(merged[-1]["content"], message["content"])
-        else:
+        last = merged[-1] if merged else {}
+        is_alone = message["role"] == "tool" or "tool_calls" in message or "tool_calls" in last
+        if last.get("role") != message["role"] or is_alone:
             merged.append(message)
-        alone = is_alone
+            continue
+        contents = last["content"], message["content"]
+        if all(isinstance(one, str) for one in contents):
+            last["content"] = "\n\n".join(str(one) for one in contents if one)
+        else:
+            last["content"] = [part for one in contents for part in _parts(one)]
     return merged
 
 
-def _joined(first: Json, second: Json) -> Json:
-    if isinstance(first, str) and isinstance(second, str):
-        return "\n\n".join(filter(None, (first, second)))
-    parts: list[Json] = []
-    for content in (first, second):
-        if isinstance(content, str):
-            parts += [_text(content)] if content else []
-        elif isinstance(content, list):
-            parts += content
-    return parts
+def _parts(content: Json) -> Sequence[Json]:
+    if isinstance(content, str):
+        return [_text(content)] if content else []
+    return list_of(content)
 
 
-def _message(message: ModelMessage) -> dict[str, Json]:
-    body: dict[str, Json] = {"role": message.role.value, "content": _content(message)}
+def _message(message: ModelMessage, model: str | None) -> dict[str, Json]:
+    """Return a message with the extras of a model's calls: the server of another may reject them."""
+    content: Json = message.text
+    if message.images:
+        content = [*_parts(message.text)]
+        for image in message.images:
+            name = json.dumps(image.name, ensure_ascii=False)
+            picture: Json = {"type": "image_url", "image_url": {"url": image.url}}
+            content += [_text(f"<data image={name}>"), picture, _text("</data>")]
+    body: dict[str, Json] = {"role": message.role.value, "content": content}
     if message.tool_calls:
-        extras = next((call.extras.message for call in message.tool_calls if call.extras), {})
-        body = {**extras, **body, "content": message.text or None}
-        body["tool_calls"] = [_tool_call(call) for call in message.tool_calls]
+        extras = [call.extras for call in message.tool_calls if call.extras]
+        is_own = all(one.model == model for one in extras)
+        body = {**(extras[0].message if extras and is_own else {}), **body}
+        body["content"] = message.text or None
+        body["tool_calls"] = [_tool_call(call, with_extras=is_own) for call in message.tool_calls]
     if message.role is ModelRole.TOOL:
         body["tool_call_id"] = message.tool_call_id
     return body
 
 
-def _tool_call(call: ToolCall) -> JsonObject:
-    extras = call.extras.call if call.extras else {}
+def _tool_call(call: ToolCall, *, with_extras: bool) -> JsonObject:
+    extras = call.extras.call if call.extras and with_extras else {}
     function = {"name": call.name, "arguments": call.arguments or "{}"}
     return {
         **extras,
@@ -253,19 +220,6 @@ def _tool_call(call: ToolCall) -> JsonObject:
         "type": "function",
         "function": {**object_of(extras.get("function")), **function},
     }
-
-
-def _content(message: ModelMessage) -> Json:
-    if not message.images:
-        return message.text
-    parts: list[Json] = [_text(message.text)] if message.text else []
-    for image in message.images:
-        parts += (
-            _text(f"<data image={json.dumps(image.name, ensure_ascii=False)}>"),
-            {"type": "image_url", "image_url": {"url": image.url}},
-            _text("</data>"),
-        )
-    return parts
 
 
 def _text(text: str) -> Json:

@@ -48,33 +48,33 @@ def option_notes(spec: CopilotSpec, query: Query) -> Iterator[str]:
 
 
 def _fits(value: bool | str, feature: CustomFeature) -> bool:
-    if feature.type is CustomFeatureType.TOGGLE:
-        return isinstance(value, bool)
     if feature.type is CustomFeatureType.SELECT:
         return value in [option for _, option in feature.options]
-    return isinstance(value, str)
+    return isinstance(value, bool if feature.type is CustomFeatureType.TOGGLE else str)
+
+
+def _find_active_control(spec: CopilotSpec, query: Query) -> CustomFeature | None:
+    """Return the first control with its own model that is on, such as web search."""
+    controls = (one for one in spec.custom_features if one.model)
+    return next((one for one in controls if option(one, query=query) is True), None)
 
 
 def switched_provider(spec: CopilotSpec, query: Query) -> str:
     """Return the provider that an active control selects; empty for the copilot's own."""
-    for feature in spec.custom_features:
-        if feature.model and option(feature, query=query) is True:
-            return feature.provider
-    return ""
+    control = _find_active_control(spec, query)
+    return control.provider if control else ""
 
 
 def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
     """Return the id of the model to call, and a note for the run (empty if not needed).
 
     A client may pick only an offered model: a request never decides freely which model uses the
-    provider's key. An active control with its own model, such as web search, has precedence over
-    the client's pick.
+    provider's key. An active control has precedence over the client's pick.
     """
-    for feature in spec.custom_features:
-        if feature.model and option(feature, query=query) is True:
-            return feature.model, ""
+    if control := _find_active_control(spec, query):
+        return control.model, ""
     wanted = query.model
-    if not wanted or wanted == spec.model or any(wanted == key for key, _ in spec.models):
+    if not wanted or wanted == spec.model or wanted in dict(spec.models):
         return wanted or spec.model, ""
     return spec.model, f"The client asked for the unknown model {wanted!r}; {spec.model!r} answers."
 

@@ -11,8 +11,6 @@ from copilot_admin.agent.values.tracing import NULL_TRACER, Tracer, trace_model_
 from copilot_admin.errors import ProviderTimeout, RunError
 
 MAX_RETRIES = 2
-MIN_PAUSE_SECONDS = 0.5
-MAX_PAUSE_SECONDS = 8.0
 
 
 async def stream_model(
@@ -53,19 +51,15 @@ async def stream_model(
             except TimeoutError:
                 raise _silence(timeouts, started=is_alive, over=loop.time() >= end) from None
             except RunError as error:
-                pause = _pause_before_retry(error, retries)
+                # A random pause ("full jitter"), so that many clients don't retry at the same time.
+                pause = random.uniform(0.5, 2.0**retries)  # noqa: S311
+                pause = max(pause, error.retry_after or 0.0)
                 is_late = loop.time() + pause >= first_due
                 if started or is_late or not error.retryable or retries >= MAX_RETRIES:
                     raise
                 trace.add_failure(error)
             retries += 1
             await asyncio.sleep(pause)
-
-
-def _pause_before_retry(error: RunError, retries: int) -> float:
-    """Return a random pause ("full jitter"), so that many clients don't retry at the same time."""
-    longest = min(2 * MIN_PAUSE_SECONDS * 2**retries, MAX_PAUSE_SECONDS)
-    return max(random.uniform(MIN_PAUSE_SECONDS, longest), error.retry_after or 0.0)  # noqa: S311
 
 
 def _silence(timeouts: Timeouts, *, started: bool, over: bool) -> ProviderTimeout:
