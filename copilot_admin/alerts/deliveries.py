@@ -29,8 +29,7 @@ from django.utils.translation import gettext as _
 from django_tasks import task
 import orjson
 
-from copilot_admin.agent.fetching.egress import Egress
-from copilot_admin.agent.fetching.posting import PostFailed, post
+from copilot_admin.agent.fetching.egress import Egress, FetchFailed
 from copilot_admin.alerts.messages import AlertMessage, to_line
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
@@ -228,12 +227,12 @@ async def post_signed(
         signature = build_signature_headers(secret, message_id=str(delivery.pk), at=now, body=body)
         headers = {"Content-Type": "application/json", "User-Agent": "copilot-admin", **signature}
         egress = Egress(settings.FETCH_ALLOW)
-        posted = await post(webhook.url, body, headers=headers, egress=egress)
+        status, answer = await egress.post(webhook.url, body, headers=headers)
     except ConfigurationError as error:
         return DeliveryResult(is_delivered=False, is_final=True, answer=error.public)
-    except PostFailed as error:
-        return DeliveryResult(is_delivered=False, is_final=error.is_final, answer=error.public)
-    return DeliveryResult(is_delivered=posted.is_accepted, status=posted.status, answer=posted.head)
+    except FetchFailed as error:
+        return DeliveryResult(is_delivered=False, is_final=error.is_private, answer=error.detail)
+    return DeliveryResult(is_delivered=200 <= status < 300, status=status, answer=answer)
 
 
 def _place(webhook: AlertWebhook) -> SecretLocation:

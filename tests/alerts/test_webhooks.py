@@ -7,7 +7,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.agent.fetching.posting import post
+from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.alerts.deliveries import (
     DeliveryResult,
     build_signature_headers,
@@ -99,10 +99,9 @@ def test_a_redirect_is_not_followed():
 
 
 def test_a_webhook_that_never_answers_times_out(monkeypatch):
-    monkeypatch.setattr(post, "__kwdefaults__", {"seconds": 0.05})
-    assert posted(silent)[0] == DeliveryResult(
-        is_delivered=False, answer="No answer came within 0.05 seconds."
-    )
+    monkeypatch.setattr(Egress.post, "__kwdefaults__", {"seconds": 0.05})
+    answer = "It did not arrive within 0.05 seconds."
+    assert posted(silent)[0] == DeliveryResult(is_delivered=False, answer=answer)
 
 
 def test_a_receiver_in_a_private_network_needs_leave(settings):

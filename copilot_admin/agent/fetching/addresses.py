@@ -3,6 +3,7 @@
 A provider may be in a private network, but never at a link-local or metadata address.
 """
 
+from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 import re
@@ -98,7 +99,8 @@ def is_public(host: str) -> bool:
     if address is None:
         return False
     embedded = _embedded(address)
-    if isinstance(address, IPv4Address) or _is_another_spelling(address):
+    # Another spelling of an IPv4 address is as public as that.
+    if isinstance(address, IPv4Address) or address.ipv4_mapped or address in _TRANSLATED:
         return all(map(_is_public_ipv4, embedded or (address,)))
     is_given = address in _GLOBAL_UNICAST and address not in _DOCUMENTATION
     return is_given and address.is_global and all(map(_is_public_ipv4, embedded))
@@ -114,29 +116,22 @@ def forbidden_text(host: str) -> str:
 
 def address_of(host: str) -> Address | None:
     """Return a host's IP address in any notation that resolvers accept, or None for a name."""
-    host = _in_plain_letters(host).partition("%")[0].rstrip(".")  # without the zone
-    try:
+    # Clients connect to a host with other digits and full stops mapped (UTS 46), without the zone.
+    host = normalize("NFKC", host).replace("\u3002", ".").partition("%")[0].rstrip(".")
+    with suppress(ValueError):
         return ip_address(host)
-    except ValueError:
-        pass
-    try:
+    with suppress(OSError, ValueError):
         return IPv4Address(socket.inet_aton(host))  # octal, hexadecimal, one number
-    except (OSError, ValueError):
-        return None
+    return None
 
 
-def _in_plain_letters(host: str) -> str:
-    """Return a host as clients connect to it: they map other digits and full stops (UTS 46)."""
-    return normalize("NFKC", host).replace("\u3002", ".")
+def is_this_machine(host: str) -> bool:
+    return ("." + host.lower().rstrip(".")).endswith(".localhost")
 
 
 def _is_public_ipv4(address: Address) -> bool:
     is_somebodys = not any(address in network for network in _OF_NOBODY)
     return is_somebodys and address.is_global and not address.is_multicast
-
-
-def _is_another_spelling(address: IPv6Address) -> bool:
-    return address.ipv4_mapped is not None or address in _TRANSLATED
 
 
 def _embedded(address: Address) -> tuple[IPv4Address, ...]:

@@ -5,9 +5,9 @@ also after a redirect: no private, local or metadata network unless the operator
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 import socket
 from typing import Any, TypeAlias
 from urllib.parse import urljoin, urlsplit
@@ -26,7 +26,13 @@ from aiohttp import (
     ThreadedResolver,
 )
 
-from copilot_admin.agent.fetching.addresses import address_of, is_forbidden, is_public, parts_of
+from copilot_admin.agent.fetching.addresses import (
+    address_of,
+    is_forbidden,
+    is_public,
+    is_this_machine,
+    parts_of,
+)
 from copilot_admin.agent.fetching.tls_faults import tls_fault
 from copilot_admin.errors import CopilotError, iter_causes
 
@@ -35,8 +41,11 @@ DEFAULT_TIMEOUT_SECONDS = 30.0
 MAX_CONCURRENT = 6  # files in memory at a time, in one event loop
 MAX_WAIT_SECONDS = 10.0
 MAX_REDIRECTS = 3
+POST_SECONDS = 10.0  # receivers should defer slow work until they have answered
+MAX_ANSWER_BYTES = 1000  # of a receiver
 BUSY = "The server is fetching as many files as it can. Ask again in a minute."
 _PRIVATE = "The link leads into a private network, from which nothing is fetched."
+_ALLOW = "The operator of this server can allow it in COPILOT_FETCH_ALLOW."
 _NOWHERE = "The link leads nowhere."
 _UNREACHED = "The server behind the link could not be reached."
 _BROKE = "The file did not arrive whole."
@@ -49,15 +58,12 @@ _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 
 class FetchFailed(CopilotError):
-    """A file could not be fetched; the text has the reason.
+    """A request failed; the text has the reason, and `detail` that for builders and operators."""
 
-    Attributes:
-        detail: The reason for builders and operators; mostly the same text.
-    """
-
-    def __init__(self, public: str, *, detail: str = "") -> None:
+    def __init__(self, public: str, *, detail: str = "", is_private: bool = False) -> None:
         super().__init__(public)
         self.detail = detail or public
+        self.is_private = is_private
 
 
 class PrivateAddress(OSError):
@@ -92,7 +98,7 @@ class Egress:
         self._seconds = seconds
         self._most_bytes = most_bytes
         self._hosts = frozenset(one.lower() for one in allowed)
-        self._networks = tuple(_networks(allowed))
+        self._networks = _networks(allowed)
 
     @asynccontextmanager
     async def fetch(self, url: str) -> AsyncGenerator[bytes, None]:
@@ -109,9 +115,31 @@ class Egress:
         except TimeoutError:
             raise FetchFailed(BUSY) from None
         try:
-            yield await self._fetched(url)
+            yield await self._follow(url)
         finally:
             slots.release()
+
+    async def post(
+        self, url: str, body: bytes, *, headers: Mapping[str, str], seconds: float = POST_SECONDS
+    ) -> tuple[int, str]:
+        """Post a body; return the status and the beginning of the answer, which is untrusted.
+
+        Raises:
+            FetchFailed: The request failed.
+        """
+        answer = b""
+        try:
+            async with self.request(
+                "POST", url, seconds=seconds, data=body, headers=headers
+            ) as response:
+                async for part in response.content.iter_any():
+                    answer += part
+                    if len(answer) >= MAX_ANSWER_BYTES:
+                        break
+                response.close()  # the rest of the body
+        except (TimeoutError, ClientError, OSError, ValueError) as error:
+            raise _failed(error, url, seconds) from error
+        return response.status, answer[:MAX_ANSWER_BYTES].decode("utf-8", "replace")
 
     @asynccontextmanager
     async def request(
@@ -125,7 +153,7 @@ class Egress:
             ValueError: It is not a URL.
         """
         host = _host_of(url)
-        if host is None:
+        if not host:
             raise ValueError(url)
         proxy = find_proxy(url) if self._uses_proxy else None
         if proxy:
@@ -149,38 +177,39 @@ class Egress:
 
     def refuses(self, url: str) -> bool:
         """Return true if a URL's host, judged by its spelling, may not be reached."""
-        host = _host_of(url) or ""
-        text = "127.0.0.1" if _is_this_machine(host) else host
-        is_literal = address_of(text) is not None
-        return is_literal and not self._may_reach(text, trusted=host.lower() in self._hosts)
+        host = _host_of(url)
+        text = "127.0.0.1" if is_this_machine(host) else host
+        return address_of(text) is not None and not self._may_reach(text, host)
 
-    async def _fetched(self, url: str) -> bytes:
+    async def _follow(self, url: str) -> bytes:
         try:
             async with asyncio.timeout(self._seconds):
                 for _ in range(MAX_REDIRECTS + 1):
                     found = await self._hop(url)
                     if isinstance(found, bytes):
                         return found
-                    url = self._redirected(url, urljoin(url, found))
-        except TimeoutError:
-            raise FetchFailed(f"It did not arrive within {self._seconds:.0f} seconds.") from None
-        except (ClientError, OSError, ValueError) as error:
-            raise _failed(error, url) from error
+                    found = urljoin(url, found)
+                    is_downgrade = parts_of(url).scheme == "https" != parts_of(found).scheme
+                    if self._keeps_https and is_downgrade:
+                        raise FetchFailed("The link leads away from https.")
+                    url = found
+        except (TimeoutError, ClientError, OSError, ValueError) as error:
+            raise _failed(error, url, self._seconds) from error
         raise FetchFailed(_NOWHERE)
-
-    def _redirected(self, url: str, to: str) -> str:
-        if self._keeps_https and parts_of(url).scheme == "https" != parts_of(to).scheme:
-            raise FetchFailed("The link leads away from https.")
-        return to
 
     async def _hop(self, url: str) -> bytes | str:
         """Return the body, or the target of a redirect."""
-        if _host_of(url) is None:
+        if not _host_of(url):
             raise FetchFailed("The link is no http or https address, or too long.")
         async with self.request("GET", url, seconds=self._seconds) as response:
-            if response.status in _MOVED and "Location" in response.headers:
+            status = response.status
+            if status in _MOVED and "Location" in response.headers:
                 return response.headers["Location"]
-            _check_status(response.status)
+            if status in _EXPIRED:
+                text = f"The link has expired or is not open: the server answered {status}."
+                raise FetchFailed(text)
+            if status >= 300:
+                raise FetchFailed(f"The server answered {status}.")
             self._check_size(response.content_length or 0)
             body = bytearray()
             async for part in response.content.iter_any():
@@ -198,31 +227,31 @@ class Egress:
             raise PrivateAddress(host)
         with suppress(socket.gaierror):
             for found in await ThreadedResolver().resolve(host):
-                if not self._may_reach(found["host"], trusted=host.lower() in self._hosts):
+                if not self._may_reach(found["host"], host):
                     raise PrivateAddress(found["host"])
 
     def _sockets(self, host: str) -> Callable[[AddrInfoType], socket.socket]:
         """Create the sockets of a request, checking the addresses that they connect to."""
-        trusted = host.lower() in self._hosts
 
         def permitted(address: AddrInfoType) -> socket.socket:
             family, kind, protocol, _, where = address
             # First of all: if the family is unavailable, the error is the same for every name.
             made = socket.socket(family=family, type=kind, proto=protocol)
             text = str(where[0]).partition("%")[0]
-            if not self._may_reach(text, trusted=trusted):
+            if not self._may_reach(text, host):
                 made.close()
                 raise PrivateAddress(text)
             return made
 
         return permitted
 
-    def _may_reach(self, text: str, *, trusted: bool) -> bool:
+    def _may_reach(self, text: str, host: str) -> bool:
+        """Return whether an address may be reached, by its own or the allowed name of its host."""
         if is_forbidden(text):
             return False
         address = address_of(text)
         allowed = address is not None and any(address in one for one in self._networks)
-        return is_public(text) or trusted or allowed
+        return is_public(text) or host.lower() in self._hosts or allowed
 
 
 def find_proxy(url: str) -> str | None:
@@ -234,76 +263,51 @@ def find_proxy(url: str) -> str | None:
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     host = parts.hostname or ""
-    if not proxy or _is_not_proxied(host, proxies.get("no", "")):
+    address = address_of(host)
+    direct = _networks(["127.0.0.0/8", "::1", *proxies.get("no", "").split(",")])
+    is_direct = address is not None and any(address in network for network in direct)
+    if not proxy or is_direct or is_this_machine(host):
         return None
     if proxy_bypass(f"{host}:{parts.port}" if parts.port else host):
         return None
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _is_not_proxied(host: str, exclusions: str) -> bool:
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-    if address.is_loopback:
-        return True
-    for exclusion in exclusions.split(","):
-        try:
-            if address in ip_network(exclusion.strip(), strict=False):
-                return True
-        except ValueError:
-            continue  # it is a name
-    return False
-
-
-def _check_status(status: int) -> None:
-    if status in _EXPIRED:
-        raise FetchFailed(f"The link has expired or is not open: the server answered {status}.")
-    if status >= 300:
-        raise FetchFailed(f"The server answered {status}.")
-
-
-def _host_of(url: str) -> str | None:
+def _host_of(url: str) -> str:
+    """Return the host of an http(s) URL, else an empty text."""
     try:
         parts = parts_of(url)
+        return parts.hostname or "" if parts.scheme in ("http", "https") else ""
     except ValueError:
-        return None
-    return parts.hostname if parts.scheme in ("http", "https") else None
+        return ""
 
 
-def _is_this_machine(host: str) -> bool:
-    return ("." + host.lower().rstrip(".")).endswith(".localhost")
-
-
-def _networks(allowed: Sequence[str]) -> list[_Network]:
+def _networks(texts: Iterable[str]) -> list[_Network]:
     found: list[_Network] = []
-    for text in allowed:
+    for text in texts:
         with suppress(ValueError):  # it is the name of a host
-            found.append(ip_network(text, strict=False))
+            found.append(ip_network(text.strip(), strict=False))
     return found
 
 
-def is_private(error: BaseException) -> bool:
-    return any(isinstance(one, PrivateAddress) for one in iter_causes(error))
-
-
-def _failed(error: BaseException, url: str) -> FetchFailed:
+def _failed(error: BaseException, url: str, seconds: float) -> FetchFailed:
     """Return the error for a failed connection.
 
     The text doesn't reveal that a name resolves to a private network: a stranger could learn which
     names the network has. A numeric address reveals nothing new.
     """
+    if isinstance(error, TimeoutError):
+        return FetchFailed(f"It did not arrive within {seconds:g} seconds.")
     if fault := tls_fault(error):
-        said = fault.describe("the server behind the link")
-        return FetchFailed(said, detail=f"{said} Its operator should {fault.advice}.")
+        text = fault.describe("the server behind the link")
+        return FetchFailed(text, detail=f"{text} Its operator should {fault.advice}.")
     if isinstance(error, ValueError):
         return FetchFailed(_NOWHERE)
     if isinstance(error, ClientPayloadError):
         return FetchFailed(_BROKE)
-    if not is_private(error):
+    if not any(isinstance(one, PrivateAddress) for one in iter_causes(error)):
         return FetchFailed(_UNREACHED)
-    host = _host_of(url) or ""
-    if address_of(host) is not None or _is_this_machine(host):
-        return FetchFailed(_PRIVATE)
-    return FetchFailed(_UNREACHED, detail=_PRIVATE)
+    host = _host_of(url)
+    is_plain = address_of(host) is not None or is_this_machine(host)
+    text = _PRIVATE if is_plain else _UNREACHED
+    return FetchFailed(text, detail=f"{_PRIVATE} {_ALLOW}", is_private=True)

@@ -6,7 +6,8 @@ from ssl import SSLCertVerificationError
 from aiohttp import ClientConnectorSSLError
 import pytest
 
-from copilot_admin.agent.fetching.tls_faults import TlsFault, tls_fault
+from copilot_admin.agent.fetching import tls_faults
+from copilot_admin.agent.fetching.tls_faults import tls_fault
 from tests import tls
 
 
@@ -29,10 +30,10 @@ def refusal(server: ssl.SSLContext) -> ssl.SSLError | None:
     ("server", "fault"),
     [
         (tls.shown, None),
-        (tls.expired, TlsFault.EXPIRED),
-        (tls.too_early, TlsFault.TOO_EARLY),
-        (tls.of_another_host, TlsFault.OTHER_HOST),
-        (tls.of_a_stranger, TlsFault.UNKNOWN_ISSUER),
+        (tls.expired, tls_faults.EXPIRED),
+        (tls.too_early, tls_faults.TOO_EARLY),
+        (tls.of_another_host, tls_faults.OTHER_HOST),
+        (tls.of_a_stranger, tls_faults.UNKNOWN_ISSUER),
     ],
 )
 def test_what_is_wrong_with_a_certificate_is_known(server, fault):
@@ -41,11 +42,11 @@ def test_what_is_wrong_with_a_certificate_is_known(server, fault):
 
 
 def test_what_has_no_number_is_not_accepted_and_what_is_no_fault_of_tls_is_none():
-    assert tls_fault(SSLCertVerificationError("it names nobody")) is TlsFault.OTHER
+    assert tls_fault(SSLCertVerificationError("it names nobody")) is tls_faults.OTHER
     assert tls_fault(ConnectionResetError("reset")) is None
     assert tls_fault(ssl.SSLError("amid an answer")) is None
 
 
 def test_what_speaks_no_tls_is_known():
     error = ClientConnectorSSLError.__new__(ClientConnectorSSLError)
-    assert tls_fault(error) is TlsFault.NO_TLS
+    assert tls_fault(error) is tls_faults.NO_TLS
