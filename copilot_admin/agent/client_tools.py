@@ -165,7 +165,6 @@ class ClientTools:
         return client_call_event(
             tool.function,
             arguments,
-            remembered=arguments,
             request=self._request,
             query=self._query,
             exchanges=exchanges,

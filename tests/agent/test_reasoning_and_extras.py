@@ -2,7 +2,7 @@
 
 import json
 
-from copilot_admin.agent.client.client_state import MAX_EXTRAS, audiences, verify_memory
+from copilot_admin.agent.client.client_state import MAX_EXTRAS, read_memory
 from copilot_admin.agent.llm.chat_request import build_request
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS
 from copilot_admin.agent.step import PICTURE_LEFT_OUT
@@ -28,8 +28,6 @@ from protocol.events import (
 )
 from protocol.models import HumanMessage, Widgets
 from tests.agent.answer_requests import (
-    KEY,
-    NOW,
     data,
     fetched_pair,
     make_query,
@@ -156,9 +154,8 @@ def test_calls_of_one_answer_that_wait_keep_what_came_with_them():
         reason="tool_calls",
     )
     outputs, _ = answered(both, query=asking_widgets(), widget_data=WidgetDataMode.ASK)
-    audience = audiences(make_request(ScriptedProvider([]), query=asking_widgets()))[0]
-    state = outputs[-1].extra_state
-    memory = verify_memory(state, signing_key=KEY, audience=audience, now=NOW)
+    request = make_request(ScriptedProvider([]), query=asking_widgets())
+    memory = read_memory(outputs[-1].extra_state, request=request)
     assert memory.extras == extras
     assert [one.extras for one in memory.waiting] == [extras]
 

@@ -5,16 +5,13 @@ import pytest
 from copilot_admin.agent.client.client_state import (
     MAX_CARRIED,
     NOT_CARRIED,
-    audiences,
-    verify_memory,
+    read_memory,
 )
 from copilot_admin.agent.values.answer_request import Output, ToolExchange
 from copilot_admin.agent.values.spec import ComponentUse, WidgetDataMode
 from protocol.events import FunctionCall
 from protocol.models import HumanMessage, Widgets
 from tests.agent.answer_requests import (
-    KEY,
-    NOW,
     events_of,
     make_query,
     make_request,
@@ -43,8 +40,8 @@ def answered_once(*steps: Step) -> list[Output]:
 
 def exchanges_in(event: Output) -> tuple[ToolExchange, ...]:
     assert isinstance(event, FunctionCall)
-    holder = audiences(make_request(ScriptedProvider([]), query=make_query(HumanMessage("q"))))[0]
-    memory = verify_memory(event.extra_state, signing_key=KEY, audience=holder, now=NOW)
+    request = make_request(ScriptedProvider([]), query=make_query(HumanMessage("q")))
+    memory = read_memory(event.extra_state, request=request)
     assert memory is not None
     return memory.exchanges
 

@@ -5,8 +5,9 @@ from its history if `extra_state` is empty, and would then send the same questio
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
-from datetime import datetime, timedelta
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import timedelta
 import hashlib
 import json
 from typing import Any
@@ -44,33 +45,6 @@ NOT_WAITING = "(not done: what was called at the same time was too long to be ke
 _DASHBOARD = "current_dashboard_info"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audience:
-    """The copilot, the caller and the conversation for which a token is valid."""
-
-    slug: str
-    principal: str
-    chat: str
-
-
-def audiences(request: AnswerRequest) -> tuple[Audience, ...]:
-    """Return the audiences whose tokens a request may return. Tokens are signed for the first.
-
-    The conversation is identified by the client's trace id. For a client without one, the question
-    identifies it until the turn is answered. A client that adopts the trace id of the first answer
-    still returns a token for the question.
-    """
-    question = request.query.question
-    words = canonical(question) if question is not None else b""
-    chats = [f"question {hashlib.blake2b(words, digest_size=16).hexdigest()}"]
-    if request.chat_id is not None:
-        chats.insert(0, f"trace {request.chat_id}")
-    slug, principal = request.spec.slug, request.principal
-    if request.user_id:
-        principal += f"\n{request.user_id}"  # one key may have many users
-    return tuple(Audience(slug=slug, principal=principal, chat=chat) for chat in chats)
-
-
 def client_call_event(
     function: str,
     arguments: JsonObject,
@@ -96,19 +70,14 @@ def client_call_event(
         extras: Of the model's call.
         state: Other members that the client reads in `extra_state`.
     """
-    memory = sign_memory(
-        build_memory(query, exchanges=exchanges, waiting=waiting, extras=extras),
-        signing_key=request.signing_key,
-        audience=audiences(request)[0],
-        now=request.now,
-    )
+    memory = build_memory(query, exchanges=exchanges, waiting=waiting, extras=extras)
     return FunctionCall(
         function=function,
         input_arguments=arguments,
         extra_state={
             **(state or {}),
             "copilot_function_call_arguments": arguments if remembered is None else remembered,
-            SIGNED_MEMORY: memory,
+            SIGNED_MEMORY: sign_memory(memory, request),
         },
     )
 
@@ -127,24 +96,22 @@ def build_memory(
     if sum(len(call.name) + len(call.arguments) for call in waiting) > MAX_WAITING:
         forgotten = [ToolExchange(call.name, "{}", NOT_WAITING) for call in waiting]
         exchanges, waiting = (*exchanges, *forgotten), ()
-    memory = Memory(
+    exchanges = _fit_exchanges(exchanges)
+    attached = [*(one.extras for one in waiting), *(one.extras for one in exchanges)]
+    if sum(_size_of(asdict(one)) for one in (extras, *attached) if one) > MAX_EXTRAS:
+        extras = None
+        exchanges = [replace(one, extras=None) for one in exchanges]
+        waiting = [replace(one, extras=None) for one in waiting]
+    state = query.workspace_state
+    dashboard = {key: value for key, value in state.items() if key == _DASHBOARD}
+    return Memory(
         timezone=query.timezone,
         urls=query.urls,
         selected_skills=tuple(map(_fit_skill, query.selected_skills)),
-        workspace_state=_fit_state(query.workspace_state),
-        exchanges=tuple(_fit_exchanges(exchanges)),
+        workspace_state=next((one for one in (state, dashboard) if _size_of(one) <= MAX_STATE), {}),
+        exchanges=tuple(exchanges),
         waiting=tuple(waiting),
         extras=extras,
-    )
-    calls: tuple[ToolCall | ToolExchange, ...] = (*memory.waiting, *memory.exchanges)
-    found = [extras, *(one.extras for one in calls)]
-    if sum(_size_of(asdict(one)) for one in found if one is not None) <= MAX_EXTRAS:
-        return memory
-    return replace(
-        memory,
-        exchanges=tuple(replace(one, extras=None) for one in memory.exchanges),
-        waiting=tuple(replace(one, extras=None) for one in memory.waiting),
-        extras=None,
     )
 
 
@@ -158,15 +125,7 @@ def _fit_skill(skill: JsonObject) -> JsonObject:
     return {"slug": truncate(str(skill["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
 
 
-def _fit_state(state: JsonObject) -> JsonObject:
-    """Return the state, or the dashboard alone, or nothing."""
-    for kept in (state, {key: value for key, value in state.items() if key == _DASHBOARD}):
-        if _size_of(kept) <= MAX_STATE:
-            return kept
-    return {}
-
-
-def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> list[ToolExchange]:
+def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> Sequence[ToolExchange]:
     """Return the latest exchanges unchanged, earlier ones without their results."""
     left = MAX_CARRIED
     kept: list[ToolExchange] = []
@@ -197,7 +156,7 @@ def merge_carried_state(request: AnswerRequest, stored_turn: StoredTurn) -> Quer
         return query
     known = stored_turn.memory or Memory()
     results = (one for one in messages_of_turn(query)[::-1] if isinstance(one, ResultMessage))
-    memories = (read_memory(one, request=request) for one in results)
+    memories = (read_memory(one.extra_state, request=request) for one in results)
     carried = next(filter(None, memories), Memory())
     return replace(
         query,
@@ -211,62 +170,57 @@ def merge_carried_state(request: AnswerRequest, stored_turn: StoredTurn) -> Quer
 def waiting_calls(request: AnswerRequest) -> tuple[ToolCall, ...]:
     """Return the other calls of the answer whose client call was returned with this request."""
     last = request.query.messages[-1]
-    memory = read_memory(last, request=request) if isinstance(last, ResultMessage) else None
+    state = last.extra_state if isinstance(last, ResultMessage) else {}
+    memory = read_memory(state, request=request)
     return memory.waiting if memory else ()
 
 
-def read_memory(message: ResultMessage, *, request: AnswerRequest) -> Memory | None:
-    """Return the memory that a client returns, if it is valid for the request."""
-    found = (
-        verify_memory(
-            message.extra_state,
-            signing_key=request.signing_key,
-            older_keys=request.older_keys,
-            audience=audience,
-            now=request.now,
-        )
-        for audience in audiences(request)
-    )
-    return next((memory for memory in found if memory is not None), None)
-
-
-def sign_memory(memory: Memory, *, signing_key: bytes, audience: Audience, now: datetime) -> str:
-    """Return the memory as a token that is valid for its audience, for a day."""
-    claims = {"expires": int((now + LIFETIME).timestamp()), "memory": asdict(memory)}
-    return _serializer(signing_key, audience).dumps(claims)
-
-
-def verify_memory(
-    extra_state: JsonObject,
-    *,
-    signing_key: bytes,
-    audience: Audience,
-    now: datetime,
-    older_keys: Sequence[bytes] = (),
-) -> Memory | None:
-    """Return the memory in a client's `extra_state`; None if it is missing, foreign or expired."""
+def read_memory(extra_state: JsonObject, *, request: AnswerRequest) -> Memory | None:
+    """Return the memory that a client returns; None if it is missing, foreign or expired."""
     token = extra_state.get(SIGNED_MEMORY)
     if not isinstance(token, str) or len(token) > MAX_TOKEN or not token.isascii():
         return None
-    try:
-        claims = _serializer(signing_key, audience, older_keys).loads(token)
-        memory = _memory_of(claims["memory"])
-    except (BadData, KeyError, TypeError):  # a token of another release has other claims
-        return None
-    return memory if claims["expires"] >= now.timestamp() else None
+    for audience in _audiences(request):
+        with suppress(BadData, KeyError, TypeError):  # a token of another release has other claims
+            claims = _serializer(request, audience).loads(token)
+            if claims["expires"] >= request.now.timestamp():
+                return _memory_of(claims["memory"])
+    return None
 
 
-def _serializer(
-    signing_key: bytes, audience: Audience, older_keys: Sequence[bytes] = ()
-) -> Serializer[str]:
+def sign_memory(memory: Memory, request: AnswerRequest) -> str:
+    """Return the memory as a token that is valid for a day: for a copilot, a caller and a chat."""
+    claims = {"expires": int((request.now + LIFETIME).timestamp()), "memory": asdict(memory)}
+    return _serializer(request, _audiences(request)[0]).dumps(claims)
+
+
+def _audiences(request: AnswerRequest) -> list[tuple[str, str, str]]:
+    """Return copilot, caller and chat of the tokens of a request. Tokens are signed for the first.
+
+    The chat is identified by the client's trace id. For a client without one, the question
+    identifies it until the turn is answered. A client that adopts the trace id of the first answer
+    still returns a token for the question.
+    """
+    question = request.query.question
+    words = canonical(question) if question is not None else b""
+    chats = [f"question {hashlib.blake2b(words, digest_size=16).hexdigest()}"]
+    if request.chat_id is not None:
+        chats.insert(0, f"trace {request.chat_id}")
+    principal = request.principal
+    if request.user_id:
+        principal += f"\n{request.user_id}"  # one key may have many users
+    return [(request.spec.slug, principal, chat) for chat in chats]
+
+
+def _serializer(request: AnswerRequest, audience: tuple[str, str, str]) -> Serializer[str]:
     """Serialize to JSON with an HMAC that is salted with the audience.
 
     The timed serializer of itsdangerous rejects tokens of a machine whose clock is a second ahead,
     and the URL-safe one compresses, which is ten times slower.
     """
     return Serializer(
-        [*older_keys, signing_key],  # the last key signs
-        salt=f"extra_state:{json.dumps(astuple(audience))}",
+        [*request.older_keys, request.signing_key],  # the last key signs
+        salt=f"extra_state:{json.dumps(audience)}",
         signer_kwargs={"digest_method": hashlib.sha256, "key_derivation": "hmac"},
     )
 
@@ -275,12 +229,7 @@ def _memory_of(values: Mapping[str, Any]) -> Memory:
     def read_extras(row: Mapping[str, Any]) -> dict[str, Any]:
         return {**row, "extras": CallExtras(**row["extras"]) if row["extras"] else None}
 
-    return Memory(
-        **{
-            **read_extras(values),
-            "urls": tuple(values["urls"]),
-            "selected_skills": tuple(values["selected_skills"]),
-            "exchanges": tuple(ToolExchange(**read_extras(one)) for one in values["exchanges"]),
-            "waiting": tuple(ToolCall(**read_extras(one)) for one in values["waiting"]),
-        }
-    )
+    lists = {name: tuple(values[name]) for name in ("urls", "selected_skills")}
+    exchanges = tuple(ToolExchange(**read_extras(one)) for one in values["exchanges"])
+    waiting = tuple(ToolCall(**read_extras(one)) for one in values["waiting"])
+    return Memory(**{**read_extras(values), **lists, "exchanges": exchanges, "waiting": waiting})

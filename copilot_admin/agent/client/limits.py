@@ -6,7 +6,7 @@ later request of the turn. A model in a loop would make one call after the other
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 import json
 
 from copilot_admin.agent.text import quote
@@ -36,65 +36,47 @@ WIDGET_DATA_MESSAGES = CallLimitMessages(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallBudget:
-    """The calls that a question has made and may make.
+    """The calls that a question has made and may make, from its history and the server's record.
 
-    Attributes:
-        made: Calls of each function; those for the data of widgets count as one function.
-        in_all: Calls of all functions, including unknown ones.
-        limits: Limits of single functions.
-        most: Limit of all functions together.
-        is_retry_loop: The client repeated its request without the result of the call.
+    The larger number counts: a client may omit calls from its history. Functions for the data of
+    widgets count as one; `in_all` counts all functions, including unknown ones.
     """
 
-    made: Mapping[str, int] = field(default_factory=dict)
-    in_all: int = 0
-    limits: Mapping[str, int] = field(default_factory=dict)
-    most: int
-    is_retry_loop: bool = False
+    def __init__(self, spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> None:
+        sent, stored = _count_calls(client_calls(query)), _count_calls(stored_turn.client_calls)
+        self.in_all = max(sent.total(), stored.total())
+        self._made = sent | stored
+        self._limits = {limit.function: limit.most for limit in spec.client_call_limits}
+        self._most = spec.max_client_calls
+        self._is_retry_loop = stored_turn.is_retry_loop
 
     def refusal(self, function: str, messages: CallLimitMessages) -> str:
         """Return the reason why the function isn't called again for this question, or ""."""
         name = _counted_as(function)
         is_data = name == GET_WIDGET_DATA
-        if self.is_retry_loop:
+        if self._is_retry_loop:
             missing = "the data it was asked for" if is_data else _NO_RESULT
             return (
                 f"The dashboard sent the question again without {missing}, so this answer does "
                 "without it. Ask again in a new chat if it should not."
             )
-        limit = self.limits.get(name)
-        if limit is not None and self.made.get(name, 0) >= limit:
+        limit = self._limits.get(name)
+        if limit is not None and self._made[name] >= limit:
             advice = "Ask again about fewer widgets." if is_data else "Ask again to go on."
             return (
                 f"{messages.done} {_times(limit)} for this question, so {messages.no_more}. "
                 f"{advice}"
             )
-        if self.in_all >= self.most:
+        if self.in_all >= self._most:
             return (
-                f"Workspace was already called {_times(self.most)} for this question, so "
+                f"Workspace was already called {_times(self._most)} for this question, so "
                 f"{messages.no_more}. Ask again to go on."
             )
         return ""
 
 
-def call_budget(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> CallBudget:
-    """Return the budget of a question, from its history and the server's record.
-
-    The larger number counts: a client may omit calls from its history.
-    """
-    sent, remembered = _by_name(client_calls(query)), _by_name(stored_turn.client_calls)
-    return CallBudget(
-        made=sent | remembered,
-        in_all=max(sent.total(), remembered.total()),
-        limits={limit.function: limit.most for limit in spec.client_call_limits},
-        most=spec.max_client_calls,
-        is_retry_loop=stored_turn.is_retry_loop,
-    )
-
-
-def _by_name(calls: Mapping[str, int]) -> Counter[str]:
+def _count_calls(calls: Mapping[str, int]) -> Counter[str]:
     counted: Counter[str] = Counter()
     for function, times in calls.items():
         counted[_counted_as(function)] += times

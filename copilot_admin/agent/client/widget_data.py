@@ -9,7 +9,6 @@ from copilot_admin.agent.client.client_state import client_call_event, read_memo
 from copilot_admin.agent.client.limits import (
     WIDGET_DATA_MESSAGES,
     CallBudget,
-    call_budget,
     fit_in_one_call,
 )
 from copilot_admin.agent.values.answer_request import AnswerRequest, StoredTurn, ToolExchange
@@ -33,7 +32,7 @@ _NEVER_ASKED = "tab_"  # ids of dashboard tabs: the client can't fetch their dat
 Identity: TypeAlias = tuple[str, str]  # the same widget with the same arguments: the same data
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DataCall:
     """A client function that returns data of widgets, and its widgets."""
 
@@ -53,10 +52,10 @@ class DataPlan:
         had: Widgets and arguments whose data is already in this turn.
     """
 
+    budget: CallBudget
     fetch: DataCall | None = None
     offered: tuple[Widget, ...] = ()
     had: frozenset[Identity] = frozenset()
-    budget: CallBudget
     missing: tuple[str, ...] = ()
 
     @property
@@ -90,14 +89,15 @@ def data_call_event(
 
 def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> DataPlan:
     """Decide which widgets to fetch now and which to offer to the model."""
-    budget = call_budget(spec, query=query, stored_turn=stored_turn)
+    budget = CallBudget(spec, query=query, stored_turn=stored_turn)
     if spec.widget_data is WidgetDataMode.OFF:
         return DataPlan(budget=budget)
     fetched = fetched_in_turn(query)
     had = frozenset(identity(one.source, widget=one.widget) for one in fetched)
-    if not query.widgets:
-        return DataPlan(budget=budget, had=had)
-    sent_along, takes_files = _find_ids_with_data(query), spec.has(UPLOAD_FEATURE)
+    is_first_generation = query.generation is Generation.ONE
+    # Only generation 1 sends data of widgets in the context.
+    sent_along = {item.uuid for item in query.context if item.uuid and is_first_generation}
+    takes_files = spec.has(UPLOAD_FEATURE)
     askable = [
         widget
         for widget in query.widgets.all()
@@ -109,15 +109,20 @@ def plan_data(spec: CopilotSpec, *, query: Query, stored_turn: StoredTurn) -> Da
     # A widget with parameters can be requested again with other values.
     new = {id(widget) for widget in missing}
     offered = tuple(one for one in askable if id(one) in new or one.params)
-    wanted = _to_fetch(spec, query, missing)
     plan = DataPlan(budget=budget, offered=offered, had=had)
-    if plan.refusal or not wanted:
+    # Generation 1 fetches one widget in each step, so it continues in later steps. The others fetch
+    # the selected widgets in one call, at the human message.
+    chosen = {id(one) for one in query.widgets.all() if is_first_generation}
+    if isinstance(query.messages[-1], HumanMessage):
+        chosen |= {id(one) for one in query.widgets.primary}
+    wanted = [one for one in missing if id(one) in chosen]
+    if spec.widget_data is not WidgetDataMode.FETCH or not wanted:
+        return plan
+    if plan.refusal:
         return replace(plan, missing=tuple(map(name_of, wanted)))
     sources = fit_in_one_call(map(source_for, wanted))
-    if query.generation is Generation.ONE:
-        sources = sources[:1]
-    call = DataCall(function=GET_WIDGET_DATA, sources=sources) if sources else None
-    return replace(plan, fetch=call)
+    call = DataCall(GET_WIDGET_DATA, sources[:1] if is_first_generation else sources)
+    return replace(plan, fetch=call if sources else None)
 
 
 def source_for(widget: Widget, *, params: Mapping[str, Json] | None = None) -> DataSource:
@@ -135,21 +140,6 @@ def name_of(widget: Widget) -> str:
     return widget.name or widget.widget_id or widget.ref
 
 
-def _to_fetch(spec: CopilotSpec, query: Query, missing: Sequence[Widget]) -> list[Widget]:
-    """Return the selected widgets that are fetched before the model is called.
-
-    Generation 1 fetches one widget in each step, so it continues in later steps. The others fetch
-    all widgets in one call, at the human message.
-    """
-    new_turn = isinstance(query.messages[-1], HumanMessage)
-    first_generation = query.generation is Generation.ONE
-    if spec.widget_data is not WidgetDataMode.FETCH or not (new_turn or first_generation):
-        return []
-    candidates = query.widgets.all() if first_generation else query.widgets.primary
-    chosen = {id(widget) for widget in candidates}
-    return [widget for widget in missing if id(widget) in chosen]
-
-
 def distinct_widgets(
     widgets: Iterable[Widget], *, without: frozenset[Identity] = frozenset()
 ) -> list[Widget]:
@@ -158,13 +148,6 @@ def distinct_widgets(
     for widget in widgets:
         found.setdefault(identity(source_for(widget), widget=widget), widget)
     return [widget for same, widget in found.items() if same not in without]
-
-
-def _find_ids_with_data(query: Query) -> frozenset[str | None]:
-    """Return the widgets whose data is in the context; only generation 1 sends it there."""
-    if query.generation is not Generation.ONE:
-        return frozenset()
-    return frozenset(item.uuid for item in query.context if item.uuid)
 
 
 def is_fetchable(widget: Widget) -> bool:
@@ -199,16 +182,12 @@ def data_was_read(
         taken_up: The call was written in the previous step, together with the one that the client
             has just answered.
     """
-    if query.context or (not taken_up and _others_answered(query, slug=request.spec.slug)):
+    agents = {one.agent_id for one in messages_of_turn(query) if isinstance(one, AiMessage)}
+    if query.context or (not taken_up and agents - {None, request.spec.slug}):
         return True
     last = query.messages[-1]
     if taken_up and isinstance(last, ResultMessage):
-        memory = read_memory(last, request=request)
+        memory = read_memory(last.extra_state, request=request)
         exchanges = memory.exchanges if memory else ()
     earlier = data_results(query, before_last=taken_up)
     return earlier > 0 or any(one.name in components for one in exchanges)
-
-
-def _others_answered(query: Query, *, slug: str) -> bool:
-    answers = (one for one in messages_of_turn(query) if isinstance(one, AiMessage))
-    return any(one.agent_id not in (None, slug) for one in answers)

@@ -1,6 +1,6 @@
 """Widgets that are offered to the model, and its calls for their data."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 import json
 from typing import Annotated, Any
@@ -25,7 +25,7 @@ from copilot_admin.agent.toolkits.ranking import ranked
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.functions import GET_WIDGET_DATA, DataSource
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, text_of
 from protocol.models import Generation, Query, Undefined, Widget, WidgetParam
 
 MAX_EXTRA = 20  # widgets that aren't on the dashboard
@@ -53,8 +53,7 @@ def listed_widgets(widgets: Sequence[Widget], *, query: Query) -> tuple[list[Wid
     Widgets that aren't on the dashboard are listed if they match the question best.
     """
     widgets = distinct_widgets(widgets)
-    on_dashboard = {one.ref for one in (*query.widgets.primary, *query.widgets.secondary)}
-    extra = {widget.ref for widget in query.widgets.extra} - on_dashboard
+    extra = _extra_refs(query)
     own = [widget for widget in widgets if widget.ref not in extra][:_MAX_LISTED]
     others = [widget for widget in widgets if widget.ref in extra]
     question = query.question.text if query.question else ""
@@ -62,19 +61,22 @@ def listed_widgets(widgets: Sequence[Widget], *, query: Query) -> tuple[list[Wid
     return chosen, len(widgets) - len(chosen)
 
 
+def _extra_refs(query: Query) -> set[str]:
+    """Return the widgets that aren't on the dashboard."""
+    own = {widget.ref for widget in (*query.widgets.primary, *query.widgets.secondary)}
+    return {widget.ref for widget in query.widgets.extra} - own
+
+
 def best_widgets(question: str, widgets: Sequence[Widget], *, limit: int) -> list[Widget]:
     """Return the widgets that match a question best."""
     if len(widgets) <= limit:
         return list(widgets)
-    return [widgets[index] for index in ranked(question, list(map(_search_text, widgets)))[:limit]]
-
-
-def _search_text(widget: Widget) -> str:
-    params = (f"{param.name} {param.description}" for param in widget.params)
-    about = (widget.category, widget.sub_category, widget.source, *widget.columns)
-    return " ".join(
-        filter(None, (name_of(widget), widget.widget_id, widget.description, *about, *params))
-    )
+    texts = []
+    for one in widgets:
+        params = (f"{param.name} {param.description}" for param in one.params)
+        about = (one.description, one.category, one.sub_category, one.source, *one.columns)
+        texts.append(" ".join(filter(None, (name_of(one), one.widget_id, *about, *params))))
+    return [widgets[index] for index in ranked(question, texts)[:limit]]
 
 
 def row_text(widget: Widget, *, query: Query) -> str:
@@ -97,18 +99,15 @@ def row_text(widget: Widget, *, query: Query) -> str:
 
 def facts_of(widget: Widget) -> dict[str, Json]:
     """Return Workspace's facts about a widget in addition to its name and parameters."""
-    metadata = {
-        name: truncate(value, _MAX_DESCRIPTION)
-        for name, value in widget.metadata.items()
-        if name in ("category", "subcategory", "source") and isinstance(value, str)
+    about: dict[str, Json] = {
+        "category": widget.category,
+        "subcategory": widget.sub_category,
+        "source": widget.source,
     }
-    about = {
-        "description": truncate(widget.description, _MAX_DESCRIPTION),
-        "category": widget.category or metadata.get("category"),
-        "subcategory": widget.sub_category or metadata.get("subcategory"),
-        "source": widget.source or metadata.get("source"),
-    }
-    known: dict[str, Json] = {key: value for key, value in about.items() if value}
+    for name, value in about.items():
+        about[name] = value or truncate(text_of(widget.metadata.get(name)), _MAX_DESCRIPTION)
+    about = {"description": truncate(widget.description, _MAX_DESCRIPTION), **about}
+    known = {key: value for key, value in about.items() if value}
     return known | _first("columns", widget.columns, limit=_MAX_COLUMNS)
 
 
@@ -277,27 +276,18 @@ def plan_data_call(
     if not new:
         names = join_names(dict.fromkeys(quote(one.wanted.id) for one in requests))
         raise ToolMistake(f"The data of {names} is already above; answer from it.")
-    extra = _extra_refs(query) if query.generation is Generation.THREE else frozenset()
+    extra = _extra_refs(query) if query.generation is Generation.THREE else set()
     own = [one for one in new if one.widget.ref not in extra]
-    function = GET_WIDGET_DATA if own else GET_EXTRA_WIDGET_DATA
     now = own or new
     if query.generation is Generation.ONE:
         now = now[:1]
     sources = fit_in_one_call(one.source for one in now)
     fetched = {id(source) for source in sources}
-    later = [one for one in new if id(one.source) not in fetched]
-    return DataCall(function=function, sources=sources), _calls_for(later)
-
-
-def _extra_refs(query: Query) -> frozenset[str]:
-    own = {widget.ref for widget in (*query.widgets.primary, *query.widgets.secondary)}
-    return frozenset(widget.ref for widget in query.widgets.extra) - own
-
-
-def _calls_for(requests: Iterable[DataRequest]) -> tuple[ToolCall, ...]:
-    widgets: dict[ToolCall, list[Json]] = {}
-    for one in requests:
-        widgets.setdefault(one.call, []).append(one.wanted.model_dump(exclude_defaults=True))
-    return tuple(
-        replace(call, arguments=json.dumps({"widgets": wanted})) for call, wanted in widgets.items()
+    later: dict[ToolCall, list[Json]] = {}
+    for one in new:
+        if id(one.source) not in fetched:
+            later.setdefault(one.call, []).append(one.wanted.model_dump(exclude_defaults=True))
+    calls = (
+        replace(call, arguments=json.dumps({"widgets": wanted})) for call, wanted in later.items()
     )
+    return DataCall(GET_WIDGET_DATA if own else GET_EXTRA_WIDGET_DATA, sources), tuple(calls)

@@ -6,7 +6,7 @@ import json
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.values.turn import messages_of_turn
 from protocol.functions import GET_SKILL_CONTENT
-from protocol.json import Json, JsonObject, objects_of, text_of
+from protocol.json import Json, JsonObject, list_of, objects_of, text_of
 from protocol.models import Query, ResultMessage
 
 GENERATIVE_UI = "generative-ui"
@@ -45,25 +45,21 @@ def workspace_text(query: Query) -> str:
     row: dict[str, Json] = {}
     if page := text_of(state.get("current_page_context")):
         row["page"] = page[:_MAX_TEXT]
-    history = state.get("action_history")
-    actions = history if isinstance(history, list | tuple) else ()
-    if latest := [text[:_MAX_TEXT] for one in actions if (text := text_of(one))][-_MAX_ACTIONS:]:
-        row["latest_actions"] = list(latest)
+    actions = map(text_of, list_of(state.get("action_history")))
+    if latest := [text[:_MAX_TEXT] for text in actions if text][-_MAX_ACTIONS:]:
+        row["latest_actions"] = latest
     if row:
         texts.append(data_block("the user's workspace", [_line(row)]))
     dashboard = state.get("current_dashboard_info")
     if isinstance(dashboard, Mapping):
-        texts.append(data_block("the open dashboard", [_line(_dashboard(dashboard))]))
+        tabs = objects_of(dashboard.get("tabs"))
+        current = dashboard.get("current_tab_id")
+        shown = [_tab(tab, current=current) for tab in tabs[:_MAX_TABS]]
+        row = {"dashboard": text_of(dashboard.get("name")), "tabs": shown}
+        if len(tabs) > _MAX_TABS:
+            row["more_tabs"] = len(tabs) - _MAX_TABS
+        texts.append(data_block("the open dashboard", [_line(row)]))
     return "\n\n".join(texts)
-
-
-def _dashboard(info: JsonObject) -> JsonObject:
-    tabs = objects_of(info.get("tabs"))
-    row: dict[str, Json] = {"dashboard": text_of(info.get("name"))}
-    row["tabs"] = [_tab(tab, current=info.get("current_tab_id")) for tab in tabs[:_MAX_TABS]]
-    if len(tabs) > _MAX_TABS:
-        row["more_tabs"] = len(tabs) - _MAX_TABS
-    return row
 
 
 def _tab(tab: JsonObject, *, current: Json) -> JsonObject:

@@ -11,6 +11,7 @@ from copilot_admin.agent.values.tracing import NULL_TRACER, Tracer, trace_model_
 from copilot_admin.errors import ProviderTimeout, RunError
 
 MAX_RETRIES = 2
+MIN_PAUSE_SECONDS = 0.5
 
 
 async def stream_model(
@@ -52,7 +53,8 @@ async def stream_model(
                 raise _silence(timeouts, started=is_alive, over=loop.time() >= end) from None
             except RunError as error:
                 # A random pause ("full jitter"), so that many clients don't retry at the same time.
-                pause = random.uniform(0.5, 2.0**retries)  # noqa: S311
+                longest = MIN_PAUSE_SECONDS * 2 ** (retries + 1)
+                pause = random.uniform(MIN_PAUSE_SECONDS, longest)  # noqa: S311
                 pause = max(pause, error.retry_after or 0.0)
                 is_late = loop.time() + pause >= first_due
                 if started or is_late or not error.retryable or retries >= MAX_RETRIES:

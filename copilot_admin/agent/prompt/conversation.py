@@ -148,7 +148,7 @@ def _history(
             parts.append((_user_message(message.text, pending),))
         elif isinstance(message, ResultMessage):
             pending.add(pictures_in(message.data))
-            memory = read_memory(message, request=request)
+            memory = read_memory(message.extra_state, request=request)
             called = client_call_messages(
                 message,
                 number=number,

@@ -8,8 +8,8 @@ from copilot_admin.agent.client.limits import (
     MAX_CHARACTERS,
     MAX_SOURCES,
     WIDGET_DATA_MESSAGES,
+    CallBudget,
     CallLimitMessages,
-    call_budget,
 )
 from copilot_admin.agent.client.widget_data import plan_data
 from copilot_admin.agent.client.widgets import DATA_TOOL
@@ -37,7 +37,7 @@ TOO_LONG = (
 def refusal(function, calls, *, remembered=None, is_retry_loop=False, earlier=(), **spec):
     messages = (*map(CallMessage, earlier), HumanMessage("q"), *map(CallMessage, calls))
     stored_turn = StoredTurn(client_calls=remembered or {}, is_retry_loop=is_retry_loop)
-    budget = call_budget(make_spec(**spec), query=make_query(*messages), stored_turn=stored_turn)
+    budget = CallBudget(make_spec(**spec), query=make_query(*messages), stored_turn=stored_turn)
     return budget.refusal(function, MCP_MESSAGES if function == MCP else WIDGET_DATA_MESSAGES)
 
 
