@@ -32,7 +32,6 @@ from copilot_admin.admin.blocks.kinds import (
     TextBlock,
     build_excerpt,
 )
-from copilot_admin.agent.documents.document import PageNoun
 from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.agent.values.answer_request import CalledAfterData
 from copilot_admin.models import Event, EventType, Node
@@ -314,10 +313,10 @@ def _describe_file(payload: JsonObject) -> Iterator[str]:
     pages = integer_of(payload.get("pages"))
     if pages is not None:
         form = format_of(kind)
-        word = PageNoun.NONE if form is None else form.page_word
-        if word is PageNoun.SHEET:
+        word = form.page_word if form else ""
+        if word == "sheet":
             yield ngettext("%(count)d sheet", "%(count)d sheets", pages) % {"count": pages}
-        elif word is PageNoun.PAGE or pages > 1:
+        elif word or pages > 1:
             yield ngettext("%(count)d page", "%(count)d pages", pages) % {"count": pages}
     size = integer_of(payload.get("size"))
     if size is not None:

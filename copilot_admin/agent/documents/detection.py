@@ -6,34 +6,33 @@ import re
 import zipfile
 
 from copilot_admin.agent.documents.document import UnreadableFile
-from copilot_admin.agent.documents.office import OLD_CONTAINER
 from copilot_admin.agent.documents.text_encodings import is_probably_text
 
 HEAD_BYTES = 4096
+_OLD_CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")
 _HTML = re.compile(rb"^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|table|meta)\b",
                    re.IGNORECASE | re.DOTALL)  # fmt: skip
 _EMAIL = re.compile(rb"\A(?:[A-Za-z-]+: [^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){2}", re.MULTILINE)
 _EMAIL_HEADER = re.compile(
     rb"^(From|Received|Return-Path|MIME-Version|Delivered-To): ", re.IGNORECASE | re.MULTILINE
 )
-# The first bytes of files that aren't documents, and their kinds.
-_OTHERS = (
-    (b"\x89PNG", "picture"),
-    (b"\xff\xd8\xff", "picture"),
-    (b"GIF8", "picture"),
-    (b"\x1f\x8b", "compressed archive"),
-    (b"7z\xbc\xaf", "compressed archive"),
-    (b"Rar!", "compressed archive"),
-    (b"SQLite format 3", "database"),
-    (b"\x7fELF", "program"),
-)
-_OLD_STREAMS = (
-    ("Workbook".encode("utf-16-le"), "xls"),
-    ("Book".encode("utf-16-le"), "xls"),
-    ("WordDocument".encode("utf-16-le"), "doc"),
-    ("PowerPoint Document".encode("utf-16-le"), "ppt"),
-)
-_OLD = {"doc": "Word: save it as .docx", "ppt": "PowerPoint: save it as .pptx"}
+# The kinds of files that aren't documents, and their first bytes.
+_OTHERS = {
+    "picture": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
+    "compressed archive": (b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!"),
+    "database": (b"SQLite format 3",),
+    "program": (b"\x7fELF",),
+}
+_ARCHIVES = {"word/": "docx", "xl/": "xlsx", "ppt/": "pptx"}
+# Streams in files of old programs, and the advice on files that have them.
+_OLD_STREAMS = {
+    "EncryptedPackage": "The file is locked with a password. Attach one without.",
+    "Workbook": "xls",
+    "Book": "xls",
+    "WordDocument": "It is of an old Word: save it as .docx, and attach that.",
+    "PowerPoint Document": "It is of an old PowerPoint: save it as .pptx, and attach that.",
+    "": "It is of an old program. Save it as PDF, docx, xlsx, pptx or text and attach that.",
+}
 
 
 def detect_content_type(data: bytes, *, text_types: Sequence[str] = ()) -> str:
@@ -49,59 +48,46 @@ def detect_content_type(data: bytes, *, text_types: Sequence[str] = ()) -> str:
     head = data[:HEAD_BYTES]
     if b"%PDF-" in head[:1024]:
         return "pdf"
-    if data[:4] == b"PK\x03\x04":
+    if data.startswith(b"PK\x03\x04"):
         return _detect_archive(data)
-    if data.startswith(OLD_CONTAINER):
+    if data.startswith(_OLD_CONTAINER):
         return _detect_old(data)
     if head.lstrip().startswith(b"{\\rtf"):
         return "rtf"
-    for start, kind in _OTHERS:
-        if data.startswith(start):
+    for kind, starts in _OTHERS.items():
+        if data.startswith(starts):
             raise UnreadableFile(f"It is a {kind}, not a document. Attach a document instead.")
-    text = head.replace(b"\0", b"")  # also of UTF-16
-    if _HTML.search(text):
+    if _HTML.search(head.replace(b"\0", b"")):  # also of UTF-16
         return "html"
     if not is_probably_text(head):
         raise UnreadableFile(
             "It is no document of a known kind. Save it as PDF, docx, xlsx, pptx or text."
         )
-    if _is_email(head):
+    if _EMAIL.match(head) and len(_EMAIL_HEADER.findall(head)) >= 2:
         return "eml"
-    found = "json" if head.lstrip()[:1] in (b"{", b"[") else "txt"
+    found = "json" if head.lstrip().startswith((b"{", b"[")) else "txt"
     return next(iter(text_types), found)
 
 
-def _is_email(head: bytes) -> bool:
-    return bool(_EMAIL.match(head)) and len(_EMAIL_HEADER.findall(head)) >= 2
+def _detect_old(data: bytes) -> str:
+    found = next(name for name in _OLD_STREAMS if name.encode("utf-16-le") in data)
+    if _OLD_STREAMS[found] == "xls":
+        return "xls"
+    raise UnreadableFile(_OLD_STREAMS[found])
 
 
 def _detect_archive(data: bytes) -> str:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             names = archive.namelist()
-            if "mimetype" in names and names[0] == "mimetype":
-                kind = archive.read("mimetype").decode("ascii", "replace")
-                if "spreadsheet" in kind:
-                    return "ods"
+            mimetype = archive.read("mimetype") if "mimetype" in names else b""
     except (zipfile.BadZipFile, OSError, RuntimeError) as error:
         raise UnreadableFile("The file is damaged. Save it again and attach that.") from error
-    for folder, kind in (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx")):
+    if b"spreadsheet" in mimetype:
+        return "ods"
+    for folder, kind in _ARCHIVES.items():
         if any(name.startswith(folder) for name in names):
             return kind
     if "content.xml" in names:
         raise UnreadableFile("OpenDocument texts aren't read. Save it as .docx and attach that.")
     raise UnreadableFile("It is an archive. Attach the files in it one by one.")
-
-
-def _detect_old(data: bytes) -> str:
-    """Return the type of a file in the container of old Office programs, by its streams."""
-    if "EncryptedPackage".encode("utf-16-le") in data:
-        raise UnreadableFile("The file is locked with a password. Attach one without.")
-    for stream, kind in _OLD_STREAMS:
-        if stream in data:
-            if kind in _OLD:
-                raise UnreadableFile(f"It is of an old {_OLD[kind]}, and attach that.")
-            return kind
-    raise UnreadableFile(
-        "It is of an old program. Save it as PDF, docx, xlsx, pptx or text and attach that."
-    )

@@ -1,8 +1,7 @@
 """A file that was read: pages of text, the places of terms, and notes on omitted parts."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TypeAlias
 
 from copilot_admin.errors import CopilotError
@@ -57,8 +56,10 @@ class Document:
     @property
     def text(self) -> str:
         """The complete text, page by page."""
-        is_alone = len(self.pages) == 1
-        parts = [_add_heading(page, is_alone=is_alone) for page in self.pages]
+        parts = [page.text for page in self.pages]
+        if len(self.pages) > 1 or any(page.words or page.name for page in self.pages):
+            headings = (f"[{page.noun} {page.name or page.number}]" for page in self.pages)
+            parts = [f"{heading}\n{text}" for heading, text in zip(headings, parts, strict=True)]
         return "\n".join(filter(None, (*parts, self.left_out)))
 
 
@@ -73,25 +74,17 @@ Part: TypeAlias = DocumentPage | LeftOut
 Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
 
 
-class PageNoun(StrEnum):
-    """The name of the pages of a format."""
-
-    NONE = "none"  # the file is a single page
-    PAGE = "page"
-    SHEET = "sheet"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """A file format: its `data_type`s and its reader.
 
     Attributes:
-        read: Raises `UnreadableFile`, or `ValueError` or `OSError` for other errors.
+        read: Raises `UnreadableFile` with a sentence; any other error means a damaged file.
         read_with_pictures: The same, with pages without text as pictures.
         is_text: Any text is a valid file, and may be sent directly instead of in base64.
+        page_word: "page" or "sheet"; empty for a file that is a single page.
         too_much: Remedy if a file needs more time or memory than the limit.
         no_text: Remedy if a file contains no text.
-        samples: A small file for each data type, and its expected text.
     """
 
     data_types: tuple[str, ...]
@@ -99,10 +92,9 @@ class Format:
     read: Reader
     read_with_pictures: Reader | None = None
     is_text: bool = False
-    page_word: PageNoun = PageNoun.NONE
+    page_word: str = ""
     too_much: str = "Attach a part of it."
     no_text: str = ""
-    samples: Mapping[str, tuple[bytes, str]] = field(default_factory=dict)
 
 
 def build_document(parts: Iterable[Part], *, name: str) -> Document:
@@ -110,31 +102,14 @@ def build_document(parts: Iterable[Part], *, name: str) -> Document:
     given = tuple(parts)
     pages = tuple(one for one in given if isinstance(one, DocumentPage))
     notes = [one.note for one in given if isinstance(one, LeftOut)]
-    notes += [page.note for page in pages]
-    return Document(
-        name=name, pages=pages, left_out=_join_notes(notes, noun=pages[0].noun if pages else "")
-    )
-
-
-def describe_cut(count: int, last: DocumentPage, reason: str) -> LeftOut:
-    """Return the note on a file that ends after so many pages."""
-    return LeftOut(f"[{describe_first(count, last)}: what follows {reason}]")
-
-
-def describe_first(count: int, last: DocumentPage) -> str:
-    if count == 1:
-        return f"only the first {last.noun} was read"
-    return f"only the first {count} {last.noun}s were read"
-
-
-def _join_notes(notes: Iterable[str], *, noun: str) -> str:
-    found = list(dict.fromkeys(note.strip("[]") for note in notes if note))
+    notes += [page.note for page in pages if page.note]
+    found = list(dict.fromkeys(note.strip("[]") for note in notes))
     if len(found) > MAX_NOTES:
-        found[MAX_NOTES:] = [f"{len(found) - MAX_NOTES:,} more {noun}s are incomplete"]
-    return f"[{'; '.join(found)}]" if found else ""
+        found[MAX_NOTES:] = [f"{len(found) - MAX_NOTES:,} more {pages[0].noun}s are incomplete"]
+    return Document(name=name, pages=pages, left_out=f"[{'; '.join(found)}]" if found else "")
 
 
-def _add_heading(page: DocumentPage, *, is_alone: bool) -> str:
-    if is_alone and not (page.words or page.name):
-        return page.text
-    return f"[{page.noun} {page.name or page.number}]\n{page.text}"
+def describe_cut(count: int, noun: str, reason: str) -> LeftOut:
+    """Return the note on a file of which so many pages were read."""
+    first = f"{count} {noun}s were" if count > 1 else f"{noun} was"
+    return LeftOut(f"[only the first {first} read{reason}]")

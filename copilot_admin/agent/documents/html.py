@@ -6,7 +6,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from copilot_admin.agent.documents.document import DocumentPage, Format
-from copilot_admin.agent.documents.text_encodings import decode_html, decode_text
+from copilot_admin.agent.documents.text_encodings import decode_html
 
 MAX_DEPTH = 200
 MAX_SPAN = 100
@@ -27,8 +27,7 @@ def html_to_text(html: str) -> str:
     tree = LexborHTMLParser(html)
     for node in tree.css(_DROPPED):
         node.decompose()
-    root = tree.root
-    text = "".join(_pieces(root, 0)) if root is not None else ""
+    text = "".join(_pieces(tree.root, 0)) if tree.root is not None else ""
     return _BLANK_LINES.sub("\n", text).strip()
 
 
@@ -63,24 +62,22 @@ def _write_table(table: LexborNode, depth: int) -> str:
     lines: list[str] = []
     below: dict[int, int] = {}  # number of further rows of each column that a cell above covers
     for row in _rows(table):
-        if row.tag == "caption":
-            lines.append(_flatten(row, depth))
-            continue
         cells: list[str] = []
         started: dict[int, int] = {}
-        for cell in _cells(row):
-            while below.get(len(cells), 0) > 0:
+        for cell in row.iter():
+            if cell.tag not in ("td", "th"):
+                continue
+            while len(cells) in below:
                 cells.append("")
             width, height = _span(cell, "colspan"), _span(cell, "rowspan")
-            for column in range(len(cells), len(cells) + width):
-                if height > 1:
-                    started[column] = height - 1
-            cells += [_flatten(cell, depth), *[""] * (width - 1)]
-        last = max((column for column, rows in below.items() if rows > 0), default=-1)
-        cells += [""] * (last + 1 - len(cells))
+            if height > 1:
+                started |= dict.fromkeys(range(len(cells), len(cells) + width), height - 1)
+            text = " ".join("".join(_pieces(cell, depth)).split())
+            cells += [text, *[""] * (width - 1)]
+        cells += [""] * (max(below, default=-1) + 1 - len(cells))
         below = {column: rows - 1 for column, rows in below.items() if rows > 1} | started
-        if len(cells) == 1:
-            lines.append("".join(_pieces(row, depth)).strip())  # a table for layout
+        if len(cells) <= 1:  # a caption, or a table for layout
+            lines.append("".join(_pieces(row, depth)).strip())
         elif any(cells):
             lines.append(" | ".join(cells))
     return "\n".join(lines)
@@ -92,14 +89,6 @@ def _rows(table: LexborNode) -> Iterator[LexborNode]:
             yield child
         elif child.tag in ("thead", "tbody", "tfoot"):
             yield from (row for row in child.iter() if row.tag == "tr")
-
-
-def _cells(row: LexborNode) -> Iterator[LexborNode]:
-    return (cell for cell in row.iter() if cell.tag in ("td", "th"))
-
-
-def _flatten(node: LexborNode, depth: int) -> str:
-    return " ".join("".join(_pieces(node, depth)).split())
 
 
 def _span(cell: LexborNode, name: str) -> int:
@@ -116,8 +105,8 @@ _WRITERS: Mapping[str, Callable[[LexborNode, int], str]] = {
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
-    found = decode_html(data) or decode_text(data)
-    yield DocumentPage(number=1, text=html_to_text(found.text), note=found.note)
+    text, note = decode_html(data)
+    yield DocumentPage(number=1, text=html_to_text(text), note=note)
 
 
 HTML = Format(
@@ -125,5 +114,4 @@ HTML = Format(
     label="HTML file",
     read=_read,
     is_text=True,
-    samples={"html": (b"<h1>Rates</h1><script>x()</script><p>rose</p>", "Rates\nrose")},
 )

@@ -5,9 +5,10 @@ to the size of a character: 20-point text has gaps within a term that separate t
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
+from typing import TypeAlias
 import unicodedata
 
 from copilot_admin.agent.documents.document import Word
@@ -20,16 +21,15 @@ MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
 MAX_ROW_GAP = 2.0  # heights of a line between rows of one table
 MAX_WRAPPED_LINES = 2  # lines of one cell in a row, between rows with several cells
 
+Box: TypeAlias = tuple[float, float, float, float]  # x0, top, x1, bottom
+
 
 @dataclass(slots=True)
 class Character:
     """A drawn character; `angle` is 0, 90, 180 or 270 degrees counter-clockwise, else -1."""
 
     text: str
-    x0: float
-    top: float
-    x1: float
-    bottom: float
+    box: Box
     size: float
     angle: int = 0
 
@@ -46,18 +46,16 @@ class _Segment:
 
     @property
     def text(self) -> str:
-        return " ".join(_in_reading_order([word.text for word in self.words]))
+        words = [word.text for word in self.words]
+        turned = sum(_is_right_to_left(word) for word in words)
+        return " ".join(words[::-1] if turned * 2 > len(words) else words)
 
     @property
     def middle(self) -> float:
         return (self.top + self.bottom) / 2
 
 
-@dataclass(slots=True)
-class _Line:
-    top: float
-    bottom: float
-    characters: list[Character] = field(default_factory=list)
+_Rows: TypeAlias = Sequence[Sequence[_Segment]]
 
 
 def reconstruct_text(characters: Iterable[Character]) -> tuple[str, list[Word]]:
@@ -70,46 +68,38 @@ def reconstruct_text(characters: Iterable[Character]) -> tuple[str, list[Word]]:
     unique = sorted(_remove_repeated(characters), key=lambda one: one.angle % 360)
     for angle, group in groupby(unique, key=lambda one: one.angle):
         if angle < 0:
-            text = "".join(one.text for one in group).strip()
-            texts.append(text)
+            texts.append("".join(one.text for one in group).strip())
             continue
-        turned = [_turn(one, angle) for one in group]
+        turned = [replace(one, box=_turn(one.box, angle)) for one in group]
         segments = [one for line in _split_lines(turned) for one in _split_segments(line)]
         texts.append(_order(segments))
-        words += [_turn_back(word, angle) for one in segments for word in one.words]
+        for word in (word for one in segments for word in one.words):
+            box = _turn((word.x0, word.top, word.x1, word.bottom), -angle % 360)
+            words.append(Word(word.text, *(round(value, 2) for value in box)))
     return "\n".join(filter(None, texts)), words
 
 
 def _remove_repeated(characters: Iterable[Character]) -> Iterator[Character]:
-    seen: dict[tuple[str, int, int], list[Character]] = {}
+    seen: dict[tuple[str, int, int], list[Box]] = {}
     for one in characters:
         reach = one.size * SAME_PLACE or 1
-        column, row = int(one.x0 / reach), int(one.top / reach)
-        places = [(one.text, column + dx, row + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
-        if not one.text.isspace() and any(
-            abs(other.x0 - one.x0) < reach and abs(other.top - one.top) < reach
-            for place in places
-            for other in seen.get(place, ())
-        ):
-            continue
-        seen.setdefault((one.text, column, row), []).append(one)
-        yield one
+        x, top, _, _ = one.box
+        column, row = int(x / reach), int(top / reach)
+        near = [
+            other
+            for dx in (-1, 0, 1)
+            for dy in (-1, 0, 1)
+            for other in seen.get((one.text, column + dx, row + dy), ())
+            if abs(other[0] - x) < reach and abs(other[1] - top) < reach
+        ]
+        if not near or one.text.isspace():
+            seen.setdefault((one.text, column, row), []).append(one.box)
+            yield one
 
 
-def _turn(one: Character, angle: int) -> Character:
-    """Return the character in a frame in which its text runs from left to right."""
-    x0, top, x1, bottom = _turn_box(one.x0, one.top, one.x1, one.bottom, angle)
-    return Character(one.text, x0, top, x1, bottom, one.size, angle)
-
-
-def _turn_back(word: Word, angle: int) -> Word:
-    back = {0: 0, 90: 270, 180: 180, 270: 90}[angle]
-    return Word(word.text, *_turn_box(word.x0, word.top, word.x1, word.bottom, back))
-
-
-def _turn_box(
-    x0: float, top: float, x1: float, bottom: float, angle: int
-) -> tuple[float, float, float, float]:
+def _turn(box: Box, angle: int) -> Box:
+    """Return a box in a frame in which text of this angle runs from left to right."""
+    x0, top, x1, bottom = box
     match angle:
         case 90:
             return -bottom, x0, -top, x1
@@ -118,25 +108,26 @@ def _turn_box(
         case 270:
             return top, -x1, bottom, -x0
         case _:
-            return x0, top, x1, bottom
+            return box
 
 
 def _split_lines(characters: Sequence[Character]) -> Iterator[list[Character]]:
     """Group characters whose heights overlap by half; super- and subscripts are in their line."""
-    lines: list[_Line] = []
-    for one in sorted(characters, key=lambda each: each.top + each.bottom):
-        height = one.bottom - one.top
-        for line in lines[-1:-3:-1]:
-            overlap = min(line.bottom, one.bottom) - max(line.top, one.top)
-            if overlap * 2 > min(height, line.bottom - line.top):
-                line.characters.append(one)
-                if height > line.bottom - line.top:
-                    line.top, line.bottom = one.top, one.bottom
+    lines: list[tuple[float, float, list[Character]]] = []
+    for one in sorted(characters, key=lambda each: each.box[1] + each.box[3]):
+        _, top, _, bottom = one.box
+        for index in range(len(lines) - 1, max(len(lines) - 3, -1), -1):
+            line_top, line_bottom, line = lines[index]
+            overlap = min(line_bottom, bottom) - max(line_top, top)
+            if overlap * 2 > min(bottom - top, line_bottom - line_top):
+                line.append(one)
+                if bottom - top > line_bottom - line_top:
+                    lines[index] = top, bottom, line
                 break
         else:
-            lines.append(_Line(one.top, one.bottom, [one]))
-    for line in lines:
-        yield sorted(line.characters, key=lambda each: each.x0)
+            lines.append((top, bottom, [one]))
+    for _, _, line in lines:
+        yield sorted(line, key=lambda each: each.box[0])
 
 
 def _split_segments(line: Sequence[Character]) -> Iterator[_Segment]:
@@ -147,7 +138,7 @@ def _split_segments(line: Sequence[Character]) -> Iterator[_Segment]:
         if one.text.isspace():
             is_after_blank = True
             continue
-        gap = (one.x0 - word[-1].x1) / (max(one.size, word[-1].size) or 1) if word else 0
+        gap = (one.box[0] - word[-1].box[2]) / (max(one.size, word[-1].size) or 1) if word else 0
         if word and (is_after_blank or gap > WORD_GAP):
             words.append(_make_word(word))
             word = []
@@ -157,46 +148,31 @@ def _split_segments(line: Sequence[Character]) -> Iterator[_Segment]:
         is_after_blank = False
         word.append(one)
     if word:
-        words.append(_make_word(word))
-    if words:
-        yield _make_segment(words)
+        yield _make_segment([*words, _make_word(word)])
 
 
 def _make_word(characters: Sequence[Character]) -> Word:
-    return Word(
-        _in_logical_order("".join(one.text for one in characters)),
-        min(one.x0 for one in characters),
-        min(one.top for one in characters),
-        max(one.x1 for one in characters),
-        max(one.bottom for one in characters),
-    )
+    x0, top, x1, bottom = zip(*(one.box for one in characters), strict=True)
+    text = _in_logical_order("".join(one.text for one in characters))
+    return Word(text, min(x0), min(top), max(x1), max(bottom))
 
 
 def _make_segment(words: list[Word]) -> _Segment:
-    return _Segment(
-        words,
-        words[0].x0,
-        min(word.top for word in words),
-        words[-1].x1,
-        max(word.bottom for word in words),
-    )
+    top, bottom = min(word.top for word in words), max(word.bottom for word in words)
+    return _Segment(words, words[0].x0, top, words[-1].x1, bottom)
 
 
 def _is_right_to_left(text: str) -> bool:
-    return any(unicodedata.bidirectional(one) in ("R", "AL") for one in text)
+    directions = map(unicodedata.bidirectional, text)
+    return not text.isascii() and any(one in ("R", "AL") for one in directions)
 
 
 def _in_logical_order(text: str) -> str:
     """Reverse Hebrew or Arabic text, which is drawn from right to left, but not its digits."""
-    if text.isascii() or not _is_right_to_left(text):
+    if not _is_right_to_left(text):
         return text
     runs = ["".join(run) for _, run in groupby(reversed(text), key=str.isdigit)]
     return "".join(run[::-1] if run.isdigit() else run for run in runs)
-
-
-def _in_reading_order(words: list[str]) -> list[str]:
-    turned = sum(_is_right_to_left(word) for word in words if not word.isascii())
-    return words[::-1] if turned * 2 > len(words) else words
 
 
 def _order(segments: Sequence[_Segment]) -> str:
@@ -222,7 +198,7 @@ def _order(segments: Sequence[_Segment]) -> str:
     before: Sequence[_Segment] = rows[0]
     for row, is_table in zip(rows, _find_table_rows(rows), strict=True):
         is_crossing = any(one.x0 < gutter < one.x1 for one in row)
-        if is_table != bool(table) or is_crossing or _is_apart(before[0], row[0]):
+        if is_table != bool(table) or is_crossing or _is_apart(before, row):
             end_band()
         before = row
         if is_table or is_crossing:
@@ -234,11 +210,22 @@ def _order(segments: Sequence[_Segment]) -> str:
     return "\n".join(parts)
 
 
-def _is_apart(above: _Segment, below: _Segment) -> bool:
-    return below.top - above.bottom > MAX_ROW_GAP * (above.bottom - above.top)
+def _group_rows(segments: Sequence[_Segment]) -> list[list[_Segment]]:
+    rows: list[list[_Segment]] = []
+    for one in sorted(segments, key=lambda each: each.middle):
+        last = rows[-1][0] if rows else None
+        if last and one.middle - last.middle < (last.bottom - last.top) / 2:
+            rows[-1].append(one)
+        else:
+            rows.append([one])
+    return [sorted(row, key=lambda each: each.x0) for row in rows]
 
 
-def _find_table_rows(rows: Sequence[Sequence[_Segment]]) -> list[bool]:
+def _is_apart(above: Sequence[_Segment], below: Sequence[_Segment]) -> bool:
+    return below[0].top - above[0].bottom > MAX_ROW_GAP * (above[0].bottom - above[0].top)
+
+
+def _find_table_rows(rows: _Rows) -> list[bool]:
     """Return the rows of tables that span both columns, if there are two in succession.
 
     After its label such a row has only short cells; a column of prose has a longer text.
@@ -254,39 +241,28 @@ def _find_table_rows(rows: Sequence[Sequence[_Segment]]) -> list[bool]:
 
 
 def _find_gutter(segments: Sequence[_Segment]) -> float | None:
-    """Return the x of a gap between two columns of prose, if there is one."""
-    if len(segments) < 2 * MIN_COLUMN_LINES:
-        return None
-    best: tuple[int, float] | None = None
-    edges = sorted({one.x0 for one in segments})
-    for x in edges:
-        gutter = x - 0.5
+    """Return the x of the gap between two columns of prose that the fewest lines cross, if any."""
+    best, fewest = None, len(segments) // 4 + 1
+    for gutter in sorted({one.x0 - 0.5 for one in segments}):
         left = [one for one in segments if one.x1 <= gutter]
         right = [one for one in segments if one.x0 >= gutter]
         crossing = len(segments) - len(left) - len(right)
-        if min(len(left), len(right)) < MIN_COLUMN_LINES or crossing * 4 > len(segments):
-            continue
-        if best is not None and crossing >= best[0]:
-            continue
-        if _is_prose(left) and _is_prose(right) and _overlap(left, right):
-            best = crossing, gutter
-    return best[1] if best else None
+        is_possible = crossing < fewest and min(len(left), len(right)) >= MIN_COLUMN_LINES
+        if is_possible and _are_columns(left, right):
+            best, fewest = gutter, crossing
+    return best
 
 
-def _is_prose(segments: Sequence[_Segment]) -> bool:
-    return median(len(one.words) for one in segments) >= MIN_PROSE_WORDS
+def _are_columns(*sides: Sequence[_Segment]) -> bool:
+    """Return true if both sides are prose, and most of one is next to the other."""
+    is_prose = all(median(len(one.words) for one in side) >= MIN_PROSE_WORDS for side in sides)
+    tops = [min(one.top for one in side) for side in sides]
+    bottoms = [max(one.bottom for one in side) for side in sides]
+    height = min(bottom - top for top, bottom in zip(tops, bottoms, strict=True))
+    return is_prose and min(bottoms) - max(tops) > height / 2
 
 
-def _overlap(left: Sequence[_Segment], right: Sequence[_Segment]) -> bool:
-    top = max(min(one.top for one in side) for side in (left, right))
-    bottom = min(max(one.bottom for one in side) for side in (left, right))
-    height = min(
-        max(one.bottom for one in side) - min(one.top for one in side) for side in (left, right)
-    )
-    return bottom - top > height / 2
-
-
-def _write_rows(rows: Sequence[Sequence[_Segment]]) -> str:
+def _write_rows(rows: _Rows) -> str:
     lines: list[str] = []
     index = 0
     while index < len(rows):
@@ -299,22 +275,11 @@ def _write_rows(rows: Sequence[Sequence[_Segment]]) -> str:
     return "\n".join(lines)
 
 
-def _group_rows(segments: Sequence[_Segment]) -> list[list[_Segment]]:
-    rows: list[list[_Segment]] = []
-    for one in sorted(segments, key=lambda each: each.middle):
-        last = rows[-1][0] if rows else None
-        if last and one.middle - last.middle < (last.bottom - last.top) / 2:
-            rows[-1].append(one)
-        else:
-            rows.append([one])
-    return [sorted(row, key=lambda each: each.x0) for row in rows]
-
-
-def _find_table_end(rows: Sequence[Sequence[_Segment]], start: int) -> int:
+def _find_table_end(rows: _Rows, start: int) -> int:
     """Return the index behind the last row of a table that begins at a row, or `start`."""
     end = start
     for index in range(start, len(rows)):
-        if index > start and _is_apart(rows[index - 1][0], rows[index][0]):
+        if index > start and _is_apart(rows[index - 1], rows[index]):
             break
         if len(rows[index]) > 1:
             end = index + 1
@@ -323,35 +288,28 @@ def _find_table_end(rows: Sequence[Sequence[_Segment]], start: int) -> int:
     return end
 
 
-def _write_table(rows: Sequence[Sequence[_Segment]]) -> list[str]:
+def _write_table(rows: _Rows) -> list[str]:
     columns: list[tuple[float, float]] = []
     cells = [one for row in rows for one in row]
     for one in sorted(cells, key=lambda each: each.x1 - each.x0):
-        touched = [index for index, column in enumerate(columns) if _touches(one, column)]
-        if not touched:
-            columns.append((one.x0, one.x1))
-        elif len(touched) == 1:
-            x0, x1 = columns[touched[0]]
-            wider = min(x0, one.x0), max(x1, one.x1)
-            others = [column for column in columns if column != (x0, x1)]
-            if not any(wider[0] < other[1] and other[0] < wider[1] for other in others):
-                columns[touched[0]] = wider
+        touched = [column for column in columns if _touch((one.x0, one.x1), column)]
+        others = [column for column in columns if column not in touched]
+        wider = min([one.x0, *(x for x, _ in touched)]), max([one.x1, *(x for _, x in touched)])
+        if len(touched) <= 1 and not any(_touch(wider, other) for other in others):
+            columns = [*others, wider]
     columns.sort()
     lines = []
     for row in rows:
         texts = [""] * len(columns)
         for one in row:
-            touched = [index for index, column in enumerate(columns) if _touches(one, column)]
-            place = touched[0] if touched else _nearest(one, columns)
+            middle = (one.x0 + one.x1) / 2
+            distances = [abs(sum(column) / 2 - middle) for column in columns]
+            touched = [column for column in columns if _touch((one.x0, one.x1), column)]
+            place = columns.index(touched[0]) if touched else distances.index(min(distances))
             texts[place] = f"{texts[place]} {one.text}".strip()
         lines.append(" | ".join(texts))
     return lines
 
 
-def _touches(one: _Segment, column: tuple[float, float]) -> bool:
-    return one.x0 < column[1] and column[0] < one.x1
-
-
-def _nearest(one: _Segment, columns: Sequence[tuple[float, float]]) -> int:
-    middle = (one.x0 + one.x1) / 2
-    return min(range(len(columns)), key=lambda index: abs(sum(columns[index]) / 2 - middle))
+def _touch(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]

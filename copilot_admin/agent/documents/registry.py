@@ -10,15 +10,12 @@ import time
 
 from copilot_admin.agent.documents.detection import detect_content_type
 from copilot_admin.agent.documents.document import (
-    Document,
     DocumentPage,
     Format,
     LeftOut,
     Part,
     UnreadableFile,
-    build_document,
     describe_cut,
-    describe_first,
 )
 from copilot_admin.agent.documents.email import RTF, read_email
 from copilot_admin.agent.documents.html import HTML
@@ -36,23 +33,19 @@ MAX_NAME_LENGTH = 100  # of a sheet
 MAX_NESTING = 2  # messages attached to messages
 
 
-def _read_eml(data: bytes) -> Iterator[DocumentPage]:
-    return _read_message(data, depth=0)
-
-
-def _read_message(data: bytes, *, depth: int) -> Iterator[DocumentPage]:
-    def read_attachment(attached: bytes, name: str, _type: str) -> Iterator[DocumentPage]:
+def _read_message(data: bytes, *, depth: int = 0) -> Iterator[DocumentPage]:
+    def read_attachment(attached: bytes, name: str) -> Iterator[DocumentPage]:
         kind = detect_data_type(attached, name=name)
-        if kind == "eml":
-            if depth >= MAX_NESTING:
-                raise UnreadableFile("It lies too deep in other messages. Attach it by itself.")
-            return _read_message(attached, depth=depth + 1)
-        return _get_format(kind).read(attached)
+        if kind != "eml":
+            return _get_format(kind).read(attached)
+        if depth >= MAX_NESTING:
+            raise UnreadableFile("It lies too deep in other messages. Attach it by itself.")
+        return _read_message(attached, depth=depth + 1)
 
     return read_email(data, read_attachment)
 
 
-EMAIL = Format(data_types=("eml",), label="e-mail", read=_read_eml, is_text=True)
+EMAIL = Format(data_types=("eml",), label="e-mail", read=_read_message, is_text=True)
 FORMATS: tuple[Format, ...] = (PDF, WORD, SPREADSHEET, SLIDES, HTML, TEXT, EMAIL, RTF)
 
 
@@ -84,38 +77,31 @@ def detect_data_type(data: bytes, *, declared: str = "", name: str = "") -> str:
     return detect_content_type(data, text_types=text_types)
 
 
-def read_document(data: bytes, *, data_type: str, name: str) -> Document:
-    """Read a file in this process; the server reads files in worker processes.
-
-    Raises:
-        UnreadableFile: Its kind is not supported, or it is locked, empty or too large.
-    """
-    return build_document(list(parts_of(data, data_type=data_type, name=name)), name=name)
-
-
 def parts_of(
     data: bytes, *, data_type: str, name: str = "", pictures: bool = False
 ) -> Iterator[Part]:
     """Yield a file's pages, recognised by content; an error after some text truncates the file.
 
     Raises:
-        UnreadableFile: See `read_document`.
+        UnreadableFile: Its kind is not supported, or it is locked, empty or too large.
     """
     form = _get_format(detect_data_type(data, declared=data_type, name=name))
     read = (form.read_with_pictures if pictures else None) or form.read
-    count, last, has_content = 0, None, False
+    count, noun, has_content = 0, "page", False
     try:
         for part in _within_limits(read(data)):
             if isinstance(part, DocumentPage):
-                count, last = count + 1, part
+                count, noun = count + 1, part.noun
                 has_content = has_content or bool(part.text.strip() or part.note)
             yield part
-    except (ValueError, OSError, KeyError, TypeError, AttributeError, IndexError) as error:
-        if last is None or not has_content:
+    except (UnreadableFile, MemoryError):
+        raise
+    except Exception as error:  # libraries raise anything for a damaged file
+        if not has_content:
             raise UnreadableFile(
                 f"It is no {form.label}, or it is damaged. Attach it again."
             ) from error
-        yield describe_cut(count, last, "is damaged")
+        yield describe_cut(count, noun, ": what follows is damaged")
     if not has_content:
         raise UnreadableFile(f"It holds no text. {form.no_text}".rstrip())
 
@@ -138,5 +124,5 @@ def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
             return
         if count >= MAX_PAGES or time.process_time() >= end:
             if next(pages, None) is not None:
-                yield LeftOut(f"[{describe_first(count, page)}; the file has more]")
+                yield describe_cut(count, page.noun, "; the file has more")
             return

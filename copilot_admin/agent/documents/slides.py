@@ -3,25 +3,18 @@
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Any
-import zipfile
 
-from copilot_admin.agent.documents.document import DocumentPage, Format, PageNoun
-from copilot_admin.agent.documents.office import check_unlocked, open_archive
+from copilot_admin.agent.documents.document import DocumentPage, Format
+from copilot_admin.agent.documents.office import open_archive
 
 MAX_DEPTH = 10  # of nested groups
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
     from pptx import Presentation  # 9 MB that the server needn't load
-    from pptx.exc import PackageNotFoundError
 
-    check_unlocked(data)
     open_archive(data).close()
-    try:
-        slides = Presentation(BytesIO(data)).slides
-    except (PackageNotFoundError, zipfile.BadZipFile, KeyError, SyntaxError) as error:
-        raise ValueError("no presentation") from error
-    for number, slide in enumerate(slides, start=1):
+    for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
         notes: list[str] = []
         parts = list(_read_shapes(slide.shapes, notes, depth=0))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
@@ -37,12 +30,14 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
 def _read_shapes(shapes: Iterable[Any], notes: list[str], *, depth: int) -> Iterator[str]:
     from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-    for shape in sorted(shapes, key=_position):
+    for shape in sorted(shapes, key=lambda one: (one.top or 0, one.left or 0)):
         if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
             if depth < MAX_DEPTH:
                 yield from _read_shapes(shape.shapes, notes, depth=depth + 1)
         elif getattr(shape, "has_table", False):
-            yield from _read_table(shape.table)
+            for row in shape.table.rows:
+                texts = ("" if cell.is_spanned else cell.text for cell in row.cells)
+                yield " | ".join(" ".join(text.split()) for text in texts)
         elif getattr(shape, "has_chart", False):
             yield from _read_chart(shape.chart)
         elif shape.has_text_frame:
@@ -51,31 +46,16 @@ def _read_shapes(shapes: Iterable[Any], notes: list[str], *, depth: int) -> Iter
             notes.append("pictures were not read")
 
 
-def _position(shape: Any) -> tuple[int, int]:
-    return shape.top or 0, shape.left or 0
-
-
-def _read_table(table: Any) -> Iterator[str]:
-    for row in table.rows:
-        yield " | ".join(
-            "" if cell.is_spanned else " ".join(cell.text.split()) for cell in row.cells
-        )
-
-
 def _read_chart(chart: Any) -> Iterator[str]:
     title = chart.chart_title.text_frame.text if chart.has_title else ""
     yield f"[chart] {title}".rstrip()
     for plot in chart.plots:
-        categories = [str(one) for one in plot.categories]
-        yield " | ".join(("", *categories))
+        yield " | ".join(("", *map(str, plot.categories)))
         for series in plot.series:
             values = ("" if value is None else f"{value:g}" for value in series.values)
             yield " | ".join((series.name or "", *values))
 
 
 SLIDES = Format(
-    data_types=("pptx", "pptm", "ppsx"),
-    label="presentation",
-    read=_read,
-    page_word=PageNoun.PAGE,
+    data_types=("pptx", "pptm", "ppsx"), label="presentation", read=_read, page_word="page"
 )

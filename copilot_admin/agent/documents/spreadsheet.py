@@ -5,21 +5,19 @@ A formula without a stored value remains a formula, since nothing is calculated 
 
 from collections.abc import Iterable, Iterator, Sequence
 import csv
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO, StringIO
 from itertools import repeat
 import re
 from typing import Any
-import zipfile
 
-from lxml import etree
 import xlrd
 from xlrd.formula import colname
 
-from copilot_admin.agent.documents.document import DocumentPage, Format, PageNoun, UnreadableFile
+from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
 from copilot_admin.agent.documents.number_formats import write_cell
-from copilot_admin.agent.documents.office import check_unlocked, open_archive, read_xml
+from copilot_admin.agent.documents.office import open_archive, read_xml
 
 MAX_CELLS = 200_000  # of a file; openpyxl reads 100,000 in a second
 MAX_ROWS = 20_000  # of a sheet
@@ -28,13 +26,6 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
-_DAMAGED = (
-    zipfile.BadZipFile,
-    etree.XMLSyntaxError,
-    xlrd.XLRDError,
-    KeyError,
-    IndexError,
-)
 
 
 @dataclass(slots=True)
@@ -43,23 +34,17 @@ class _Sheet:
 
     name: str
     rows: Iterable[Sequence[str]]
-    is_hidden: bool = False
+    is_hidden: bool
     n_rows: int = 0  # in total, if the file declares it
-    notes: list[str] = field(default_factory=list)
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
-    check_unlocked(data)
     left = MAX_CELLS
-    try:
-        for number, sheet in enumerate(_open(data), start=1):
-            text, count = _write(sheet, left)
-            left -= count
-            notes = "; ".join(sheet.notes)
-            note = f"[sheet {sheet.name[:100]}: {notes}]" if notes else ""
-            yield DocumentPage(number=number, name=sheet.name, text=text, note=note, noun="sheet")
-    except _DAMAGED as error:
-        raise ValueError("a damaged workbook") from error
+    for number, sheet in enumerate(_open(data), start=1):
+        text, count, notes = _write(sheet, left)
+        left -= count
+        note = f"[sheet {sheet.name[:100]}: {'; '.join(notes)}]" if notes else ""
+        yield DocumentPage(number=number, name=sheet.name, text=text, note=note, noun="sheet")
 
 
 def _open(data: bytes) -> Iterator[_Sheet]:
@@ -81,74 +66,63 @@ def _open(data: bytes) -> Iterator[_Sheet]:
     return _open_xlsx(data, has_formulas=has_formulas, is_uncalculated=is_uncalculated)
 
 
-def _write(sheet: _Sheet, left: int) -> tuple[str, int]:
-    """Return the rows that fit as text, and the number of their cells."""
+def _write(sheet: _Sheet, left: int) -> tuple[str, int, list[str]]:
+    """Return the rows that fit as text, the number of their cells, and notes on the others."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    cells = index = columns = 0
-    is_blank, is_cut = True, False
-    for index, row in enumerate(sheet.rows, start=1):
+    notes = ["it is hidden"] if sheet.is_hidden else []
+    cells = columns = 0
+    is_after_blank = True
+    for index, row in enumerate(sheet.rows):
         width = max((place for place, cell in enumerate(row, start=1) if cell), default=0)
         if width == 0:
-            if not is_blank:
-                text.write("\n")
-            is_blank = True
+            text.write("" if is_after_blank else "\n")
+            is_after_blank = True
             continue
-        if index > MAX_ROWS or cells + width > left:
-            is_cut, index = True, index - 1
+        if index >= MAX_ROWS or cells + width > left:
+            size = f" of {sheet.n_rows:,}" if sheet.n_rows else ""
+            last = colname(max(columns, 1) - 1)
+            notes.append(f"only rows 1 to {index:,}{size} were read, columns A to {last}")
             break
-        is_blank = False
+        is_after_blank = False
         columns = max(columns, width)
         cells += width
         writer.writerow(row[: min(width, MAX_COLUMNS)])
-    if sheet.is_hidden:
-        sheet.notes.append("it is hidden")
-    if is_cut:
-        size = f" of {sheet.n_rows:,}" if sheet.n_rows else ""
-        sheet.notes.append(
-            f"only rows 1 to {index:,}{size} were read, columns A to {colname(max(columns, 1) - 1)}"
-        )
     if columns > MAX_COLUMNS:
-        sheet.notes.append(f"only the first {MAX_COLUMNS:,} of {columns:,} columns were read")
-    return text.getvalue().strip("\n"), cells
+        notes.append(f"only the first {MAX_COLUMNS:,} of {columns:,} columns were read")
+    return text.getvalue().strip("\n"), cells, notes
 
 
 def _open_xlsx(data: bytes, *, has_formulas: bool, is_uncalculated: bool) -> Iterator[_Sheet]:
     import openpyxl  # 25 MB with numpy, which the server needn't load
 
-    values = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
-    formulas = (
-        openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=False)
-        if has_formulas
-        else None
-    )
+    def load(*, data_only: bool) -> Any:
+        return openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=data_only)
+
+    values = load(data_only=True)
+    formulas = load(data_only=False) if has_formulas else None
     for sheet in values.worksheets:
         n_rows = sheet.max_row or 0
-        sheet.reset_dimensions()  # sizes that files declare are often wrong
-        other: Iterable[Sequence[Any]] = repeat(())
-        if formulas is not None:
-            other_sheet = formulas[sheet.title]
-            other_sheet.reset_dimensions()
-            other = other_sheet.iter_rows()
-        yield _Sheet(
-            name=sheet.title,
-            rows=_rows_of_xlsx(sheet.iter_rows(), other, is_uncalculated=is_uncalculated),
-            is_hidden=sheet.sheet_state != "visible",
-            n_rows=n_rows,
-        )
+        others = [sheet] if formulas is None else [sheet, formulas[sheet.title]]
+        for one in others:
+            one.reset_dimensions()  # sizes that files declare are often wrong
+        cells = [one.iter_rows() for one in others]
+        rows = _rows_of_xlsx(*cells, is_uncalculated=is_uncalculated)
+        yield _Sheet(sheet.title, rows, sheet.sheet_state != "visible", n_rows)
 
 
 def _rows_of_xlsx(
-    values: Iterable[Sequence[Any]], formulas: Iterable[Sequence[Any]], *, is_uncalculated: bool
+    values: Iterable[Sequence[Any]],
+    formulas: Iterable[Sequence[Any]] = repeat(()),
+    *,
+    is_uncalculated: bool,
 ) -> Iterator[list[str]]:
     for row, others in zip(values, formulas, strict=False):
         cells = [write_cell(cell.value, getattr(cell, "number_format", "General")) for cell in row]
-        for place, other in enumerate(others):
-            if other.data_type != "f" or place >= len(cells):
-                continue
-            if not cells[place] or (is_uncalculated and row[place].value == 0):
-                formula = getattr(other.value, "text", other.value)  # of an array formula
-                cells[place] = str(formula)
+        for place, other in enumerate(others[: len(cells)]):
+            is_missing = not cells[place] or (is_uncalculated and row[place].value == 0)
+            if other.data_type == "f" and is_missing:
+                cells[place] = str(getattr(other.value, "text", other.value))  # of an array formula
         yield cells
 
 
@@ -157,24 +131,14 @@ def _open_xls(data: bytes) -> Iterator[_Sheet]:
         book = xlrd.open_workbook(file_contents=data, formatting_info=True, on_demand=True)
     except xlrd.XLRDError as error:
         if "encrypt" in str(error).lower():
-            raise UnreadableFile(
-                "The workbook is locked with a password. Attach one without."
-            ) from error
+            locked = "The workbook is locked with a password. Attach one without."
+            raise UnreadableFile(locked) from error
         raise
     for index in range(book.nsheets):
         sheet = book.sheet_by_index(index)
-        yield _Sheet(
-            name=sheet.name,
-            rows=_rows_of_xls(book, sheet),
-            is_hidden=sheet.visibility != 0,
-            n_rows=sheet.nrows,
-        )
+        rows = ([_write_xls_cell(book, one) for one in row] for row in sheet.get_rows())
+        yield _Sheet(sheet.name, rows, sheet.visibility != 0, sheet.nrows)
         book.unload_sheet(index)
-
-
-def _rows_of_xls(book: Any, sheet: Any) -> Iterator[list[str]]:
-    for index in range(sheet.nrows):
-        yield [_write_xls_cell(book, cell) for cell in sheet.row(index)]
 
 
 @cache
@@ -194,20 +158,18 @@ def _write_xls_cell(book: Any, cell: Any) -> str:
             style = book.xf_list[cell.xf_index] if cell.xf_index is not None else None
             form = book.format_map.get(style.format_key) if style else None
             code = form.format_str if form else "General"
-            if _is_date_format(code):
-                try:
-                    value = xlrd.xldate_as_datetime(cell.value, book.datemode)
-                except (ValueError, OverflowError):
-                    return write_cell(cell.value, "General")
-                return write_cell(value.time() if cell.value < 1 else value, code)
-            return write_cell(cell.value, code)
+            if not _is_date_format(code):
+                return write_cell(cell.value, code)
+            try:
+                value = xlrd.xldate_as_datetime(cell.value, book.datemode)
+            except (ValueError, OverflowError):
+                return write_cell(cell.value, "General")
+            return write_cell(value.time() if cell.value < 1 else value, code)
         case _:
             return str(cell.value)
 
 
 def _open_ods(root: Any) -> Iterator[_Sheet]:
-    if root is None:
-        raise ValueError("no spreadsheet")
     hidden = {
         style.get(f"{_STYLE}name")
         for style in root.iter(f"{_STYLE}style")
@@ -215,11 +177,8 @@ def _open_ods(root: Any) -> Iterator[_Sheet]:
         if one.get(f"{_TABLE}display") == "false"
     }
     for table in root.iter(f"{_TABLE}table"):
-        yield _Sheet(
-            name=table.get(f"{_TABLE}name", ""),
-            rows=_rows_of_ods(table),
-            is_hidden=table.get(f"{_TABLE}style-name") in hidden,
-        )
+        is_hidden = table.get(f"{_TABLE}style-name") in hidden
+        yield _Sheet(table.get(f"{_TABLE}name", ""), _rows_of_ods(table), is_hidden)
 
 
 def _rows_of_ods(table: Any) -> Iterator[list[str]]:
@@ -251,6 +210,6 @@ SPREADSHEET = Format(
     data_types=("xlsx", "xls", "xlsm", "xltx", "ods"),
     label="spreadsheet",
     read=_read,
-    page_word=PageNoun.SHEET,
+    page_word="sheet",
     too_much="Delete cells that stand far away from the rest, or attach a part of it, or CSV.",
 )

@@ -2,7 +2,6 @@
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator
-from dataclasses import dataclass
 import re
 
 from charset_normalizer import from_bytes
@@ -10,17 +9,16 @@ from charset_normalizer import from_bytes
 from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
 
 # Longer marks first: that of UTF-32 begins with that of UTF-16.
-_BYTE_ORDER_MARKS = (
-    (BOM_UTF32_LE, "utf-32"),
-    (BOM_UTF32_BE, "utf-32"),
-    (BOM_UTF16_LE, "utf-16"),
-    (BOM_UTF16_BE, "utf-16"),
-)
+_BYTE_ORDER_MARKS = {
+    BOM_UTF32_LE: "utf-32",
+    BOM_UTF32_BE: "utf-32",
+    BOM_UTF16_LE: "utf-16",
+    BOM_UTF16_BE: "utf-16",
+}
 _WINDOWS = ("cp1252", "cp1250", "cp1254")  # of text in Latin letters
 MIN_HIGH_BYTES = 4  # fewer don't distinguish encodings
 SAMPLE_BYTES = 64 * 1024  # guessing from them needs up to 40 ms
 MAX_DAMAGED_SHARE = 0.02  # of the characters; binary data has about a tenth
-_DECLARATION_BYTES = 2048  # in which HTML declares its encoding
 _DECLARED = re.compile(rb"charset=[\"']?([A-Za-z0-9_.:-]{2,30})", re.IGNORECASE)
 _HIGH_LINES = re.compile(rb"[^\n]{0,200}[\x80-\xff][^\n]{0,200}")
 _HIGH = re.compile(rb"[\x80-\xff]")
@@ -31,93 +29,73 @@ DAMAGED = "[{count} characters could not be read and stand as \ufffd]"
 UNKNOWN = "The encoding of its text is not known. Save it as UTF-8 and attach it again."
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedText:
-    """The text of some bytes; `note` warns of possible errors in it, or is empty."""
-
-    text: str
-    note: str = ""
-
-
-def decode_text(data: bytes) -> DecodedText:
-    """Decode bytes.
+def decode_text(data: bytes) -> tuple[str, str]:
+    """Return the text of some bytes, and a note on possible errors in it.
 
     Raises:
         UnreadableFile: They are in an unknown encoding.
         ValueError: They are not text.
     """
     data = data.removeprefix(BOM_UTF8)  # some programs prepend it to other encodings
-    if encoding := _find_wide_encoding(data):
+    if encoding := _find_marked_encoding(data):
         return _decode(data, encoding)
     if b"\0" in data:
         raise ValueError("binary")
     try:
-        return DecodedText(data.decode())
+        return data.decode(), ""
     except UnicodeDecodeError:
         sample = b"\n".join(_HIGH_LINES.findall(data))[:SAMPLE_BYTES]
-    if sample.decode(errors="replace").count("\ufffd") * 10 < len(_HIGH.findall(sample)):
+    high_bytes = len(_HIGH.findall(sample))
+    if sample.decode(errors="replace").count("\ufffd") * 10 < high_bytes:
         return _decode(data, "utf-8")  # with a few broken characters
-    encoding = _guess_encoding(sample)
+    encoding = _guess_encoding(sample) if high_bytes >= MIN_HIGH_BYTES else "cp1252"
     readings = {sample.decode(one, "replace") for one in (encoding, *_WINDOWS)}
     return _decode(data, encoding, GUESSED.format(encoding=encoding) if len(readings) > 1 else "")
 
 
-def decode_html(data: bytes) -> DecodedText | None:
-    """Decode a page in the encoding that it declares; None without a valid declaration."""
-    found = _DECLARED.search(data[:_DECLARATION_BYTES])
-    if found is None or _find_wide_encoding(data):
-        return None
-    try:
-        return DecodedText(data.decode(found[1].decode("ascii")))
-    except (LookupError, UnicodeDecodeError):
-        return None
+def decode_html(data: bytes) -> tuple[str, str]:
+    """Return the text of a page in the encoding that it declares, and a note."""
+    found = _DECLARED.search(data[:2048])
+    if found and not _find_marked_encoding(data):
+        try:
+            return data.decode(found[1].decode("ascii")), ""
+        except (LookupError, UnicodeDecodeError):
+            pass
+    return decode_text(data)
 
 
 def is_probably_text(data: bytes) -> bool:
     """Return true if bytes appear to be text, in one encoding or another."""
-    return bool(_find_wide_encoding(data)) or not _CONTROLS.search(data)
+    return bool(_find_marked_encoding(data)) or not _CONTROLS.search(data)
 
 
-def _find_wide_encoding(data: bytes) -> str:
-    """Return UTF-16 or UTF-32 by its mark, UTF-16 by the zeros of plain letters, or ""."""
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return encoding
-    head = data[:SAMPLE_BYTES]
-    first, second = head[::2].count(0), head[1::2].count(0)
-    if len(data) % 2 or max(first, second) * 4 < len(head) or min(first, second):
-        return ""
-    return "utf-16-be" if first else "utf-16-le" if second else ""
+def _find_marked_encoding(data: bytes) -> str:
+    marks = _BYTE_ORDER_MARKS.items()
+    return next((encoding for mark, encoding in marks if data.startswith(mark)), "")
 
 
 def _guess_encoding(sample: bytes) -> str:
-    high_bytes = len(_HIGH.findall(sample))
-    if high_bytes < MIN_HIGH_BYTES:
-        return _WINDOWS[0]
-    is_latin = high_bytes * 2 <= len(_LETTERS.findall(sample))
+    is_latin = len(_HIGH.findall(sample)) * 2 <= len(_LETTERS.findall(sample))
     matches = list(from_bytes(sample, cp_isolation=list(_WINDOWS))) if is_latin else []
     matches = matches or list(from_bytes(sample))
     if not matches:
         raise UnreadableFile(UNKNOWN)
-    best = min(
-        matches,
-        key=lambda one: (one.chaos, -one.coherence, _WINDOWS[0] not in one.could_be_from_charset),
-    )
+    best = min(matches, key=lambda one: (one.chaos, -one.coherence, one.encoding != "cp1252"))
     return best.encoding
 
 
-def _decode(data: bytes, encoding: str, note: str = "") -> DecodedText:
+def _decode(data: bytes, encoding: str, note: str = "") -> tuple[str, str]:
     text = data.decode(encoding, "replace")
     damaged = text.count("\ufffd")
     if damaged > max(MAX_DAMAGED_SHARE * len(text), 1):
         raise UnreadableFile(UNKNOWN)
     notes = (note, DAMAGED.format(count=damaged) if damaged else "")
-    return DecodedText(text, " ".join(filter(None, notes)))
+    return text, " ".join(filter(None, notes))
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
-    found = decode_text(data)
-    yield DocumentPage(number=1, text=found.text, note=found.note)
+    text, note = decode_text(data)
+    yield DocumentPage(number=1, text=text, note=note)
 
 
 TEXT = Format(
@@ -128,9 +106,4 @@ TEXT = Format(
     label="text file",
     read=_read,
     is_text=True,
-    samples={
-        "csv": (b"\xef\xbb\xbfday,price\nMon,1", "day,price\nMon,1"),
-        "txt": ("Käse".encode(), "Käse"),
-        "md": ("# Käse".encode("utf-16"), "# Käse"),
-    },
 )

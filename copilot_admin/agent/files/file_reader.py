@@ -43,9 +43,9 @@ _TOO_MUCH = {  # advice for the kind of file follows
     FailureReason.MEMORY: "It takes more memory to read than one file may. ",
 }
 _WHY_CUT = {  # reasons for unread pages
-    FailureReason.TIME: "takes longer to read than one file may",
-    FailureReason.MEMORY: "takes more memory to read than one file may",
-    FailureReason.DAMAGE: "is damaged",
+    FailureReason.TIME: ": what follows takes longer to read than one file may",
+    FailureReason.MEMORY: ": what follows takes more memory to read than one file may",
+    FailureReason.DAMAGE: ": what follows is damaged",
 }
 SMALLER = "Scale it down, or save it again."
 
@@ -222,7 +222,7 @@ async def _reply(order: JsonObject, body: FileBody, *, too_much: str) -> FileRep
     except TaskFailed as error:
         why = _WHY_CUT.get(error.reason)
         if why and any(page.text.strip() for page in reply.pages):
-            reply.left_out = describe_cut(len(reply.pages), reply.pages[-1], why)
+            reply.left_out = describe_cut(len(reply.pages), reply.pages[-1].noun, why)
         elif error.reason in _TOO_MUCH:
             raise UnreadableFile(_TOO_MUCH[error.reason] + too_much) from error
         else:

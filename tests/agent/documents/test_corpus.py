@@ -3,9 +3,8 @@
 import pytest
 
 from copilot_admin.agent.documents.document import UnreadableFile
-from copilot_admin.agent.documents.registry import read_document
 from tests.agent.documents.corpus import CASES
-from tests.agent.documents.corpus.case import Case
+from tests.agent.documents.corpus.case import Case, read_document
 
 READABLE = [case for case in CASES if not case.error]
 BROKEN = [case for case in CASES if case.error]
@@ -29,11 +28,11 @@ def check(case: Case, text: str) -> None:
 
 @pytest.mark.parametrize("case", READABLE, ids=name_of)
 def test_a_document_is_read(case: Case) -> None:
-    check(case, read_document(case.build(), data_type=case.data_type, name="file").text)
+    check(case, read_document(case.build(), data_type=case.data_type).text)
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=name_of)
 def test_a_document_that_cannot_be_read_says_why(case: Case) -> None:
     with pytest.raises(UnreadableFile) as error:
-        read_document(case.build(), data_type=case.data_type, name="file")
+        read_document(case.build(), data_type=case.data_type)
     assert case.error in error.value.public

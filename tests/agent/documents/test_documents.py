@@ -16,8 +16,9 @@ from copilot_admin.agent.documents.document import (
     UnreadableFile,
     build_document,
 )
-from copilot_admin.agent.documents.registry import FORMATS, format_of, read_document
+from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.agent.files.quotes import find_quotes, page_of
+from tests.agent.documents.corpus.case import read_document
 from tests.agent.documents.corpus.pdf import bold_twice, changed, draw, landscape, scan
 from tests.agent.documents.corpus.spreadsheets import write_xlsx
 from tests.agent.files.hostile_files import docx_with
@@ -32,14 +33,6 @@ def read_error(kind: str, data: bytes) -> str:
     with pytest.raises(UnreadableFile) as error:
         read(kind, data)
     return error.value.public
-
-
-SAMPLES = [(kind, *sample) for one in FORMATS for kind, sample in one.samples.items()]
-
-
-@pytest.mark.parametrize(("kind", "data", "text"), SAMPLES)
-def test_the_sample_of_a_type_is_read(kind: str, data: bytes, text: str) -> None:
-    assert read(kind, data).text == text
 
 
 def test_tables_in_tables_and_content_controls_are_read() -> None:

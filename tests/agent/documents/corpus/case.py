@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from copilot_admin.agent.documents.document import Document, build_document
+from copilot_admin.agent.documents.registry import parts_of
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -27,3 +30,8 @@ class Case:
 def libreoffice(name: str) -> Callable[[], bytes]:
     """Return a reader of a file that LibreOffice made of one of these documents."""
     return (Path(__file__).parent / "files" / name).read_bytes
+
+
+def read_document(data: bytes, *, data_type: str, name: str = "file") -> Document:
+    """Read a file in this process."""
+    return build_document(list(parts_of(data, data_type=data_type, name=name)), name=name)
