@@ -17,7 +17,6 @@ from django.core.files.storage import default_storage
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.fetching.egress import Egress, FetchFailed
 from copilot_admin.agent.files import file_reader
-from copilot_admin.agent.files.pictures import TooManyPixels
 from copilot_admin.errors import ConfigurationError
 
 MAX_BYTES = 1024 * 1024
@@ -38,17 +37,8 @@ def harmless_png(data: bytes) -> bytes:
         )
     try:
         return asyncio.run(file_reader.harmless_png(data))
-    except TooManyPixels as error:
-        raise ConfigurationError(
-            f"The image has {error.width} by {error.height} pixels. The limit is 4 million in all. "
-            "Scale it down, 512 by 512 is plenty."
-        ) from error
     except UnreadableFile as error:
-        if error.public == file_reader.BUSY:
-            raise ConfigurationError(error.public) from error
-        raise ConfigurationError(
-            "This file is not a usable image. Choose a PNG, JPEG or WebP file."
-        ) from error
+        raise ConfigurationError(error.public) from error
 
 
 def random_name() -> str:

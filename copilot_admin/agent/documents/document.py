@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from copilot_admin.errors import CopilotError
 
@@ -13,8 +13,7 @@ class UnreadableFile(CopilotError):
     """A file can't be read; the text has the reason and the remedy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A unit of text on a page and its box, in points from the upper left corner."""
 
     text: str

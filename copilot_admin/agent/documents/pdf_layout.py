@@ -74,7 +74,7 @@ def reconstruct_text(characters: Iterable[Character]) -> tuple[str, list[Word]]:
         segments = [one for line in _split_lines(turned) for one in _split_segments(line)]
         texts.append(_order(segments))
         for word in (word for one in segments for word in one.words):
-            box = _turn((word.x0, word.top, word.x1, word.bottom), -angle % 360)
+            box = _turn(word[1:], -angle % 360)
             words.append(Word(word.text, *(round(value, 2) for value in box)))
     return "\n".join(filter(None, texts)), words
 

@@ -24,6 +24,7 @@ from copilot_admin.agent.documents.slides import SLIDES
 from copilot_admin.agent.documents.spreadsheet import SPREADSHEET
 from copilot_admin.agent.documents.text_encodings import TEXT
 from copilot_admin.agent.documents.word import WORD
+from protocol.json import clean_text
 
 MAX_PAGES = 300
 MAX_SECONDS = 10.0  # of CPU, of one file; pages read until then are returned
@@ -114,7 +115,9 @@ def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
         is_placed = len(page.words) <= words and len(page.text) <= characters
         placed = page.words if is_placed else ()
         name, text = page.name[:MAX_NAME_LENGTH], page.text[:characters]
-        yield replace(page, name=name, text=text, words=placed)
+        cleaned = {"name": name, "text": text, "note": page.note}
+        cleaned = {key: clean_text(value) for key, value in cleaned.items()}
+        yield replace(page, words=placed, **cleaned)
         characters -= len(page.text)
         words -= len(placed)
         if characters < 0:

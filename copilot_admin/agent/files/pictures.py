@@ -7,33 +7,22 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from copilot_admin.agent.documents.document import UnreadableFile
 
 IMAGE_TYPES = frozenset({"png", "jpg", "jpeg", "gif", "webp"})  # `data_type`s of Workspace
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 MAX_PIXELS = 40_000_000  # 160 MB while it is decoded
-MAX_SCANS = 100  # of a JPEG; a usual one has ten, and each passes over all pixels again
 MAX_ICON_PIXELS = 4_000_000
 MAX_ICON_SIDE = 512  # pixels; Workspace displays a copilot's image at 40 to 128
 ICON_FORMATS = ("PNG", "JPEG", "WEBP")
 MAX_SIDE = 2048  # pixels; vendors scale down to this or less
 MAX_SENT = 4 * 1024 * 1024  # bytes of one image; some vendors refuse 5 MB
 _PHOTOGRAPHS = ("JPEG", "MPO")  # MPO: a JPEG of a telephone, followed by more pictures
-_START_OF_SCAN = b"\xff\xda"  # appears nowhere else in a JPEG's data
 _DEEP_GREYS = ("I;16", "I;16B", "I")  # Pillow's modes for 16-bit grey; it reads colours as 8 bits
-Image.MAX_IMAGE_PIXELS = None  # `picture_in` checks the size and reports it
+Image.MAX_IMAGE_PIXELS = None  # `_open` checks the size and reports it
 _BEGINNINGS = ((b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
-
-
-class TooManyPixels(ValueError):
-    """Decoding a picture needs too much memory."""
-
-    def __init__(self, width: int, height: int) -> None:
-        super().__init__(f"{width} by {height} pixels")
-        self.width = width
-        self.height = height
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,30 +42,6 @@ def picture_type(data: bytes) -> str:
     return next((kind for start, kind in _BEGINNINGS if data.startswith(start)), "")
 
 
-@contextmanager
-def picture_in(data: bytes, *, formats: tuple[str, ...], max_pixels: int) -> Iterator[Image.Image]:
-    """Open the picture in some bytes, checking its size before a pixel is decoded.
-
-    Raises:
-        TooManyPixels: It is a decompression bomb, or just too large.
-        ValueError: It is not a picture of these formats; also if decoding in the block fails.
-    """
-    try:
-        picture = Image.open(BytesIO(data), formats=formats)
-        if picture.width * picture.height > max_pixels:
-            raise TooManyPixels(picture.width, picture.height)
-        if picture.format in _PHOTOGRAPHS and data.count(_START_OF_SCAN) > MAX_SCANS:
-            raise ValueError("scans without end")
-        yield picture
-    except (
-        UnidentifiedImageError,
-        OSError,
-        SyntaxError,  # what Pillow raises for a broken PNG chunk
-        EOFError,
-    ) as error:
-        raise ValueError("no picture") from error
-
-
 def read_picture(data: bytes, *, name: str) -> Picture:
     """Read an image in this process; `file_reader.read_file` reads it in a child.
 
@@ -85,21 +50,12 @@ def read_picture(data: bytes, *, name: str) -> Picture:
     Raises:
         UnreadableFile: It is no image, it is damaged, or it is too large.
     """
-    try:
-        with picture_in(data, formats=FORMATS, max_pixels=MAX_PIXELS) as picture:
-            width, height = picture.size
-            picture.draft(None, (MAX_SIDE, MAX_SIDE))  # of a JPEG only what is needed
-            picture.load()
-            media_type, sent = _encode(picture)
-    except TooManyPixels as error:
-        raise UnreadableFile(
-            f"It has {error.width} by {error.height} pixels; "
-            f"{MAX_PIXELS // 10**6} million in all are the most. Scale it down."
-        ) from error
-    except ValueError as error:
-        raise UnreadableFile(
-            "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
-        ) from error
+    hint = "It is no PNG, JPEG, GIF or WebP image, or it is damaged. Attach it again."
+    with _open(data, formats=FORMATS, max_pixels=MAX_PIXELS, hint=hint) as picture:
+        width, height = picture.size
+        picture.draft(None, (MAX_SIDE, MAX_SIDE))  # of a JPEG only what is needed
+        picture.load()
+        media_type, sent = _encode(picture)
     url = f"data:{media_type};base64,{b64encode(sent).decode('ascii')}"
     return Picture(name=name, width=width, height=height, url=url)
 
@@ -108,20 +64,32 @@ def harmless_png(data: bytes) -> bytes:
     """Return a small PNG with nothing but the pixels of a picture.
 
     Raises:
-        TooManyPixels: It is a decompression bomb, or just too large.
-        UnreadableFile: It is not a complete PNG, JPEG or WebP.
+        UnreadableFile: It is not a complete PNG, JPEG or WebP, or it is too large.
     """
+    hint = "This file is not a usable image. Choose a PNG, JPEG or WebP file."
+    with _open(data, formats=ICON_FORMATS, max_pixels=MAX_ICON_PIXELS, hint=hint) as picture:
+        picture.load()
+        shown = _to_eight_bits(picture)
+        shown.thumbnail((MAX_ICON_SIDE, MAX_ICON_SIDE))
+        upright = ImageOps.exif_transpose(shown.convert("RGBA"))
+        return _save_pixels(upright, "PNG", optimize=True)
+
+
+@contextmanager
+def _open(
+    data: bytes, *, formats: tuple[str, ...], max_pixels: int, hint: str
+) -> Iterator[Image.Image]:
+    """Open a picture, checking its size before a pixel is decoded."""
     try:
-        with picture_in(data, formats=ICON_FORMATS, max_pixels=MAX_ICON_PIXELS) as picture:
-            picture.load()
-            shown = _to_eight_bits(picture)
-            shown.thumbnail((MAX_ICON_SIDE, MAX_ICON_SIDE))
-            upright = ImageOps.exif_transpose(shown.convert("RGBA"))
-            return _save_pixels(upright, "PNG", optimize=True)
-    except TooManyPixels:
-        raise
-    except ValueError as error:
-        raise UnreadableFile("It is no PNG, JPEG or WebP image, or it is damaged.") from error
+        picture = Image.open(BytesIO(data), formats=formats)
+        if picture.width * picture.height > max_pixels:
+            raise UnreadableFile(
+                f"The image has {picture.width} by {picture.height} pixels. The limit is "
+                f"{max_pixels // 10**6} million in all. Scale it down."
+            )
+        yield picture
+    except (ValueError, OSError, SyntaxError, EOFError) as error:
+        raise UnreadableFile(hint) from error
 
 
 def _encode(picture: Image.Image) -> tuple[str, bytes]:
@@ -137,7 +105,11 @@ def _encode(picture: Image.Image) -> tuple[str, bytes]:
         png = _save_pixels(shown, "PNG", icc_profile=profile)
         if len(png) <= MAX_SENT:
             return "image/png", png
-    return "image/jpeg", _save_pixels(_on_white(shown), "JPEG", icc_profile=profile)
+    if shown.mode == "RGBA":
+        white = Image.new("RGB", shown.size, "white")
+        white.paste(shown, mask=shown.getchannel("A"))
+        shown = white
+    return "image/jpeg", _save_pixels(shown, "JPEG", icc_profile=profile)
 
 
 def _to_eight_bits(picture: Image.Image) -> Image.Image:
@@ -148,14 +120,6 @@ def _to_eight_bits(picture: Image.Image) -> Image.Image:
     grey = picture.convert("I").point([shade >> 8 for shade in range(1 << 16)], "L")
     grey.info.pop("transparency", None)
     return grey
-
-
-def _on_white(picture: Image.Image) -> Image.Image:
-    if picture.mode == "RGB":
-        return picture
-    white = Image.new("RGB", picture.size, "white")
-    white.paste(picture, mask=picture.getchannel("A"))
-    return white
 
 
 def _save_pixels(picture: Image.Image, form: str, **options: Any) -> bytes:

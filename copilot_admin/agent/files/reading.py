@@ -4,7 +4,6 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from copilot_admin.agent.documents.document import Document
 from copilot_admin.agent.fetching.egress import Fetch
@@ -17,8 +16,7 @@ from copilot_admin.agent.files.contents import (
     item_of,
     outcome_of,
     pictures_of,
-    unreadable,
-    unwanted,
+    unread,
 )
 from copilot_admin.agent.files.pictures import Picture
 from copilot_admin.agent.files.selection import (
@@ -32,6 +30,7 @@ from copilot_admin.agent.files.selection import (
     is_text_already,
     origin_of,
     origins_in,
+    suffix_of,
     wanted_in,
     wanted_of,
     with_links,
@@ -71,22 +70,22 @@ class _Reading:
                 await self._store_outcome(*running.popleft())
 
     async def _outcome(self, wanted: WantedFile) -> FileOutcome | None:
+        file = wanted.file
         if wanted.origin not in self._rules.origins:
-            return unwanted(wanted.file, wanted.origin)
+            return unread(file, f"was not read. {wanted.origin.value}")
         if is_text_already(wanted):
             return None
         self._left -= 1
         if self._left < 0:
-            return unreadable(wanted.file, f"{MAX_FILES} other files were read already.")
+            return unread(file, f"could not be read. {MAX_FILES} other files were read already.")
         try:
             async with asyncio.timeout_at(self._until):
-                return await outcome_of(
-                    wanted.item, wanted.file, fetch=self._fetch, rules=self._rules
-                )
+                return await outcome_of(wanted.item, file, fetch=self._fetch, rules=self._rules)
         except TimeoutError:
-            return unreadable(
-                wanted.file,
-                f"All files of a question may take {MAX_SECONDS:g} seconds. Attach fewer.",
+            return unread(
+                file,
+                f"could not be read. All files of a question may take {MAX_SECONDS:g} seconds. "
+                "Attach fewer.",
             )
 
     async def _store_outcome(
@@ -98,45 +97,40 @@ class _Reading:
             self.files.append(replace(wanted.file, size=size))
             return
         content, file = outcome
-        content = self._without_pictures_over_limit(content)
-        if why := self._too_much(content):
-            content, file = unreadable(replace(wanted.file, size=file.size), why)
+        if isinstance(content, Document):
+            content = self._without_pictures_over_limit(content)
+        if excess := self._describe_excess(content):
+            file = replace(wanted.file, size=file.size)
+            content, file = unread(file, f"could not be read. {excess}")
         self.files.append(replace(file, is_known=not wanted.is_new))
         self.contents[wanted.key] = content
 
-    def _included_pictures(self) -> list[Picture]:
+    def _included_pictures(self) -> list[str]:
         """Return the pictures that are already part of the model's input."""
-        return [one for content in self.contents.values() for one in pictures_of(content)]
+        return [one.url for content in self.contents.values() for one in pictures_of(content)]
 
-    def _without_pictures_over_limit(self, content: FileContent) -> FileContent:
-        """Return a document without pictures of pages that exceed the limits."""
-        if not isinstance(content, Document):
-            return content
-        shown = self._included_pictures()
-        left, characters_left = (
-            MAX_IMAGES - len(shown),
-            MAX_IMAGE_CHARACTERS - sum(len(one.url) for one in shown),
-        )
+    def _without_pictures_over_limit(self, content: Document) -> Document:
+        pictures = self._included_pictures()
         pages = []
         for page in content.pages:
-            left -= bool(page.picture)
-            characters_left -= len(page.picture)
-            pages.append(page if left >= 0 and characters_left >= 0 else replace(page, picture=""))
+            pictures += [page.picture] if page.picture else []
+            fits = len(pictures) <= MAX_IMAGES and sum(map(len, pictures)) <= MAX_IMAGE_CHARACTERS
+            pages.append(page if fits else replace(page, picture=""))
         return replace(content, pages=tuple(pages))
 
-    def _too_much(self, content: FileContent) -> str:
-        others = self.contents.values()
-        match content:
-            case Document():
-                documents = [one for one in others if isinstance(one, Document)]
-                if sum(map(_characters, (*documents, content))) > MAX_TEXT:
-                    return "Together with newer files it has too much text. Attach fewer."
-            case Picture():
-                shown = self._included_pictures()
-                if len(shown) >= MAX_IMAGES:
-                    return f"The model is shown {MAX_IMAGES} newer images already."
-                if sum(len(one.url) for one in (*shown, content)) > MAX_IMAGE_CHARACTERS:
-                    return "Together with newer images it is too large. Attach fewer."
+    def _describe_excess(self, content: FileContent) -> str:
+        """Return why a file doesn't fit into the limits of a question, or ""."""
+        if isinstance(content, Document):
+            documents = [one for one in self.contents.values() if isinstance(one, Document)]
+            pages = (page for one in (*documents, content) for page in one.pages)
+            if sum(len(page.text) for page in pages) > MAX_TEXT:
+                return "Together with newer files it has too much text. Attach fewer."
+        elif isinstance(content, Picture):
+            shown = self._included_pictures()
+            if len(shown) >= MAX_IMAGES:
+                return f"The model is shown {MAX_IMAGES} newer images already."
+            if sum(map(len, shown)) + len(content.url) > MAX_IMAGE_CHARACTERS:
+                return "Together with newer images it is too large. Attach fewer."
         return ""
 
 
@@ -155,13 +149,15 @@ async def with_files_read(
     """
     query = with_links(query)
     reading = _Reading(fetch, rules)
-    refused = list(_disabled_uploads(query, rules))
+    refused = [] if Origin.UPLOAD in rules.origins else list(_refused_uploads(query))
     if wanted := wanted_in(query):
         await reading.read(wanted)
         query = _replaced(query, reading.contents)
-    if refused:
-        query = replace(query, context=(*query.context, *map(_context_item, refused)))
-    return query, (*refused, *reading.files)
+    notes = []
+    for file in refused:
+        item = DataItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
+        notes.append(ContextItem(name=file.name, data=SourceData((item,))))
+    return replace(query, context=(*query.context, *notes)), (*refused, *reading.files)
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
@@ -175,41 +171,27 @@ def pictures_in(results: Iterable[object]) -> list[Picture]:
     for result in results:
         for item in result.items if isinstance(result, SourceData) else ():
             match item:
-                case ImageItem(picture=picture):
-                    pictures.append(picture)
-                case FileItem(document=document):
-                    pictures += pictures_of(document)
+                case ImageItem(picture=content) | FileItem(document=content):
+                    pictures += pictures_of(content)
     return pictures
 
 
-def _disabled_uploads(query: Query, rules: FileRules) -> Iterator[FileRead]:
-    if Origin.UPLOAD in rules.origins:
-        return
+def _refused_uploads(query: Query) -> Iterator[FileRead]:
     for widget in query.widgets.primary:
         if is_uploaded(widget):
             name = (widget.name or widget.widget_id)[:MAX_NAME]
-            kind = PurePosixPath(name).suffix.removeprefix(".").lower()
-            yield unwanted(FileRead(name=name, kind=kind), Origin.UPLOAD)[1]
-
-
-def _context_item(file: FileRead) -> ContextItem:
-    item = DataItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
-    return ContextItem(name=file.name, data=SourceData((item,)))
-
-
-def _characters(document: Document) -> int:
-    return sum(len(page.text) for page in document.pages)
+            file = FileRead(name=name, kind=suffix_of(name))
+            yield unread(file, f"was not read. {Origin.UPLOAD.value}")[1]
 
 
 def _replaced(query: Query, contents: Mapping[Key, FileContent]) -> Query:
-    def data(found: SourceData, origin: Origin) -> SourceData:
-        return replace(found, items=tuple(one_item(item, origin) for item in found.items))
-
-    def one_item(item: Item, origin: Origin) -> Item:
+    def read(item: Item, origin: Origin) -> Item:
         wanted = wanted_of(item, origin)
-        if wanted is None or wanted.key not in contents:
-            return item
-        return item_of(item, contents[wanted.key])
+        is_read = wanted is not None and wanted.key in contents
+        return item_of(item, contents[wanted.key]) if wanted and is_read else item
+
+    def data(found: SourceData, origin: Origin) -> SourceData:
+        return replace(found, items=tuple(read(item, origin) for item in found.items))
 
     def message(one: Message) -> Message:
         if not isinstance(one, ResultMessage):

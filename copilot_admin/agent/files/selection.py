@@ -104,29 +104,23 @@ OPEN_TYPES = frozenset({"", "object", LINK})
 
 def with_links(query: Query) -> Query:
     """Return the query with the URLs in its question as files of its context."""
-    if not query.urls:
-        return query
-    return replace(query, context=(*query.context, *map(_linked, dict.fromkeys(query.urls))))
+    links = []
+    for url in dict.fromkeys(query.urls):
+        address = url if "://" in url else f"https://{url}"
+        reference = FileReference(url=address, data_format={"data_type": LINK}, citable=False)
+        links.append(
+            ContextItem(
+                name=redact_url(url),
+                description="Behind an address in the question.",
+                data=SourceData((reference,)),
+            )
+        )
+    return replace(query, context=(*query.context, *links))
 
 
-def _linked(url: str) -> ContextItem:
-    address = url if "://" in url else f"https://{url}"
-    reference = FileReference(url=address, data_format={"data_type": LINK}, citable=False)
-    return ContextItem(
-        name=name_of_link(url),
-        description="Behind an address in the question.",
-        data=SourceData((reference,)),
-    )
-
-
-def name_of_link(url: str) -> str:
-    """Return the URL of a link without secrets."""
-    return redact_url(url)
-
-
-def suffix_of(url: str) -> str:
-    """Return the suffix of the path of a URL, without the dot."""
-    path = url.partition("#")[0].partition("?")[0]
+def suffix_of(name: str) -> str:
+    """Return the suffix of a file name or of the path of a URL, in lower case without the dot."""
+    path = name.partition("#")[0].partition("?")[0]
     return PurePosixPath(path).suffix.lower().removeprefix(".")
 
 
@@ -144,11 +138,10 @@ class WantedFile:
     key: Key
     item: Item
     file: FileRead
-    is_new: bool  # in this turn
+    is_new: bool = True  # in this turn
 
     @property
     def origin(self) -> Origin:
-        """Source of the file."""
         return self.key[1]
 
 
@@ -156,8 +149,8 @@ def wanted_in(query: Query) -> tuple[WantedFile, ...]:
     """Return the distinct files of a query, the newest first."""
     found: dict[Key, WantedFile] = {}
     for item, origin, is_new in _items(query):
-        if wanted := wanted_of(item, origin, is_new=is_new):
-            found.setdefault(wanted.key, wanted)
+        if wanted := wanted_of(item, origin):
+            found.setdefault(wanted.key, replace(wanted, is_new=is_new))
     return tuple(found.values())
 
 
@@ -173,27 +166,21 @@ def _items(query: Query) -> Iterator[tuple[Item, Origin, bool]]:
                     yield from ((item, origin, number < new) for item in result.items)
 
 
-def wanted_of(item: Item, origin: Origin, *, is_new: bool = True) -> WantedFile | None:
+def wanted_of(item: Item, origin: Origin) -> WantedFile | None:
     """Return the file that an item contains, or None."""
     kind = str(item.data_format.get("data_type") or "").lower()
-    if not _is_file(item, kind):
-        return None
-    kind = kind if is_read(kind) else kind[:MAX_KIND]
-    source = item.url if isinstance(item, FileReference) else item.content
-    unnamed = name_of_link(source) if kind in OPEN_TYPES else f"without a name ({kind})"
+    is_known = kind in OPEN_TYPES or kind in IMAGE_TYPES or kind in data_types()
+    if isinstance(item, FileReference):
+        source = item.url
+    else:
+        source = item.content
+        if kind in OPEN_TYPES or not (is_known or starts_like_base64(source)):
+            return None
+    kind = kind if is_known else kind[:MAX_KIND]
+    unnamed = redact_url(source) if kind in OPEN_TYPES else f"without a name ({kind})"
     name = str(item.data_format.get("filename") or unnamed)[:MAX_NAME]
     file = FileRead(name=name, kind=kind)
-    return WantedFile(key=(kind, origin, source), item=item, file=file, is_new=is_new)
-
-
-def _is_file(item: Item, kind: str) -> bool:
-    if isinstance(item, FileReference):
-        return True
-    return kind not in OPEN_TYPES and (is_read(kind) or starts_like_base64(item.content))
-
-
-def is_read(kind: str) -> bool:
-    return kind in OPEN_TYPES or kind in IMAGE_TYPES or kind in data_types()
+    return WantedFile(key=(kind, origin, source), item=item, file=file)
 
 
 def is_text_already(wanted: WantedFile) -> bool:
