@@ -26,7 +26,7 @@ from protocol.components import (
     total_usage,
 )
 from protocol.components.contract import parameters_of
-from protocol.json import JsonObject
+from protocol.json import JsonObject, list_of
 
 T = TypeVar("T")
 # A separate pool: components that hang block neither files nor the database.
@@ -34,14 +34,12 @@ _THREADS = ThreadPoolExecutor(max_workers=32, thread_name_prefix="component")
 _END = object()
 
 
-def components_run_trace(run: T) -> T:
-    """Accept the contract's decorator of `run`; `ComponentRun` logs every call."""
-    return run
+def components_run_trace(function: T) -> T:
+    """Accept the contract's decorators of `run` and `tool_eval`; every call is traced anyway."""
+    return function
 
 
-def components_run_stream_trace(tool_eval: T) -> T:
-    """Accept the contract's decorator of `tool_eval`; `ComponentRun` logs every call."""
-    return tool_eval
+components_run_stream_trace = components_run_trace
 
 
 class Component:
@@ -110,9 +108,6 @@ class Component:
         Returns:
             The text of the result if it contains only text, else its content items, with
             `token_usage` if a model was called. A stream has it after its last piece.
-
-        Raises:
-            ValueError: The arguments are invalid.
         """
         inputs = {**self.system, **self._read_message(message)}
         if temperature is not None:
@@ -129,11 +124,7 @@ class Component:
         return await self.run(message)
 
     async def stream(self, **inputs: Any) -> AsyncGenerator[ComponentOutput, None]:
-        """Yield the outputs of `tool_eval`, async or plain.
-
-        Raises:
-            TypeError: `tool_eval` isn't a generator.
-        """
+        """Yield the outputs of `tool_eval`, async or plain."""
         system = {name: value for name, value in inputs.items() if is_reserved(name)}
         self.system = {**self.system, **system}
         self.loop = asyncio.get_running_loop()
@@ -190,8 +181,8 @@ class Component:
         if isinstance(message.content, Mapping):
             return message.content
         names = [parameter.name for parameter in parameters_of(self.tool_eval)]
-        required = [*(self.parameters().get("required") or names)][:1]  # type: ignore[misc]
-        return dict.fromkeys(required, message.content)
+        required = list_of(self.parameters().get("required")) or names
+        return {str(name): message.content for name in required[:1]}
 
 
 def _value_of(output: ComponentOutput) -> Any:
@@ -263,8 +254,11 @@ class CompletionBaseComponent(Component):
         """
         if self.loop is None:
             raise ValueError("run needs an event loop: call it from tool_eval.")
-        temperature = None if temperature is None else round(temperature, 6)
-        asking = self._call_model(message, temperature=temperature, top_p=top_p or None)
+        options = {
+            "temperature": None if temperature is None else round(temperature, 6),
+            "top_p": top_p or None,
+        }
+        asking = self._call_model(message.content, options)
         self._waiting = asyncio.run_coroutine_threadsafe(asking, self.loop)
         answer = self._waiting.result()
         if stream:
@@ -276,19 +270,16 @@ class CompletionBaseComponent(Component):
         if self._waiting:
             self._waiting.cancel()
 
-    async def _call_model(self, message: Message, **options: float | None) -> Message:
+    async def _call_model(self, content: Any, options: Mapping[str, float | None]) -> Message:
         model = model_in(self.system)
-        before = model.usage
-        content = message.content
-        if isinstance(content, Mapping) and len(content) == 1:
-            content = next(iter(content.values()))
-        elif isinstance(content, Mapping):
-            content = "\n".join(f"{name}: {value}" for name, value in content.items())
+        if isinstance(content, Mapping):
+            lines = [f"{name}: {value}" for name, value in content.items()]
+            content = "\n".join(lines) if len(lines) > 1 else "".join(map(str, content.values()))
         prompt = _PROMPT.format(task=self.description() or self.summary(), text=content)
-        async with aclosing(model.ask(prompt, **options)) as pieces:
-            text = "".join([piece async for piece in pieces])
+        used = model.usage
+        text = "".join([piece async for piece in model.ask(prompt, **options)])
         spent = {
-            key: value - before.get(key, 0) if isinstance(value, int) else value
+            key: value - used.get(key, 0) if isinstance(value, int) else value
             for key, value in model.usage.items()
         }
         return Message(text, token_usage=spent)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
 import json
-from math import isfinite
 import re
 from typing import Any
 from uuid import UUID, uuid5
@@ -25,7 +24,7 @@ from protocol.events import (
     MessageChunk,
     StatusUpdate,
 )
-from protocol.json import Json, JsonObject, is_number
+from protocol.json import Json, JsonObject, clean_json, is_number, json_of, list_of, object_of
 
 MAX_IMAGE = 500_000  # characters of base64 in an event
 MAX_DETAILS = 50  # of one step
@@ -64,8 +63,7 @@ class ComponentEvents:
 
     def begin(self, arguments: JsonObject) -> Iterator[Event]:
         """Yield the step that announces the component and its arguments."""
-        some = islice(arguments.items(), MAX_DETAILS)
-        yield from self._step(f"Running {self._title}", {key: _shorten(one) for key, one in some})
+        yield from self._step(f"Running {self._title}", arguments, with_empty=True)
 
     def take(self, output: ComponentOutput) -> Iterator[Event]:
         """Yield the events of an output that the client can display immediately."""
@@ -88,35 +86,33 @@ class ComponentEvents:
 
     def _show(self, content: Content) -> Iterator[Event]:
         payload = content.text.model_dump()
-        if content.visible_scope is VisibleScope.LLM and content.type is not ContentType.TEXT:
+        if content.type is ContentType.TEXT:
+            heading = content.name or "Result"
+            yield from self._step(f"{self._title} gave a result", {heading: payload["info"]})
+        if content.visible_scope is VisibleScope.LLM:
             return
         match content.type:
-            case ContentType.TEXT:
-                heading = content.name or "Result"
-                yield from self._step(f"{self._title} gave a result", {heading: payload["info"]})
             case ContentType.CODE if content.visible_scope is VisibleScope.USER:
                 yield from self._write(_fence(payload["code"]))
             case ContentType.CODE:
                 yield self._artifact(ArtifactType.TEXT, content, _fence(payload["code"]))
-            case ContentType.JSON:
-                yield self._json(content, payload["data"])
-            case ContentType.CHART:
-                yield self._chart(content, payload)
+            case ContentType.JSON | ContentType.CHART:
+                yield self._data(content, payload)
             case ContentType.IMAGE:
                 yield from self._image(content, payload)
             case ContentType.REFERENCES:
                 self._cite(payload)
-            case _:
-                yield from self._show_other(content.type, payload)
-
-    def _show_other(self, type: ContentType, payload: Mapping[str, Any]) -> Iterator[Event]:
-        match type:
             case ContentType.URLS if _is_url(payload["url"]):
                 link = PAYLOADS[ContentType.REFERENCES](title=payload["url"], **payload)
                 self._cite(link.model_dump())
             case ContentType.FILES | ContentType.URLS | ContentType.AUDIO:
                 name = payload.get("filename") or payload["url"]
                 yield from self._write(_link(name, payload["url"]))
+            case _:
+                yield from self._show_progress(content.type, payload)
+
+    def _show_progress(self, type: ContentType, payload: Mapping[str, Any]) -> Iterator[Event]:
+        match type:
             case ContentType.THOUGHT:
                 yield from self._step(f"{self._title} thinks", {"Thought": payload["info"]})
             case ContentType.PLAN:
@@ -130,10 +126,15 @@ class ComponentEvents:
                 percent = round(min(max(payload["progress"], 0.0), 1.0) * 100)
                 yield from self._step(f"{text} ({percent} %)", {})
 
-    def _step(self, message: str, details: Mapping[str, Any]) -> Iterator[Event]:
+    def _step(
+        self, message: str, details: Mapping[str, Any], *, with_empty: bool = False
+    ) -> Iterator[Event]:
         if self._show_steps:
-            some = islice(details.items(), MAX_DETAILS)
-            shown = {_detail_name(truncate(key)): _shorten(value) for key, value in some if value}
+            shown = {}
+            for key, value in islice(details.items(), MAX_DETAILS):
+                if value or with_empty:
+                    name = truncate(_DETAIL_NAMES.get(key.lower()) or key)
+                    shown[name[:1].upper() + name[1:].replace("_", " ")] = _shorten(value)
             yield StatusUpdate(message=_shorten(message), details=(shown,) if shown else ())
 
     def _write(self, text: str) -> Iterator[Event]:
@@ -141,30 +142,27 @@ class ComponentEvents:
             self._tail = (self._tail + text)[-2:]
             yield MessageChunk(text)
 
-    def _json(self, content: Content, text: str) -> Event:
-        value = _parse(text)
-        if table := _rows(value):
-            return self._artifact(ArtifactType.TABLE, content, table)
-        pretty = text if value is None else json.dumps(value, indent=2, ensure_ascii=False)
-        return self._artifact(ArtifactType.TEXT, content, _fence(pretty, "json"))
-
-    def _chart(self, content: Content, payload: Mapping[str, Any]) -> Event:
-        value = _parse(payload["data"])
+    def _data(self, content: Content, payload: Mapping[str, Any]) -> Event:
+        """Return a chart, a table of flat objects, or any other data as text."""
+        text, is_chart = payload["data"], content.type is ContentType.CHART
+        value = clean_json(json_of(text))
         about = value if isinstance(value, Mapping) else {"rows": value}
-        table = _rows(about.get("rows"))
-        if not table:
-            return self._artifact(ArtifactType.TEXT, content, _fence(payload["data"], "json"))
-        x, y = _axes(table, about)
-        if payload["type"] not in tuple(ChartType) or not y:
-            return self._artifact(ArtifactType.TABLE, content, table)
-        kind = ChartType(payload["type"])
-        params = chart_params(kind, x=x, y=y[:1] if kind in ROUND else y)
-        return self._artifact(ArtifactType.CHART, content, table, chart_params=params)
+        if table := _rows(about.get("rows") if is_chart else value):
+            x, y = _axes(table, about)
+            if not is_chart or payload["type"] not in tuple(ChartType) or not y:
+                return self._artifact(ArtifactType.TABLE, content, table)
+            kind = ChartType(payload["type"])
+            params = chart_params(kind, x=x, y=y[:1] if kind in ROUND else y)
+            return self._artifact(ArtifactType.CHART, content, table, chart_params=params)
+        if not is_chart and value is not None:
+            text = json.dumps(value, indent=2, ensure_ascii=False)
+        return self._artifact(ArtifactType.TEXT, content, _fence(text, "json"))
 
     def _image(self, content: Content, payload: Mapping[str, Any]) -> Iterator[Event]:
         name, url, data = payload["filename"], payload["url"], payload["base64"] or ""
         if url:
-            yield from self._write(_link(name or "Image", url, image=True))
+            sign = "!" if _is_url(url) else ""  # of an image in Markdown
+            yield from self._write(sign + _link(name or "Image", url))
         elif data and len(data) <= MAX_IMAGE:
             kind = str(payload["mime_type"] or "jpeg").removeprefix("image/")
             source = f"data:image/{escape(kind)};base64,{escape(data)}"
@@ -225,14 +223,13 @@ def _citation(payload: Mapping[str, Any], *, id: UUID) -> Citation:
     )
 
 
-def _axes(table: Sequence[JsonObject], about: Mapping[str, Any]) -> tuple[str, list[str]]:
+def _axes(table: Sequence[JsonObject], about: JsonObject) -> tuple[str, list[str]]:
     """Return the columns of a chart, by default the first one and those with numbers."""
     columns = list(table[0])
-    named = about.get("y_keys")
-    named = [named] if isinstance(named, str) else named
-    x = about.get("x_key") if about.get("x_key") in columns else columns[0]
-    wanted = named if isinstance(named, list) else [column for column in columns if column != x]
-    return str(x), [str(one) for one in wanted if one in columns and _is_numeric(table, one)]
+    x, y = str(about.get("x_key")), about.get("y_keys")
+    x = x if x in columns else columns[0]
+    wanted = [y] if isinstance(y, str) else list_of(y) or [one for one in columns if one != x]
+    return x, [str(one) for one in wanted if one in columns and _is_numeric(table, str(one))]
 
 
 def _is_numeric(table: Sequence[JsonObject], column: str) -> bool:
@@ -240,36 +237,23 @@ def _is_numeric(table: Sequence[JsonObject], column: str) -> bool:
     return bool(values) and all(map(is_number, values))
 
 
-def _rows(value: object) -> list[JsonObject]:
+def _rows(value: Json) -> list[JsonObject]:
     """Return the value if it is a list of flat objects, else an empty list."""
-    if not isinstance(value, list) or not all(isinstance(row, dict) and row for row in value):
-        return []
-    flat = all(not isinstance(cell, dict | list) for row in value for cell in row.values())
-    return value if flat else []
-
-
-def _parse(text: str) -> Json:
-    """Return the value of a JSON text, or None; NaN and infinities become null."""
-    try:
-        value: Json = json.loads(text, parse_constant=lambda _: None, parse_float=_read_float)
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def _read_float(digits: str) -> float | None:
-    return number if isfinite(number := float(digits)) else None
+    rows = [object_of(row) for row in list_of(value)]
+    cells = (cell for row in rows for cell in row.values())
+    is_flat = not any(isinstance(cell, dict | list) for cell in cells)
+    return rows if all(rows) and is_flat else []
 
 
 def _is_url(text: str) -> bool:
     return _URL.fullmatch(text) is not None
 
 
-def _link(name: str, url: str, *, image: bool = False) -> str:
+def _link(name: str, url: str) -> str:
     if not _is_url(url):
         return f"{_escape_markdown(name)}\n\n"
     target = url.replace("(", "%28").replace(")", "%29")
-    return f"{'!' if image else ''}[{_escape_markdown(name)}]({target})\n\n"
+    return f"[{_escape_markdown(name)}]({target})\n\n"
 
 
 def _escape_markdown(text: str) -> str:
@@ -280,10 +264,6 @@ def _fence(code: str, language: str = "") -> str:
     longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{code}\n{fence}\n\n"
-
-
-def _detail_name(key: str) -> str:
-    return _DETAIL_NAMES.get(key.lower()) or key[:1].upper() + key[1:].replace("_", " ")
 
 
 def _shorten(value: object) -> str:

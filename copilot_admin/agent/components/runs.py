@@ -6,14 +6,14 @@ so that no component breaks an answer (ADR 7).
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 import inspect
 import json
 import logging
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.text import quote
@@ -27,7 +27,7 @@ from protocol.components import (
     merge,
     total_usage,
 )
-from protocol.json import JsonObject
+from protocol.json import JsonObject, list_of, object_of
 from protocol.json_schema import argument_faults
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,6 @@ CLOSING_SECONDS = 2.0  # for a component to clean up after its caller has left
 MAX_OUTPUTS = 10_000
 MAX_CHARACTERS = 8 * 1024 * 1024  # a chart of 100,000 points fits
 _MAX_SENTENCE = 1_000  # characters
-_Queue: TypeAlias = "asyncio.Queue[ComponentOutput | None]"
 
 
 @dataclass(slots=True)
@@ -45,15 +44,12 @@ class ComponentRun:
     """One call of a component, and its results so far.
 
     Attributes:
-        component: The class.
         arguments: Of the caller; checked against the manifest.
         system: System inputs.
         config: Settings of the copilot's builder.
         as_program: Call `run` instead of `tool_eval`; its return value is one element.
         streamed: Make `run` return its pieces, each an element.
-        outputs: Outputs so far.
         merged: The outputs as the result without streaming, when the call has ended.
-        seconds: Duration.
         error: The reason for an incomplete result, for people; or empty.
     """
 
@@ -82,63 +78,41 @@ class ComponentRun:
             ComponentFailed: It broke down, took too long or yielded too much.
         """
         started = monotonic()
+        deadline = asyncio.get_running_loop().time() + MAX_SECONDS
+        outputs, characters = self._start(), 0
         try:
             await asyncio.to_thread(check_arguments, self.component, self.arguments)
-            async with aclosing(self._isolate()) as outputs:
-                async for output in outputs:
-                    self.outputs.append(output)
-                    yield output
+            while output := await self._next_output(outputs, deadline):
+                characters += len(repr(output))
+                if len(self.outputs) >= MAX_OUTPUTS or characters > MAX_CHARACTERS:
+                    raise ComponentFailed(f"{self._name} gave more than is taken in.")
+                self.outputs.append(output)
+                yield output
         except (BadArguments, ComponentFailed) as error:
             self.error = error.public
             raise
         finally:
+            with suppress(Exception):  # the caller has left, or knows an error already
+                async with asyncio.timeout(CLOSING_SECONDS):
+                    await outputs.aclose()
             self.seconds = monotonic() - started
             self.merged = merge(self.outputs)
-            logger.debug(
-                "%s %s: %d outputs in %d ms %s",
-                self.component.name,
-                self.component.version,
-                len(self.outputs),
-                int(self.seconds * 1000),
-                "failed" if self.error else "",
-            )
 
-    async def _isolate(self) -> AsyncGenerator[ComponentOutput, None]:
-        """Yield the outputs of a separate task, which confines timeouts and cancellations."""
-        queue: _Queue = asyncio.Queue()
-
-        def end(task: "asyncio.Task[None]") -> None:
-            if not task.cancelled():
-                task.exception()  # retrieved so that asyncio doesn't report it
-            queue.put_nowait(None)
-
-        task = asyncio.create_task(self._produce(queue), name=f"component {self.component.name}")
-        task.add_done_callback(end)
+    async def _next_output(
+        self, outputs: AsyncGenerator[ComponentOutput, None], deadline: float
+    ) -> ComponentOutput | None:
         try:
-            while (output := await queue.get()) is not None:
-                yield output
-        finally:
-            task.cancel()
-            await asyncio.wait({task}, timeout=CLOSING_SECONDS)
-        if task.cancelled():
-            raise self._translate(asyncio.CancelledError())
-        if (error := task.exception()) is not None:
-            raise error
-
-    async def _produce(self, queue: _Queue) -> None:
-        count = characters = 0
-        try:
-            async with asyncio.timeout(MAX_SECONDS) as limit, aclosing(self._start()) as outputs:
-                async for output in outputs:
-                    if not isinstance(output, ComponentOutput):
-                        raise ContractBreach("tool_eval yields what create_output makes.")
-                    count += 1
-                    characters += len(repr(output))
-                    if count > MAX_OUTPUTS or characters > MAX_CHARACTERS:
-                        raise ComponentFailed(f"{self._name} gave more than is taken in.")
-                    queue.put_nowait(output)
-                    await asyncio.sleep(0)  # a component that never waits would starve all others
-        except (Exception, SystemExit) as error:
+            async with asyncio.timeout_at(deadline) as limit:
+                output = await anext(outputs)
+                await asyncio.sleep(0)  # a component that never waits would starve all others
+            if not isinstance(output, ComponentOutput):
+                raise ContractBreach("tool_eval yields what create_output makes.")
+            return output
+        except StopAsyncIteration:
+            return None
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
             if isinstance(error, TimeoutError) and limit.expired():
                 late = f"{self._name} did not end within {MAX_SECONDS:g} seconds."
                 raise ComponentFailed(late) from None
@@ -172,6 +146,12 @@ class ComponentRun:
         return ComponentFailed(f"{self._name} broke down. The error has been recorded.")
 
 
+def _is_cancelled() -> bool:
+    """Return true if the caller was cancelled, rather than a task of the component."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def check_arguments(component: type[Component], arguments: JsonObject) -> None:
     """Check arguments against the manifest.
 
@@ -179,8 +159,7 @@ def check_arguments(component: type[Component], arguments: JsonObject) -> None:
         ManifestMismatch: One is missing, unknown, or of another type; the text has its name.
     """
     schema = component.parameters()
-    known = schema.get("properties")
-    names = list(known) if isinstance(known, Mapping) else []
+    names = list(object_of(schema.get("properties")))
     unknown = [name for name in arguments if name not in names]
     if unknown:
         raise ManifestMismatch(
@@ -201,11 +180,9 @@ def arguments_in(
     Source: `_sys_origin_query` of the component API.
     """
     given = {name: value for name, value in parameters.items() if not is_reserved(name)}
-    required = component.parameters().get("required")
-    missing = [name for name in required if name not in given] if isinstance(required, list) else []
-    if len(missing) == 1 and question:
-        return {**given, str(missing[0]): question}
-    return given
+    required = list_of(component.parameters().get("required"))
+    missing = [str(name) for name in required if name not in given]
+    return {**given, missing[0]: question} if len(missing) == 1 and question else given
 
 
 async def _run_program(
@@ -216,11 +193,11 @@ async def _run_program(
     if isinstance(configs, Mapping) and "temperature" in configs:
         options["temperature"] = configs["temperature"]
     component.loop = asyncio.get_running_loop()
-    given = Message(dict(arguments))
     try:
         run: Callable[..., Any] = component.run
-        is_async = inspect.iscoroutinefunction(run)
-        message = await (run if is_async else partial(asyncio.to_thread, run))(given, **options)
+        if not inspect.iscoroutinefunction(run):
+            run = partial(asyncio.to_thread, run)
+        message = await run(Message(dict(arguments)), **options)
         content: Any = message.content
         if is_stream := isinstance(content, AsyncGenerator):
             async with aclosing(content):

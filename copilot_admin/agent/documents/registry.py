@@ -114,10 +114,13 @@ def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
         # Without places if the text is too long for them or is cut below.
         is_placed = len(page.words) <= words and len(page.text) <= characters
         placed = page.words if is_placed else ()
-        name, text = page.name[:MAX_NAME_LENGTH], page.text[:characters]
-        cleaned = {"name": name, "text": text, "note": page.note}
-        cleaned = {key: clean_text(value) for key, value in cleaned.items()}
-        yield replace(page, words=placed, **cleaned)
+        yield replace(
+            page,
+            name=clean_text(page.name[:MAX_NAME_LENGTH]),
+            text=clean_text(page.text[:characters]),
+            note=clean_text(page.note),
+            words=placed,
+        )
         characters -= len(page.text)
         words -= len(placed)
         if characters < 0:

@@ -1,14 +1,14 @@
 """Content of one file: text, a picture, or a sentence that replaces it."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from copilot_admin.agent.documents.document import Document, UnreadableFile
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.files.base64_files import decoded_size
-from copilot_admin.agent.files.file_reader import read_file
+from copilot_admin.agent.files.file_reader import FileBody, read_file
 from copilot_admin.agent.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.agent.files.selection import LINK, OPEN_TYPES, FileRules, suffix_of
 from copilot_admin.agent.values.answer_request import FileRead
@@ -52,11 +52,11 @@ async def outcome_of(
     """
     if file.kind in IMAGE_TYPES and not rules.sees_images:
         return _unseen(item, file)
-    kind, opened = file.kind, nullcontext(item.content) if isinstance(item, DataItem) else None
+    kind = file.kind
     if isinstance(item, FileReference) and kind in OPEN_TYPES:
         kind = suffix_of(item.url)
     try:
-        async with opened or fetch(item.url) as body:
+        async with _open(item, fetch) as body:
             found = await read_file(
                 body,
                 data_type=kind,
@@ -79,6 +79,10 @@ async def outcome_of(
     return content, replace(file, pages=len(content.pages), note=content.left_out.strip("[]"))
 
 
+def _open(item: DataItem | FileReference, fetch: Fetch) -> AbstractAsyncContextManager[FileBody]:
+    return fetch(item.url) if isinstance(item, FileReference) else nullcontext(item.content)
+
+
 def unread(file: FileRead, reason: str) -> FileOutcome:
     """Return the sentence that replaces an unread file; `reason` is its end."""
     sentence = f"The {'link' if file.kind == LINK else 'file'} {file.name!r} {reason}"
@@ -97,7 +101,7 @@ def _unseen(item: DataItem | FileReference, file: FileRead) -> FileOutcome:
 def item_of(item: DataItem | FileReference, content: FileContent) -> DataItem:
     """Return the item that replaces a file."""
     name = item.data_format.get("filename")
-    form = TEXT_FORM | ({"filename": name} if name else {})
+    form = {**TEXT_FORM, **({"filename": name} if name else {})}
     if isinstance(content, str):
         return UnreadItem(content=content, data_format=form, citable=False)
     if isinstance(content, Document):

@@ -117,8 +117,13 @@ async def read_file(
         UnreadableFile: It can't be read; the text has the reason.
     """
     form = format_of(data_type)
-    order: JsonObject = {"data_type": data_type, "name": name, "is_icon": False}
-    order |= {"places": places, "pictures": pictures}
+    order: JsonObject = {
+        "is_icon": False,
+        "data_type": data_type,
+        "name": name,
+        "places": places,
+        "pictures": pictures,
+    }
     replies = await _request(order, body, too_much=form.too_much if form else SMALLER)
     size, kind = (max(getattr(one, key) for one in replies) for key in ("size", "kind"))
     picture = next((one.picture for one in replies if one.picture), None)

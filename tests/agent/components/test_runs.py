@@ -244,7 +244,10 @@ def test_a_thread_that_still_works_is_left_and_closed_when_it_comes_back():
         run = ComponentRun(Blocks, {}, config=config)
         async with aclosing(run.stream()) as outputs:
             await anext(outputs)
+            waiting = asyncio.ensure_future(anext(outputs))
             await asyncio.to_thread(config["entered"].wait, HANGS_SECONDS)
+            waiting.cancel()
+            await asyncio.wait({waiting})
         assert not config["closed"].is_set()
         config["go"].set()
         assert await asyncio.to_thread(config["closed"].wait, HANGS_SECONDS)
