@@ -213,7 +213,7 @@ def _model_client(copilot: LiveCopilot | None, *, is_needed: bool, user: str) ->
         return None
     spec = copilot.answerer.spec
     return ModelClient(
-        copilot.answerer.provider,
+        provider=copilot.answerer.provider,
         model=spec.model,
         timeouts=spec.provider.timeouts,
         parameters=spec.parameters,

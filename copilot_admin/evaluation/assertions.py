@@ -193,7 +193,7 @@ async def _ask(
     if judge is None:
         return Outcome(ResultVerdict.INCONCLUSIVE, _("There is no model to judge.")), answer
     client = ModelClient(
-        judge.provider,
+        provider=judge.provider,
         model=judge.model,
         timeouts=judge.spec.timeouts,
         parameters=judge.parameters,

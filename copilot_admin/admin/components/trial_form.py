@@ -92,7 +92,7 @@ class TrialForm(forms.Form):
         except (ConfigurationError, RunError) as error:
             raise forms.ValidationError(error.public, code="provider") from error
         return ModelClient(
-            provider,
+            provider=provider,
             model=copilot.model,
             timeouts=spec.timeouts,
             parameters=copilot.parameters,

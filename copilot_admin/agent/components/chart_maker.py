@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import WithJsonSchema
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.toolkits.cells import Cell, Row, is_empty, number_of, numbers
+from copilot_admin.agent.toolkits.cells import Row, is_empty, number_of, numbers
 from copilot_admin.agent.toolkits.tables import ColumnsArgument, RowsArgument, read_table
 from copilot_admin.agent.tools.artifacts import MAX_SERIES, ROUND, ChartType, describe_text_on_x
 from protocol.components import ComponentOutput, ContentType
@@ -49,7 +49,9 @@ class ChartMaker(Component):
             ValueError: A column is missing or has no numbers, or the chart would show nothing or
                 too much.
         """
-        kind = _read_type(type)
+        if type not in tuple(ChartType):
+            raise ValueError(f"There is no chart {type!r}. Use one of {', '.join(ChartType)}.")
+        kind = ChartType(type)
         columns = list(dict.fromkeys([y] if isinstance(y, str) else y))
         points, left_out = select_points(rows, kind=kind, x=x, y=columns)
         title = f"{', '.join(columns)} by {x}"
@@ -68,12 +70,7 @@ class ChartMaker(Component):
 def select_points(
     rows: object, *, kind: ChartType, x: str, y: Sequence[str]
 ) -> tuple[list[Row], int]:
-    """Return the rows with only the columns of the chart, and the number of rows without values.
-
-    Raises:
-        ValueError: A column is missing or has no numbers, or the chart would show nothing or too
-            much.
-    """
+    """Return the rows with only the columns of the chart, and the number of rows without values."""
     if kind in ROUND and len(y) != 1:
         raise ValueError(f"A {kind} chart has exactly one column in y, not {len(y)}.")
     if not 1 <= len(y) <= MAX_SERIES:
@@ -85,7 +82,14 @@ def select_points(
         if any(number_of(label) is None for label in labels):
             raise ValueError(describe_text_on_x(x))
     for column in y:
-        _check_numbers([row[column] for row in table.rows], kind=kind, column=column)
+        found = numbers([row[column] for row in table.rows], column=column)
+        if not found:
+            raise ValueError(f"The column {column!r} has no numbers, so there is nothing to draw.")
+        if kind in ROUND and (min(found) < 0 or not any(found)):
+            raise ValueError(
+                f"A {kind} chart shows parts of a whole, so {column!r} must have no negative numbers"
+                " and not only zeros. Take a bar chart."
+            )
     numeric = (x, *y) if kind is ChartType.SCATTER else y
     points: list[Row] = [
         {x: row[x]} | {column: number_of(row[column]) for column in numeric}
@@ -100,23 +104,3 @@ def select_points(
             " Group the rows or take the top ones first."
         )
     return points, len(table.rows) - len(points)
-
-
-def _read_type(type: str) -> ChartType:
-    try:
-        return ChartType(type)
-    except ValueError:
-        raise ValueError(
-            f"There is no chart {type!r}. Use one of {', '.join(ChartType)}."
-        ) from None
-
-
-def _check_numbers(cells: Sequence[Cell], *, kind: ChartType, column: str) -> None:
-    found = numbers(cells, column=column)
-    if not found:
-        raise ValueError(f"The column {column!r} has no numbers, so there is nothing to draw.")
-    if kind in ROUND and (min(found) < 0 or not any(found)):
-        raise ValueError(
-            f"A {kind} chart shows parts of a whole, so {column!r} must have no negative numbers"
-            " and not only zeros. Take a bar chart."
-        )

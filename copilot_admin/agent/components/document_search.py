@@ -1,7 +1,8 @@
 """Component that finds the passages of files and widget data that answer a question."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 import re
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ _LINE_OR_SENTENCE = re.compile(
 )
 _SMALL_PIECE = re.compile(r"[^\s,;]*[\s,;]+|[^\s,;]+")
 _WORD = re.compile(r"[^\W_]+")
+_NOTHING_CAME = "This request came without files and widget data. Ask the user for them."
 _FUNCTION_WORDS = frozenset(
     split_words(
         "a about am an and any are as at be been by can could did do does for from give had has have "
@@ -80,10 +82,15 @@ class DocumentSearch(Component):
             raise ValueError(
                 f"Say in `query` what to search for, in at most {MAX_QUERY:,} characters."
             )
-        chosen = _choose(_with_distinct_names(documents_in(kwargs)), documents)
+        known = _name_distinctly(documents_in(kwargs))
+        chosen = _choose(known, documents) or list(known.values())
         hits = search(query, chosen)[:top_k]
         if not hits:
-            yield self.create_output("text", _describe_nothing(chosen))
+            text = f"Nothing was searched. {_NOTHING_CAME}"
+            if chosen:
+                text = "Nothing was found: no passage has a word of the query. "
+                text += f"Searched: {_list_names(chosen)}."
+            yield self.create_output("text", text)
         for number, (score, passage) in enumerate(hits, 1):
             reference = {
                 "type": "doc",
@@ -120,7 +127,7 @@ def passages(document: SourceDocument) -> Iterator[Passage]:
 
 def _cut(text: str) -> Iterator[str]:
     taken, count = "", 0
-    for unit in _units(text):
+    for unit in _split_units(text):
         words = len(split_words(unit))
         full = count + words > MAX_WORDS or len(taken) + len(unit) > MAX_CHARACTERS
         if full or count >= MIN_WORDS:
@@ -131,48 +138,35 @@ def _cut(text: str) -> Iterator[str]:
     yield taken
 
 
-def _units(text: str) -> Iterator[str]:
-    for found in _LINE_OR_SENTENCE.finditer(text):
-        unit = found[0]
+def _split_units(text: str) -> Iterator[str]:
+    for unit in _LINE_OR_SENTENCE.findall(text):
         if len(unit) <= MAX_CHARACTERS and len(split_words(unit)) <= MIN_WORDS:
             yield unit
-            continue
-        for word in _SMALL_PIECE.findall(unit):
-            for start in range(0, len(word), MAX_CHARACTERS):
-                yield word[start : start + MAX_CHARACTERS]
+        else:
+            for word in _SMALL_PIECE.findall(unit):
+                for start in range(0, len(word), MAX_CHARACTERS):
+                    yield word[start : start + MAX_CHARACTERS]
 
 
-def _with_distinct_names(documents: Sequence[SourceDocument]) -> list[SourceDocument]:
+def _name_distinctly(documents: Sequence[SourceDocument]) -> dict[str, SourceDocument]:
+    """Return the documents by their names in lower case, which get a number if they repeat."""
     named: dict[str, SourceDocument] = {}
     for document in documents:
         plain = " ".join(document.name.split()) or "document"
-        name, number = plain, 1
-        while name.lower() in named:
-            number += 1
-            name = f"{plain} ({number})"
+        names = (f"{plain} ({number})" if number > 1 else plain for number in count(1))
+        name = next(name for name in names if name.lower() not in named)
         named[name.lower()] = replace(document, name=name)
-    return [*named.values()]
+    return named
 
 
-def _choose(known: Sequence[SourceDocument], names: Sequence[str]) -> list[SourceDocument]:
-    by_name = {document.name.lower(): document for document in known}
-    chosen: dict[str, SourceDocument] = {}
-    for name in names:
-        key = " ".join(name.split()).lower()
-        if key not in by_name:
-            raise ValueError(f"There is no document {name!r}. {_list_names(known)}")
-        chosen[key] = by_name[key]
-    return [*chosen.values()] or list(known)
+def _choose(known: Mapping[str, SourceDocument], names: Sequence[str]) -> list[SourceDocument]:
+    keys = {" ".join(name.split()).lower(): name for name in names}
+    for key, name in keys.items():
+        if key not in known:
+            listed = f"There are: {_list_names(known.values())}." if known else _NOTHING_CAME
+            raise ValueError(f"There is no document {name!r}. {listed}")
+    return [known[key] for key in keys]
 
 
-def _describe_nothing(searched: Sequence[SourceDocument]) -> str:
-    if not searched:
-        return f"Nothing was searched. {_list_names(searched)}"
-    searched_names = _list_names(searched, before="Searched")
-    return f"Nothing was found: no passage has a word of the query. {searched_names}"
-
-
-def _list_names(documents: Sequence[SourceDocument], *, before: str = "There are") -> str:
-    if not documents:
-        return "This request came without files and widget data. Ask the user for them."
-    return f"{before}: {', '.join(document.name for document in documents)}."
+def _list_names(documents: Iterable[SourceDocument]) -> str:
+    return ", ".join(document.name for document in documents)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -38,8 +38,6 @@ class SourceDocument:
     """A file or the data of a widget, as text.
 
     Attributes:
-        name: Its name for people.
-        origin: The kind of its source.
         parts: Pairs of a label, such as "page 3" or nothing, and a text.
     """
 
@@ -48,6 +46,7 @@ class SourceDocument:
     parts: tuple[tuple[str, str], ...]
 
 
+@dataclass(slots=True, kw_only=True)
 class ModelClient:
     """The copilot's model, for use by a component.
 
@@ -56,23 +55,13 @@ class ModelClient:
             Empty before the first answer has ended.
     """
 
-    def __init__(
-        self,
-        provider: ModelProvider,
-        *,
-        model: str,
-        timeouts: Timeouts,
-        parameters: Mapping[str, Json],
-        tracer: Tracer = NULL_TRACER,
-        user: str = "",
-    ) -> None:
-        self.usage: Mapping[str, Any] = {}
-        self._provider = provider
-        self._model = model
-        self._timeouts = timeouts
-        self._parameters = parameters
-        self._tracer = tracer
-        self._user = user
+    provider: ModelProvider
+    model: str
+    timeouts: Timeouts
+    parameters: Mapping[str, Json]
+    tracer: Tracer = NULL_TRACER
+    user: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict, init=False)
 
     async def ask(
         self, prompt: str, *, temperature: float | None = None, top_p: float | None = None
@@ -85,46 +74,35 @@ class ModelClient:
             RunError: The call of the model failed.
         """
         chosen = {"temperature": temperature, "top_p": top_p}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
         call = ModelCall(
-            model=self._model,
+            model=self.model,
             messages=(ModelMessage(role=ModelRole.USER, text=prompt),),
-            parameters={
-                **self._parameters,
-                **{name: value for name, value in chosen.items() if value is not None},
-            },
-            user=self._user,
+            parameters={**self.parameters, **chosen},
+            user=self.user,
         )
-        stream = stream_model(
-            self._provider,
-            call,
-            timeouts=self._timeouts,
-            tracer=self._tracer,
-        )
+        stream = stream_model(self.provider, call, timeouts=self.timeouts, tracer=self.tracer)
         async with aclosing(stream) as deltas:
             async for delta in deltas:
                 if isinstance(delta, TextDelta):
                     yield delta.text
                 elif isinstance(delta, Usage):
-                    self._count(delta)
+                    self._count(delta.input_tokens, delta.output_tokens)
 
-    def _count(self, usage: Usage) -> None:
+    def _count(self, prompt: int, completion: int) -> None:
         counts = {
-            "prompt_tokens": usage.input_tokens,
-            "completion_tokens": usage.output_tokens,
-            "total_tokens": usage.input_tokens + usage.output_tokens,
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
         }
         sums = {key: self.usage.get(key, 0) + count for key, count in counts.items()}
-        self.usage = {**sums, "name": self._model}
+        self.usage = {**sums, "name": self.model}
 
 
 def from_server(name: str, *, at: datetime, uid: str, trace_id: str) -> dict[str, Any]:
-    """Return the inputs of a call that only the server knows; callers can't set them.
+    """Return the inputs of a call of a component that only the server knows.
 
-    Args:
-        name: Of the component.
-        at: Time of the call.
-        uid: The caller.
-        trace_id: Of the chat or the request.
+    Callers can't set them. `uid` is the caller, `trace_id` that of the chat or the request.
     """
     return {
         "_sys_name": name,

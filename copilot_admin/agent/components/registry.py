@@ -58,7 +58,17 @@ class Registry:
         self.faults: list[ComponentFault] = []
         self._versions: dict[str, dict[str, type[Component]]] = {}
         for component in classes:
-            self._register(component)
+            name, version = component.name, component.version
+            details = []
+            if version in self._versions.get(name, {}):
+                details.append(f"there are two components {name} {version}.")
+            if version == LATEST:
+                details.append("the version 'latest' is a name for the newest one.")
+            findings = [ContractFinding(ContractRule.MANIFEST_VALID, one) for one in details]
+            findings = [*static_findings(component), *findings]
+            self.faults += [ComponentFault(component, finding) for finding in findings]
+            if not findings:
+                self._versions.setdefault(name, {})[version] = component
 
     def names(self) -> tuple[str, ...]:
         """Return the names in alphabetical order."""
@@ -70,28 +80,14 @@ class Registry:
 
     def find(self, name: str, version: str = LATEST) -> type[Component] | None:
         """Return a component. The version may lack its "v", or be "latest"."""
-        known = self._versions.get(name)
-        if not known:
-            return None
-        if version in ("", LATEST):
-            return known[self.versions(name)[-1]]
+        known = self._versions.get(name, {})
+        if known and version in ("", LATEST):
+            return list(known.values())[-1]
         return known.get(version) or known.get(f"v{version}")
 
     def all(self) -> Sequence[type[Component]]:
         """Return every version of every component, by name and age."""
-        return [self._versions[name][one] for name in self.names() for one in self.versions(name)]
-
-    def _register(self, component: type[Component]) -> None:
-        findings = list(static_findings(component))
-        if component.version in self._versions.get(component.name, {}):
-            detail = f"there are two components {component.name} {component.version}."
-            findings.append(ContractFinding(ContractRule.MANIFEST_VALID, detail))
-        if component.version == LATEST:
-            detail = "the version 'latest' is a name for the newest one."
-            findings.append(ContractFinding(ContractRule.MANIFEST_VALID, detail))
-        self.faults += [ComponentFault(component, finding) for finding in findings]
-        if not findings:
-            self._versions.setdefault(component.name, {})[component.version] = component
+        return [one for name in self.names() for one in self._versions[name].values()]
 
 
 @cache
@@ -106,15 +102,15 @@ def sample_arguments(sample: Mapping[str, Any]) -> JsonObject:
 
 
 async def sample_findings(component: type[Component]) -> tuple[ContractFinding, ...]:
-    """Run the samples of a component and return violations of the contract."""
+    """Run the samples of a component with the demo model and return violations of the contract."""
     if not component.samples:
         return (ContractFinding(ContractRule.OUTPUT_JSON, "there is no sample to run it with."),)
     found: list[ContractFinding] = []
+    provider = DemoModel(ProviderSpec(name=DEMO_MODEL, kind=DemoModel.kind))
     for number, sample in enumerate(component.samples, 1):
+        model = ModelClient(provider=provider, model=DEMO_MODEL, timeouts=Timeouts(), parameters={})
         system = {name: value for name, value in sample.items() if is_reserved(name)}
-        run = ComponentRun(
-            component, sample_arguments(sample), system={MODEL: demo_model_client(), **system}
-        )
+        run = ComponentRun(component, sample_arguments(sample), system={MODEL: model, **system})
         try:
             async with aclosing(run.stream()) as outputs:
                 async for _ in outputs:
@@ -125,9 +121,3 @@ async def sample_findings(component: type[Component]) -> tuple[ContractFinding, 
         else:
             found += outputs_are_json(component, run.outputs)
     return tuple(dict.fromkeys(found))
-
-
-def demo_model_client() -> ModelClient:
-    """Return a client of the demo model, which needs no network."""
-    spec = ProviderSpec(name=DEMO_MODEL, kind=DemoModel.kind)
-    return ModelClient(DemoModel(spec), model=DEMO_MODEL, timeouts=Timeouts(), parameters={})

@@ -1,6 +1,7 @@
 """System inputs of a component that a model calls: the question, its documents, the model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from copilot_admin.agent.client.widget_data import name_of
@@ -42,13 +43,14 @@ def system_inputs(
         query: With its files read.
         model: Of the copilot.
     """
-    shared: dict[str, Any] = {}
+
+    @cache
+    def shared() -> Mapping[str, Any]:
+        return _shared_inputs(request, query)
 
     def make(name: str, used: Sequence[str]) -> Mapping[str, Any]:
-        if not shared:
-            shared.update(_shared_inputs(request, query))
         client = ModelClient(
-            request.provider,
+            provider=request.provider,
             model=model,
             timeouts=request.spec.provider.timeouts,
             parameters=request.spec.parameters,
@@ -56,13 +58,13 @@ def system_inputs(
             user=request.upstream_user,
         )
         server = from_server(name, at=request.now, uid=request.principal, trace_id=request.trace_id)
-        return {**shared, **server, "_sys_used_tool": list(used), MODEL: client}
+        return {**shared(), **server, "_sys_used_tool": list(used), MODEL: client}
 
     return make
 
 
 def _shared_inputs(request: AnswerRequest, query: Query) -> Mapping[str, Any]:
-    documents = tuple(documents_of(query))
+    documents = tuple(_documents_of(query))
     links = dict(_links(request.query))
     parameters = request.spec.parameters
     return {
@@ -87,10 +89,9 @@ def _links(query: Query) -> Iterator[tuple[str, str]]:
     results = (one for one in query.messages if isinstance(one, ResultMessage))
     sources = [item.data for item in query.context]
     sources += [data for one in results for data in one.data if isinstance(data, SourceData)]
-    for source in sources:
-        for item in source.items:
-            if isinstance(item, FileReference):
-                yield str(item.data_format.get("filename") or item.url), item.url
+    for item in (item for source in sources for item in source.items):
+        if isinstance(item, FileReference):
+            yield str(item.data_format.get("filename") or item.url), item.url
 
 
 def _history(query: Query) -> list[JsonObject]:
@@ -107,20 +108,19 @@ def _history(query: Query) -> list[JsonObject]:
     return [{"role": role, "content": "\n\n".join(texts)} for role, texts in turns]
 
 
-def documents_of(query: Query) -> Iterator[SourceDocument]:
+def _documents_of(query: Query) -> Iterator[SourceDocument]:
     """Yield the context items, files and data of widgets of a query, as text."""
     for item in query.context:
         name = item.name or item.uuid or "context"
         yield from _documents(item.data, name=name, origin=DocumentOrigin.CONTEXT)
     for message in query.messages:
-        if not isinstance(message, ResultMessage):
-            continue
-        for fetched in fetched_by(message, widgets=query.widgets):
-            if isinstance(fetched.result, SourceData):
+        if isinstance(message, ResultMessage):
+            for fetched in fetched_by(message, widgets=query.widgets):
                 source = fetched.source
-                named = source.id or source.widget_uuid or "widget"
-                name = name_of(fetched.widget) if fetched.widget else named
-                yield from _documents(fetched.result, name=name, origin=DocumentOrigin.WIDGET)
+                name = source.id or source.widget_uuid or "widget"
+                name = name_of(fetched.widget) if fetched.widget else name
+                if isinstance(fetched.result, SourceData):
+                    yield from _documents(fetched.result, name=name, origin=DocumentOrigin.WIDGET)
 
 
 def _documents(data: SourceData, *, name: str, origin: DocumentOrigin) -> Iterator[SourceDocument]:

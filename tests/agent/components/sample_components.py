@@ -93,7 +93,7 @@ class Witness(Component):
 
 def client_of(provider: ScriptedProvider, **parameters: Any) -> ModelClient:
     """Return a client of a scripted model."""
-    return ModelClient(provider, model="small", timeouts=Timeouts(), parameters=parameters)
+    return ModelClient(provider=provider, model="small", timeouts=Timeouts(), parameters=parameters)
 
 
 ALL = (Echo, EchoTwo, Player, Asker, Witness)
