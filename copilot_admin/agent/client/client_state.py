@@ -59,16 +59,8 @@ def client_call_event(
 ) -> FunctionCall:
     """Return a client function call with the signed state of the turn.
 
-    Args:
-        function: Name on the wire.
-        arguments: Its `input_arguments`.
-        request: Contains the signing key.
-        query: Of this step.
-        remembered: The arguments as stored for readers of the call, if they differ.
-        exchanges: Results of server tools in this step.
-        waiting: Other calls of the same answer; the next step begins with them.
-        extras: Of the model's call.
-        state: Other members that the client reads in `extra_state`.
+    `remembered` are the arguments for readers of the call, if they differ. The next step starts with
+    the `waiting` calls of the same answer. The client reads the `state` in `extra_state`.
     """
     memory = build_memory(query, exchanges=exchanges, waiting=waiting, extras=extras)
     return FunctionCall(
@@ -102,12 +94,18 @@ def build_memory(
         extras = None
         exchanges = [replace(one, extras=None) for one in exchanges]
         waiting = [replace(one, extras=None) for one in waiting]
+    skills = [
+        one
+        if _size_of(one) <= MAX_SKILL
+        else {"slug": truncate(str(one["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
+        for one in query.selected_skills
+    ]
     state = query.workspace_state
     dashboard = {key: value for key, value in state.items() if key == _DASHBOARD}
     return Memory(
         timezone=query.timezone,
         urls=query.urls,
-        selected_skills=tuple(map(_fit_skill, query.selected_skills)),
+        selected_skills=tuple(skills),
         workspace_state=next((one for one in (state, dashboard) if _size_of(one) <= MAX_STATE), {}),
         exchanges=tuple(exchanges),
         waiting=tuple(waiting),
@@ -117,12 +115,6 @@ def build_memory(
 
 def _size_of(value: JsonObject) -> int:
     return len(json.dumps(value, ensure_ascii=False))
-
-
-def _fit_skill(skill: JsonObject) -> JsonObject:
-    if _size_of(skill) <= MAX_SKILL:
-        return skill
-    return {"slug": truncate(str(skill["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
 
 
 def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> Sequence[ToolExchange]:

@@ -92,11 +92,7 @@ def _times(number: int) -> str:
 
 
 def check_size(function: str, arguments: JsonObject) -> None:
-    """Check the size of a call; it includes widget and agent data of the request.
-
-    Raises:
-        ToolMistake: The arguments are too long.
-    """
+    """Raise a `ToolMistake` if a call is too long; it includes widget and agent data."""
     if _size_of(arguments) > MAX_CHARACTERS:
         raise ToolMistake(
             f"The call of {quote(function)} is longer than 1 MB, with what Workspace knows of the "

@@ -42,21 +42,13 @@ class DataCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPlan:
-    """Decision about widget data in a step.
-
-    Attributes:
-        fetch: Fetched from the client before the model is called.
-        offered: Widgets that the model may request through `get_widget_data`.
-        budget: Calls that the question may still make.
-        missing: Names of widgets that should have been fetched and can't be.
-        had: Widgets and arguments whose data is already in this turn.
-    """
+    """Decision about widget data in a step."""
 
     budget: CallBudget
-    fetch: DataCall | None = None
-    offered: tuple[Widget, ...] = ()
-    had: frozenset[Identity] = frozenset()
-    missing: tuple[str, ...] = ()
+    fetch: DataCall | None = None  # before the model is called
+    offered: tuple[Widget, ...] = ()  # the model may request them
+    had: frozenset[Identity] = frozenset()  # data that is already in this turn
+    missing: tuple[str, ...] = ()  # names of widgets that should have been fetched and can't be
 
     @property
     def refusal(self) -> str:
@@ -172,15 +164,8 @@ def data_was_read(
     """Return true if data was received in this turn before the model wrote its call.
 
     Data is returned by widgets, tools of the client, components and other agents, or is part of the
-    question.
-
-    Args:
-        request: The original request.
-        query: With its files read.
-        exchanges: Results of server tools in this step.
-        components: Names of the tools that return data.
-        taken_up: The call was written in the previous step, together with the one that the client
-            has just answered.
+    question. `components` are the tools that return data. `taken_up` means that the call was written
+    in the previous step, together with the one that the client has just answered.
     """
     agents = {one.agent_id for one in messages_of_turn(query) if isinstance(one, AiMessage)}
     if query.context or (not taken_up and agents - {None, request.spec.slug}):

@@ -145,11 +145,7 @@ class WidgetLookup:
                 self._by_name[name] = None if name in self._by_name else widget
 
     def find(self, wanted: str, *, params: Mapping[str, Json]) -> Widget:
-        """Return the widget if it has these parameters.
-
-        Raises:
-            ToolMistake: There is no such widget, or it has no such parameter.
-        """
+        """Return the widget, or raise a `ToolMistake` if it or one of the parameters is unknown."""
         widget = self._by_ref.get(wanted) or self._by_name.get(wanted)
         if widget is None:
             ids = join_names([*self._by_ref][:_MAX_IDS])
@@ -246,11 +242,7 @@ class DataRequest:
 
 
 def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> tuple[DataRequest, ...]:
-    """Return the requests in a call of `get_widget_data`.
-
-    Raises:
-        ToolMistake: The arguments are wrong or name a widget that isn't offered.
-    """
+    """Return the requests in a call of `get_widget_data`, or raise a `ToolMistake`."""
     requests: list[DataRequest] = []
     for wanted in read_arguments(GetWidgetData, call).widgets:
         widget = widgets.find(wanted.id, params=wanted.params)
@@ -266,10 +258,8 @@ def plan_data_call(
     """Return the client call for the model's requests, and calls for the remaining ones.
 
     A step makes one call, and a call is for one function. Widgets of the dashboard go first, as far
-    as they fit. Generation 1 fetches one widget in each step.
-
-    Raises:
-        ToolMistake: All of the data is already in this turn.
+    as they fit. Generation 1 fetches one widget in each step. If all of the data is already in this
+    turn, a `ToolMistake` is raised.
     """
     distinct = {one.identity: one for one in reversed(requests) if one.identity not in plan.had}
     new = [one for one in requests if distinct.get(one.identity) is one]

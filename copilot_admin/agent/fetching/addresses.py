@@ -39,11 +39,7 @@ class ForbiddenAddress(OSError):
 
 
 def parts_of(url: str) -> SplitResult:
-    """Split a URL from an untrusted source.
-
-    Raises:
-        ValueError: It is not a URL, or too long.
-    """
+    """Split a URL from an untrusted source; a `ValueError` says that it is none, or too long."""
     if len(url) > MAX_URL_LENGTH:
         raise ValueError("the address is too long")
     return urlsplit(url)
@@ -53,22 +49,21 @@ def parts_of(url: str) -> SplitResult:
 def check_base_url(url: str) -> str:
     """Return the URL of a provider, ready for use.
 
-    Raises:
-        NotReady: It is not an http(s) URL, contains a password, or names a forbidden host; the text
-            has the reason.
+    Raises `NotReady` if it is not an http(s) URL, contains a password, or names a forbidden host.
     """
     url = url.strip()
+    wrong = f"The provider's address {url!r} is no URL. Enter one like https://api.example.com/v1."
     try:
         parts = parts_of(url)
         host = parts.hostname or ""
         _ = parts.port
     except ValueError:
-        raise NotReady(_wrong_url(url)) from None
+        raise NotReady(wrong) from None
     # Brackets may also enclose future IP versions, which no resolver supports: `[v1.x]`.
     is_unknown = "[" in parts.netloc and ":" not in host
     is_plain = url.isprintable() and " " not in url
     if parts.scheme not in ("http", "https") or not host or is_unknown or not is_plain:
-        raise NotReady(_wrong_url(url))
+        raise NotReady(wrong)
     if parts.username or parts.password:
         raise NotReady("The provider's address holds a password. Put the key into the key field.")
     if host.rstrip(".") in _METADATA_NAMES or is_forbidden(host):
@@ -145,7 +140,3 @@ def _embedded(address: Address) -> tuple[IPv4Address, ...]:
     if address in _LOCAL_TRANSLATION:
         found += (IPv4Address(bytes(address.packed[at] for at in places)) for places in _PLACES)
     return tuple(one for one in found if one is not None)
-
-
-def _wrong_url(url: str) -> str:
-    return f"The provider's address {url!r} is no URL. Enter one like https://api.example.com/v1."

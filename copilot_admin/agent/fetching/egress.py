@@ -82,16 +82,11 @@ class Egress:
         keeps_https: bool = False,
         uses_proxy: bool = True,
     ) -> None:
-        """Prepare fetching.
+        """Prepare fetching with limits for one file.
 
-        Args:
-            allowed: Hosts, addresses or networks that may be reached although they are private;
-                link-local and metadata addresses never are.
-            seconds: For one file.
-            most_bytes: Of one file.
-            keeps_https: Reject redirects from https to http: anyone on the network path could alter
-                the content.
-            uses_proxy: Whether the environment's proxy is used.
+        `allowed` hosts, addresses or networks may be reached although they are private; link-local
+        and metadata addresses never are. If it `keeps_https`, redirects from https to http are
+        rejected: anyone on the network path could alter the content.
         """
         self._uses_proxy = uses_proxy
         self._keeps_https = keeps_https
@@ -102,11 +97,7 @@ class Egress:
 
     @asynccontextmanager
     async def fetch(self, url: str) -> AsyncGenerator[bytes, None]:
-        """Open the bytes behind a URL; the block occupies one of the concurrent fetches.
-
-        Raises:
-            FetchFailed: The request failed.
-        """
+        """Open the bytes behind a URL; the block occupies one of the concurrent fetches."""
         loop = asyncio.get_running_loop()
         slots = _slots.setdefault(loop, asyncio.Semaphore(MAX_CONCURRENT))
         try:
@@ -122,11 +113,7 @@ class Egress:
     async def post(
         self, url: str, body: bytes, *, headers: Mapping[str, str], seconds: float = POST_SECONDS
     ) -> tuple[int, str]:
-        """Post a body; return the status and the beginning of the answer, which is untrusted.
-
-        Raises:
-            FetchFailed: The request failed.
-        """
+        """Post a body; return the status and the beginning of the answer, which is untrusted."""
         answer = b""
         try:
             async with self.request(
@@ -147,10 +134,7 @@ class Egress:
     ) -> AsyncGenerator[ClientResponse, None]:
         """Send one request, through the environment's proxy if there is one; follow no redirect.
 
-        Raises:
-            PrivateAddress: The URL leads into a forbidden network.
-            ClientError: It failed.
-            ValueError: It is not a URL.
+        It may raise an `OSError` such as `PrivateAddress`, a `ClientError` or a `ValueError`.
         """
         host = _host_of(url)
         if not host:

@@ -24,11 +24,7 @@ class BodyReader:
         self._is_document: bool | None = None  # None while only blanks have arrived
 
     def feed(self, block: bytes) -> list[ServerEvent]:
-        """Return the events that end with this block.
-
-        Raises:
-            ProviderBroke: An event or the document is too large, or the body is a web page.
-        """
+        """Return the events that end with this block."""
         if self._is_document is None:
             block = block.lstrip(BOM + b" \t\r\n")
             if is_web_page(block):

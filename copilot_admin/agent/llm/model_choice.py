@@ -95,10 +95,7 @@ _REQUEST = (
 
 
 def wants_suggestions(request: AnswerRequest) -> bool:
-    """Return whether suggestions are offered and switched on.
-
-    Source: Workspace sends an option while it is on, and nothing while it is off.
-    """
+    """Return whether suggestions are offered and on; Workspace sends no options that are off."""
     is_on = request.query.workspace_options.get(FEATURE) is True
     return is_on and request.spec.has(FEATURE) and request.query.generation is Generation.THREE
 
@@ -106,10 +103,7 @@ def wants_suggestions(request: AnswerRequest) -> bool:
 async def suggest_questions(
     request: AnswerRequest, conversation: Sequence[ModelMessage], *, model: str
 ) -> AsyncGenerator[Output, None]:
-    """Yield the usage and at most one `PromptSuggestions`, which is omitted if the model fails.
-
-    The `conversation` ends with the answer of the `model`.
-    """
+    """Yield the usage and at most one `PromptSuggestions`, which is omitted if the model fails."""
     call = ModelCall(
         model=model,
         messages=(*conversation, ModelMessage(role=ModelRole.USER, text=_REQUEST)),

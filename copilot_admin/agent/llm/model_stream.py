@@ -25,10 +25,6 @@ async def stream_model(
 
     Retries share the deadline of the first token. There are no retries after the first delta,
     because sent text can't be revoked. Time that the reader needs doesn't count as silence.
-
-    Raises:
-        ProviderTimeout: The provider was silent for longer than `timeouts` allow.
-        RunError: The provider's error, if retries didn't help.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + timeouts.total

@@ -38,13 +38,10 @@ class ReasoningReader:
 
     If it `thinks_first`, the model's text begins with reasoning without an opening tag. The text is
     buffered until the closing tag arrives.
-
-    Attributes:
-        was_unopened: A closing tag arrived alone, so that all text before it was reasoning.
     """
 
     def __init__(self, limits: CallLimits, *, thinks_first: bool = False) -> None:
-        self.was_unopened = False
+        self.was_unopened = False  # a closing tag arrived alone, so all text before was reasoning
         self._limits = limits
         self._held = ""
         self._found: list[Delta] = []

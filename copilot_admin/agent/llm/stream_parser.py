@@ -58,20 +58,15 @@ class StreamError(Exception):
 class AnswerParser:
     """Folds the bytes of one answer into deltas.
 
-    Args:
-        call: The call that is answered.
-        thinks_first: The model writes its reasoning as text and only closes it, see `was_unopened`.
-        text_tools: Tools were offered by the convention in plain text.
-
-    Attributes:
-        done: The provider has signalled the end.
-        began: Part of the answer has arrived, visible or not.
+    The model `thinks_first` if it writes its reasoning as text and only closes it. With `text_tools`,
+    tools were offered by the convention in plain text.
     """
 
     def __init__(
         self, call: ModelCall, *, thinks_first: bool = False, text_tools: bool = False
     ) -> None:
-        self.done = self.began = False
+        self.done = False  # the provider has signalled the end
+        self.began = False  # part of the answer has arrived, visible or not
         limits = CallLimits()
         self._call = call
         self._offered = [tool.name for tool in call.tools]
@@ -111,9 +106,8 @@ class AnswerParser:
     def feed(self, block: bytes) -> list[Delta]:
         """Return the deltas of a block of bytes; text of one block is one delta.
 
-        Raises:
-            StreamError: The provider reports an error.
-            RunError: It sends something else than a chat completion, or too much.
+        Raises a `StreamError` if the provider reports an error, or a `RunError` if it sends something
+        else than a chat completion, or too much.
         """
         self._read(self._body.feed(block))
         return self._pop()
@@ -129,11 +123,7 @@ class AnswerParser:
         """Return the deltas that need the end of the body: tool calls, usage, the finish.
 
         A stream without an end mark may have been truncated anywhere, so its tool calls can't be
-        trusted.
-
-        Raises:
-            StreamError: The provider reports an error.
-            RunError: It sent nothing, or something else than a chat completion.
+        trusted. The errors are those of `feed`.
         """
         try:
             self._read(self._body.end(), is_last=True)

@@ -35,11 +35,7 @@ _loops: dict[asyncio.AbstractEventLoop, tuple[_Clients, AsyncGenerator[None, Non
 
 
 async def get_client(spec: ProviderSpec, make: MakeClient) -> AsyncOpenAI:
-    """Return the running loop's client of a provider; another one after its certificates changed.
-
-    Raises:
-        NotReady: The provider can't be called; the text has the reason.
-    """
+    """Return the running loop's client of a provider; another one after its certificates changed."""
     loop = asyncio.get_running_loop()
     if loop not in _loops:
         clients: _Clients = {}
@@ -47,8 +43,9 @@ async def get_client(spec: ProviderSpec, make: MakeClient) -> AsyncOpenAI:
         _loops[loop] = clients, closing
         await anext(closing)
     clients = _loops[loop][0]
-    files = [Path(file) for file in _certificate_files(spec)]
-    key = make, spec, *(file.stat().st_mtime for file in files if file.exists())
+    options = spec.options
+    files = map(Path, (options.ca_bundle, options.client_certificate, options.client_key))
+    key = make, spec, *(file.stat().st_mtime for file in files if file.is_file())
     if key not in clients:
         http_client = _open_http_client(spec)
         try:
@@ -82,11 +79,7 @@ async def _close_at_end(
 
 
 def usable_key(spec: ProviderSpec) -> str:
-    """Return the key of a provider without blanks around it.
-
-    Raises:
-        NotReady: It can't be sent in a header.
-    """
+    """Return the key of a provider, or raise `NotReady` if it can't be sent in a header."""
     key = spec.api_key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise NotReady(
@@ -123,15 +116,9 @@ def _open_http_client(spec: ProviderSpec) -> httpx2.AsyncClient:
     )
 
 
-def _certificate_files(spec: ProviderSpec) -> tuple[str, ...]:
-    options = spec.options
-    files = (options.ca_bundle, options.client_certificate, options.client_key)
-    return tuple(filter(None, files))
-
-
 def _tls_context(spec: ProviderSpec) -> ssl.SSLContext | bool:
     options = spec.options
-    if not _certificate_files(spec):
+    if not (options.ca_bundle or options.client_certificate):
         return True
     try:
         context = ssl.create_default_context(cafile=options.ca_bundle or None)

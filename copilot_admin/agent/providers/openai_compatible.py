@@ -83,12 +83,7 @@ class OpenAICompatible:
 
     @classmethod
     def make_client(cls, spec: ProviderSpec, http_client: httpx2.AsyncClient) -> openai.AsyncOpenAI:
-        """Return the client for this provider.
-
-        Raises:
-            NotReady: The URL, the key or another setting can't be used; the text has the reason.
-            OpenAIError: Credentials or a package are missing.
-        """
+        """Return the client for this provider, or raise `NotReady` or an `OpenAIError` with a reason."""
         base_url, _, query = check_base_url(spec.base_url or OPENAI).partition("?")
         client = openai.AsyncOpenAI(
             base_url=base_url,
@@ -103,13 +98,7 @@ class OpenAICompatible:
         return client
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | Alive, None]:
-        """Stream the answer; text that arrives in one read is one delta.
-
-        The first text is read immediately, the rest with the next tick.
-
-        Raises:
-            RunError: The provider was not reached, refused, or broke; the class is the reason.
-        """
+        """Stream the answer: the first text immediately, the rest with each tick as one delta."""
         key = (self._spec.base_url, call.model)
         async with AsyncExitStack() as stack:
             response, rules, note = await self._open(call, stack)
@@ -139,11 +128,7 @@ class OpenAICompatible:
             self._unopened_reasoning.discard(key)
 
     async def models(self) -> tuple[str, ...]:
-        """Return the ids of the models that the server lists.
-
-        Raises:
-            RunError: The provider was not reached, or refused.
-        """
+        """Return the ids of the models that the server lists."""
         try:
             async with asyncio.timeout(self._spec.timeouts.first_token):
                 client = await self._client()

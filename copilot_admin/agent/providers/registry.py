@@ -22,11 +22,7 @@ def provider_kinds() -> tuple[tuple[str, str], ...]:
 
 
 def make_provider(spec: ProviderSpec) -> ModelProvider:
-    """Return the provider that a spec describes.
-
-    Raises:
-        NotReady: The kind is unknown; the text lists the known ones.
-    """
+    """Return the provider that a spec describes, or raise `NotReady` if its kind is unknown."""
     for provider in PROVIDERS:
         if provider.kind == spec.kind:
             return provider(spec)
