@@ -1,6 +1,6 @@
-"""Cards of the analytics page: key figures, charts and tables."""
+"""Cards of the analytics page: key figures and charts along the time."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -8,37 +8,24 @@ from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.functional import Promise, cached_property
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.analytics.charts import Chart, ChartKind, Series, draw_chart, sparkline
-from copilot_admin.admin.analytics.formats import (
-    Delta,
-    compare,
-    format_axis,
-    format_value,
-    split_value,
-)
+from copilot_admin.admin.analytics.formats import compare, format_axis, format_value, split_value
 from copilot_admin.admin.analytics.scope import AnalyticsScope
 from copilot_admin.analytics import metrics
-from copilot_admin.analytics.metrics import Counts, Metric, Unit, add_counts
+from copilot_admin.analytics.metrics import Counts, Unit, add_counts
 from copilot_admin.analytics.periods import Resolution, Span
 
 NOTHING = gettext_lazy("Nothing to show in this period.")
 MAX_SERIES = 5  # of a chart; the rest is one more
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyFigure:
-    """A metric of the whole period."""
-
-    metric: Metric
-    number: str
-    unit: str
-    spark: SafeString
-    delta: Delta | None
-    before: str
+SLOTS = {  # heading of the slots
+    Resolution.HOUR: gettext_lazy("Hour (UTC)"),
+    Resolution.DAY: gettext_lazy("Day (UTC)"),
+    Resolution.WEEK: gettext_lazy("Week from (UTC)"),
+}
+Aggregate = Callable[[Counts], float | None]
 
 
 class Report:
@@ -65,23 +52,26 @@ class Report:
         span = self.period.before
         return self.source.total(span).with_users(self.source.users_before(span))
 
-    def key_figures(self) -> list[KeyFigure]:
-        return [self._key_figure(metric) for metric in metrics.KEY_METRICS]
+    def key_figures(self) -> list[dict[str, Any]]:
+        """Return the metrics of the whole period."""
+        figures = []
+        for metric in metrics.KEY_METRICS:
+            now = metric.aggregate(self.now)
+            before = metric.aggregate(self.before) if self.scope.is_compared else None
+            number, unit = split_value(metric.unit, now)
+            figures.append(
+                {
+                    "metric": metric,
+                    "number": number,
+                    "unit": unit,
+                    "spark": sparkline(self.values(metric.aggregate)),
+                    "delta": compare(metric, now, before),
+                    "before": format_value(metric.unit, before),
+                }
+            )
+        return figures
 
-    def _key_figure(self, metric: Metric) -> KeyFigure:
-        now = metric.aggregate(self.now)
-        before = metric.aggregate(self.before) if self.scope.is_compared else None
-        number, unit = split_value(metric.unit, now)
-        return KeyFigure(
-            metric=metric,
-            number=number,
-            unit=unit,
-            spark=sparkline(self.values(metric.aggregate)),
-            delta=compare(metric, now, before),
-            before=format_value(metric.unit, before),
-        )
-
-    def values(self, aggregate: Callable[[Counts], float | None]) -> list[float | None]:
+    def values(self, aggregate: Aggregate) -> list[float | None]:
         return [aggregate(counts) for _span, counts in self.series]
 
     def ranked(
@@ -92,67 +82,51 @@ class Report:
         for (_slot, key), value in found.items():
             totals[key] = totals.get(key, 0) + value
         keys = sorted((key for key in totals if totals[key]), key=lambda key: (-totals[key], key))
+        slots = [span.first for span, _counts in self.series]
         series = [
-            Series(name(key), [found.get((span.first, key), 0) for span, _ in self.series])
+            Series(name(key), [found.get((slot, key), 0) for slot in slots])
             for key in keys[:MAX_SERIES]
         ]
         if rest := keys[MAX_SERIES:]:
-            values = [
-                sum(found.get((span.first, key), 0) for key in rest) for span, _ in self.series
-            ]
+            values = [sum(found.get((slot, key), 0) for key in rest) for slot in slots]
             series.append(Series(_("Other"), values, "ca-s6"))
         return series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartCard:
-    """A chart along the time; `draw` returns its series."""
+    """A chart along the time."""
 
     key: str
     title: str | Promise
     kind: ChartKind
-    draw: Callable[[Report], list[Series]]
+    read: Callable[[Report], list[Series]]
     unit: Unit = Unit.NUMBER
     empty: str | Promise = NOTHING
 
 
-def _counted(*found: tuple[Metric, str]) -> Callable[[Report], list[Series]]:
+def _each(*found: tuple[str | Promise, Aggregate, str]) -> Callable[[Report], list[Series]]:
+    """Return the reader of series with a label, an aggregate and a color each."""
     return lambda report: [
-        Series(str(metric.label), report.values(metric.aggregate), color) for metric, color in found
+        Series(str(label), report.values(aggregate), color) for label, aggregate, color in found
     ]
 
 
-def _columns(*found: tuple[str, str | Promise, str]) -> Callable[[Report], list[Series]]:
-    def values(report: Report, name: str) -> list[float | None]:
-        return [float(counts[name]) for _span, counts in report.series]
-
-    return lambda report: [
-        Series(str(label), values(report, name), color) for name, label, color in found
-    ]
+def _column(name: str) -> Aggregate:
+    return lambda counts: float(counts[name])
 
 
-def _draw_tokens(report: Report) -> list[Series]:
-    written = [float(counts["output_tokens"]) for _span, counts in report.series]
-    read = [
-        float(counts["tokens"]) - out
-        for (_span, counts), out in zip(report.series, written, strict=True)
-    ]
-    return [Series(_("In"), read, "ca-s5"), Series(_("Out"), written, "ca-s4")]
+def _read_users(report: Report) -> list[Series]:
+    read = _each(
+        (metrics.QUESTIONS.label, metrics.QUESTIONS.aggregate, "ca-s1"),
+        (metrics.USERS.label, metrics.USERS.aggregate, "ca-s2"),
+    )
+    return [one for one in read(report) if any(value is not None for value in one.values)]
 
 
-def _draw_errors(report: Report) -> list[Series]:
-    return report.ranked(report.source.errors(report.period), name_error)
-
-
-def _draw_costs(report: Report) -> list[Series]:
+def _read_costs(report: Report) -> list[Series]:
     found = report.source.costs_by_model(report.period)
     return report.ranked(found, lambda model: model or _("No model"))
-
-
-def _draw_users(report: Report) -> list[Series]:
-    series = _counted((metrics.QUESTIONS, "ca-s1"), (metrics.USERS, "ca-s2"))(report)
-    has_users = any(value is not None for value in series[1].values)
-    return series if has_users else series[:1]
 
 
 def name_error(code: str) -> str:
@@ -166,50 +140,64 @@ CHARTS: Sequence[ChartCard] = (
         key="questions",
         title=gettext_lazy("Questions and users"),
         kind=ChartKind.AREA,
-        draw=_draw_users,
+        read=_read_users,
     ),
     ChartCard(
         key="feedback",
         title=gettext_lazy("Feedback"),
         kind=ChartKind.BARS,
-        draw=_counted((metrics.UP, "ca-s-good"), (metrics.DOWN, "ca-s-bad")),
+        read=_each(
+            (metrics.UP.label, metrics.UP.aggregate, "ca-s-good"),
+            (metrics.DOWN.label, metrics.DOWN.aggregate, "ca-s-bad"),
+        ),
         empty=gettext_lazy("No feedback in this period."),
     ),
     ChartCard(
         key="latency",
         title=gettext_lazy("Time to first words"),
         kind=ChartKind.LINE,
-        draw=lambda report: [
-            Series("p50", report.values(metrics.P50.aggregate), "ca-s1"),
-            Series("p95", report.values(metrics.P95.aggregate), "ca-s3"),
-        ],
+        read=_each(
+            ("p50", metrics.P50.aggregate, "ca-s1"), ("p95", metrics.P95.aggregate, "ca-s3")
+        ),
         unit=Unit.SECONDS,
     ),
     ChartCard(
         key="errors",
         title=gettext_lazy("Errors by kind"),
         kind=ChartKind.BARS,
-        draw=_draw_errors,
+        read=lambda report: report.ranked(report.source.errors(report.period), name_error),
         empty=gettext_lazy("No errors in this period."),
     ),
     ChartCard(
         key="cost",
         title=gettext_lazy("Cost by model"),
         kind=ChartKind.BARS,
-        draw=_draw_costs,
+        read=_read_costs,
         unit=Unit.DOLLARS,
         empty=gettext_lazy("No costs in this period. Costs need prices of the models."),
     ),
-    ChartCard(key="tokens", title=gettext_lazy("Tokens"), kind=ChartKind.BARS, draw=_draw_tokens),
+    ChartCard(
+        key="tokens",
+        title=gettext_lazy("Tokens"),
+        kind=ChartKind.BARS,
+        read=_each(
+            (
+                gettext_lazy("In"),
+                lambda counts: float(counts["tokens"]) - float(counts["output_tokens"]),
+                "ca-s5",
+            ),
+            (gettext_lazy("Out"), _column("output_tokens"), "ca-s4"),
+        ),
+    ),
     ChartCard(
         key="outcomes",
         title=gettext_lazy("Incomplete answers"),
         kind=ChartKind.BARS,
-        draw=_columns(
-            ("errors", gettext_lazy("Failed"), "ca-s-bad"),
-            ("truncated", gettext_lazy("Truncated"), "ca-s3"),
-            ("cancelled", gettext_lazy("Cancelled"), "ca-s6"),
-            ("refused", gettext_lazy("Rejected by a limit"), "ca-s4"),
+        read=_each(
+            (gettext_lazy("Failed"), _column("errors"), "ca-s-bad"),
+            (gettext_lazy("Truncated"), _column("truncated"), "ca-s3"),
+            (gettext_lazy("Cancelled"), _column("cancelled"), "ca-s6"),
+            (gettext_lazy("Rejected by a limit"), _column("refused"), "ca-s4"),
         ),
         empty=gettext_lazy("All answers are complete."),
     ),
@@ -217,10 +205,10 @@ CHARTS: Sequence[ChartCard] = (
         key="reviews",
         title=gettext_lazy("Reviews"),
         kind=ChartKind.BARS,
-        draw=_columns(
-            ("good", gettext_lazy("Good"), "ca-s-good"),
-            ("mixed", gettext_lazy("Mixed"), "ca-s-warn"),
-            ("bad", gettext_lazy("Bad"), "ca-s-bad"),
+        read=_each(
+            (gettext_lazy("Good"), _column("good"), "ca-s-good"),
+            (gettext_lazy("Mixed"), _column("mixed"), "ca-s-warn"),
+            (gettext_lazy("Bad"), _column("bad"), "ca-s-bad"),
         ),
         empty=gettext_lazy("No reviews in this period."),
     ),
@@ -229,37 +217,28 @@ CHARTS: Sequence[ChartCard] = (
 
 def draw(card: ChartCard, report: Report) -> Chart:
     """Draw a chart of a report."""
-    period = report.period
-    spans = [span.first for span in period.slots]
-    full, short = ("H:i", "H:i") if period.is_hourly else ("D j M Y", "j M")
-    columns = {
-        Resolution.HOUR: _("Hour (UTC)"),
-        Resolution.DAY: _("Day (UTC)"),
-        Resolution.WEEK: _("Week from (UTC)"),
-    }
-    series = card.draw(report)
+    slots = [span.first for span in report.period.slots]
+    full, short = ("H:i", "H:i") if report.period.is_hourly else ("D j M Y", "j M")
+    series = card.read(report)
     return draw_chart(
         card.kind,
-        [date_format(at, full) for at in spans],
+        [date_format(at, full) for at in slots],
         series,
         label=f"{card.title}: {', '.join(one.label for one in series)}",
-        column=columns[period.resolution],
+        column=str(SLOTS[report.period.resolution]),
         format_value=partial(format_value, card.unit),
         format_axis=partial(format_axis, card.unit),
-        short_slots=[date_format(at, short) for at in spans],
+        short_slots=[date_format(at, short) for at in slots],
         is_whole=card.unit is Unit.NUMBER,
     )
 
 
 def chart_rows(card: ChartCard, report: Report) -> list[list[Any]]:
     """Return a chart as the rows of a file, the names of columns first."""
-    series = card.draw(report)
-    slots = [
-        f"{span.first:%Y-%m-%dT%H:00Z}" if report.period.is_hourly else f"{span.first:%Y-%m-%d}"
-        for span in report.period.slots
-    ]
-    values: Iterable[tuple[Any, ...]] = zip(*(one.values for one in series), strict=True)
+    series = card.read(report)
+    form = "%Y-%m-%dT%H:00Z" if report.period.is_hourly else "%Y-%m-%d"
     rows = [
-        [slot, *row] for slot, row in zip(slots, list(values) or [()] * len(slots), strict=True)
+        [span.first.strftime(form), *(one.values[place] for one in series)]
+        for place, span in enumerate(report.period.slots)
     ]
     return [["time", *(one.label for one in series)], *rows]

@@ -7,6 +7,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import pairwise
 from math import floor, log10
 
@@ -19,6 +20,7 @@ N_STEPS = 3  # of the vertical axis
 MAX_X_LABELS = 7
 BAR_SHARE = 0.66  # of a slot
 N_COLORS = 6
+NONE = "–"  # noqa: RUF001  # a dash
 STEPS = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 Values = Sequence[float | None]
@@ -41,31 +43,18 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A drawn chart with its words.
+    """A drawn chart with its words."""
 
-    Attributes:
-        label: Accessible description.
-        column: Name of the slots, heading of the first column of the data table.
-        marks: Classes and path of each shape.
-        y_labels: From the top to zero.
-        x_labels: One for each slot; most are empty.
-        rows: Name and formatted values of each slot.
-    """
-
-    label: str
-    column: str
+    label: str  # accessible description
+    column: str  # heading of the slots in the data table
     series: Sequence[Series]
-    marks: Sequence[tuple[str, str]]
-    y_labels: Sequence[str]
-    x_labels: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[str]]]
+    marks: Sequence[tuple[str, str]]  # classes and path of each shape
+    y_labels: Sequence[str]  # from the top to zero
+    x_labels: Sequence[str]  # one for each slot; most are empty
+    rows: Sequence[tuple[str, Sequence[str]]]  # name and formatted values of each slot
     width: int = WIDTH
     height: int = HEIGHT
-
-    @property
-    def grid(self) -> str:
-        lines = (f"M0 {_n(step * HEIGHT / N_STEPS)}H{WIDTH}" for step in range(N_STEPS))
-        return "".join(lines)
+    grid: str = "".join(f"M0 {step * HEIGHT / N_STEPS:.1f}H{WIDTH}" for step in range(N_STEPS))
 
     @property
     def is_empty(self) -> bool:
@@ -95,39 +84,36 @@ def draw_chart(
         format_value: Text of a value with its unit, for tooltip and table.
         format_axis: Text of a value on the axis, given the top of the axis too.
         short_slots: Names for the axis.
-        is_whole: Values are whole numbers, and so are the labels of the axis.
+        is_whole: The labels of the axis are whole numbers.
     """
     colored = [
         Series(one.label, one.values, one.color or f"ca-s{place % N_COLORS + 1}")
         for place, one in enumerate(series)
     ]
-    step = _axis_step(_highest(kind, colored), is_whole=is_whole)
-    draw = _draw_bars if kind is ChartKind.BARS else _draw_lines
+    combine = sum if kind is ChartKind.BARS else max
+    columns = list(zip(*(one.values for one in colored), strict=True))
+    highest = max((combine(value or 0 for value in column) for column in columns), default=0)
+    step = _axis_step(highest, is_whole=is_whole)
+    draw = _draw_bars if kind is ChartKind.BARS else partial(_draw_lines, kind)
+    every = -(-len(slots) // MAX_X_LABELS)  # of the labels, back from the last
     return Chart(
         label=label,
         column=column,
         series=colored,
-        marks=draw(kind, colored, top=N_STEPS * step),
+        marks=draw(colored, top=N_STEPS * step),
         y_labels=[
             format_axis(place * step, N_STEPS * step) if format_axis else format_value(place * step)
             for place in range(N_STEPS, -1, -1)
         ],
-        x_labels=_thin_out(short_slots or slots),
+        x_labels=[
+            "" if (len(slots) - 1 - place) % every else slot
+            for place, slot in enumerate(short_slots or slots)
+        ],
         rows=[
-            (slot, [_format(one.values[place], format_value) for one in colored])
-            for place, slot in enumerate(slots)
+            (slot, [NONE if value is None else format_value(value) for value in column])
+            for slot, column in zip(slots, columns or [()] * len(slots), strict=True)
         ],
     )
-
-
-def _format(value: float | None, format_value: Callable[[float], str]) -> str:
-    return "–" if value is None else format_value(value)  # noqa: RUF001  # a dash
-
-
-def _highest(kind: ChartKind, series: Sequence[Series]) -> float:
-    columns = list(zip(*(one.values for one in series), strict=True))
-    combine = sum if kind is ChartKind.BARS else max
-    return max((combine(value or 0 for value in column) for column in columns), default=0)
 
 
 def _axis_step(highest: float, *, is_whole: bool) -> float:
@@ -140,17 +126,7 @@ def _axis_step(highest: float, *, is_whole: bool) -> float:
     return next((one for one in fitting if not is_whole or one == int(one)), 1)
 
 
-def _thin_out(slots: Sequence[str]) -> list[str]:
-    """Keep the last label and every n-th before it."""
-    every = -(-len(slots) // MAX_X_LABELS)
-    return [
-        slot if (len(slots) - 1 - place) % every == 0 else "" for place, slot in enumerate(slots)
-    ]
-
-
-def _draw_lines(
-    kind: ChartKind, series: Sequence[Series], *, top: float
-) -> Sequence[tuple[str, str]]:
+def _draw_lines(kind: ChartKind, series: Sequence[Series], *, top: float) -> list[tuple[str, str]]:
     marks = []
     for one in series:
         slot = WIDTH / max(1, len(one.values))
@@ -185,9 +161,7 @@ def _area_path(points: Points, bottom: float) -> str:
     return f"M{_n(known[0][0])} {_n(bottom)}L{edge}V{_n(bottom)}Z"
 
 
-def _draw_bars(
-    _kind: ChartKind, series: Sequence[Series], *, top: float
-) -> Sequence[tuple[str, str]]:
+def _draw_bars(series: Sequence[Series], *, top: float) -> list[tuple[str, str]]:
     marks = []
     bases = [0.0] * max((len(one.values) for one in series), default=0)
     for one in series:

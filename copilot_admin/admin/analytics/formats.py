@@ -1,16 +1,16 @@
 """Values of metrics as text, and what changed since the period before."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from django.utils.formats import number_format
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
+from copilot_admin.admin.analytics.charts import NONE
 from copilot_admin.analytics.metrics import Metric, Unit
 
-NONE = "–"  # noqa: RUF001  # a dash
 MIN_COMPACT = 3000  # of the top of an axis
 MIN_WHOLE_PERCENT = 0.1  # smaller shares have a decimal
 
@@ -76,8 +76,7 @@ _FORMATS: Mapping[Unit, Callable[[float], tuple[str, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(NamedTuple):
     """Change of a metric; `tone` is the class of its color, empty for a neutral one."""
 
     text: str

@@ -23,24 +23,16 @@ MAX_VERSION = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalyticsScope:
-    """Scope of an analytics page: period and filters.
-
-    Attributes:
-        traffic: The part of the traffic that is counted.
-        copilot: The chosen one, if it is exactly one.
-        user: Text that was typed.
-        given: Accepted parameters by name, for links.
-        unknown: Values that name nothing.
-    """
+    """Scope of an analytics page: period and filters."""
 
     period: Period
-    traffic: Scope
-    copilot: Copilot | None = None
+    traffic: Scope  # the part that is counted
+    copilot: Copilot | None = None  # the chosen one, if it is exactly one
     tag: str = ""
-    user: str = ""
+    user: str = ""  # text that was typed
     is_compared: bool = True
-    given: Mapping[str, str] = field(default_factory=dict)
-    unknown: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)  # accepted parameters, for links
+    unknown: tuple[str, ...] = ()  # values that name nothing
 
     @property
     def source(self) -> RollupSource | RunSource:
@@ -77,7 +69,7 @@ def read_scope(given: QueryDict, *, at: datetime) -> AnalyticsScope:
         for name in (*PERIOD_NAMES, "copilot", "tag", "user", "version", "model", "compare", "from")
     }
     rows, unknown = Copilot.objects.order_by("pk"), []
-    copilot = _find_copilot(texts["copilot"]) if texts["copilot"] else None
+    copilot = _find_copilot(texts["copilot"])
     if texts["copilot"] and copilot is None:
         unknown.append(texts["copilot"])
     ids = None if not texts["copilot"] else [copilot.pk] if copilot else []
@@ -87,7 +79,7 @@ def read_scope(given: QueryDict, *, at: datetime) -> AnalyticsScope:
         unknown += [] if found else [texts["tag"]]
     users = find_users(texts["user"]) if texts["user"] else None
     unknown += [texts["user"]] if users == [] else []
-    version = _read_version(texts["version"]) if copilot else None
+    version = _read_number(texts["version"], MAX_VERSION) if copilot else None
     period = read_period(texts, at=at)
     return AnalyticsScope(
         period=period,
@@ -107,15 +99,15 @@ def read_scope(given: QueryDict, *, at: datetime) -> AnalyticsScope:
 
 def _find_copilot(text: str) -> Copilot | None:
     """Find a copilot by its id, slug or name."""
-    wanted = Q(slug=text) | Q(name__iexact=text)
-    if text.isascii() and text.isdecimal() and len(text) < 18:
-        wanted |= Q(pk=int(text))
+    if not text:
+        return None
+    wanted = Q(slug=text) | Q(name__iexact=text) | Q(pk=_read_number(text, 10**18))
     return Copilot.objects.filter(wanted).order_by("pk").first()
 
 
-def _read_version(text: str) -> int | None:
-    is_number = text.isascii() and text.isdecimal() and len(text) <= 10
-    return int(text) if is_number and int(text) <= MAX_VERSION else None
+def _read_number(text: str, most: int) -> int | None:
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else most + 1
+    return number if number <= most else None
 
 
 def _period_names(period: Period) -> dict[str, str]:

@@ -59,7 +59,7 @@ def use(user: str = "ada", **copilot: Any) -> Copilot:
 
 
 def figures(response: Any) -> dict[str, str]:
-    return {one.metric.key: one.number + one.unit for one in response.context["key_figures"]}
+    return {one["metric"].key: one["number"] + one["unit"] for one in response.context["key_figures"]}
 
 
 def rows_of(browser: Browser, table: str, **given: str) -> list[list[str]]:
@@ -142,12 +142,12 @@ def test_rows_lead_to_their_conversations(reviewer: Browser) -> None:
     copilot = use(name="One")
     tables = {card.key: table for card, table in reviewer.get(PAGE).context["tables"]}
     (row,) = tables["copilots"].rows
-    errors = row.cells[[one.key for one in metrics.TABLE_METRICS].index("errors")]
-    assert errors.is_bad
-    assert f"copilot={copilot.pk}" in errors.url
-    assert "outcome=any-failed" in errors.url
+    errors = row["cells"][[one.key for one in metrics.TABLE_METRICS].index("errors")]
+    assert errors["is_bad"]
+    assert f"copilot={copilot.pk}" in errors["url"]
+    assert "outcome=any-failed" in errors["url"]
     conversation = Conversation.objects.get()
-    assert f"/conversation/{conversation.pk}/" in reviewer.get(errors.url).content.decode()
+    assert f"/conversation/{conversation.pk}/" in reviewer.get(errors["url"]).content.decode()
 
 
 @pytest.mark.parametrize(
