@@ -52,39 +52,27 @@ class UserForm(forms.ModelForm[User]):
         super().__init__(*args, **kwargs)
         if "roles" not in self.fields:
             return
-        choices, descriptions = self._list_roles()
+        roles: list[tuple[str, Text, Text]] = [
+            (str(group.pk), group.name, describe_role(group.name))
+            for group in groups_within(powers_of(self.editor)).order_by("name")
+        ]
+        if self.editor.is_superuser:
+            text = _("Can do everything. Needs no other role.")
+            roles.insert(0, (ADMINISTRATOR, _("Administrator"), text))
         field = cast(forms.MultipleChoiceField, self.fields["roles"])
-        field.widget = SwitchesWidget(descriptions)
-        field.choices = choices
+        field.widget = SwitchesWidget({value: text for value, _label, text in roles})
+        field.choices = [(value, label) for value, label, _text in roles]
         if self.instance.pk is not None:
             held = [str(pk) for pk in self.instance.groups.values_list("pk", flat=True)]
-            self.initial["roles"] = [
-                *held,
-                *([ADMINISTRATOR] if self.instance.is_superuser else []),
-            ]
-
-    def _list_roles(self) -> tuple[list[tuple[str, Text]], dict[str, Text]]:
-        choices: list[tuple[str, Text]] = []
-        descriptions: dict[str, Text] = {}
-        if self.editor.is_superuser:
-            choices.append((ADMINISTRATOR, _("Administrator")))
-            descriptions[ADMINISTRATOR] = _("Can do everything. Needs no other role.")
-        for group in groups_within(powers_of(self.editor)).order_by("name"):
-            choices.append((str(group.pk), group.name))
-            descriptions[str(group.pk)] = describe_role(group.name)
-        return choices, descriptions
+            self.initial["roles"] = [ADMINISTRATOR, *held] if self.instance.is_superuser else held
 
     def clean(self) -> dict[str, Any] | None:
         typed = super().clean() or self.cleaned_data
         roles = typed.get("roles", [ADMINISTRATOR])
         stays = typed.get("is_active", True) and ADMINISTRATOR in roles
         is_changed = "roles" in self.fields or "is_active" in self.fields
-        if (
-            is_changed
-            and not stays
-            and self.instance.pk
-            and would_leave_no_administrator([self.instance])
-        ):
+        was_there = is_changed and not stays and self.instance.pk
+        if was_there and would_leave_no_administrator([self.instance]):
             raise ValidationError(last_administrator_text(), code="last")
         return typed
 

@@ -47,10 +47,8 @@ class KeyForm(ModelForm[EndpointKey]):
         """Never turn a key for some copilots into one for all."""
         chosen = self.cleaned_data["copilots"]
         if self.instance.is_scoped and not chosen:
-            raise forms.ValidationError(
-                _("Choose at least one copilot, or create a new key for all copilots."),
-                code="scope",
-            )
+            text = _("Choose at least one copilot, or create a new key for all copilots.")
+            raise forms.ValidationError(text, code="scope")
         return chosen
 
     def clean_expires_at(self) -> Any:
@@ -142,9 +140,8 @@ class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
         key = self.get_changeable(request, pk)
         if request.method == "POST":
             with transaction.atomic():
-                if EndpointKey.objects.filter(pk=pk, revoked_at=None).update(
-                    revoked_at=timezone.now()
-                ):
+                valid = EndpointKey.objects.filter(pk=pk, revoked_at=None)
+                if valid.update(revoked_at=timezone.now()):
                     self.log_change(request, key, "Revoked.")
                     self.audit(request, Action.REVOKED, key)
             text = _("“%(key)s” was revoked. Requests with it are rejected.")

@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Model, Prefetch, QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.decorators import method_decorator
@@ -47,16 +47,13 @@ class GrantedAdmin(BaseAdmin[Row]):
         return form
 
     def has_change_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
-        return super().has_change_permission(request, obj) and _covers(request, obj)
+        return super().has_change_permission(request, obj) and self._covers(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and _covers(request, obj)
+        return super().has_delete_permission(request, obj) and self._covers(request, obj)
 
-
-def _covers(request: HttpRequest, obj: Model | None) -> bool:
-    if obj is None:
-        return True
-    return powers_of(request.user).cover(powers_of(obj))
+    def _covers(self, request: HttpRequest, obj: Row | None) -> bool:
+        return obj is None or powers_of(request.user).cover(powers_of(obj))
 
 
 @admin.register(User, site=site)
@@ -64,14 +61,14 @@ class UserAdmin(GrantedAdmin[User]):
     """Team members."""
 
     form = UserForm
-    list_display = (
+    list_display = [
         "username",
         "full_name",
         "role_names",
         "can_sign_in",
         "second_factor",
         "last_login",
-    )
+    ]
     row_views = ("sessions", "password_link", "reset_mfa")
     list_filter = ("is_active", "groups")
     search_fields = ("username", "first_name", "last_name", "email")

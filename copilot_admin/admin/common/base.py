@@ -56,22 +56,9 @@ _EXPRESSIONS = frozenset({"regex", "iregex"})  # SQLite evaluates them in Python
 _NAMES = frozenset({"name", "username"})
 
 
-class DateTimeInput(forms.DateTimeInput):
-    """The browser's own input, in the reader's time zone."""
-
-    input_type = "datetime-local"
-
-    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
-        super().__init__(attrs, format="%Y-%m-%dT%H:%M")
-
-
-class DateInput(forms.DateInput):
-    """The browser's own input."""
-
-    input_type = "date"
-
-    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
-        super().__init__(attrs, format="%Y-%m-%d")
+# The browser's own inputs, in the reader's time zone.
+DATE_TIME_INPUT = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+DATE_INPUT = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
 
 
 class BaseAdmin(ModelAdmin[Row], Generic[Row]):
@@ -87,8 +74,8 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     """
 
     formfield_overrides: ClassVar[dict[Any, Any]] = {
-        DateTimeField: {"form_class": forms.DateTimeField, "widget": DateTimeInput},
-        DateField: {"widget": DateInput},
+        DateTimeField: {"form_class": forms.DateTimeField, "widget": DATE_TIME_INPUT},
+        DateField: {"widget": DATE_INPUT},
     }
     show_facets = ShowFacets.NEVER  # counting each choice reads the whole table
     list_per_page = 50
@@ -170,9 +157,9 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
         return super().formfield_for_choice_field(db_field, request, **options)
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        row = super().get_object(request, *args, **kwargs)
+        row: Any = super().get_object(request, *args, **kwargs)
         if row is not None and request.method == "POST":
-            _read(request)[_key(row)] = _columns(row), stored(row)
+            row.before_form = _columns(row), stored(row)
         return row
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -180,11 +167,10 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
 
         Other columns may have changed since the form was loaded: a publish must not be undone.
         """
-        columns, _before = _read(request).get(_key(obj), (None, None))
-        if not change or columns is None:
+        if not change or not hasattr(obj, "before_form"):
             super().save_model(request, obj, form, change)
             return
-        now = _columns(obj)
+        (columns, _stored), now = obj.before_form, _columns(obj)
         obj.save(
             update_fields={
                 field.name
@@ -202,9 +188,12 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         logged = super().log_change(request, obj, message)
-        _columns_before, before = _read(request).pop(_key(obj), (None, None))
-        if before is not None and before != (after := stored(obj)):
-            self.audit(request, self.action_of(before, after), obj, before=before, after=after)
+        if hasattr(obj, "before_form"):
+            before, after = obj.before_form[1], stored(obj)
+            del obj.before_form
+            if before != after:
+                action = self.action_of(before, after)
+                self.audit(request, action, obj, before=before, after=after)
         return logged
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
@@ -247,18 +236,6 @@ def without(fieldsets: Fieldsets, *names: str) -> Fieldsets:
         for label, options in fieldsets
     ]
     return [(label, options) for label, options in left if options["fields"]]
-
-
-_Read = dict[tuple[str, object], tuple[dict[str, object], Snapshot]]
-
-
-def _read(request: HttpRequest) -> _Read:
-    read: _Read = vars(request).setdefault("rows_before", {})
-    return read
-
-
-def _key(row: Model) -> tuple[str, object]:
-    return row._meta.label, row.pk
 
 
 def _columns(row: Model) -> dict[str, object]:

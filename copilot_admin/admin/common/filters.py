@@ -54,30 +54,20 @@ class DateRangeFilter(admin.ListFilter):
         yield {"values": values, "rest": rest, "is_active": any(values)}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        since, until = (_read_day(self.used_parameters.get(name)) for name in self.names)
-        if since is None or until is None:
+        since, until = (self.used_parameters.get(name) for name in self.names)
+        try:
+            if since:
+                queryset = queryset.filter(**{f"{self.column}__gte": _midnight(since)})
+            if until:
+                queryset = queryset.filter(**{f"{self.column}__lt": _midnight(until, days=1)})
+        except (ValueError, OverflowError):
             return queryset.none()
-        if since != date.min:
-            queryset = queryset.filter(**{f"{self.column}__gte": _midnight(since)})
-        if until != date.min:
-            end = _midnight(until + timedelta(days=1))
-            queryset = queryset.filter(**{f"{self.column}__lt": end})
         return queryset
 
 
-def _read_day(text: object) -> date | None:
-    """Return a day, `date.min` if there is none, None if it isn't valid."""
-    if not text:
-        return date.min
-    try:
-        day = date.fromisoformat(str(text))
-    except ValueError:
-        return None
-    return day if day < date.max - timedelta(days=1) else None
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min, timezone.get_current_timezone())
+def _midnight(day: object, *, days: int = 0) -> datetime:
+    following = date.fromisoformat(str(day)) + timedelta(days=days)
+    return datetime.combine(following, time.min, timezone.get_current_timezone())
 
 
 class ParameterFilter(admin.SimpleListFilter):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -22,12 +23,7 @@ class Section:
 SECTIONS: Sequence[Section] = (
     Section("copilots", _("Copilots"), "copilot", {"Copilot": _("Copilots")}),
     Section("conversations", _("Conversations"), "chat", {"Conversation": _("Conversations")}),
-    Section(
-        "analytics",
-        _("Analytics"),
-        "chart",
-        {"Analytics": _("Analytics"), "Figures": _("Analytics")},
-    ),
+    Section("analytics", _("Analytics"), "chart", {"Analytics": _("Analytics")}),
     Section(
         "review",
         _("Review"),
@@ -38,12 +34,7 @@ SECTIONS: Sequence[Section] = (
             "TranscriptExport": _("Exports"),
         },
     ),
-    Section(
-        "tools",
-        _("Tools"),
-        "tool",
-        {"Component": _("Tools"), "ComponentCall": _("Calls")},
-    ),
+    Section("tools", _("Tools"), "tool", {"Component": _("Tools"), "ComponentCall": _("Calls")}),
     Section(
         "alerts",
         _("Alerts"),
@@ -76,38 +67,24 @@ SECTIONS: Sequence[Section] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuItem:
-    """A link of the menu, with the number of things that wait there."""
-
-    label: Text
-    url: str
-    icon: str
-    is_current: bool
-    count: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """A page of the current menu item."""
-
-    label: Text
-    url: str
-    is_current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Menu:
-    """Everything that the shell of a page needs."""
-
-    items: tuple[MenuItem, ...]
-    tabs: tuple[Tab, ...]
+# Icon and description of each page of the settings.
+SETTINGS: Mapping[str, tuple[str, Text]] = {
+    "Provider": ("bolt", _("Connect model providers and choose their models.")),
+    "ModelPrice": ("dollar", _("Prices per million tokens, for cost and budgets.")),
+    "EndpointKey": ("key", _("Keys that apps use to call copilots.")),
+    "Limits": ("limit", _("Requests, tokens and cost per minute, day and month.")),
+    "Privacy": ("shield", _("Retention, redaction, legal holds and erasure.")),
+    "User": ("people", _("People who can sign in, and their roles.")),
+    "Group": ("person", _("Roles and their permissions.")),
+    "AuditEntry": ("book", _("Who changed what, and when.")),
+    "Jobs": ("steps", _("Background jobs that run or wait.")),
+}
 
 
 def build_menu(
     urls: Mapping[str, str], *, index_url: str, path: str, counts: Mapping[str, int]
-) -> Menu:
-    """Return the menu for someone who may see these pages.
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the menu for someone who may see these pages, and the tabs of the current item.
 
     Args:
         urls: URLs by name of model or page.
@@ -115,29 +92,37 @@ def build_menu(
         path: Path of the current page.
         counts: Number of waiting things by section key.
     """
-    home = MenuItem(label=_("Home"), url=index_url, icon="home", is_current=path == index_url)
-    items = [home]
-    tabs: tuple[Tab, ...] = ()
+    is_home = path == index_url
+    items = [{"label": _("Home"), "url": index_url, "icon": "home", "is_current": is_home}]
+    tabs: list[dict[str, Any]] = []
     for section in SECTIONS:
         visible = {name: urls[name] for name in section.pages if name in urls}
         if not visible.keys() - {"Settings"}:
             continue
-        current = max(
-            (name for name, url in visible.items() if path.startswith(url)),
-            key=lambda name: len(visible[name]),
-            default=None,
-        )
+        names = (name for name, url in visible.items() if path.startswith(url))
+        current = max(names, key=lambda name: len(visible[name]), default=None)
         items.append(
-            MenuItem(
-                label=section.label,
-                url=next(iter(visible.values())),
-                icon=section.icon,
-                is_current=current is not None,
-                count=counts.get(section.key, 0),
-            )
+            {
+                "label": section.label,
+                "url": next(iter(visible.values())),
+                "icon": section.icon,
+                "is_current": current is not None,
+                "count": counts.get(section.key, 0),
+            }
         )
         if current is not None and len(visible) > 1:
-            tabs = tuple(
-                Tab(section.pages[name], url, name == current) for name, url in visible.items()
-            )
-    return Menu(tuple(items), tabs)
+            tabs = [
+                {"label": section.pages[name], "url": url, "is_current": name == current}
+                for name, url in visible.items()
+            ]
+    return items, tabs
+
+
+def list_settings(urls: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the pages of the settings that the user may see."""
+    section = next(one for one in SECTIONS if one.key == "settings")
+    return [
+        {"label": section.pages[name], "url": urls[name], "icon": icon, "text": text}
+        for name, (icon, text) in SETTINGS.items()
+        if name in urls
+    ]

@@ -11,6 +11,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import DisallowedRedirect, PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.decorators import method_decorator
@@ -19,8 +20,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.home.page import build_home, hide
-from copilot_admin.admin.site import demo_data, pages
-from copilot_admin.admin.site.navigation import build_menu
+from copilot_admin.admin.site import demo_data
+from copilot_admin.admin.site.navigation import build_menu, list_settings
+from copilot_admin.admin.site.search import find_results
 from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.models import Alert
 from copilot_admin.models.review import Assignment
@@ -68,11 +70,7 @@ class CopilotAdminSite(AdminSite):
     ) -> Callable[[_View], _View]:
         """Register a view below /admin/ for users with any of the permissions.
 
-        Args:
-            route: URL below /admin/.
-            name: Name of the URL, without "admin:".
-            permissions: Any of them is enough.
-            menu: Name of the page in `navigation.SECTIONS`; "" for a page without a link.
+        `menu` is the name of the page in `navigation.SECTIONS`; "" for a page without a link.
         """
 
         def register(view: _View) -> _View:
@@ -100,29 +98,30 @@ class CopilotAdminSite(AdminSite):
         return own + self._page_urls + super().get_urls()
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        menu = build_menu(
+        items, tabs = build_menu(
             self._find_urls(request),
             index_url=reverse(f"{self.name}:index"),
             path=request.path,
             counts=_count_waiting(request.user),
         )
-        return {
-            **super().each_context(request),
-            "navigation": menu.items,
-            "section_tabs": menu.tabs,
-        }
+        return {**super().each_context(request), "navigation": items, "section_tabs": tabs}
 
     @method_decorator(require_safe)
     def find_view(self, request: HttpRequest) -> HttpResponse:
         """Search copilots, conversations and pages."""
-        return pages.find(request, self.each_context(request), self._find_urls(request))
+        context = {**self.each_context(request), "title": _("Find")}
+        context |= find_results(request, self._find_urls(request))
+        is_part = request.headers.get("HX-Request")
+        return render(
+            request, "admin/includes/found.html" if is_part else "admin/find.html", context
+        )
 
     @method_decorator(require_safe)
     def settings_view(self, request: HttpRequest) -> HttpResponse:
         """List the pages of the settings."""
-        return pages.settings_overview(
-            request, self.each_context(request), self._find_urls(request)
-        )
+        context = {**self.each_context(request), "title": _("Settings")}
+        context["pages"] = list_settings(self._find_urls(request))
+        return render(request, "admin/settings.html", context)
 
     def _find_urls(self, request: HttpRequest) -> dict[str, str]:
         """Return the URLs of lists and pages that a user may open, by model or page name."""

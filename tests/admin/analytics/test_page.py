@@ -59,7 +59,9 @@ def use(user: str = "ada", **copilot: Any) -> Copilot:
 
 
 def figures(response: Any) -> dict[str, str]:
-    return {one["metric"].key: one["number"] + one["unit"] for one in response.context["key_figures"]}
+    return {
+        one["metric"].key: one["number"] + one["unit"] for one in response.context["key_figures"]
+    }
 
 
 def rows_of(browser: Browser, table: str, **given: str) -> list[list[str]]:
