@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 import jwt
 
 from copilot_admin.copilots.end_users import AskingUser, UserSource
-from copilot_admin.copilots.jwks import read_key_set
-from copilot_admin.copilots.user_tokens import TokenRules
+from copilot_admin.copilots.user_tokens import TokenRules, read_key_set
 from tests.http_stub import Request, http_stub
 
 ISSUER, AUDIENCE = "https://login.example.com", "copilots"

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec
 from copilot_admin.config.observability import MetricsAccess
-from copilot_admin.copilots.credentials import credentials_in
+from copilot_admin.copilots.end_users import credentials_in
 from copilot_admin.server.first_start import FirstLogin
 
 SECRET = "sk-canary-of-somebody"

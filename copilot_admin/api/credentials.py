@@ -6,8 +6,7 @@ from typing import TypeVar
 
 from django.http import HttpRequest
 
-from copilot_admin.copilots.credentials import Credentials, credentials_in, user_of
-from copilot_admin.copilots.end_users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser, Credentials, credentials_in, user_of
 from copilot_admin.http.auth_throttle import look_up_key
 from copilot_admin.http.proxy_identity import get_end_user
 from copilot_admin.http.scope import IDS_KEY

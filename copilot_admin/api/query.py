@@ -21,8 +21,13 @@ from ninja import Router
 
 from copilot_admin.api.credentials import credentials_of, ids_of
 from copilot_admin.api.schemas import EVENT_STREAM, Problem, QueryBody, describe_body
-from copilot_admin.copilots.credentials import Credentials, credentials_in, headers_read, user_of
-from copilot_admin.copilots.end_users import named
+from copilot_admin.copilots.end_users import (
+    Credentials,
+    credentials_in,
+    headers_read,
+    named,
+    user_of,
+)
 from copilot_admin.copilots.live import admit
 from copilot_admin.errors import RequestError, UnusableRequest, strip_traceback
 from copilot_admin.http.auth_throttle import look_up_key

@@ -5,8 +5,8 @@ import math
 from typing import Annotated, Any, Self
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from pydantic import PlainValidator, StringConstraints, model_validator
 
 from copilot_admin.copilots.config_types import StoredRecord, fault
@@ -27,39 +27,32 @@ class AssertionKind(StrEnum):
     @property
     def label(self) -> str:
         """Return the name of the kind in forms."""
-        return str(_LABELS[self])
+        return str(_LABELS[self][0])
 
 
-_LABELS: dict[AssertionKind, str | Promise] = {
-    AssertionKind.CONTAINS: gettext_lazy("Contains"),
-    AssertionKind.LACKS: gettext_lazy("Does not contain"),
-    AssertionKind.NUMBER: gettext_lazy("Number"),
-    AssertionKind.CITES: gettext_lazy("Cites widget"),
-    AssertionKind.CALLS: gettext_lazy("Calls function"),
-    AssertionKind.JUDGED: gettext_lazy("Judged by a model"),
-}
-_SUMMARIES: dict[AssertionKind, str | Promise] = {
-    AssertionKind.CONTAINS: gettext_lazy("contains “%(text)s”"),
-    AssertionKind.LACKS: gettext_lazy("does not contain “%(text)s”"),
-    AssertionKind.NUMBER: gettext_lazy("number %(text)s"),
-    AssertionKind.CITES: gettext_lazy("cites %(text)s"),
-    AssertionKind.CALLS: gettext_lazy("calls %(text)s"),
-    AssertionKind.JUDGED: gettext_lazy("AI judge: %(text)s"),
+# Name in forms, and summary of an assertion.
+_LABELS: dict[AssertionKind, tuple[str | Promise, str | Promise]] = {
+    AssertionKind.CONTAINS: (_("Contains"), _("contains “%(text)s”")),
+    AssertionKind.LACKS: (_("Does not contain"), _("does not contain “%(text)s”")),
+    AssertionKind.NUMBER: (_("Number"), _("number %(text)s")),
+    AssertionKind.CITES: (_("Cites widget"), _("cites %(text)s")),
+    AssertionKind.CALLS: (_("Calls function"), _("calls %(text)s")),
+    AssertionKind.JUDGED: (_("Judged by a model"), _("AI judge: %(text)s")),
 }
 
 
 def _check_number(value: object) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise fault(_("must be a number."))
+        raise fault(gettext("must be a number."))
     if not math.isfinite(value):
-        raise fault(_("must be a finite number."))
+        raise fault(gettext("must be a finite number."))
     return value
 
 
 def _check_tolerance(value: object) -> int | float:
     number = _check_number(value)
     if number < 0:
-        raise fault(_("must be 0 or more."))
+        raise fault(gettext("must be 0 or more."))
     return number
 
 
@@ -87,10 +80,10 @@ class Assertion(StoredRecord):
         given = [kind for kind in AssertionKind if getattr(self, kind) is not None]
         if len(given) != 1:
             kinds = ", ".join(AssertionKind)
-            sentence = _("has %(count)d kinds of assertions. Keep exactly one of: %(kinds)s.")
+            sentence = gettext("has %(count)d kinds of assertions. Keep exactly one of: %(kinds)s.")
             raise fault(sentence % {"count": len(given), "kinds": kinds})
         if self.tolerance is not None and self.number is None:
-            raise fault(_("has a tolerance without a number. Remove the tolerance."))
+            raise fault(gettext("has a tolerance without a number. Remove the tolerance."))
         return self
 
     @property
@@ -107,7 +100,7 @@ class Assertion(StoredRecord):
     def summary(self) -> str:
         """Return the assertion in a few words."""
         text = f"{self.text} ± {self.tolerance:.10g}" if self.tolerance else self.text
-        return str(_SUMMARIES[self.kind]) % {"text": text}
+        return str(_LABELS[self.kind][1]) % {"text": text}
 
     def row(self) -> dict[str, Any]:
         """Return the keys that are given."""

@@ -22,22 +22,14 @@ _TRIAL_SALT = "copilot_admin.trial_pass"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Sender of a request.
+    """Sender of a request."""
 
-    Attributes:
-        principal: Name in transcripts: `key:<id>`, `anonymous`, or `playground:<id>` for a builder
-            who tests a copilot.
-        key_id: Of the key that was used, if any.
-        copilot_ids: Scope of a key or trial pass; None: every copilot, with a key.
-        user: The end user, if a trusted source names one.
-        has_token: The user's token counts as a key for every copilot.
-    """
-
+    # Name in transcripts: `key:<id>`, `anonymous`, or `playground:<id>` for a builder who tests.
     principal: str = ANONYMOUS
     key_id: int | None = None
-    copilot_ids: frozenset[int] | None = None
-    user: AskingUser | None = None
-    has_token: bool = False
+    copilot_ids: frozenset[int] | None = None  # scope; None: every copilot, with a key
+    user: AskingUser | None = None  # if a trusted source names one
+    has_token: bool = False  # the user's token counts as a key for every copilot
 
     @property
     def is_trying(self) -> bool:
@@ -56,12 +48,7 @@ class Caller:
         return copilot_id in self.copilot_ids
 
     def check_may_ask(self, copilot_id: int, *, access: str) -> None:
-        """Check that the caller may ask a copilot.
-
-        Raises:
-            Unauthorized: The copilot requires a key, and none was sent.
-            Forbidden: The key is valid, but not for this copilot.
-        """
+        """Raise `Unauthorized` without a key, or `Forbidden` with one for other copilots."""
         if self.may_ask(copilot_id, access=access):
             return
         if self.key_id is None:
@@ -82,7 +69,9 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
         InvalidKey: The key is unknown, expired or revoked.
     """
     if key is None:
-        return Caller(user=user, has_token=_opens(user))
+        rules = settings.USER_TOKENS
+        has_token = user is not None and user.source is UserSource.TOKEN
+        return Caller(user=user, has_token=bool(has_token and rules and rules.opens))
     if key.startswith(_TRIAL_START):
         return _trial(key)
     found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=hash_key(key)).first()
@@ -93,24 +82,13 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
 
 
 def check_user(caller: Caller) -> None:
-    """Reject anonymous callers if the server requires a user.
-
-    Raises:
-        UnknownUser: No user is named.
-    """
+    """Raise `UnknownUser` for an anonymous caller if the server requires a user."""
     if settings.USER_REQUIRED and caller.user is None and not caller.is_trying:
         raise UnknownUser(
             "This server wants to know who asks. Sign in, so that your token or your firm's proxy "
             "says who you are.",
             code="user-required",
         )
-
-
-def _opens(user: AskingUser | None) -> bool:
-    rules = settings.USER_TOKENS
-    return (
-        rules is not None and rules.opens and user is not None and user.source is UserSource.TOKEN
-    )
 
 
 def new_trial_pass(*, user_id: int, copilot_id: int) -> str:

@@ -11,8 +11,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from copilot_admin.agent.components.registry import registry
-from copilot_admin.copilots.providers import api_key_of
-from copilot_admin.errors import ConfigurationError
+from copilot_admin.copilots.providers import key_problem
 from copilot_admin.models import Provider
 
 COMPONENTS = "components"  # checked by `serve` too
@@ -24,22 +23,14 @@ def check_exposure(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Ch
     """Warn about metrics that everyone can read, and about proxies that can't name users."""
     found: list[CheckMessage] = []
     if settings.METRICS.is_open_to_everyone:  # in production, the server doesn't start
-        found.append(
-            Warning(
-                "COPILOT_METRICS_ALLOW is open to everyone.",
-                hint="Name networks, or set COPILOT_METRICS_TOKEN as well.",
-                id="copilot.W014",
-            )
-        )
+        text = "COPILOT_METRICS_ALLOW is open to everyone."
+        hint = "Name networks, or set COPILOT_METRICS_TOKEN as well."
+        found.append(Warning(text, hint=hint, id="copilot.W014"))
     proxies = settings.USER_PROXIES
     if proxies.headers and not proxies.networks:
-        found.append(
-            Warning(
-                f"The header {proxies.headers[0]} names users, but no proxy may set it.",
-                hint="Name the proxies in COPILOT_USER_PROXIES, or leave the header out.",
-                id="copilot.W012",
-            )
-        )
+        text = f"The header {proxies.headers[0]} names users, but no proxy may set it."
+        hint = "Name the proxies in COPILOT_USER_PROXIES, or leave the header out."
+        found.append(Warning(text, hint=hint, id="copilot.W012"))
     return found
 
 
@@ -49,29 +40,17 @@ def check_folders(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Che
     found: list[CheckMessage] = []
     data, keys = Path(settings.DATA_DIR), Path(settings.KEYS_DIR)
     if not os.access(data, os.W_OK | os.X_OK):
-        found.append(
-            Error(
-                f"The data directory {data} cannot be written.",
-                hint="Give it to the user that runs the server, or set COPILOT_DATA_DIR.",
-                id="copilot.E006",
-            )
-        )
+        text = f"The data directory {data} cannot be written."
+        hint = "Give it to the user that runs the server, or set COPILOT_DATA_DIR."
+        found.append(Error(text, hint=hint, id="copilot.E006"))
     elif data.stat().st_mode & OTHERS:
-        found.append(
-            Warning(
-                f"Other users may enter the data directory {data}.",
-                hint=f"It contains conversations: chmod 700 {data}",
-                id="copilot.W007",
-            )
-        )
+        text = f"Other users may enter the data directory {data}."
+        hint = f"It contains conversations: chmod 700 {data}"
+        found.append(Warning(text, hint=hint, id="copilot.W007"))
     if keys.resolve().is_relative_to(data.resolve()):
-        found.append(
-            Error(
-                f"The keys in {keys} lie inside the data directory.",
-                hint="A stolen backup of the data would contain the keys. Move the data.",
-                id="copilot.E008",
-            )
-        )
+        text = f"The keys in {keys} lie inside the data directory."
+        hint = "A stolen backup of the data would contain the keys. Move the data."
+        found.append(Error(text, hint=hint, id="copilot.E008"))
     return found
 
 
@@ -80,18 +59,16 @@ def check_provider_keys(
     app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
     """Warn about providers whose key can't be read; runs with `--database`."""
-    found: list[CheckMessage] = []
     try:
         providers = list(Provider.objects.order_by("name")) if databases else []
     except db.Error:  # not migrated yet: there are no providers
         return []
-    for provider in providers:
-        try:
-            api_key_of(provider)
-        except ConfigurationError as error:
-            hint = "Copilots on this provider answer with a warning until then."
-            found.append(Warning(error.public, hint=hint, obj=provider, id="copilot.W009"))
-    return found
+    hint = "Copilots on this provider answer with a warning until then."
+    return [
+        Warning(problem, hint=hint, obj=provider, id="copilot.W009")
+        for provider in providers
+        if (problem := key_problem(provider))
+    ]
 
 
 @register(COMPONENTS)

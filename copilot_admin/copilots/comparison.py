@@ -9,9 +9,8 @@ from django.utils.translation import gettext as _
 from pydantic.fields import FieldInfo
 
 from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
-from copilot_admin.copilots.config_choices import LIMITS
-from copilot_admin.copilots.config_records import labels_of
-from copilot_admin.copilots.config_types import StoredRecord
+from copilot_admin.copilots.config_records import VALUE_LABELS, to_short_forms
+from copilot_admin.copilots.config_types import LIMITS, StoredRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +40,9 @@ def find_changes(live: Mapping[str, Any], draft: Mapping[str, Any]) -> tuple[Fie
 
 
 def is_equivalent(key: str, before: Any, after: Any) -> bool:
-    """Return whether two values of a field differ only in what a form can't preserve.
+    """Return whether two values differ only in blanks, line ends or the order of tools.
 
-    Forms strip blanks, unify line ends and list tools in an order of their own.
+    A form can't preserve these.
     """
     if key == "tools":
         return sorted(map(str, before)) == sorted(map(str, after))
@@ -78,8 +77,8 @@ def format_value(key: str, value: Any) -> str:
     if key == "limits":
         numbers = {one: number_format(value[one], force_grouping=True) for one in value}
         return "\n".join(f"{LIMITS.get(one, one)}: {number}" for one, number in numbers.items())
-    if field.to_file:
-        return format_plain(field.to_file(value))
+    if key == "components":
+        return format_plain(to_short_forms(value))
     if field.options and isinstance(value, Mapping):
         on = (one for one in field.options if value.get(one.value, one.default) is True)
         return "\n".join(str(one.label) for one in on)
@@ -113,20 +112,15 @@ def _format_row(record: type[StoredRecord], row: object) -> str:
     return ", ".join(_format_key(fields.get(key), key, value) for key, value in row.items())
 
 
-def _format_key(info: FieldInfo | None, key: str, value: object) -> str:
+def _format_key(info: FieldInfo | None, key: str, value: Any) -> str:
     kinds = (info.annotation, *get_args(info.annotation)) if info else ()
     nested = (one for one in kinds if isinstance(one, type) and issubclass(one, StoredRecord))
-    record = next(nested, None)
-    if record and isinstance(value, Mapping):
+    if isinstance(value, Mapping) and (record := next(nested, None)):
         return _format_row(record, value)
-    found = labels_of(info)
-    label = found.key if found else key
-    if found and isinstance(value, str):
-        value = str(found.values.get(value, value))
-    if isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
-        return f"{label}: {'; '.join(map(_format_choice, value))}"
+    label = (info and info.title) or key
+    if isinstance(value, str):
+        value = str(VALUE_LABELS.get(key, {}).get(value, value))
+    if isinstance(value, list) and all(isinstance(one, Mapping) for one in value):  # choices
+        pairs = (dict.fromkeys((str(one.get("label")), str(one.get("value")))) for one in value)
+        value = "; ".join(map(" = ".join, pairs))
     return f"{label}: {format_plain(value)}"
-
-
-def _format_choice(one: Mapping[str, object]) -> str:
-    return " = ".join(dict.fromkeys((str(one.get("label")), str(one.get("value")))))

@@ -1,13 +1,13 @@
-"""Value types of a copilot's configuration, with their limits and messages."""
+"""Value types of a copilot's configuration, with their limits, labels and messages."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, create_model
 from pydantic_core import PydanticCustomError
 
@@ -19,6 +19,7 @@ from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
 from copilot_admin.redaction.kinds import DataKind
 from protocol.features import FEATURES
 
+Text: TypeAlias = str | Promise
 IMAGE_DATA_START = "data:image/"
 MAX_TAGS = 20
 MAX_TAG_LENGTH = 40  # characters: what a column of the list shows whole
@@ -28,6 +29,59 @@ MAX_DESCRIPTION_LENGTH = 10_000  # a card shows some 250
 # Embeddings, overrides and isolates. Source: Unicode Standard Annex 9, table 4. The marks (U+200E,
 # U+200F, U+061C) only help a neighbour, and are written in Arabic and Hebrew.
 BIDI_CONTROLS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One value of a choice, or a switch; `default` is that of a switch."""
+
+    value: str
+    label: Text
+    help: Text = ""
+    default: bool = False
+
+
+WIDGET_DATA = (
+    Option(WidgetDataMode.ASK.value, _("When the model asks")),
+    Option(WidgetDataMode.FETCH.value, _("Always, before answering")),
+    Option(WidgetDataMode.OFF.value, _("Never")),
+)
+CITATIONS = (
+    Option(CitationMode.WIDGETS.value, _("Widgets")),
+    Option(CitationMode.DOCUMENTS.value, _("Widgets and document passages")),
+    Option(CitationMode.OFF.value, _("None")),
+)
+ACCESS = (
+    Option(Access.KEY.value, _("API key required"), _("Only callers with an API key can use it.")),
+    Option(
+        Access.OPEN.value,
+        _("Anyone on this network"),
+        _("Anyone who can reach this server can use it without a key."),
+    ),
+)
+LOGGING = (
+    Option(
+        Logging.EVERYTHING.value,
+        _("Full conversations"),
+        _("Reviewers can read the conversations."),
+    ),
+    Option(
+        Logging.METADATA.value, _("Metadata only"), _("Times, tokens and outcomes, no content.")
+    ),
+    Option(Logging.NOTHING.value, _("Off"), _("Only the number of answers is recorded.")),
+)
+FEATURE_SWITCHES = tuple(Option(one.key, _(one.label), default=one.default) for one in FEATURES)
+DATA_MESSAGES = tuple(
+    Option(name, label, help, default=getattr(DataMessagePolicy(), name))
+    for name, label, help in (
+        ("widgets", _("Widgets"), _("The list of widgets, as one entry of the kind “widgets”.")),
+        ("context", _("Artifacts of the chat"), _("The parts of an artifact become one entry.")),
+        ("results", _("Widget data"), _("Data of one widget becomes one entry.")),
+        ("workspace", _("Dashboard"), _("Its tabs and widgets, and the user's time zone.")),
+        ("options", _("Chat options"), _("The user's choices in the chat settings.")),
+        ("merge", _("Merge entries of one kind"), _("When off, the model sees every entry.")),
+    )
+)
 
 
 class Shape(BaseModel):
@@ -55,60 +109,84 @@ def to_stored(value: Any) -> Any:
             return value
 
 
-def fault(sentence: str | Promise, code: str = "invalid") -> PydanticCustomError:
+def labelled(default: Any, label: Text, help: Text = "", *metadata: object) -> Any:
+    """Return a field of a record with label and help, which are translated when shown."""
+    info: Any = Field(default, title=cast("str", label), description=cast("str", help))
+    info.metadata.extend(metadata)
+    return info
+
+
+def fault(sentence: Text, code: str = "invalid") -> PydanticCustomError:
     """Return an error with a message of our own, to raise in a validator."""
     return PydanticCustomError(cast("Any", code), "{sentence}", {"sentence": str(sentence)})
 
 
-def refuse_repeated(values: list[str], *, what: str | Promise) -> None:
-    """Refuse a value that occurs twice.
-
-    Raises:
-        PydanticCustomError: For the first of them.
-    """
-    seen: set[str] = set()
-    for value in values:
-        if value in seen:
-            sentence = _("the %(what)s '%(value)s' occurs twice. Remove one.")
+def refuse_repeated(values: list[str], *, what: Text) -> None:
+    """Raise `PydanticCustomError` for the first value that occurs twice."""
+    for at, value in enumerate(values):
+        if value in values[:at]:
+            sentence = gettext("the %(what)s '%(value)s' occurs twice. Remove one.")
             raise fault(sentence % {"what": what, "value": value}, "repeated")
-        seen.add(value)
 
 
 def remove_bidi_controls(text: str) -> str:
-    """Return a text without characters that change its direction."""
     return "".join(sign for sign in text if sign not in BIDI_CONTROLS)
 
 
+# These functions return the message for an invalid text, or an empty one.
+
+
 def bidi_fault(text: str) -> str:
-    """Return the message for a text with a bidi control character, or an empty one."""
     found = next((f"{ord(sign):04X}" for sign in text if sign in BIDI_CONTROLS), "")
-    if not found:
-        return ""
-    sentence = _("contains the invisible character U+%(code)s, which changes text direction.")
-    return sentence % {"code": found} + " " + _("Remove it.")
+    sentence = gettext(
+        "contains the invisible character U+%(code)s, which changes text direction. Remove it."
+    )
+    return sentence % {"code": found} if found else ""
 
 
 def html_source_fault(source: str) -> str:
-    """Return the message for an invalid image host, or an empty one."""
     host, colon, port = source.removeprefix("https://").partition(":")
     labels = [label.replace("-", "") for label in host.split(".")]
     is_host = host == host.lower() and all(one.isascii() and one.isalnum() for one in labels)
     is_port = not colon or (port.isascii() and port.isdecimal() and 0 < int(port) < 65536)
     if source.startswith("https://") and is_host and is_port:
         return ""
-    return _("must be https:// and a lower-case host, for example https://charts.example.com.")
+    return gettext(
+        "must be https:// and a lower-case host, for example https://charts.example.com."
+    )
 
 
 def tag_fault(tag: str) -> str:
-    """Return the message for an invalid tag, or an empty one."""
     if "," in tag or tag != " ".join(tag.split()) or not tag.isprintable():
-        return _("a tag is one line of text without commas, for example: rates desk.")
+        return gettext("a tag is one line of text without commas, for example: rates desk.")
     if not 0 < len(tag) <= MAX_TAG_LENGTH:
-        return _("a tag has 1 to %(limit)d characters.") % {"limit": MAX_TAG_LENGTH}
+        return gettext("a tag has 1 to %(limit)d characters.") % {"limit": MAX_TAG_LENGTH}
     return ""
 
 
-def unique_by(what: str | Promise, key: Callable[[Any], str] = str) -> AfterValidator:
+def unknown_fault(name: str, known: Iterable[str], sentence: str) -> str:
+    return "" if name in known else sentence % {"name": name, "known": ", ".join(known)}
+
+
+def _parameter_fault(name: str) -> str:
+    sentence = gettext("the parameter '%(name)s' is set by the server. Remove it.")
+    return sentence % {"name": name} if name in RESERVED_PARAMETERS else ""
+
+
+def _tool_fault(name: str) -> str:
+    sentence = gettext("there is no tool '%(name)s'. Use one of: %(known)s.")
+    return unknown_fault(name, tool_names(), sentence)
+
+
+def _image_fault(image: str) -> str:
+    if image and not image.startswith(("https://", "http://", IMAGE_DATA_START)):
+        return gettext("must be a URL that starts with https://, or data:image/png;base64,…")
+    if not image.startswith(IMAGE_DATA_START) and len(image) > MAX_URL_LENGTH:
+        return gettext("a URL has %(limit)d characters at most.") % {"limit": MAX_URL_LENGTH}
+    return ""
+
+
+def unique_by(what: Text, key: Callable[[Any], str] = str) -> AfterValidator:
     """Return a validator of lists that refuses two entries with the same key."""
 
     def check(entries: list[Any]) -> list[Any]:
@@ -129,30 +207,9 @@ def without(find_fault: Callable[[str], str], code: str = "invalid") -> AfterVal
     return AfterValidator(check)
 
 
-def _parameter_fault(name: str) -> str:
-    if name not in RESERVED_PARAMETERS:
-        return ""
-    return _("the parameter '%(name)s' is set by the server. Remove it.") % {"name": name}
-
-
-def _tool_fault(name: str) -> str:
-    if name in tool_names():
-        return ""
-    words = {"name": name, "known": ", ".join(tool_names())}
-    return _("there is no tool '%(name)s'. Use one of: %(known)s.") % words
-
-
-def _image_fault(image: str) -> str:
-    if image and not image.startswith(("https://", "http://", IMAGE_DATA_START)):
-        return _("must be a URL that starts with https://, or data:image/png;base64,…")
-    if not image.startswith(IMAGE_DATA_START) and len(image) > MAX_URL_LENGTH:
-        return _("a URL has %(limit)d characters at most.") % {"limit": MAX_URL_LENGTH}
-    return ""
-
-
 def _always(value: bool) -> bool:
     if not value:
-        raise fault(_("is always true. Remove the key."), "always_true")
+        raise fault(gettext("is always true. Remove the key."), "always_true")
     return value
 
 
@@ -172,23 +229,30 @@ class _Differences(StoredRecord):
         return self.model_dump(exclude_defaults=True)
 
 
-_Count = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
-_Dollars = Annotated[float, Field(gt=0, le=MAX_LIMIT_DOLLARS, allow_inf_nan=False)]
+_Count: TypeAlias = Annotated[int, Field(ge=1, le=MAX_LIMIT)] | None
+_Dollars: TypeAlias = (
+    Annotated[float, Field(gt=0, le=MAX_LIMIT_DOLLARS, allow_inf_nan=False)] | None
+)
 
 
 class LimitsEntry(_Differences):
     """Usage limits of a copilot, key or user; None is unlimited."""
 
-    requests_per_minute: _Count | None = None
-    requests_per_day: _Count | None = None
-    requests_per_month: _Count | None = None
-    concurrent: _Count | None = None
-    tokens_per_minute: _Count | None = None
-    tokens_per_day: _Count | None = None
-    tokens_per_month: _Count | None = None
-    usd_per_minute: _Dollars | None = None
-    usd_per_day: _Dollars | None = None
-    usd_per_month: _Dollars | None = None
+    concurrent: _Count = labelled(None, _("Concurrent answers"))
+    requests_per_minute: _Count = labelled(None, _("Requests per minute"))
+    requests_per_day: _Count = labelled(None, _("Requests per day"))
+    requests_per_month: _Count = labelled(None, _("Requests per month"))
+    tokens_per_minute: _Count = labelled(None, _("Tokens per minute"))
+    tokens_per_day: _Count = labelled(None, _("Tokens per day"))
+    tokens_per_month: _Count = labelled(None, _("Tokens per month"))
+    usd_per_minute: _Dollars = labelled(None, _("US dollars per minute"))
+    usd_per_day: _Dollars = labelled(None, _("US dollars per day"))
+    usd_per_month: _Dollars = labelled(None, _("US dollars per month"))
+
+
+LIMITS: Mapping[str, Text] = {
+    name: info.title or name for name, info in LimitsEntry.model_fields.items()
+}
 
 
 def _switches(name: str, base: type[StoredRecord], switches: dict[str, bool]) -> Any:
@@ -213,7 +277,7 @@ if TYPE_CHECKING:
     WidgetDataValue: TypeAlias = str
 else:
     FeaturesEntry = _switches(
-        "FeaturesEntry", _Features, {feature.key: feature.default for feature in FEATURES}
+        "FeaturesEntry", _Features, {one.key: one.default for one in FEATURES}
     )
     DataMessagesEntry = _switches("DataMessagesEntry", _Differences, asdict(DataMessagePolicy()))
     AccessValue = _one_of(Access)
@@ -238,17 +302,13 @@ ParameterName = Annotated[
     without(_parameter_fault, "reserved"),
 ]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
-Tools = Annotated[
-    list[Annotated[str, without(_tool_fault, "unknown_tool")]], unique_by(gettext_lazy("tool"))
+Tools = Annotated[list[Annotated[str, without(_tool_fault, "unknown_tool")]], unique_by(_("tool"))]
+_HtmlSource = Annotated[
+    str, StringConstraints(max_length=200), without(html_source_fault, "html_source")
 ]
-HtmlSources = Annotated[
-    list[
-        Annotated[str, StringConstraints(max_length=200), without(html_source_fault, "html_source")]
-    ],
-    unique_by(gettext_lazy("URL")),
-]
+HtmlSources = Annotated[list[_HtmlSource], unique_by(_("URL"))]
 Tags = Annotated[
     list[Annotated[str, without(tag_fault, "tag")]],
     Field(max_length=MAX_TAGS),
-    unique_by(gettext_lazy("tag"), str.casefold),
+    unique_by(_("tag"), str.casefold),
 ]

@@ -1,20 +1,37 @@
-"""End users: the user that a token, a trusted proxy or the admin names."""
+"""End users: the user that a token, a trusted proxy or the admin names.
+
+Source: RFC 7519, RFC 8725
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 import hashlib
 import hmac
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+import jwt
 
-from copilot_admin.copilots.user_tokens import TokenRules, UserIdDisclosure
+from copilot_admin.copilots.user_tokens import JwksClient, TokenRules, UserIdDisclosure, find_key
 from copilot_admin.errors import UnknownUser
 
 MAX_LENGTH = 254  # characters of an id, an e-mail address or a name: the longest e-mail address
+MAX_TOKEN_LENGTH = 16 * 1024  # characters; a token with the groups of a large firm has some 5,000
 HASH_DIGITS = 32
+_HEADERS = ("Authorization", "X-API-Key")
+_SIGN_IN = "Sign in again, or ask an operator."
+# PyJWT lets some errors of json and of numbers through.
+_UNREADABLE = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
+_REASONS: Mapping[type[Exception], str] = {
+    jwt.ExpiredSignatureError: "it has expired",
+    jwt.ImmatureSignatureError: "it is not valid yet",
+    jwt.InvalidAudienceError: "it was made for another service",
+    jwt.InvalidIssuerError: "it comes from another issuer",
+    jwt.InvalidSignatureError: "its signature is wrong",
+}
 
 
 class UserSource(StrEnum):
@@ -44,12 +61,54 @@ class ProxyHeaders:
     names: Sequence[bytes] = ()
 
 
-def user_of_claims(claims: Mapping[str, Any], rules: TokenRules) -> AskingUser:
-    """Return the user of a verified token.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """Unchecked credentials of a request: endpoint key, token of the user, proxy headers."""
+
+    key: str | None = field(default=None, repr=False)
+    token: str | None = field(default=None, repr=False)
+    proxy_headers: ProxyHeaders | None = None
+
+
+def headers_read() -> tuple[str, ...]:
+    """Return the headers that identify a client: responses vary on them."""
+    rules: TokenRules | None = settings.USER_TOKENS
+    return (*_HEADERS, rules.header) if rules and rules.header else _HEADERS
+
+
+def credentials_in(
+    headers: Mapping[str, str], proxy_headers: ProxyHeaders | None = None
+) -> Credentials:
+    """Return the credentials in headers, which are looked up case-insensitively."""
+    rules: TokenRules | None = settings.USER_TOKENS
+    scheme, _, rest = headers.get("Authorization", "").partition(" ")
+    bearer = rest.strip() if scheme.lower() == "bearer" else None
+    token = headers.get(rules.header) if rules and rules.header else None
+    if rules and bearer is not None and bearer.count(".") == 2:
+        token, bearer = token or bearer, None
+    key = headers.get("X-API-Key") if bearer is None else bearer
+    return Credentials(key=key, token=token, proxy_headers=proxy_headers)
+
+
+async def user_of(credentials: Credentials) -> AskingUser | None:
+    """Return the end user, if one is named; a token takes precedence over a proxy.
 
     Raises:
-        UnknownUser: It has no usable id.
+        UnknownUser: The token or the proxy's headers are not valid.
+        Unavailable: The keys that verify tokens can't be fetched.
     """
+    rules: TokenRules | None = settings.USER_TOKENS
+    if credentials.token is None or rules is None:
+        return user_of_headers(credentials.proxy_headers) if credentials.proxy_headers else None
+    token = credentials.token.strip()
+    kid, algorithm = _read_token_header(token, rules)
+    if rules.keys is not None:
+        key = find_key(rules.keys, kid, algorithm)
+    else:
+        key = await get_jwks_client(rules.jwks_url, rules.algorithms).find_key(kid, algorithm)
+    if key is None:
+        raise UnknownUser(f"The token is signed with a key that is not known. {_SIGN_IN}")
+    claims = _verify(token, key, algorithm, rules)
     user_id = _find_text(claims, rules.id_claims)
     if not user_id:
         names = " or ".join(rules.id_claims)
@@ -62,15 +121,15 @@ def user_of_claims(claims: Mapping[str, Any], rules: TokenRules) -> AskingUser:
     )
 
 
-def user_of_headers(headers: ProxyHeaders) -> AskingUser | None:
-    """Return the user that a trusted proxy names, if any; without an id the e-mail is the id.
+@lru_cache(maxsize=16)
+def get_jwks_client(url: str, algorithms: tuple[str, ...]) -> JwksClient:
+    """Return the client of a key set, which caches its keys."""
+    return JwksClient(url, algorithms)
 
-    Raises:
-        UnknownUser: Several users are named, or one with an invalid id.
-    """
-    user_id, email, name = (
-        _read_header(one) for one in (headers.ids, headers.emails, headers.names)
-    )
+
+def user_of_headers(headers: ProxyHeaders) -> AskingUser | None:
+    """Return the user that a trusted proxy names, if any; without an id the e-mail is the id."""
+    user_id, email, name = map(_read_header, (headers.ids, headers.emails, headers.names))
     if not user_id and not email:
         return None
     return AskingUser(
@@ -108,6 +167,43 @@ def hashed(user_id: str) -> str:
     return hmac.new(key, user_id.encode(), hashlib.sha256).hexdigest()[:HASH_DIGITS]
 
 
+def _read_token_header(token: str, rules: TokenRules) -> tuple[str | None, str]:
+    if len(token) > MAX_TOKEN_LENGTH:
+        raise UnknownUser(f"The token is longer than {MAX_TOKEN_LENGTH} characters. {_SIGN_IN}")
+    try:
+        header = jwt.get_unverified_header(token)
+    except _UNREADABLE as error:
+        raise UnknownUser(f"The token is not a JWT. {_SIGN_IN}") from error
+    algorithm = header.get("alg")
+    if algorithm not in rules.algorithms:
+        allowed = ", ".join(rules.algorithms)
+        raise UnknownUser(f"The token is not signed with {allowed}. {_SIGN_IN}")
+    return header.get("kid"), algorithm
+
+
+def _verify(token: str, key: Any, algorithm: str, rules: TokenRules) -> Mapping[str, Any]:
+    try:
+        return jwt.decode(
+            token,
+            key,
+            algorithms=[algorithm],
+            audience=rules.audiences,
+            issuer=rules.issuer,
+            leeway=rules.leeway,
+            options={
+                "require": ["exp", "iss", "aud"],
+                "enforce_minimum_key_length": True,
+                "verify_sub": False,  # the setting says which claim names the user
+                "verify_jti": False,
+            },
+        )
+    except jwt.MissingRequiredClaimError as error:
+        raise UnknownUser(f"The token has no {error.claim}. {_SIGN_IN}") from error
+    except _UNREADABLE as error:
+        reason = _REASONS.get(type(error), "it cannot be read")
+        raise UnknownUser(f"The token is not accepted: {reason}. {_SIGN_IN}") from error
+
+
 def _find_text(claims: Mapping[str, Any], names: Sequence[str]) -> str:
     values = (claims.get(name) for name in names)
     texts = (str(one).strip() for one in values if isinstance(one, str) or type(one) is int)
@@ -133,6 +229,5 @@ def _check_id(text: str, sender: str) -> str:
 
 
 def _clean(text: str) -> str:
-    bounded = text[: 4 * MAX_LENGTH]
-    printable = "".join(sign if sign.isprintable() else " " for sign in bounded)
+    printable = "".join(sign if sign.isprintable() else " " for sign in text)
     return " ".join(printable.split())[:MAX_LENGTH]

@@ -7,7 +7,6 @@ missing: an import needs no network, and an image that can't be fetched stays a 
 import asyncio
 from collections.abc import Iterable, Sequence
 import hashlib
-import secrets
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -41,11 +40,6 @@ def harmless_png(data: bytes) -> bytes:
         raise ConfigurationError(error.public) from error
 
 
-def random_name() -> str:
-    """Return a file name that can't be guessed."""
-    return f"{secrets.token_hex(16)}.png"
-
-
 def is_url(image: str) -> bool:
     return image.startswith(("https://", "http://"))
 
@@ -67,15 +61,10 @@ def is_kept(image: str) -> bool:
 
 
 def fetch_copies(urls: Iterable[str]) -> dict[str, str]:
-    """Copy the images that aren't stored yet; must not be called in a transaction.
-
-    Returns:
-        The reason for each URL that failed.
-    """
+    """Copy the images that aren't stored yet, outside of transactions; return failures by URL."""
     wanted = [one for one in dict.fromkeys(urls) if is_url(one) and not copy_of(one)]
     problems: dict[str, str] = {}
-    found = async_to_sync(_fetch_all)(wanted) if wanted else ()
-    for url, png in zip(wanted, found, strict=True):
+    for url, png in zip(wanted, async_to_sync(_fetch_all)(wanted) if wanted else (), strict=True):
         if isinstance(png, bytes):
             default_storage.save(_copy_name(url), ContentFile(png))
         else:

@@ -35,45 +35,31 @@ WHERE copilot.slug = %(slug)s AND copilot.enabled
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """A version with its provider.
-
-    Attributes:
-        others: The same with other providers, by name, for options that switch to them.
-        fallbacks: Models to try if the chosen one fails before its first token.
-    """
+    """A version with its provider."""
 
     spec: CopilotSpec
     provider: ModelProvider
+    # The same with other providers, by name, for options that switch to them.
     others: "Mapping[str, Answerer]" = field(default_factory=dict)
-    fallbacks: tuple[ModelTarget, ...] = ()
+    fallbacks: tuple[ModelTarget, ...] = ()  # if the chosen model fails before its first token
 
     def for_query(self, query: Query) -> "Answerer":
         """Return the answerer for the options of a query."""
-        if not self.others:
-            return self
-        return self.others.get(switched_provider(self.spec, query), self)
+        return self.others.get(switched_provider(self.spec, query), self) if self.others else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveCopilot:
-    """A copilot that answers, as of one moment.
-
-    Attributes:
-        version_id: None for a draft that its builder tests.
-        version_number: 0 for a draft.
-        redaction: Rules for stored texts.
-        answerer: None if the configuration doesn't work.
-        problem: The reason, for the person who asked.
-    """
+    """A copilot that answers, as of one moment."""
 
     id: int
     slug: str
-    version_id: int | None
-    version_number: int
+    version_id: int | None  # None for a draft that its builder tests
+    version_number: int  # 0 for a draft
     logging: Logging
-    redaction: Rules = NO_RULES
-    answerer: Answerer | None = None
-    problem: str = field(default="")
+    redaction: Rules = NO_RULES  # for stored texts
+    answerer: Answerer | None = None  # None if the configuration doesn't work
+    problem: str = ""  # the reason, for the person who asked
 
 
 def admit(
@@ -133,17 +119,15 @@ def being_deleted(ids: Collection[int]) -> frozenset[int]:
 
 def _make_live(*, logging: str, changed_at: datetime | None, **values: Any) -> LiveCopilot:
     version_id, slug = values["version_id"], values["slug"]
-    changed = (changed_at, *map(_changed_at, _other_ids(version_id)), *key_file_times())
+    times = Provider.objects.values_list("updated_at", flat=True)
+    others = [times.filter(pk=pk).first() for pk in _other_ids(version_id)]
+    changed = (changed_at, *others, *key_file_times())
     answerer, problem = None, ""
     try:
         answerer = _answerer(version_id, slug, changed)
     except (ConfigurationError, RunError) as error:
         problem = error.public
     return LiveCopilot(logging=Logging(logging), answerer=answerer, problem=problem, **values)
-
-
-def _changed_at(provider_id: int) -> datetime | None:
-    return Provider.objects.filter(pk=provider_id).values_list("updated_at", flat=True).first()
 
 
 @lru_cache(maxsize=1024)
@@ -162,13 +146,7 @@ def _answerer(version_id: int, slug: str, changed: tuple[datetime | float | None
 def answerer_of(
     slug: str, document: Mapping[str, Json], provider: Provider, *, others: Mapping[str, Provider]
 ) -> Answerer:
-    """Return the answerer of a document.
-
-    Args:
-        slug: Of the copilot.
-        document: The versioned part of its configuration.
-        provider: Its provider.
-        others: Other providers, by their names in the document.
+    """Return the answerer of a document; `others` are other providers, by their names in it.
 
     Raises:
         ConfigurationError: The configuration doesn't work.

@@ -1,9 +1,10 @@
-"""Settings of a copilot that take effect without publishing, and their consequences."""
+"""Settings of a copilot that take effect without publishing, their consequences, and the archive."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -36,11 +37,8 @@ class LiveSettings:
 
 def switched(copilot: Copilot) -> LiveSettings:
     """Return the live settings of a copilot."""
-    return LiveSettings(
-        enabled=copilot.enabled,
-        access=Access(copilot.access),
-        logging=Logging(copilot.logging),
-    )
+    access, logging = Access(copilot.access), Logging(copilot.logging)
+    return LiveSettings(enabled=copilot.enabled, access=access, logging=logging)
 
 
 def is_opened(before: LiveSettings, after: LiveSettings) -> bool:
@@ -53,7 +51,7 @@ def keys_of(copilot: Copilot) -> int:
 
 
 def keys_of_each(ids: Iterable[int]) -> Mapping[int, int]:
-    """Return the number of valid endpoint keys of each copilot, in one query."""
+    """Return the number of valid endpoint keys of each copilot."""
     wanted = tuple(ids)
     if not wanted:
         return {}
@@ -64,12 +62,8 @@ def keys_of_each(ids: Iterable[int]) -> Mapping[int, int]:
     return {pk: for_all + counts[pk] for pk in wanted}
 
 
-def consequences(before: LiveSettings, after: LiveSettings, *, keys: int) -> tuple[str, ...]:
-    """Return a sentence for each effect of a change on a published copilot with some keys."""
-    return tuple(_consequences(before, after, keys=keys))
-
-
-def _consequences(before: LiveSettings, after: LiveSettings, *, keys: int) -> Iterator[str]:
+def consequences(before: LiveSettings, after: LiveSettings, *, keys: int) -> Iterator[str]:
+    """Yield a sentence for each effect of a change on a published copilot with some keys."""
     if before.enabled and not after.enabled:
         yield _(
             "Workspace no longer lists the copilot, and new questions get an error. Answers in "
@@ -77,32 +71,46 @@ def _consequences(before: LiveSettings, after: LiveSettings, *, keys: int) -> It
         )
     if after.enabled and not before.enabled:
         yield _("Workspace lists the copilot again, and the published version answers.")
-    if before.access is not after.access:
-        yield _describe_access(after.access, keys=keys)
-    if before.logging is not after.logging:
-        yield _describe_logging(after.logging)
-
-
-def _describe_access(access: Access, *, keys: int) -> str:
-    if access is Access.OPEN:
-        return _("Anyone who can reach this server can use the copilot without a key.")
-    if not keys:
-        return _(
+    if is_opened(before, after):
+        yield _("Anyone who can reach this server can use the copilot without a key.")
+    elif before.access is not after.access and not keys:
+        yield _(
             "Questions without a key are rejected. No valid key exists yet, so nobody can use "
             "the copilot until you create one."
         )
-    return ngettext(
-        "Questions without a key are rejected. 1 key is valid for this copilot.",
-        "Questions without a key are rejected. %(count)d keys are valid for this copilot.",
-        keys,
-    ) % {"count": keys}
+    elif before.access is not after.access:
+        yield ngettext(
+            "Questions without a key are rejected. 1 key is valid for this copilot.",
+            "Questions without a key are rejected. %(count)d keys are valid for this copilot.",
+            keys,
+        ) % {"count": keys}
+    if before.logging is not after.logging:
+        texts = {
+            Logging.EVERYTHING: _("New conversations are logged in full."),
+            Logging.METADATA: _(
+                "New conversations are logged without content. Earlier ones stay as they are."
+            ),
+            Logging.NOTHING: _("New conversations are not logged. Earlier ones stay as they are."),
+        }
+        yield texts[after.logging]
 
 
-def _describe_logging(logging: Logging) -> str:
-    match logging:
-        case Logging.EVERYTHING:
-            return _("New conversations are logged in full.")
-        case Logging.METADATA:
-            return _("New conversations are logged without content. Earlier ones stay as they are.")
-        case Logging.NOTHING:
-            return _("New conversations are not logged. Earlier ones stay as they are.")
+def lock(ids: Collection[int]) -> None:
+    """Lock copilots until the end of the transaction, in one order so that nothing deadlocks."""
+    rows = Copilot.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")
+    list(rows.values_list("pk"))
+
+
+def archive_copilots(ids: Collection[int], *, restoring: bool = False) -> list[Copilot]:
+    """Archive copilots, disabled and hidden, or restore them, disabled; return those changed."""
+    with transaction.atomic():
+        lock(ids)
+        rows = Copilot.objects.filter(
+            pk__in=ids, archived_at__isnull=not restoring, deletion_requested_at=None
+        )
+        found = list(rows.order_by("name"))
+        moment = None if restoring else timezone.now()
+        for copilot in found:
+            copilot.enabled, copilot.archived_at = False, moment
+            copilot.save(update_fields=["enabled", "archived_at"])
+    return found

@@ -40,43 +40,35 @@ def fetch_models(provider: Provider) -> tuple[str, ...]:
 
 
 def ask_all(rows: Mapping[str, Provider]) -> Mapping[str, str]:
-    """Fetch and store the models of several providers at once.
+    """Fetch and store the models of several providers at once; return errors by name."""
 
-    Returns:
-        The errors of those that failed, under the same names.
-    """
-    answers = async_to_sync(_ask_all)(rows)
-    errors = {name: answer for name, answer in answers.items() if isinstance(answer, str)}
-    for name, answer in answers.items():
-        if not isinstance(answer, str):
+    async def ask(row: Provider) -> tuple[str, ...] | str:
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                return await make_provider(provider_spec(row)).models()
+        except TimeoutError:
+            return _("No answer within %(seconds)d seconds.") % {"seconds": TIMEOUT_SECONDS}
+        except (RunError, ConfigurationError) as error:
+            return error.public
+
+    async def ask_each() -> list[tuple[str, ...] | str]:
+        return await asyncio.gather(*map(ask, rows.values()))
+
+    errors = {}
+    for name, answer in zip(rows, async_to_sync(ask_each)(), strict=True):
+        if isinstance(answer, str):
+            errors[name] = answer
+        else:
             keep_models(rows[name].pk, answer)
     return errors
 
 
-async def _ask_all(rows: Mapping[str, Provider]) -> Mapping[str, tuple[str, ...] | str]:
-    answers = await asyncio.gather(*map(_models_or_error, rows.values()))
-    return dict(zip(rows, answers, strict=True))
-
-
-async def _models_or_error(row: Provider) -> tuple[str, ...] | str:
-    try:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            return await make_provider(provider_spec(row)).models()
-    except TimeoutError:
-        return _("No answer within %(seconds)d seconds.") % {"seconds": TIMEOUT_SECONDS}
-    except (RunError, ConfigurationError) as error:
-        return error.public
-
-
 def keep_models(provider_id: int, models: tuple[str, ...]) -> None:
     """Store the models of a provider that passed its check."""
-    _record(provider_id, model_ids=list(models), check_error="")
+    record_error(provider_id, "", model_ids=list(models))
 
 
-def record_error(provider_id: int, error: str) -> None:
+def record_error(provider_id: int, error: str, **values: object) -> None:
     """Store why the last check of a provider failed."""
-    _record(provider_id, check_error=error)
-
-
-def _record(provider_id: int, **values: object) -> None:
-    Provider.objects.filter(pk=provider_id).update(checked_at=timezone.now(), **values)
+    values |= {"checked_at": timezone.now(), "check_error": error}
+    Provider.objects.filter(pk=provider_id).update(**values)

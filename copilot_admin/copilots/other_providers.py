@@ -1,32 +1,35 @@
-"""Providers other than a copilot's own, named by its controls and its fallbacks."""
+"""Other providers of copilots, named by options and fallbacks, and live copilots of a provider."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from itertools import chain
 from typing import Any, TypeAlias, cast
 
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
+from django.utils import timezone
 
-from copilot_admin.models import Copilot, CopilotVersion, Provider, VersionProvider
+from copilot_admin.copilots.providers import get_destination
+from copilot_admin.models import Copilot, CopilotVersion, Provider, RerouteApproval, VersionProvider
 from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
+from protocol.json import Json
 
 Row: TypeAlias = Mapping[str, Any]
 
 
 def names_in_rows(rows: Iterable[Row]) -> tuple[str, ...]:
     """Return the names of the providers in the rows of a field."""
-    names = (row.get("provider") for row in rows)
-    return tuple(dict.fromkeys(str(name) for name in names if name))
-
-
-def names_in_draft(copilot: Copilot) -> tuple[str, ...]:
-    """Return the names of the other providers of a draft."""
-    return names_in_rows([row for field in PROVIDER_ROW_FIELDS for row in getattr(copilot, field)])
+    return tuple(dict.fromkeys(str(row["provider"]) for row in rows if row.get("provider")))
 
 
 def names_in_document(document: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the other providers of a document, such as that of a version."""
-    return names_in_rows(
-        [row for field in PROVIDER_ROW_FIELDS for row in document.get(field) or ()]
-    )
+    return names_in_rows(chain(*(document.get(field) or () for field in PROVIDER_ROW_FIELDS)))
+
+
+def names_in_draft(copilot: Copilot) -> tuple[str, ...]:
+    return names_in_document({field: getattr(copilot, field) for field in PROVIDER_ROW_FIELDS})
 
 
 def find_providers(names: Iterable[str]) -> Mapping[str, Provider]:
@@ -85,3 +88,38 @@ def _rename(rows: Iterable[Row], names: Mapping[str, str]) -> list[Row]:
         {**row, "provider": names[row["provider"]]} if row.get("provider") in names else row
         for row in rows
     ]
+
+
+APPROVAL_LIFETIME = timedelta(days=1)
+
+
+def find_live_copilots(provider: Provider) -> list[Copilot]:
+    """Return the enabled copilots whose live version can call a provider."""
+    uses = Q(live__provider=provider) | Q(live__other_providers__provider=provider)
+    return list(Copilot.objects.in_use().filter(uses, enabled=True).distinct().by_name())
+
+
+def is_rerouted(before: Provider, base_url: str, options: Mapping[str, Json]) -> bool:
+    """Return whether new settings send requests to another server or path."""
+    moved = get_destination(before.base_url, before.options) != get_destination(base_url, options)
+    return moved or before.base_url != base_url
+
+
+def is_approved(provider: Provider, base_url: str, user: AbstractBaseUser) -> bool:
+    """Return whether another person approved that a user changes a provider's URL to this one."""
+    return _valid(provider, base_url, user).exclude(approved_by=None).exists()
+
+
+def request_approval(provider: Provider, base_url: str, user: AbstractBaseUser) -> RerouteApproval:
+    """Return the open request of a user for a change of URL, made if there is none."""
+    found = _valid(provider, base_url, user).first()
+    return found or RerouteApproval.objects.create(
+        provider=provider, base_url=base_url, requested_by_id=user.pk
+    )
+
+
+def _valid(provider: Provider, base_url: str, user: AbstractBaseUser) -> QuerySet[RerouteApproval]:
+    since = timezone.now() - APPROVAL_LIFETIME
+    return RerouteApproval.objects.filter(
+        provider=provider, base_url=base_url, requested_by=user.pk, requested_at__gte=since
+    )

@@ -2,20 +2,21 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 import json
 import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from django.apps import apps
 from django.conf import settings
+from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
 from copilot_admin.config.variables import FILE_SUFFIX, read_secret
-from copilot_admin.copilots.encrypted_columns import PROVIDER_HEADERS, PROVIDER_KEYS
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset
 from copilot_admin.models import Provider
 from protocol.json import Json
@@ -32,11 +33,7 @@ LIST_OF_OTHERS = "COPILOT_KEY_VARIABLES"
 
 
 def provider_spec(provider: Provider) -> ProviderSpec:
-    """Return a provider as the agent needs it.
-
-    Raises:
-        ConfigurationError: Its key can't be read.
-    """
+    """Return a provider as the agent needs it; raises `ConfigurationError` if a secret can't be read."""
     return ProviderSpec(
         name=provider.name,
         kind=provider.kind,
@@ -44,26 +41,15 @@ def provider_spec(provider: Provider) -> ProviderSpec:
         api_key=api_key_of(provider),
         timeouts=read_timeouts(provider.timeouts),
         tool_calling=ToolCalling(provider.tool_calling),
-        options=read_options(provider),
+        options=ProviderOptions(
+            **{name: value for name, value in provider.options.items() if name in OPTIONS},
+            headers=tuple(read_headers(provider).items()),
+        ),
     )
 
 
-def read_options(provider: Provider) -> ProviderOptions:
-    """Return the options of a provider with its headers; what isn't set keeps its default.
-
-    Raises:
-        ConfigurationError: The headers can't be decrypted.
-    """
-    stored = {name: value for name, value in provider.options.items() if name in OPTIONS}
-    return ProviderOptions(**stored, headers=tuple(read_headers(provider).items()))
-
-
 def read_headers(provider: Provider) -> dict[str, str]:
-    """Return the request headers of a provider.
-
-    Raises:
-        ConfigurationError: They can't be decrypted.
-    """
+    """Return the request headers of a provider; raises `ConfigurationError` like `provider_spec`."""
     if not provider.headers_cipher:
         return {}
     location = PROVIDER_HEADERS.place(provider.pk)
@@ -74,8 +60,7 @@ def read_headers(provider: Provider) -> dict[str, str]:
 
 def set_headers(provider: Provider, headers: Mapping[str, str]) -> None:
     """Store the request headers of a saved provider, encrypted; their names stay readable."""
-    location = PROVIDER_HEADERS.place(provider.pk)
-    text = json.dumps(dict(headers))
+    text, location = json.dumps(dict(headers)), PROVIDER_HEADERS.place(provider.pk)
     provider.headers_cipher = encrypt(text, location=location) if headers else ""
     provider.save(update_fields=["headers_cipher", "updated_at"])
 
@@ -96,12 +81,31 @@ def api_key_of(provider: Provider) -> str:
     Raises:
         ConfigurationError: It can't be decrypted, or the variable is unset or not allowed.
     """
-    key = ""
-    if provider.api_key_cipher:
-        key = decrypt(provider.api_key_cipher, location=_place(provider))
-    elif provider.api_key_env:
-        key = _key_in_variable(provider)
+    key = _read_key(provider)
     logs.hide(key)
+    return key
+
+
+def _read_key(provider: Provider) -> str:
+    name = provider.api_key_env
+    if provider.api_key_cipher:
+        return decrypt(provider.api_key_cipher, location=PROVIDER_KEYS.place(provider.pk))
+    if not name:
+        return ""
+    if not may_hold_key(name):
+        raise ConfigurationError(
+            f"Provider '{provider.name}' may not use the variable {name}. Keys come from: "
+            f"{key_variables(name)}. {LIST_OF_OTHERS} allows more names."
+        )
+    try:
+        key = read_secret(name)
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from error
+    if not key:
+        raise KeyVariableUnset(
+            f"Provider '{provider.name}' uses the key in the variable {name}, which is not set. "
+            "Set it or enter a key."
+        )
     return key
 
 
@@ -109,8 +113,8 @@ def set_api_key(provider: Provider, text: str) -> None:
     """Store a key of a saved provider, encrypted; an empty text removes it."""
     if provider.pk is None:
         raise ValueError("a key is bound to its row: save the provider first")
-    text = text.strip()
-    provider.api_key_cipher = encrypt(text, location=_place(provider)) if text else ""
+    text, location = text.strip(), PROVIDER_KEYS.place(provider.pk)
+    provider.api_key_cipher = encrypt(text, location=location) if text else ""
     # A hint of a short key would be most of the key.
     provider.api_key_hint = text[-HINT_LENGTH:] if len(text) >= 4 * HINT_LENGTH else ""
     provider.save(update_fields=["api_key_cipher", "api_key_hint", "updated_at"])
@@ -126,13 +130,10 @@ def forget_secrets_if_moved(provider: Provider, base_url: str, options: Mapping[
 
 
 def check_key_variable(provider: Provider) -> None:
-    """Check that the key variable of an unsaved provider may be sent to its base URL.
+    """Raise `ConfigurationError` if no saved provider sends this key variable to this origin.
 
     Anybody who may type a base URL could otherwise have the key sent to a server of their own.
     Saving a provider binds its variable to the origin of its base URL, and is audited.
-
-    Raises:
-        ConfigurationError: No saved provider sends this variable to this origin.
     """
     name = provider.api_key_env
     if not name or provider.api_key_cipher:
@@ -170,31 +171,8 @@ def key_variables(wrong: str = "") -> str:
 
 def read_timeouts(timeouts: Mapping[str, Json]) -> Timeouts:
     """Return the timeouts of a provider; what isn't set keeps its default."""
-    given = {
-        name: float(value)
-        for name in TIMEOUTS
-        if isinstance(value := timeouts.get(name), int | float)
-    }
-    return Timeouts(**given)
-
-
-def _key_in_variable(provider: Provider) -> str:
-    name = provider.api_key_env
-    if not may_hold_key(name):
-        raise ConfigurationError(
-            f"Provider '{provider.name}' may not use the variable {name}. Keys come from: "
-            f"{key_variables(name)}. {LIST_OF_OTHERS} allows more names."
-        )
-    try:
-        key = read_secret(name)
-    except ValueError as error:
-        raise ConfigurationError(str(error)) from error
-    if not key:
-        raise KeyVariableUnset(
-            f"Provider '{provider.name}' uses the key in the variable {name}, which is not set. "
-            "Set it or enter a key."
-        )
-    return key
+    values = {name: timeouts.get(name) for name in TIMEOUTS}
+    return Timeouts(**{k: float(v) for k, v in values.items() if isinstance(v, int | float)})
 
 
 def get_destination(url: str, options: Mapping[str, Json]) -> tuple[str, ...]:
@@ -202,10 +180,6 @@ def get_destination(url: str, options: Mapping[str, Json]) -> tuple[str, ...]:
     parts = urlsplit(url.strip().lower())
     proxy, bundle = options.get("proxy", ""), options.get("ca_bundle", "")
     return parts.scheme, parts.netloc, str(proxy), str(bundle)
-
-
-def _place(provider: Provider) -> SecretLocation:
-    return PROVIDER_KEYS.place(provider.pk)
 
 
 def is_proxy_url(url: str) -> bool:
@@ -220,18 +194,38 @@ def is_proxy_url(url: str) -> bool:
 
 def unset_keys() -> tuple[str, ...]:
     """Return a sentence for each key that is missing in this process's environment."""
-    return tuple(
-        filter(None, map(_unset_key, Provider.objects.exclude(api_key_env="").order_by("name")))
-    )
+    rows = Provider.objects.exclude(api_key_env="").order_by("name")
+    return tuple(filter(None, map(key_problem, rows)))
 
 
-def has_key(provider: Provider) -> bool:
-    return not _unset_key(provider)
-
-
-def _unset_key(provider: Provider) -> str:
+def key_problem(provider: Provider) -> str:
+    """Return why the key of a provider can't be read; empty if it can, or if there is none."""
     try:
         api_key_of(provider)
     except ConfigurationError as error:
         return error.public
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class EncryptedColumn:
+    """A column of encrypted texts, which a rotation of keys encrypts again."""
+
+    model: str
+    column: str  # name of the secret, and "_cipher"
+    label: str
+
+    def place(self, row: object) -> SecretLocation:
+        """Return the location to which the secret of a row is bound."""
+        name = self.column.removesuffix("_cipher")
+        return SecretLocation(table=self.model.lower(), row=str(row), field=name)
+
+    @property
+    def rows(self) -> type[Model]:
+        return apps.get_model("copilot_admin", self.model)
+
+
+PROVIDER_KEYS = EncryptedColumn("Provider", "api_key_cipher", "key of a provider")
+PROVIDER_HEADERS = EncryptedColumn("Provider", "headers_cipher", "request headers of a provider")
+WEBHOOK_SECRETS = EncryptedColumn("AlertWebhook", "secret_cipher", "secret of a webhook")
+ENCRYPTED_COLUMNS = (PROVIDER_KEYS, PROVIDER_HEADERS, WEBHOOK_SECRETS)

@@ -45,8 +45,8 @@ def read_test_facts(copilots: Sequence[Copilot]) -> Mapping[int, TestFacts]:
 def digest_of_draft(copilot: Copilot) -> str:
     """Return a hash that changes whenever the draft would answer differently."""
     document = {field.key: field.value_of(copilot) for field in VERSIONED_FIELDS}
-    whole = [document, copilot.provider_id]
-    return hashlib.sha256(json.dumps(whole, sort_keys=True, default=_plain).encode()).hexdigest()
+    whole = json.dumps([document, copilot.provider_id], sort_keys=True, default=str)
+    return hashlib.sha256(whole.encode()).hexdigest()
 
 
 def _read(copilot: Copilot, gate: PublishGate) -> TestFacts:
@@ -65,7 +65,3 @@ def _read(copilot: Copilot, gate: PublishGate) -> TestFacts:
         passed=passed.count(),
         total=TestCase.objects.filter(copilot=copilot.pk).count(),
     )
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else str(value)

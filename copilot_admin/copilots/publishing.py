@@ -1,7 +1,8 @@
-"""Versions of copilots: publish, roll back, restore."""
+"""Drafts and versions of copilots: compare, publish, roll back, restore."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -10,11 +11,19 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.copilots.checklist.checklist import FAILED_TESTS, check_document, facts_of
-from copilot_admin.copilots.checklist.findings import DraftFacts, Finding, error
+from copilot_admin.copilots.checklist.checklist import check_document, facts_of
+from copilot_admin.copilots.checklist.findings import (
+    FAILED_TESTS,
+    DraftFacts,
+    Finding,
+    Findings,
+    error,
+)
+from copilot_admin.copilots.comparison import FieldChange, find_changes
 from copilot_admin.copilots.config import VERSIONED_FIELDS
 from copilot_admin.copilots.other_providers import current_rows, link_providers
 from copilot_admin.copilots.providers import provider_spec
+from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
@@ -69,11 +78,7 @@ def document_today(version: CopilotVersion) -> dict[str, Json]:
 
 
 def check_known(version: CopilotVersion) -> None:
-    """Check that this release can read a version.
-
-    Raises:
-        ConfigurationError: A newer release made it.
-    """
+    """Raise `ConfigurationError` for a version of a newer release that this one can't read."""
     known = {field.key for field in VERSIONED_FIELDS}
     unknown = ", ".join(sorted(version.document.keys() - known))
     sentence = _("Version %(number)d was made by another release.") % {"number": version.number}
@@ -87,30 +92,17 @@ def check_known(version: CopilotVersion) -> None:
         raise ConfigurationError(f"{sentence} {more}") from error
 
 
-def checklist(copilot: Copilot, facts: DraftFacts | None = None) -> tuple[Finding, ...]:
-    """Return the findings about a draft, errors first; `facts` may have been read for several."""
-    if facts is None:
-        (facts,) = facts_of([copilot])
-    return check_document(copilot, document_of(copilot), facts)
-
-
-def problems(copilot: Copilot) -> tuple[Finding, ...]:
-    """Return the errors that stop publishing a draft."""
-    return tuple(one for one in checklist(copilot) if one.is_error)
+def checklist(copilot: Copilot, facts: DraftFacts | None = None) -> Findings:
+    """Return the findings about a draft; `facts` may have been read for several."""
+    return check_document(copilot, document_of(copilot), facts or facts_of([copilot])[0])
 
 
 def publish(
     copilot: Copilot, *, user: AbstractBaseUser | None, note: str = ""
 ) -> CopilotVersion | None:
-    """Publish the saved draft as a new version; None if it is live already.
+    """Publish the draft in the database as a new version; None if it is live already.
 
-    Args:
-        copilot: Its draft in the database is published.
-        user: None for a command.
-        note: Of the version.
-
-    Raises:
-        NotPublishable: The draft has problems.
+    `user` is None for a command. Raises `NotPublishable` if the draft has problems.
     """
     with transaction.atomic():
         draft = _locked(copilot.pk)
@@ -122,12 +114,7 @@ def publish(
 def publish_again(
     version: CopilotVersion, *, user: AbstractBaseUser | None
 ) -> CopilotVersion | None:
-    """Publish an earlier version as a new one; None if it is live already. The draft stays.
-
-    Raises:
-        NotPublishable: It has problems by now, for example a tool is gone.
-        ConfigurationError: A newer release made it.
-    """
+    """Publish an earlier version as a new one; None if it is live already. The draft stays."""
     with transaction.atomic():
         copilot = _locked(version.copilot_id)
         again = draft_like(version, copilot)
@@ -138,11 +125,7 @@ def publish_again(
 
 
 def draft_like(version: CopilotVersion, copilot: Copilot | None = None) -> Copilot:
-    """Return a copy of the draft with the content of a version, not saved.
-
-    Raises:
-        ConfigurationError: Another release made the version, and this one can't read it.
-    """
+    """Return a copy of the draft with the content of a version, not saved."""
     check_known(version)
     draft = copy(copilot or version.copilot)
     apply_document(draft, document_today(version), provider=version.provider)
@@ -150,12 +133,7 @@ def draft_like(version: CopilotVersion, copilot: Copilot | None = None) -> Copil
 
 
 def restore(version: CopilotVersion) -> None:
-    """Replace the draft of a copilot by a version; publishes nothing.
-
-    Raises:
-        NotPublishable: The copilot is archived or being deleted.
-        ConfigurationError: A newer release made the version.
-    """
+    """Replace the draft of a copilot by a version; publishes nothing."""
     with transaction.atomic():
         draft = _locked(version.copilot_id)
         check_known(version)
@@ -166,19 +144,24 @@ def restore(version: CopilotVersion) -> None:
 def _locked(copilot_id: int) -> Copilot:
     copilot = Copilot.objects.select_for_update(of=("self",), no_key=True).get(pk=copilot_id)
     if copilot.is_being_deleted:
-        raise NotPublishable(copilot, (error("name", _("This copilot is being deleted.")),))
+        sentence = _("This copilot is being deleted.")
+        raise NotPublishable(copilot, (error("deleted", "name", sentence),))
     if copilot.is_archived:
         sentence = _("This copilot is in the archive. Restore it first.")
-        raise NotPublishable(copilot, (error("name", sentence),))
+        raise NotPublishable(copilot, (error("archived", "name", sentence),))
     return copilot
 
 
 def _release(
     copilot: Copilot, content: Copilot, *, user: AbstractBaseUser | None, note: str
 ) -> CopilotVersion:
-    found = tuple(one for one in problems(content) if user is not None or not one.only_for_people)
-    if content is not copilot:  # an earlier version: the tests of the draft say nothing about it
-        found = tuple(one for one in found if one.code != FAILED_TESTS)
+    is_earlier = content is not copilot  # the tests of the draft say nothing about it
+    found = tuple(
+        one
+        for one in checklist(content).errors
+        if not (user is None and one.only_for_people)
+        and not (is_earlier and one.code == FAILED_TESTS)
+    )
     if found:
         raise NotPublishable(copilot, found)
     last = copilot.versions.aggregate(last=Max("number"))["last"] or 0
@@ -194,3 +177,45 @@ def _release(
     copilot.live = version
     copilot.save(update_fields=["live"])
     return version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A draft before it is published: what would change, and what is wrong."""
+
+    copilot: Copilot
+    changes: tuple[FieldChange, ...]
+    findings: Findings
+    unasked: tuple[str, ...]  # names of its providers whose models are unknown
+    digest: str  # to notice changes after it was shown
+
+    @property
+    def is_first(self) -> bool:
+        return self.copilot.live is None
+
+    @property
+    def may_go_live(self) -> bool:
+        return bool(self.changes) and not self.findings.errors
+
+
+def drafts_of(copilots: Sequence[Copilot]) -> list[Draft]:
+    """Compare drafts with their live versions, in a few queries for all."""
+    return [
+        Draft(
+            copilot=copilot,
+            changes=_changes_of(copilot),
+            findings=checklist(copilot, facts),
+            unasked=facts.unasked,
+            digest=digest_of_draft(copilot),
+        )
+        for copilot, facts in zip(copilots, facts_of(copilots), strict=True)
+    ]
+
+
+def _changes_of(copilot: Copilot) -> tuple[FieldChange, ...]:
+    """Return the changes; of a first version provider, model and what isn't the default."""
+    document = document_of(copilot)
+    if copilot.live:
+        return find_changes(document_today(copilot.live), document)
+    blank = document_of(Copilot(provider=copilot.provider)) | {"provider": None, "model": None}
+    return find_changes({}, {key: one for key, one in document.items() if one != blank[key]})

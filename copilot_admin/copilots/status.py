@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -27,32 +28,31 @@ class CopilotState(StrEnum):
     PUBLISHED = "published"
 
 
-@dataclass(frozen=True, slots=True)
-class StateLabels:
+class StateLabels(NamedTuple):
     """Texts of a state; `tone` is the colour of the chip."""
 
     label: str | Promise
-    sentence: str | Promise
     tone: str
+    sentence: str | Promise
 
 
 LABELS = {
     CopilotState.DELETED: StateLabels(
-        _("Being deleted"), _("Its conversations are being deleted."), "muted"
+        _("Being deleted"), "muted", _("Its conversations are being deleted.")
     ),
     CopilotState.ARCHIVED: StateLabels(
-        _("Archived"), _("Hidden. Does not answer until it is restored."), "muted"
+        _("Archived"), "muted", _("Hidden. Does not answer until it is restored.")
     ),
     CopilotState.BROKEN: StateLabels(
-        _("Broken"), _("Published, but its configuration doesn't work."), "bad"
+        _("Broken"), "bad", _("Published, but its configuration doesn't work.")
     ),
-    CopilotState.DISABLED: StateLabels(_("Disabled"), _("Hidden. Does not answer."), "muted"),
-    CopilotState.DRAFT: StateLabels(_("Draft"), _("Not visible to anyone."), "info"),
+    CopilotState.DISABLED: StateLabels(_("Disabled"), "muted", _("Hidden. Does not answer.")),
+    CopilotState.DRAFT: StateLabels(_("Draft"), "info", _("Not visible to anyone.")),
     CopilotState.CHANGED: StateLabels(
-        _("Unpublished changes"), _("Published. You have unpublished changes."), "warn"
+        _("Unpublished changes"), "warn", _("Published. You have unpublished changes.")
     ),
     CopilotState.PUBLISHED: StateLabels(
-        _("Published"), _("Published. No unpublished changes."), "good"
+        _("Published"), "good", _("Published. No unpublished changes.")
     ),
 }
 
@@ -93,11 +93,11 @@ def status_of(copilot: Copilot) -> CopilotStatus:
 
 def find_live_problem(copilot: Copilot) -> str:
     """Return the reason why the live version can't be listed or can't answer; empty if it can."""
-    if copilot.live is None:
-        return ""
+    live = copilot.live
     try:
-        provider = provider_spec(copilot.live.provider)
-        make_provider(spec_from_document(copilot.slug, copilot.live.document, provider).provider)
+        if live:
+            provider = provider_spec(live.provider)
+            make_provider(spec_from_document(copilot.slug, live.document, provider).provider)
     except (ConfigurationError, RunError) as error:
         return error.public
     return ""

@@ -6,7 +6,6 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.config_types import MAX_TAGS, tag_fault
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
 
 
@@ -32,11 +31,7 @@ def tags_in(text: str, *, known: Iterable[str] = ()) -> list[str]:
 def with_tags(
     tags: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> list[str]:
-    """Return tags with some added, then some removed.
-
-    Raises:
-        ConfigurationError: There would be too many.
-    """
+    """Return tags with some added, then some removed; raises `ConfigurationError` for too many."""
     gone = {tag.casefold() for tag in remove}
     found = {tag.casefold(): tag for tag in reversed([*tags, *add])}
     return _few([tag for key, tag in reversed(found.items()) if key not in gone])
@@ -62,17 +57,7 @@ def tagged(copilots: CopilotQuerySet, tag: str) -> CopilotQuerySet:
     return copilots.filter(pk__in=having)
 
 
-def give_tags(copilot: Copilot, tags: Sequence[str]) -> bool:
-    """Set and save the tags of a copilot; return whether they changed."""
-    changed = bool(copilot.tags != list(tags))
-    if changed:
-        copilot.tags = list(tags)
-        copilot.save(update_fields=["tags"])
-    return changed
-
-
 def _few(tags: list[str]) -> list[str]:
     if len(tags) > MAX_TAGS:
-        sentence = _("A copilot has %(most)d tags at most.") % {"most": MAX_TAGS}
-        raise ConfigurationError(sentence)
+        raise ConfigurationError(_("A copilot has %(most)d tags at most.") % {"most": MAX_TAGS})
     return tags

@@ -71,13 +71,7 @@ class EarlierMessage(Shape):
 
 
 class WidgetEntry(Shape):
-    """A widget of the dashboard with its data.
-
-    Attributes:
-        rows: A table.
-        text: A text.
-        items: Other data as Workspace sends it, such as a PDF.
-    """
+    """A widget of the dashboard with its data: a table, a text, or other data such as a PDF."""
 
     id: _Name
     name: str = ""
@@ -199,12 +193,7 @@ def fill_case(case: TestCase, row: Mapping[str, Any]) -> None:
 
 
 def move_case(case: TestCase, *, by: int) -> None:
-    """Move a test case among those of its copilot; its results stay up to date.
-
-    Args:
-        case: A test case.
-        by: Positions towards the end; a negative number moves towards the start.
-    """
+    """Move a test case by some positions towards the end; its results stay up to date."""
     with transaction.atomic():
         Copilot.objects.select_for_update(of=("self",), no_key=True).get(pk=case.copilot_id)
         rows = TestCase.objects.filter(copilot=case.copilot_id)

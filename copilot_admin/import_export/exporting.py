@@ -7,7 +7,8 @@ from typing import Any
 from django.core.files.storage import default_storage
 
 from copilot_admin.agent.values.spec import ToolCalling
-from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, LIVE_FIELDS
+from copilot_admin.copilots.config import CONFIG_FIELDS, LIVE_FIELDS
+from copilot_admin.copilots.config_records import to_short_forms
 from copilot_admin.copilots.other_providers import current_rows, find_providers, names_in_document
 from copilot_admin.copilots.publishing import document_of
 from copilot_admin.errors import ConfigurationError
@@ -54,7 +55,8 @@ def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
     image = str(document.get("image", ""))
     is_address = image.startswith(("https://", "http://"))
     return {
-        **{key: _convert(key, value) for key, value in document.items()},
+        **document,
+        "components": to_short_forms(document.get("components", [])),
         "image": image if is_address or not image else data_uri_of(image),
         "provider": _provider(copilot, live=live).name,
         **{field.key: field.value_of(copilot) for field in LIVE_FIELDS},
@@ -104,11 +106,6 @@ def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
     if live and copilot.live:
         return {**copilot.live.document, **current_rows(copilot.live)}
     return document_of(copilot)
-
-
-def _convert(key: str, value: Any) -> Any:
-    field = FIELDS_BY_KEY.get(key)
-    return field.to_file(value) if field and field.to_file else value
 
 
 def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:

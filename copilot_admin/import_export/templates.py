@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field
 from copilot_admin.agent.values.spec import WidgetDataMode
 from copilot_admin.copilots.checklist.known_models import pick_chat_model
 from copilot_admin.copilots.names import free_name, free_slug
-from copilot_admin.copilots.providers import has_key
+from copilot_admin.copilots.providers import key_problem
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.reading import load
@@ -203,7 +203,7 @@ def make_copilot(
 
 def find_default_provider() -> Provider:
     """Return the newest provider with a key and a known chat model, else the demo."""
-    providers = [one for one in Provider.objects.order_by("-pk") if has_key(one)]
+    providers = [one for one in Provider.objects.order_by("-pk") if not key_problem(one)]
     real = (one for one in providers if one.kind != DEMO and find_default_model(one))
     demo = (one for one in reversed(providers) if one.kind == DEMO)
     return next(real, None) or next(demo, None) or _make_demo_provider()

@@ -24,7 +24,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from copilot_admin.config.encryption import key_id_of
-from copilot_admin.copilots.encrypted_columns import ENCRYPTED_COLUMNS
+from copilot_admin.copilots.providers import ENCRYPTED_COLUMNS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Conversation, Copilot, Provider
 from copilot_admin.storage.schema import known_migrations, replaced_migrations

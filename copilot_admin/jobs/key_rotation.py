@@ -10,7 +10,7 @@ from allauth.mfa.models import Authenticator
 
 from copilot_admin.accounts.second_factor import SECRETS
 from copilot_admin.config.encryption import current_key_id, decrypt, encrypt, key_id_of
-from copilot_admin.copilots.encrypted_columns import ENCRYPTED_COLUMNS, EncryptedColumn
+from copilot_admin.copilots.providers import ENCRYPTED_COLUMNS, EncryptedColumn
 from copilot_admin.errors import ConfigurationError
 
 

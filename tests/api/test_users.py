@@ -11,7 +11,7 @@ from pytest_django import DjangoDbBlocker
 from copilot_admin.asgi import application
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.sso import SsoProxy
-from copilot_admin.copilots.credentials import get_jwks_client
+from copilot_admin.copilots.end_users import get_jwks_client
 from copilot_admin.copilots.user_tokens import ProxyRules, UserIdDisclosure
 from copilot_admin.http.proxy_identity import ProxyIdentity
 from copilot_admin.limits.rules import LimitSubject

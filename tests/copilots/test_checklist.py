@@ -22,7 +22,7 @@ from copilot_admin.agent.values.spec import (
     WidgetDataMode,
 )
 from copilot_admin.copilots.checklist.checklist import facts_of, run_checks
-from copilot_admin.copilots.checklist.findings import DraftContent, DraftFacts, Finding
+from copilot_admin.copilots.checklist.findings import CheckedDraft, DraftFacts, Finding
 from copilot_admin.copilots.model_lists import fetch_models
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.models import Access
@@ -66,8 +66,11 @@ def findings(
     }
     if keys := changes.get("features"):
         changes["features"] = frozenset(keys)
-    content = DraftContent(spec=CopilotSpec(**{**spec, **changes}), image=image, starters=starters)
-    return run_checks(content, facts)
+    return run_checks(
+        CheckedDraft(
+            spec=CopilotSpec(**{**spec, **changes}), image=image, starters=starters, facts=facts
+        )
+    )
 
 
 def found(**changes: Any) -> list[tuple[str, str]]:
@@ -189,14 +192,14 @@ def test_a_missing_provider_stops_publishing():
 
 def test_errors_come_first_and_then_the_order_of_the_form():
     kinds = [
-        (one.severity.value, one.input)
+        (one.is_error, one.input)
         for one in findings(model="", description="", starters=("a", "a"), tools=("magic",))
     ]
     assert kinds == [
-        ("error", "model"),
-        ("error", "tools"),
-        ("warning", "description"),
-        ("warning", "starters"),
+        (True, "model"),
+        (True, "tools"),
+        (False, "description"),
+        (False, "starters"),
     ]
 
 

@@ -29,7 +29,7 @@ def test_each_change_has_a_consequence(
     before: dict[str, Any], after: dict[str, Any], effects: int
 ) -> None:
     stored = replace(USUAL, **before)
-    assert len(consequences(stored, replace(stored, **after), keys=0)) == effects
+    assert len(list(consequences(stored, replace(stored, **after), keys=0))) == effects
 
 
 @pytest.mark.django_db

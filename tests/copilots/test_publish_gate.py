@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.copilots.checklist.checklist import FAILED_TESTS
+from copilot_admin.copilots.checklist.findings import FAILED_TESTS
 from copilot_admin.copilots.publishing import NotPublishable, checklist, publish, publish_again
 from copilot_admin.models import Copilot, PublishGate
 from tests.factories import make_case, make_published, make_result

@@ -4,7 +4,7 @@ import pytest
 
 from copilot_admin.agent.components.registry import Registry
 from copilot_admin.copilots.checklist import content_checks
-from copilot_admin.copilots.publishing import has_changes, problems
+from copilot_admin.copilots.publishing import checklist, has_changes
 from copilot_admin.models import Copilot, CopilotVersion
 from tests.agent.components.sample_components import Echo
 from tests.factories import make_copilot, make_provider, make_published
@@ -22,7 +22,7 @@ def test_another_provider_is_a_change_and_a_new_name_of_it_is_none():
 
 def test_a_document_of_another_release_is_a_problem_and_no_crash():
     copilot = make_copilot(citations="telepathy")
-    assert [problem.field for problem in problems(copilot)] == ["provider"]
+    assert [problem.field for problem in checklist(copilot).errors] == ["provider"]
 
 
 def test_a_version_of_an_earlier_release_is_no_change():
@@ -48,6 +48,6 @@ def test_a_component_with_the_name_of_a_tool_that_is_on_is_a_problem(monkeypatch
 
     monkeypatch.setattr(content_checks, "registry", lambda: Registry([Table]))
     components = [{"name": "table", "version": "v1"}]
-    assert problems(make_copilot(components=components)) == ()
-    found = problems(make_copilot(components=components, tools=["table"]))
+    assert checklist(make_copilot(components=components)).errors == ()
+    found = checklist(make_copilot(components=components, tools=["table"])).errors
     assert [one.field for one in found] == ["components"]

@@ -9,9 +9,14 @@ from typing import Any
 import jwt
 import pytest
 
-from copilot_admin.copilots.credentials import MAX_TOKEN_LENGTH, Credentials, user_of
-from copilot_admin.copilots.end_users import AskingUser, UserSource
-from copilot_admin.copilots.jwks import read_key, read_key_set
+from copilot_admin.copilots.end_users import (
+    MAX_TOKEN_LENGTH,
+    AskingUser,
+    Credentials,
+    UserSource,
+    user_of,
+)
+from copilot_admin.copilots.user_tokens import read_key, read_key_set
 from copilot_admin.errors import UnknownUser
 from tests.jwt_issuer import ec_jwk, ec_key, jwk, key_set, pem, rsa_key, rules, token_of
 

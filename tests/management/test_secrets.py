@@ -9,8 +9,7 @@ import pytest
 from copilot_admin.audit.parties import Actor, Subject
 from copilot_admin.audit.recording import record
 from copilot_admin.config.encryption import create_key, parse_key
-from copilot_admin.copilots.encrypted_columns import ENCRYPTED_COLUMNS
-from copilot_admin.copilots.providers import api_key_of, set_api_key
+from copilot_admin.copilots.providers import ENCRYPTED_COLUMNS, api_key_of, set_api_key
 from copilot_admin.jobs import key_rotation
 from copilot_admin.models import Action, Provider
 from tests.factories import make_provider

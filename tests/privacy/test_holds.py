@@ -11,8 +11,8 @@ import pytest
 
 from copilot_admin import models
 from copilot_admin.admin.site.site import site
-from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.end_users import AskingUser
+from copilot_admin.copilots.live_settings import archive_copilots
 from copilot_admin.jobs import removal as removal_job
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.tasks import BatchResult

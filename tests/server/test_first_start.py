@@ -5,7 +5,7 @@ import stat
 from django.contrib.auth.models import User
 import pytest
 
-from copilot_admin.copilots.publishing import problems
+from copilot_admin.copilots.publishing import checklist
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.server.first_start import LOGIN_FILE, prepare_first_start
@@ -37,7 +37,7 @@ def test_the_first_start_creates_an_admin_and_samples_and_the_second_nothing(tmp
         ("portfolio-commentary", "open"),
         ("table-and-chart-desk", "open"),
     ]
-    assert [problems(copilot) for copilot in Copilot.objects.all()] == [(), (), ()]
+    assert [checklist(copilot).errors for copilot in Copilot.objects.all()] == [(), (), ()]
     Copilot.objects.get(slug="market-brief").delete()
 
     assert prepare_first_start() is None

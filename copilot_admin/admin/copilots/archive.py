@@ -1,7 +1,6 @@
 """Archive, copies and deletion of copilots."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -12,50 +11,26 @@ from django.db import transaction
 from django.db.models import Count, F, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.copilots.views import CopilotViews, header_of, page_of
+from copilot_admin.admin.copilots.header import NAME
+from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.admin.home.copilots import Week, load_weeks
-from copilot_admin.copilots.archive import archive_copilots, restore_copilots
+from copilot_admin.copilots.live_settings import archive_copilots
 from copilot_admin.copilots.names import MAX_LENGTH, free_slug
 from copilot_admin.copilots.test_cases import copy_cases
-from copilot_admin.models import (
-    Access,
-    Action,
-    Conversation,
-    Copilot,
-    CopilotVersion,
-    EndpointKey,
-    LegalHold,
-)
+from copilot_admin.models import Access, Action, Conversation, Copilot, CopilotVersion, EndpointKey
 from copilot_admin.privacy.holds import holds_on_copilot
 
-FOLDER = "admin/copilot_admin/copilot"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaving:
-    """A copilot on the page that confirms archiving."""
-
-    copilot: Copilot
-    use: Week
-
-    @property
-    def is_noticed(self) -> bool:
-        return self.copilot.enabled and self.copilot.live_id is not None
+MAX_COPIED_LENGTH = MAX_LENGTH - len("-copy")
 
 
 class ArchiveViews(CopilotViews):
-    """Views of the archive, for everyone who can change copilots."""
-
-    def archive_url(self, ids: Iterable[int]) -> str:
-        """Return the URL of the page that confirms archiving."""
-        return page_of("archive", ids)
+    """Views of the archive and of copies, for everyone who can change or add copilots."""
 
     def archive_view(self, request: HttpRequest) -> HttpResponseBase:
         """Show the effects; a POST archives the copilots."""
@@ -64,53 +39,59 @@ class ArchiveViews(CopilotViews):
         copilots = self.chosen(request)
         if request.method == "POST":
             self.archive(request, [copilot.pk for copilot in copilots])
-            return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
+            return HttpResponseRedirect(reverse(f"{NAME}_changelist"))
         weeks = load_weeks()
-        context = {
-            **self.page_context(request, _("Archive")),
-            **header_of(request, copilots),
-            "leaving": [Leaving(copilot=one, use=weeks.get(one.pk, Week())) for one in copilots],
-        }
-        return render(request, f"{FOLDER}/archive.html", context)
+        leaving = [
+            {
+                "copilot": one,
+                "use": weeks.get(one.pk, Week()),
+                "is_noticed": one.enabled and one.live_id is not None,
+            }
+            for one in copilots
+        ]
+        copilot = copilots[0] if len(copilots) == 1 else None
+        return self.render_page(request, "archive", _("Archive"), copilot=copilot, leaving=leaving)
 
     def unarchive_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Restore a copilot and open it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         self.unarchive(request, [pk])
-        return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_change", args=[pk]))
+        return HttpResponseRedirect(reverse(f"{NAME}_change", args=[pk]))
+
+    def duplicate_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        """Copy a copilot and open the copy."""
+        copilot = self.looked_at(request, pk)
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        with transaction.atomic():
+            made = duplicate(copilot)
+            self.log_addition(request, made, [{"added": {}}])
+        messages.success(request, _("“%(name)s” was created as a copy.") % {"name": made})
+        return HttpResponseRedirect(self.url_of("change", made))
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         copilot = self.get_object(request, object_id)
         if copilot and self.has_delete_permission(request, copilot) and not copilot.is_archived:
-            text = _("Archive this copilot before you delete it.")
-            messages.info(request, text)
-            return HttpResponseRedirect(self.archive_url([copilot.pk]))
+            messages.info(request, _("Archive this copilot before you delete it."))
+            return HttpResponseRedirect(page_of("archive", [copilot.pk]))
         return super().delete_view(request, object_id, extra_context)
 
     def archive(self, request: HttpRequest, ids: Iterable[int]) -> None:
         """Archive copilots and show a message."""
-        with transaction.atomic():
-            gone = archive_copilots(list(ids))
-            for copilot in gone:
-                self.log_change(request, copilot, "Put into the archive.")
-                self.audit(request, Action.ARCHIVED, copilot)
+        gone = self._move(request, ids, Action.ARCHIVED, "Put into the archive.")
         text = ngettext(
             "“%(name)s” was archived.", "%(count)d copilots were archived.", len(gone)
         ) % {"count": len(gone), "name": gone[0].name if gone else ""}
-        address = f"{reverse('admin:copilot_admin_copilot_changelist')}?state=archived"
-        link = format_html('<a href="{}">{}</a>', address, _("Show archive"))
+        url = f"{reverse(f'{NAME}_changelist')}?state=archived"
+        link = format_html('<a href="{}">{}</a>', url, _("Show archive"))
         messages.success(request, format_html("{} {}", text, link))
 
     def unarchive(self, request: HttpRequest, ids: Iterable[int]) -> None:
         """Restore copilots and show a message."""
-        with transaction.atomic():
-            back = restore_copilots(list(ids))
-            for copilot in back:
-                self.log_change(request, copilot, "Restored from the archive.")
-                self.audit(request, Action.BROUGHT_BACK, copilot)
+        back = self._move(request, ids, Action.BROUGHT_BACK, "Restored from the archive.")
         if not back:
             messages.info(request, _("These copilots aren't in the archive."))
             return
@@ -121,8 +102,15 @@ class ArchiveViews(CopilotViews):
         )
         messages.success(request, text % {"count": len(back), "name": back[0].name})
 
-
-MAX_COPIED_LENGTH = MAX_LENGTH - len("-copy")
+    def _move(
+        self, request: HttpRequest, ids: Iterable[int], action: Action, entry: str
+    ) -> list[Copilot]:
+        with transaction.atomic():
+            moved = archive_copilots(list(ids), restoring=action is Action.BROUGHT_BACK)
+            for copilot in moved:
+                self.log_change(request, copilot, entry)
+                self.audit(request, action, copilot)
+        return moved
 
 
 def duplicate(copilot: Copilot) -> Copilot:
@@ -133,7 +121,11 @@ def duplicate(copilot: Copilot) -> Copilot:
     copy.live = None
     copy.access = Access.KEY  # open access is granted to one copilot, not to its copies
     copy.archived_at = copy.deletion_requested_at = copy.deletion_moved_at = None
-    copy.name = _free_name(copilot.name)
+    longest = Copilot._meta.get_field("name").max_length or 0
+    suffixes = (" (copy)" if number == 1 else f" (copy {number})" for number in count(1))
+    names = (copilot.name[: longest - len(suffix)] + suffix for suffix in suffixes)
+    taken = Copilot.objects.all()
+    copy.name = next(name for name in names if not taken.filter(name__iexact=name).exists())
     copy.slug = free_slug(copilot.slug[:MAX_COPIED_LENGTH].rstrip("-") + "-copy")
     with transaction.atomic():
         copy.save()
@@ -141,72 +133,49 @@ def duplicate(copilot: Copilot) -> Copilot:
     return copy
 
 
-def _free_name(name: str) -> str:
-    longest = Copilot._meta.get_field("name").max_length or 0
-    suffixes = (" (copy)" if number == 1 else f" (copy {number})" for number in count(1))
-    names = (name[: longest - len(suffix)] + suffix for suffix in suffixes)
-    return next(name for name in names if not Copilot.objects.filter(name__iexact=name).exists())
-
-
-User = AbstractBaseUser | AnonymousUser
-
-
 def deletion_of(
-    copilots: Iterable[Copilot], *, user: User
+    copilots: Iterable[Copilot], *, user: AbstractBaseUser | AnonymousUser
 ) -> tuple[list[Any], dict[str, int], set[str], list[str]]:
     """Return objects, counts, missing permissions and obstacles for Django's confirmation page.
 
     Conversations are evidence: deleting them requires the permission to delete conversations.
     """
-    things: list[Any] = []
-    obstacles: list[str] = []
-    conversations, versions = 0, 0
+    chosen = list(copilots)
+    counts = {
+        model._meta.verbose_name_plural: model._default_manager.filter(copilot__in=chosen).count()
+        for model in (CopilotVersion, Conversation)
+    }
     may_delete = isinstance(user, PermissionsMixin) and user.has_perm(
         "copilot_admin.delete_conversation"
     )
-    for copilot in copilots:
-        had = Conversation.objects.filter(copilot=copilot).count()
-        conversations += had
-        versions += CopilotVersion.objects.filter(copilot=copilot).count()
-        things.append(str(copilot))
-        obstacles += [_describe_hold(copilot, hold) for hold in holds_on_copilot(copilot.pk)[:1]]
-        if had and not may_delete:
-            obstacles.append(_describe_conversations(copilot, had))
-    counts = {
-        str(Copilot._meta.verbose_name_plural): len(things),
-        str(CopilotVersion._meta.verbose_name_plural): versions,
-        str(Conversation._meta.verbose_name_plural): conversations,
-    }
-    return things, {name: number for name, number in counts.items() if number}, set(), obstacles
+    obstacles: list[str] = []
+    for copilot in chosen:
+        for hold in holds_on_copilot(copilot.pk)[:1]:
+            sentence = _(
+                "A legal hold keeps “%(name)s” or transcripts of it (%(reason)s, placed by "
+                "%(by)s). It can be deleted when that is released."
+            )
+            words = {"name": copilot, "reason": hold.reason, "by": hold.placed_by_name}
+            obstacles.append(sentence % words)
+        had = 0 if may_delete else Conversation.objects.filter(copilot=copilot).count()
+        if had:
+            sentence = ngettext(
+                "“%(name)s” has one conversation that reviewers may need. Leave it in the archive, "
+                "or ask an administrator.",
+                "“%(name)s” has %(count)d conversations that reviewers may need. Leave it in the "
+                "archive, or ask an administrator.",
+                had,
+            )
+            obstacles.append(sentence % {"name": copilot, "count": had})
+    numbers = {Copilot._meta.verbose_name_plural: len(chosen), **counts}
+    shown = {str(name): number for name, number in numbers.items() if number}
+    return [str(one) for one in chosen], shown, set(), obstacles
 
 
 def revoke_keys_of(copilot_ids: Sequence[int]) -> None:
     """Revoke the keys that are valid for these copilots only."""
-    lost = (
-        EndpointKey.objects.annotate(
-            scope=Count("copilots", distinct=True),
-            going=Count("copilots", filter=Q(copilots__in=copilot_ids), distinct=True),
-        )
-        .filter(going__gt=0, going=F("scope"), revoked_at=None)
-        .values_list("pk", flat=True)
-    )
-    EndpointKey.objects.filter(pk__in=list(lost)).update(revoked_at=timezone.now())
-
-
-def _describe_hold(copilot: Copilot, hold: LegalHold) -> str:
-    sentence = _(
-        "A legal hold keeps “%(name)s” or transcripts of it (%(reason)s, placed by %(by)s). It can "
-        "be deleted when that is released."
-    )
-    return sentence % {"name": copilot, "reason": hold.reason, "by": hold.placed_by_name}
-
-
-def _describe_conversations(copilot: Copilot, conversations: int) -> str:
-    sentence = ngettext(
-        "“%(name)s” has one conversation that reviewers may need. Leave it in the archive, or ask "
-        "an administrator.",
-        "“%(name)s” has %(count)d conversations that reviewers may need. Leave it in the archive, "
-        "or ask an administrator.",
-        conversations,
-    )
-    return sentence % {"name": copilot, "count": conversations}
+    going = Count("copilots", filter=Q(copilots__in=copilot_ids), distinct=True)
+    keys = EndpointKey.objects.annotate(scope=Count("copilots", distinct=True), going=going)
+    lost = keys.filter(going__gt=0, going=F("scope"), revoked_at=None)
+    ids = list(lost.values_list("pk", flat=True))
+    EndpointKey.objects.filter(pk__in=ids).update(revoked_at=timezone.now())

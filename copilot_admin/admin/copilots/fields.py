@@ -12,43 +12,46 @@ from copilot_admin.admin.common.rows import RowForm, RowsField
 from copilot_admin.admin.common.widgets import SwitchesWidget
 from copilot_admin.agent.components.registry import LATEST, registry
 from copilot_admin.agent.server_tools import title_of
-from copilot_admin.copilots.config import FIELDS_BY_KEY
-from copilot_admin.copilots.config_choices import Option
-
-LIVE_COLUMNS = ("enabled", "access", "logging")  # on the Settings tab
-SETTINGS_PREFIX = "now"
+from copilot_admin.copilots.config_types import Option, StoredRecord, Text
 
 
-def texts_of(key: str) -> dict[str, Any]:
-    """Return label and help of a field of the configuration."""
-    field = FIELDS_BY_KEY[key]
-    return {"label": field.label, "help_text": field.help}
+def text_of(
+    record: type[StoredRecord], key: str, help: Text = "", **options: Any
+) -> forms.CharField:
+    """Return an input with the label and the maximum length of a key of a record."""
+    info = record.model_fields[key]
+    longest = next(one.max_length for one in info.metadata if hasattr(one, "max_length"))
+    given: dict[str, Any] = {"label": info.title, "max_length": longest, "help_text": help}
+    return forms.CharField(**{**given, "required": info.is_required(), **options})
 
 
-def anchor_of(name: str) -> str:
-    """Return the id of an input on the Build or Settings page."""
-    return f"id_{SETTINGS_PREFIX}-{name}" if name in LIVE_COLUMNS else f"id_{name}"
+def area(rows: int, **attributes: str) -> forms.Textarea:
+    return forms.Textarea(attrs={"rows": rows, **attributes})
+
+
+class OneOfField(forms.ChoiceField):
+    """Choice among options."""
+
+    def __init__(self, options: Sequence[Option]) -> None:
+        choices = [(one.value, one.label) for one in options]
+        super().__init__(choices=choices, widget=forms.Select({"class": "ca-input"}))
 
 
 class SwitchesField(forms.MultipleChoiceField):
     """Things that are on; its value is what differs from the defaults."""
 
-    def __init__(self, switches: Sequence[Option], **options: Any) -> None:
+    def __init__(self, switches: Sequence[Option]) -> None:
         super().__init__(
             required=False,
             choices=[(one.value, one.label) for one in switches],
             widget=SwitchesWidget({one.value: one.help for one in switches}),
-            **options,
         )
         self.switches = switches
 
     def clean(self, value: Any) -> dict[str, bool]:
         on = super().clean(value)
-        return {
-            one.value: one.value in on
-            for one in self.switches
-            if (one.value in on) is not one.default
-        }
+        states = {one: one.value in on for one in self.switches}
+        return {one.value: is_on for one, is_on in states.items() if is_on is not one.default}
 
     def to_input(self, stored: Mapping[str, bool]) -> list[str]:
         return [one.value for one in self.switches if stored.get(one.value, one.default)]
@@ -62,17 +65,15 @@ class ComponentsField(forms.MultipleChoiceField):
     def offer(self, stored: Sequence[Mapping[str, Any]]) -> None:
         """Offer every known version, and those of the draft, which aren't lost by a save."""
         self.stored = stored
-        self.help = {f"{one.name}@{one.version}": one.summary() for one in registry().all()}
-        for pin in self.to_input(stored):
-            self.help.setdefault(pin, _describe_other(pin))
-        self.choices = [(pin, _label_component(pin)) for pin in self.help]
+        known = {f"{one.name}@{one.version}": one.summary() for one in registry().all()}
+        newest = {f"{name}@{LATEST}": _("Always the newest version") for name in registry().names()}
+        unknown = _("Unknown on this server. Turn it off.")
+        pins = dict.fromkeys([*known, *self.to_input(stored)])
+        self.help = {pin: str({**newest, **known}.get(pin, unknown)) for pin in pins}
+        self.choices = [(pin, _label_component(pin)) for pin in pins]
 
     def clean(self, value: Any) -> list[dict[str, Any]]:
-        """Return the rows with their settings.
-
-        Raises:
-            ValidationError: Two versions of one tool are on.
-        """
+        """Return the rows with their settings; two versions of one tool are refused."""
         rows: dict[str, dict[str, Any]] = {}
         settings = {row["name"]: row["config"] for row in self.stored if row.get("config")}
         for pin in super().clean(value):
@@ -88,13 +89,6 @@ class ComponentsField(forms.MultipleChoiceField):
         return [f"{row['name']}@{row['version']}" for row in stored]
 
 
-def _describe_other(pin: str) -> str:
-    name, _at, version = pin.partition("@")
-    if version == LATEST and name in registry().names():
-        return str(_("Always the newest version"))
-    return str(_("Unknown on this server. Turn it off."))
-
-
 def _label_component(pin: str) -> str:
     name, _at, version = pin.partition("@")
     is_only = len(registry().versions(name)) == 1 and version != LATEST
@@ -102,14 +96,7 @@ def _label_component(pin: str) -> str:
 
 
 class TextsField(RowsField):
-    """List of short texts, edited as rows of one input.
-
-    Args:
-        noun: Name of one text.
-        row_label: Label of the input.
-        find_fault: Returns the message for an invalid text, or an empty one.
-        differ: No two may be the same.
-    """
+    """List of short texts, edited as rows of one input."""
 
     def __init__(
         self,
@@ -117,25 +104,19 @@ class TextsField(RowsField):
         noun: Promise,
         row_label: Any,
         max_length: int,
-        find_fault: Callable[[str], str | Promise] | None = None,
-        differ: bool = False,
+        find_fault: Callable[[str], str] | None = None,
         **options: Any,
     ) -> None:
-        validators = [_build_validator(find_fault)] if find_fault else []
-        text = forms.CharField(label=row_label, max_length=max_length, validators=validators)
+        def check(text: str) -> None:
+            if find_fault and (wrong := find_fault(text)):
+                raise forms.ValidationError(capfirst(wrong))
+
+        text = forms.CharField(label=row_label, max_length=max_length, validators=[check])
         form = type("TextRow", (RowForm,), {"noun": noun, "text": text})
-        super().__init__(form, unique="text" if differ else "", **options)
+        super().__init__(form, **options)
 
     def clean(self, value: Any) -> list[str]:  # type: ignore[override]  # texts, not records
         return [row["text"] for row in super().clean(value)]
 
     def to_input(self, stored: Sequence[str]) -> list[dict[str, str]]:
         return [{"text": text} for text in stored]
-
-
-def _build_validator(find_fault: Callable[[str], str | Promise]) -> Callable[[str], None]:
-    def check(text: str) -> None:
-        if wrong := find_fault(text):
-            raise forms.ValidationError(capfirst(str(wrong)))
-
-    return check

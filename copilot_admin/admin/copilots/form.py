@@ -1,7 +1,7 @@
 """Form of the Build page: the whole draft of a copilot."""
 
-from collections.abc import Mapping
 from contextlib import suppress
+import secrets
 from typing import Any, ClassVar, cast
 
 from django import forms
@@ -13,17 +13,22 @@ from django.core.signing import BadSignature, Signer
 from django.core.validators import MaxLengthValidator
 from django.forms import ModelForm
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.admin.common.form_fields import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
-from copilot_admin.admin.copilots.data_rows import DataNoteRow
-from copilot_admin.admin.copilots.fields import ComponentsField, SwitchesField, TextsField, texts_of
+from copilot_admin.admin.copilots.fields import (
+    ComponentsField,
+    OneOfField,
+    SwitchesField,
+    TextsField,
+    area,
+)
 from copilot_admin.admin.copilots.rows import (
     CallLimitRow,
     CustomFeatureRow,
+    DataNoteRow,
     FallbackRow,
     ModelChoiceRow,
     ParameterRow,
@@ -33,19 +38,17 @@ from copilot_admin.agent.files.pictures import MAX_ICON_PIXELS
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import find_tools, tool_names
 from copilot_admin.copilots.comparison import is_equivalent
-from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
-from copilot_admin.copilots.config_choices import (
+from copilot_admin.copilots.config import CONFIG_FIELDS, VERSIONED_FIELDS
+from copilot_admin.copilots.config_types import (
     CITATIONS,
     DATA_MESSAGES,
     FEATURE_SWITCHES,
-    WIDGET_DATA,
-)
-from copilot_admin.copilots.config_types import (
     MAX_DESCRIPTION_LENGTH,
     MAX_PROMPT_LENGTH,
+    WIDGET_DATA,
     html_source_fault,
 )
-from copilot_admin.copilots.images import MAX_BYTES, harmless_png, random_name
+from copilot_admin.copilots.images import MAX_BYTES, harmless_png
 from copilot_admin.copilots.names import free_slug, slug_of
 from copilot_admin.copilots.other_providers import find_missing, names_in_rows
 from copilot_admin.errors import ConfigurationError
@@ -62,14 +65,6 @@ NEW_FEATURES = (
     "feedback",
 )
 NEW_TOOLS = ("chart", "table")
-# Columns with Django's own fields, and their keys in the configuration.
-_COLUMNS = {
-    **{key: key for key in ("name", "slug", "description", "system_prompt", "provider", "model")},
-    **{key: key for key in ("read_links", "show_steps", "reasoning_steps", "stream_all_text")},
-    **{key: key for key in ("max_data_tokens", "max_client_calls")},
-    "image_url": "image",
-    "sees_images": "images",
-}
 # Columns that the form sets itself.
 _CONVERTED = (
     *("model_choices", "fallbacks", "features", "custom_features", "widget_data", "tools"),
@@ -81,14 +76,9 @@ _PENDING = "pending_image"
 
 
 class CopilotForm(ModelForm[Copilot]):
-    """The draft of a copilot.
+    """The draft of a copilot; labels and help come from its configuration."""
 
-    Attributes:
-        editor_id: The user who opened the page.
-        png: The uploaded image, once it was decoded.
-    """
-
-    editor_id: ClassVar[int | None] = None
+    editor_id: ClassVar[int | None] = None  # the user who opened the page
 
     upload = forms.FileField(
         label=_("Picture"),
@@ -144,96 +134,71 @@ class CopilotForm(ModelForm[Copilot]):
         add_label=_("Add parameter"),
         unique="name",
     )
-
-    model_choices = RowsField(
-        ModelChoiceRow, add_label=_("Add model"), unique="id", **texts_of("models")
-    )
-    fallbacks = RowsField(FallbackRow, add_label=_("Add fallback"), **texts_of("fallbacks"))
-    features = SwitchesField(FEATURE_SWITCHES, **texts_of("features"))
-    custom_features = RowsField(
-        CustomFeatureRow, add_label=_("Add option"), unique="key", **texts_of("custom_features")
-    )
-    widget_data = forms.ChoiceField(
-        choices=[(one.value, one.label) for one in WIDGET_DATA],
-        widget=forms.Select({"class": "ca-input"}),
-        **texts_of("widget_data"),
-    )
-    tools = forms.MultipleChoiceField(required=False, **texts_of("tools"))
+    model_choices = RowsField(ModelChoiceRow, add_label=_("Add model"), unique="id")
+    fallbacks = RowsField(FallbackRow, add_label=_("Add fallback"))
+    features = SwitchesField(FEATURE_SWITCHES)
+    custom_features = RowsField(CustomFeatureRow, add_label=_("Add option"), unique="key")
+    widget_data = OneOfField(WIDGET_DATA)
+    tools = forms.MultipleChoiceField(required=False)
     html_sources = TextsField(
         noun=_("host"),
         row_label=_("Host"),
         add_label=_("Add host"),
         max_length=200,
         find_fault=html_source_fault,
-        differ=True,
-        **texts_of("html_sources"),
+        unique="text",
     )
-    citations = forms.ChoiceField(
-        choices=[(one.value, one.label) for one in CITATIONS],
-        widget=forms.Select({"class": "ca-input"}),
-        **texts_of("citations"),
-    )
-    components = ComponentsField(required=False, **texts_of("components"))
-    data_notes = RowsField(DataNoteRow, add_label=_("Add context data"), **texts_of("data"))
-    data_messages = SwitchesField(DATA_MESSAGES, **texts_of("data_messages"))
-    client_call_limits = RowsField(
-        CallLimitRow,
-        add_label=_("Add limit"),
-        unique="function",
-        **texts_of("client_call_limits"),
-    )
-    steps = RowsField(StepRow, add_label=_("Add step"), **texts_of("steps"))
+    citations = OneOfField(CITATIONS)
+    components = ComponentsField(required=False)
+    data_notes = RowsField(DataNoteRow, add_label=_("Add context data"))
+    data_messages = SwitchesField(DATA_MESSAGES)
+    client_call_limits = RowsField(CallLimitRow, add_label=_("Add limit"), unique="function")
+    steps = RowsField(StepRow, add_label=_("Add step"))
     starters = TextsField(
-        noun=_("question"),
-        row_label=_("Question"),
-        add_label=_("Add question"),
-        max_length=500,
-        **texts_of("starters"),
+        noun=_("question"), row_label=_("Question"), add_label=_("Add question"), max_length=500
     )
 
     class Meta:
         model = Copilot
-        fields: ClassVar[list[str]] = [*_COLUMNS]
+        fields = (
+            *("name", "slug", "description", "system_prompt", "provider", "model", "image_url"),
+            *("sees_images", "read_links", "show_steps", "reasoning_steps", "stream_all_text"),
+            *("max_data_tokens", "max_client_calls"),
+        )
         widgets: ClassVar[dict[str, forms.Widget]] = {
-            "description": forms.Textarea({"rows": 2, "class": "ca-input", "dir": "auto"}),
+            "description": area(2, **{"class": "ca-input", "dir": "auto"}),
             "image_url": forms.TextInput({"class": "ca-input", "inputmode": "url"}),
-            "system_prompt": forms.Textarea(
-                {"rows": 12, "spellcheck": "true", "class": "ca-prompt__text"}
-            ),
+            "system_prompt": area(12, **{"spellcheck": "true", "class": "ca-prompt__text"}),
             "model": forms.TextInput(
                 {"class": "ca-input", "autocomplete": "off", "spellcheck": "false"}
             ),
         }
-        labels: ClassVar[dict[str, str | Promise]] = {
-            column: FIELDS_BY_KEY[key].label for column, key in _COLUMNS.items()
-        }
-        help_texts: ClassVar[dict[str, str | Promise]] = {
-            column: FIELDS_BY_KEY[key].help for column, key in _COLUMNS.items()
-        }
 
     def __init__(self, data: QueryDict | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(None if data is None else with_plain_newlines(data), *args, **kwargs)
-        self.png: bytes | None = None
+        self.png: bytes | None = None  # the uploaded image, once it was decoded
         self.stored_address = self.instance.image_url  # validation overwrites the instance
-        is_new = not self.instance.pk
         if not self.instance.image:
             del self.fields["remove_image"]
-        given = self.initial if is_new else {}
-        self.initial = {**self.initial, **_build_initial(self.instance), **_only(given)}
+        given = {} if self.instance.pk else self.initial  # a link to the page may set a model
+        chosen = {name: given[name] for name in ("provider", "model") if given.get(name)}
+        self.initial = {**self.initial, **_build_initial(self.instance), **chosen}
         self.initial["seen"] = self._stored_stamp()
         self._offer_choices()
+        for described in CONFIG_FIELDS:
+            if (field := self.fields.get(described.column)) is not None:
+                field.label, field.help_text = described.label, described.help  # type: ignore[assignment]  # translated when shown
+        if "system_prompt" not in self.fields:  # the user may only look
+            return
         limits = {"system_prompt": MAX_PROMPT_LENGTH, "description": MAX_DESCRIPTION_LENGTH}
         for name, limit in limits.items():
-            if name in self.fields:
-                cast(forms.CharField, self.fields[name]).strip = False
-                self.fields[name].validators.append(MaxLengthValidator(limit))
-        if "slug" in self.fields:
-            self.fields["slug"].disabled = bool(self.instance.live_id)
-            self.fields["slug"].required = False
-        if "provider" in self.fields:
-            text = _("This provider was deleted. Choose another one.")
-            self.fields["provider"].error_messages["invalid_choice"] = text
-            self.fields["provider"].error_messages["required"] = _("Choose a model.")
+            cast(forms.CharField, self.fields[name]).strip = False
+            self.fields[name].validators.append(MaxLengthValidator(limit))
+        self.fields["slug"].disabled = bool(self.instance.live_id)
+        self.fields["slug"].required = False
+        messages = self.fields["provider"].error_messages
+        messages["invalid_choice"] = _("This provider was deleted. Choose another one.")
+        messages["required"] = _("Choose a model.")
 
     def clean_name(self) -> str:
         """Reject the name of another copilot; Workspace rejects duplicates."""
@@ -251,9 +216,8 @@ class CopilotForm(ModelForm[Copilot]):
         """Accept what a browser can load from Workspace's pages."""
         url: str = self.cleaned_data["image_url"].strip()
         if url and not url.startswith(("https://", "http://")):
-            raise forms.ValidationError(
-                _("Enter the full URL, starting with https://, or upload the image.")
-            )
+            text = _("Enter the full URL, starting with https://, or upload the image.")
+            raise forms.ValidationError(text)
         return url
 
     def clean_upload(self) -> "File[bytes] | None":
@@ -272,12 +236,6 @@ class CopilotForm(ModelForm[Copilot]):
         stored = self.instance.parameters.get("reasoning_effort")
         return stored if effort == str(stored) else effort
 
-    def clean_custom_features(self) -> list[dict[str, Any]]:
-        return self._with_known_providers("custom_features")
-
-    def clean_fallbacks(self) -> list[dict[str, Any]]:
-        return self._with_known_providers("fallbacks")
-
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
         for row in values.get("more_parameters", []):
@@ -287,6 +245,10 @@ class CopilotForm(ModelForm[Copilot]):
             if row["name"] in RESERVED_PARAMETERS:
                 text = _("“%(name)s” is set by the server. Remove it.")
                 self.add_error("more_parameters", text % {"name": row["name"]})
+        for name in ("custom_features", "fallbacks"):
+            for missing in find_missing(names_in_rows(values.get(name, []))):
+                text = _("No provider is named “%(name)s”.")
+                self.add_error(name, text % {"name": missing})
         seen, stored = values.get("seen", ""), self._stored_stamp(lock=True)
         if self.instance.pk and seen and stored and seen != stored:
             self._set_data("seen", stored)
@@ -301,19 +263,18 @@ class CopilotForm(ModelForm[Copilot]):
         }
         for name in _CONVERTED:
             setattr(copilot, name, values[name])
-        self._restore_untouched()
+        if copilot.pk:
+            self._restore_untouched()
         if values.get("remove_image"):
             copilot.image = ""
         if self.png is not None:
-            copilot.image.save(random_name(), ContentFile(self.png), save=False)
+            copilot.image.save(_random_name(), ContentFile(self.png), save=False)
         elif name := self.pending_name:
             copilot.image = name
         return super().save(commit=commit)
 
     def _restore_untouched(self) -> None:
         """Put back stored values that differ from the sent ones only by what a form can't show."""
-        if not self.instance.pk:
-            return
         stored = Copilot.objects.select_related("provider").get(pk=self.instance.pk)
         for field in VERSIONED_FIELDS:
             before, after = field.value_of(stored), field.value_of(self.instance)
@@ -327,7 +288,7 @@ class CopilotForm(ModelForm[Copilot]):
         """
         if self.png is not None:
             field = Copilot._meta.get_field("image")
-            name = field.generate_filename(self.instance, random_name())
+            name = field.generate_filename(self.instance, _random_name())
             stored = default_storage.save(name, ContentFile(self.png))
             self._set_data(_PENDING, _SIGNER.sign(stored))
 
@@ -338,21 +299,12 @@ class CopilotForm(ModelForm[Copilot]):
             return _SIGNER.unsign(str(self[_PENDING].value() or ""))
         return ""
 
-    def _with_known_providers(self, name: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.cleaned_data[name]
-        for missing in find_missing(names_in_rows(rows)):
-            text = _("No provider is named “%(name)s”.")
-            raise forms.ValidationError(text, params={"name": missing})
-        return rows
-
     def _stored_stamp(self, *, lock: bool = False) -> str:
         """Return the time of the last save, by which the form notices another editor."""
-        if not self.instance.pk:
-            return ""
         rows = Copilot.objects.filter(pk=self.instance.pk)
         if lock:
             rows = rows.select_for_update(no_key=True)
-        moment = rows.values_list("updated_at", flat=True).first()
+        moment = rows.values_list("updated_at", flat=True).first() if self.instance.pk else None
         return moment.isoformat() if moment else ""
 
     def _set_data(self, name: str, value: str) -> None:
@@ -374,27 +326,23 @@ class CopilotForm(ModelForm[Copilot]):
         ) % {"user": entry.user.get_username() if entry else gettext("Someone else")}
 
     def _offer_choices(self) -> None:
-        tools = find_tools(tool_names())
-        self.fields["tools"].choices = [  # type: ignore[attr-defined]  # a MultipleChoiceField
-            (tool.schema.name, gettext(tool.schema.name.capitalize())) for tool in tools
-        ]
+        schemas = [tool.schema for tool in find_tools(tool_names())]
+        names = [(schema.name, gettext(schema.name.capitalize())) for schema in schemas]
+        self.fields["tools"].choices = names  # type: ignore[attr-defined]  # a MultipleChoiceField
         # The first sentence is for people, those after it are for the model.
         self.tool_help = {
-            tool.schema.name: tool.schema.description.partition(". ")[0].rstrip(".") + "."
-            for tool in tools
+            schema.name: schema.description.partition(". ")[0].rstrip(".") + "."
+            for schema in schemas
         }
-        components = self.fields["components"]
-        if isinstance(components, ComponentsField):
-            components.offer(self.instance.components)
-        effort = cast(forms.ChoiceField, self.fields["reasoning_effort"])
+        cast(ComponentsField, self.fields["components"]).offer(self.instance.components)
         stored = str(self.instance.parameters.get("reasoning_effort", ""))
         if stored not in ("", *EFFORTS):  # an imported file may have any
+            effort = cast(forms.ChoiceField, self.fields["reasoning_effort"])
             effort.choices = [*cast("list[tuple[str, str]]", effort.choices), (stored, stored)]
 
 
-def _only(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a link to the page may set."""
-    return {name: given[name] for name in ("provider", "model") if given.get(name)}
+def _random_name() -> str:
+    return f"{secrets.token_hex(16)}.png"
 
 
 def _build_initial(copilot: Copilot) -> dict[str, Any]:
@@ -406,8 +354,5 @@ def _build_initial(copilot: Copilot) -> dict[str, Any]:
             initial[name] = field.to_input(initial[name])
     if not copilot.pk and not copilot.features and not copilot.tools:
         initial |= {"features": list(NEW_FEATURES), "tools": list(NEW_TOOLS)}
-    return {
-        **own,
-        "more_parameters": [{"name": key, "value": value} for key, value in rest.items()],
-        **initial,
-    }
+    parameters = [{"name": key, "value": value} for key, value in rest.items()]
+    return {**own, "more_parameters": parameters, **initial}

@@ -1,6 +1,10 @@
 """Import of copilot files: upload, preview of every changed field, confirmation."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 from datetime import timedelta
+import hashlib
+import json
 from typing import Any
 
 from django import forms
@@ -8,19 +12,22 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import is_reachable, may_publish
 from copilot_admin.admin.common.form_fields import SeveralFiles, UploadsField
-from copilot_admin.admin.copilots.import_plan import digest_of, planned, unchanged
+from copilot_admin.admin.copilots.header import NAME
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
 from copilot_admin.audit.parties import Actor
+from copilot_admin.copilots.comparison import FieldChange, format_value, label_of
+from copilot_admin.copilots.config import LIVE_FIELDS
+from copilot_admin.copilots.config_types import Text
 from copilot_admin.copilots.providers import unset_keys
-from copilot_admin.import_export.changes import Effect, ImportedChange, record_import
+from copilot_admin.evaluation.differences import marked
+from copilot_admin.import_export.changes import Difference, Effect, ImportedChange, record_import
 from copilot_admin.import_export.errors import BadCopilotFile, FileError
 from copilot_admin.import_export.importing import ImportOptions, import_files, usual_access
 from copilot_admin.import_export.schema import validate
@@ -28,107 +35,115 @@ from copilot_admin.import_export.uploads import ReadFile, UploadedFile, read_fil
 from copilot_admin.models import Copilot, PendingImport
 from copilot_admin.models.copilots import new_token
 
-FOLDER = "admin/copilot_admin/copilot"
 KEPT_FOR = timedelta(days=1)
 MAX_ERRORS = 200  # shown on a page
+MAX_COMPARED = 50  # rows whose fields are shown: comparing texts word by word takes its time
 _COPILOT = "copilot "
+LABELS: Mapping[str, Text] = {
+    "base_url": _("Base URL"),
+    "api_key_env": _("Key variable"),
+    "kind": _("Kind"),
+    "options": _("Options"),
+    "questions": _("Saved questions"),
+    "slug": _("Slug"),
+    "timeout_s": _("Timeouts"),
+    "tool_calling": _("Tool calling"),
+}
+# In the order of the page.
+EFFECTS: Mapping[Effect, tuple[Text, str]] = {
+    Effect.CHANGED: (_("Changes"), "warn"),
+    Effect.CREATED: (_("New"), "good"),
+    Effect.UNCHANGED: (_("Stays as it is"), "muted"),
+}
+_IMMEDIATE_KEYS = frozenset(one.key for one in LIVE_FIELDS)
 
 
 class ImportForm(forms.Form):
     """The files to import."""
 
     copilot_files = UploadsField(
-        label=gettext_lazy("Copilot files"),
+        label=_("Copilot files"),
         widget=SeveralFiles(attrs={"accept": ".yaml,.yml,.json,.zip"}),
-        help_text=gettext_lazy(
-            "YAML or JSON as an export writes it, one or several, or a ZIP file of them."
-        ),
+        help_text=_("YAML or JSON as an export writes it, one or several, or a ZIP file of them."),
     )
 
 
 class CopilotImportViews(CopilotViews):
     """Views of the import, for everyone who can add and change copilots."""
 
-    def has_import_permission(self, request: HttpRequest) -> bool:
-        return self.has_add_permission(request) and self.has_change_permission(request)
-
     def import_view(self, request: HttpRequest) -> HttpResponseBase:
         """Show the upload form; a POST reads the files and opens the preview."""
-        if not self.has_import_permission(request):
-            raise PermissionDenied
+        user_id = self._check_may_import(request)
         is_sent = request.method == "POST"
         form = ImportForm(request.POST, request.FILES) if is_sent else ImportForm()
-        faults: tuple[FileError, ...] = ()
+        errors: Sequence[FileError] = ()
         if is_sent and form.is_valid():
-            sent = [
-                UploadedFile(file.name, file.read()) for file in form.cleaned_data["copilot_files"]
-            ]
+            files = form.cleaned_data["copilot_files"]
             try:
-                return HttpResponseRedirect(
-                    _plan_url(_store_upload(request.user.pk or NO_ID, read_files(sent)))
-                )
+                found = read_files(UploadedFile(file.name, file.read()) for file in files)
+                token = _store_upload(user_id, found)
+                return HttpResponseRedirect(reverse(f"{NAME}_import_plan", args=[token]))
             except BadCopilotFile as error:
-                faults = error.errors
-        context = {"form": form, **_errors_of(faults)}
-        return self._import_page(request, "import.html", **context)
+                errors = error.errors
+        return self._import_page(request, "import", errors, form=form)
 
     def plan_view(self, request: HttpRequest, token: str) -> HttpResponseBase:
         """Show the changes; a POST makes them if they are still the same."""
-        if not self.has_import_permission(request):
-            raise PermissionDenied
-        pending = PendingImport.objects.filter(
-            token=token, user_id=request.user.pk or NO_ID
-        ).first()
+        user_id = self._check_may_import(request)
+        pending = PendingImport.objects.filter(token=token, user_id=user_id).first()
         if pending is None:
-            return self._import_page(request, "import.html", form=ImportForm(), is_gone=True)
+            return self._import_page(request, "import", form=ImportForm(), is_gone=True)
+        is_publisher = may_publish(request.user)
         files: list[ReadFile] = []
         try:
             for row in pending.files:
                 files.append(ReadFile(row["name"], row["values"], validate(row["values"])))
             if request.method == "POST":
+                if "publish" in request.POST and not is_publisher:
+                    raise PermissionDenied
                 return self._carry_out(request, files, pending)
-            return self._plan(request, files)
+            return self._plan(request, files, publishing="publish" in request.GET and is_publisher)
         except BadCopilotFile as error:
-            context = {"files": files, **_errors_of(error.errors)}
-            return self._import_page(request, "import_plan.html", **context)
+            return self._import_page(request, "import_plan", error.errors, files=files)
+
+    def _check_may_import(self, request: HttpRequest) -> int:
+        if not (self.has_add_permission(request) and self.has_change_permission(request)):
+            raise PermissionDenied
+        return request.user.pk or NO_ID
 
     def _carry_out(
         self, request: HttpRequest, files: list[ReadFile], pending: PendingImport
     ) -> HttpResponseBase:
         publishing = "publish" in request.POST
-        if publishing and not may_publish(request.user):
-            raise PermissionDenied
         with transaction.atomic():
             changes = self._imported(request, files, publishing=publishing, dry_run=False)
             is_as_shown = digest_of(changes) == request.POST.get("digest")
             if is_as_shown:
                 pending.delete()
                 self._log(request, changes)
-                by = Actor.of(request)
-                record_import(changes, by=by)
+                record_import(changes, by=Actor.of(request))
             transaction.set_rollback(not is_as_shown)
         if not is_as_shown:
             return self._plan(request, files, publishing=publishing, is_other=True)
-        rows = _with_pages(changes)
+        urls = {slug: self.url_of("change", one) for slug, one in _copilots_in(changes).items()}
         keys = unset_keys() if request.user.has_perm("copilot_admin.view_provider") else ()
-        return self._import_page(request, "imported.html", rows=rows, keys_to_set=keys)
+        rows = build_rows(changes, urls=urls)
+        return self._import_page(request, "imported", rows=rows, keys_to_set=keys)
 
     def _plan(
         self,
         request: HttpRequest,
         files: list[ReadFile],
         *,
-        publishing: bool | None = None,
+        publishing: bool,
         is_other: bool = False,
     ) -> HttpResponseBase:
-        if publishing is None:
-            publishing = "publish" in request.GET and may_publish(request.user)
         changes = self._imported(request, files, publishing=publishing, dry_run=True)
         return self._import_page(
             request,
-            "import_plan.html",
-            rows=planned(changes, urls={}),
-            unchanged=unchanged(changes),
+            "import_plan",
+            rows=build_rows(changes, urls={}),
+            unchanged=list(dict.fromkeys(one.name for one in changes if not one.is_change)),
             digest=digest_of(changes),
             publishing=publishing,
             may_publish=may_publish(request.user),
@@ -140,35 +155,36 @@ class CopilotImportViews(CopilotViews):
     def _imported(
         self, request: HttpRequest, files: list[ReadFile], *, publishing: bool, dry_run: bool
     ) -> tuple[ImportedChange, ...]:
-        may_change_providers = request.user.has_perms(
-            ["copilot_admin.add_provider", "copilot_admin.change_provider"]
-        )
+        user = request.user
         options = ImportOptions(
             default_access=usual_access(),
             publishing=publishing,
             user=person_of(request),
-            may_change_providers=may_change_providers,
-            may_change_limits=request.user.has_perm("copilot_admin.change_subjectlimits"),
-            may_change_retention=request.user.has_perm("copilot_admin.hold_data"),
-            may_publish=may_publish(request.user),
-            has_access=lambda copilot: is_reachable(request.user, copilot.pk),
+            may_change_providers=user.has_perms(
+                ["copilot_admin.add_provider", "copilot_admin.change_provider"]
+            ),
+            may_change_limits=user.has_perm("copilot_admin.change_subjectlimits"),
+            may_change_retention=user.has_perm("copilot_admin.hold_data"),
+            may_publish=may_publish(user),
+            has_access=lambda copilot: is_reachable(user, copilot.pk),
         )
         return import_files([(one.name, one.file) for one in files], options, dry_run=dry_run)
 
     def _log(self, request: HttpRequest, changes: tuple[ImportedChange, ...]) -> None:
-        by_slug = {copilot.slug: copilot for copilot in _copilots_of(changes)}
+        by_slug = _copilots_in(changes)
         for one in changes:
             copilot = by_slug.get(one.name.removeprefix(_COPILOT))
-            if copilot is None:
-                continue
-            if one.effect is Effect.CREATED:
+            if copilot and one.effect is Effect.CREATED:
                 self.log_addition(request, copilot, "Imported from a file.")
-            elif one.effect is Effect.CHANGED or one.published:
+            elif copilot and one.is_change:
                 self.log_change(request, copilot, "Changed by an import.")
 
-    def _import_page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponseBase:
-        common = self.page_context(request, _("Import"))
-        return render(request, f"{FOLDER}/{name}", {**common, **context})
+    def _import_page(
+        self, request: HttpRequest, name: str, errors: Sequence[FileError] = (), **context: Any
+    ) -> HttpResponseBase:
+        context["faults"] = errors[:MAX_ERRORS]
+        context["more_faults"] = max(len(errors) - MAX_ERRORS, 0)
+        return self.render_page(request, name, gettext("Import"), **context)
 
 
 def _store_upload(user_id: int, files: list[ReadFile]) -> str:
@@ -179,24 +195,68 @@ def _store_upload(user_id: int, files: list[ReadFile]) -> str:
     return kept.token
 
 
-def _plan_url(token: str) -> str:
-    return reverse("admin:copilot_admin_copilot_import_plan", args=[token])
+def _copilots_in(changes: Iterable[ImportedChange]) -> dict[str, Copilot]:
+    names = (one.name for one in changes if one.name.startswith(_COPILOT))
+    rows = Copilot.objects.filter(slug__in=[name.removeprefix(_COPILOT) for name in names])
+    return {row.slug: row for row in rows}
 
 
-def _errors_of(faults: tuple[FileError, ...]) -> dict[str, Any]:
-    return {"faults": faults[:MAX_ERRORS], "more_faults": max(len(faults) - MAX_ERRORS, 0)}
+def digest_of(changes: Iterable[ImportedChange]) -> str:
+    """Digest of an import's effects, to detect that they have changed since the preview."""
+    facts = [
+        [one.file, one.name, one.effect, one.published, *map(astuple, one.differences)]
+        for one in changes
+    ]
+    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 
-def _copilots_of(changes: tuple[ImportedChange, ...]) -> list[Copilot]:
-    names = [one.name for one in changes if one.name.startswith(_COPILOT)]
-    return list(Copilot.objects.filter(slug__in=[name.removeprefix(_COPILOT) for name in names]))
+def build_rows(
+    changes: Iterable[ImportedChange], *, urls: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the rows of an import, changes first; `urls` are pages of copilots by slug."""
+    order = list(EFFECTS)
+    shown = [change for change in changes if change.is_change]
+    shown.sort(key=lambda change: order.index(change.effect))
+    return [_build_row(one, urls, is_compared=at < MAX_COMPARED) for at, one in enumerate(shown)]
 
 
-def _with_pages(changes: tuple[ImportedChange, ...]) -> list[Any]:
-    urls = {
-        f"{_COPILOT}{copilot.slug}": reverse(
-            "admin:copilot_admin_copilot_change", args=[copilot.pk]
-        )
-        for copilot in _copilots_of(changes)
+def _build_row(
+    change: ImportedChange, urls: Mapping[str, str], *, is_compared: bool
+) -> dict[str, Any]:
+    label, tone = EFFECTS[change.effect]
+    fields = [each for each in map(_describe, change.differences) if each.before or each.after]
+    immediate = [one.key for one in change.differences if one.key in _IMMEDIATE_KEYS]
+    if change.effect is not Effect.CHANGED:
+        immediate = []
+    reset = [one.key for one in change.differences if not one.is_said]
+    return {
+        "name": change.name,
+        "file": change.file,
+        "label": label,
+        "tone": tone,
+        "url": urls.get(change.name.removeprefix(_COPILOT), ""),
+        "changes": marked(fields) if is_compared else (),
+        "n_changes": len(fields),
+        "at_once": ", ".join(map(_label, immediate)),
+        "unsaid": ", ".join(map(_label, reset)),
+        "published": change.published,
     }
-    return planned(changes, urls=urls)
+
+
+def _label(key: str) -> str:
+    return str(LABELS[key]) if key in LABELS else label_of(key)
+
+
+def _describe(difference: Difference) -> FieldChange:
+    key = difference.key
+    before, after = _format(key, difference.before), _format(key, difference.after)
+    return FieldChange(key=key, label=_label(key), before=before, after=after)
+
+
+def _format(key: str, value: Any) -> str:
+    if key != "questions":
+        return format_value(key, value)
+    if not value:
+        return ""
+    text = ngettext("%(count)d question", "%(count)d questions", len(value))
+    return "\n".join([text % {"count": len(value)}, *(str(row["question"]) for row in value)])

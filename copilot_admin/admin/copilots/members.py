@@ -1,6 +1,6 @@
 """Page of the members of a copilot."""
 
-from typing import Any
+from typing import TypeAlias
 
 from django.conf import settings
 from django.contrib import messages
@@ -10,29 +10,20 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.shortcuts import get_object_or_404
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import may_say_who
-from copilot_admin.admin.copilots.header import SETTINGS, build_copilot_header
+from copilot_admin.admin.copilots.header import SETTINGS
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
-from copilot_admin.copilots.archive import lock
+from copilot_admin.copilots.live_settings import lock
 from copilot_admin.models import Action, Copilot, Membership
 
-FOLDER = "admin/copilot_admin/copilot"
-NAME = "copilot_admin_copilot_members"
 MAX_OFFERED = 500  # names in the list of proposals; any other can be typed
-
-
+Result: TypeAlias = tuple[str | Promise, bool]  # a message, and whether the change was made
 _NEEDS_OWNER = gettext_lazy("A copilot needs an owner. Make another member an owner first.")
-
-
-def _is_last_owner(copilot: Copilot, user_id: int) -> bool:
-    owners = copilot.memberships.filter(is_owner=True).values_list("user_id", flat=True)
-    return list(owners) == [user_id]
 
 
 class MemberViews(CopilotViews):
@@ -40,9 +31,7 @@ class MemberViews(CopilotViews):
 
     def members_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Members page; a POST adds or removes members, or opens the copilot to all builders."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        copilot = get_object_or_404(self.get_queryset(request), pk=pk)
+        copilot = self.looked_at(request, pk)
         may_change = may_say_who(request.user, copilot)
         if request.method == "POST":
             if not may_change:
@@ -50,23 +39,22 @@ class MemberViews(CopilotViews):
             return self._change(request, copilot)
         if not settings.MEMBERS:
             raise Http404
-        context: dict[str, Any] = {
-            **self.page_context(request, _("Members")),
-            "copilot": copilot,
-            "copilot_header": build_copilot_header(request, copilot, SETTINGS),
-            "members": copilot.memberships.select_related("user"),
-            "may_change": may_change,
-            "offered": builders().values_list("username", flat=True)[:MAX_OFFERED]
-            if may_change
-            else (),
-        }
-        return render(request, f"{FOLDER}/members.html", context)
+        offered = builders().values_list("username", flat=True)[:MAX_OFFERED]
+        return self.render_page(
+            request,
+            "members",
+            _("Members"),
+            copilot=copilot,
+            tab=SETTINGS,
+            members=copilot.memberships.select_related("user"),
+            may_change=may_change,
+            offered=offered if may_change else (),
+        )
 
     def _change(self, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
         with transaction.atomic():
             lock([copilot.pk])
             before = members_of(copilot)
-            message: str | Promise
             if "add" in request.POST:
                 message, is_done = self._add(request, copilot)
             elif "remove" in request.POST:
@@ -77,11 +65,10 @@ class MemberViews(CopilotViews):
             if before != after:
                 self.audit(request, Action.CHANGED, copilot, before=before, after=after)
         (messages.success if is_done else messages.error)(request, str(message))
-        return HttpResponseRedirect(reverse(f"admin:{NAME}", args=[copilot.pk]))
+        return HttpResponseRedirect(self.url_of("members", copilot))
 
-    def _add(self, request: HttpRequest, copilot: Copilot) -> tuple[str | Promise, bool]:
-        name = request.POST.get("user", "").strip()
-        found = builders().filter(username=name).first()
+    def _add(self, request: HttpRequest, copilot: Copilot) -> Result:
+        found = builders().filter(username=request.POST.get("user", "").strip()).first()
         if found is None:
             return _("No builder has this user name."), False
         is_owner = "owner" in request.POST
@@ -93,7 +80,7 @@ class MemberViews(CopilotViews):
         self.log_change(request, copilot, f"Made {found} {'an owner' if is_owner else 'a member'}.")
         return _("“%(name)s” was added.") % {"name": found}, True
 
-    def _remove(self, request: HttpRequest, copilot: Copilot) -> tuple[str | Promise, bool]:
+    def _remove(self, request: HttpRequest, copilot: Copilot) -> Result:
         number = number_in(request.POST.get("remove"))
         found = get_object_or_404(copilot.memberships.select_related("user"), pk=number)
         if _is_last_owner(copilot, found.user_id):
@@ -110,6 +97,11 @@ class MemberViews(CopilotViews):
             return _("All builders can edit this copilot now.")
         self.log_change(request, copilot, "Closed to all but its members.")
         return _("Only members can edit this copilot now.")
+
+
+def _is_last_owner(copilot: Copilot, user_id: int) -> bool:
+    owners = copilot.memberships.filter(is_owner=True).values_list("user_id", flat=True)
+    return list(owners) == [user_id]
 
 
 def members_of(copilot: Copilot) -> dict[str, object]:

@@ -1,28 +1,38 @@
-"""Rows of a copilot's lists: models, parameters, custom options, steps."""
+"""Rows of a copilot's lists: models, parameters, custom options, context data, steps."""
 
 from collections.abc import Mapping
 import json
+import math
 from typing import Any, ClassVar
 
 from anyascii import anyascii
 from django import forms
 from django.core.validators import RegexValidator
-from django.utils.functional import Promise
-from django.utils.text import slugify
+from django.utils.text import capfirst, slugify
 from django.utils.translation import gettext_lazy as _
+from pydantic import ValidationError
 
 from copilot_admin.admin.common.rows import RowForm
+from copilot_admin.admin.copilots.fields import area, text_of
 from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.agent.values.spec import MAX_CALL_LIMIT
 from copilot_admin.copilots.config_records import (
-    RESERVED_OPTION_KEYS,
+    OPTION_TYPES,
     STEP_LEVELS,
     STEP_PLACES,
+    CallLimitEntry,
     CustomFeatureEntry,
-    OptionEntry,
+    DataNoteEntry,
+    FallbackEntry,
+    ModelEntry,
     States,
+    StepEntry,
 )
-from protocol.features import CustomFeatureType
+from copilot_admin.copilots.config_types import Text
+from copilot_admin.import_export.reading import describe_json_error
+from protocol.data import KIND, MISSING
+from protocol.json import MalformedJson, layout, loads
+from protocol.json_schema import data_faults, schema_fault
 
 PARAMETER_NAME = RegexValidator(
     r"^[A-Za-z][A-Za-z0-9_]*\Z",
@@ -32,48 +42,48 @@ OPTION_KEY = RegexValidator(
     r"^[a-z0-9]+([-_][a-z0-9]+)*\Z",
     _("Use lower-case letters, digits and single hyphens, for example deep-research."),
 )
+KIND_RULE = RegexValidator(
+    rf"^{KIND.pattern}\Z",
+    _("Start with a letter. Use letters, digits, '.', '-' and '_', for example house-rules."),
+)
+MAX_DATA_LENGTH = 200_000  # characters of one note: half of what a model is given in all
+# A pattern such as `(a+)+$` or doubling references could block the server: data isn't checked then.
+SLOW_KEYWORDS = ('"pattern"', '"patternProperties"', '"$ref"', '"$dynamicRef"')
 
 
 class ModelChoiceRow(RowForm):
     """A model that users can choose in Workspace."""
 
     noun = _("model")
-    id = forms.CharField(label=_("Model"), max_length=200)
-    name = forms.CharField(
-        label=_("Display name"),
-        max_length=100,
-        required=False,
-        help_text=_("Leave blank to show the model ID."),
-    )
+    id = text_of(ModelEntry, "id")
+    name = text_of(ModelEntry, "name", _("Leave blank to show the model ID."))
 
     def row(self) -> dict[str, Any]:
-        values = super().row()
-        return {"id": values["id"], "name": values["name"] or values["id"]}
+        return ModelEntry.model_construct(**super().row()).row()
 
 
 class FallbackRow(RowForm):
     """A model that is tried if those before it failed."""
 
     noun = _("fallback")
-    model = forms.CharField(label=_("Model"), max_length=200)
-    provider = forms.CharField(
-        label=_("Provider"),
-        max_length=100,
-        required=False,
-        help_text=_("Leave blank to use the copilot's provider."),
-    )
+    model = text_of(FallbackEntry, "model")
+    provider = text_of(FallbackEntry, "provider", _("Leave blank to use the copilot's provider."))
 
 
 class ParameterRow(RowForm):
     """A parameter without a field of its own."""
 
     TEXT, NUMBER, SWITCH, STRUCTURE = "text", "number", "switch", "structure"
-    KINDS: ClassVar[list[tuple[str, str | Promise]]] = [
+    KINDS: ClassVar[list[tuple[str, Text]]] = [
         (TEXT, _("Text")),
         (NUMBER, _("Number")),
         (SWITCH, _("Yes or no")),
         (STRUCTURE, _("JSON, as imported")),
     ]
+    SWITCH_TEXTS: ClassVar[Mapping[str, bool]] = {
+        **dict.fromkeys(("yes", "on", "true"), True),
+        **dict.fromkeys(("no", "off", "false"), False),
+    }
 
     noun = _("parameter")
     name = forms.CharField(label=_("Name"), max_length=60, validators=[PARAMETER_NAME])
@@ -97,17 +107,13 @@ class ParameterRow(RowForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self["kind"].value() != self.STRUCTURE:  # only imported files have one
-            kind = self.fields["kind"]
-            kind.widget.choices = self.KINDS[:-1]
+            self.fields["kind"].widget.choices = self.KINDS[:-1]
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
         if "value" in values and "kind" in values:
-            if not values["value"] and values["kind"] != self.TEXT:
-                self.add_error("value", _("Enter a value."))
-                return values
             try:
-                values["value"] = self._read(values["kind"], values["value"].strip())
+                values["value"] = self._read(values["kind"], values["value"])
             except forms.ValidationError as error:
                 self.add_error("value", error)
         return values
@@ -116,124 +122,191 @@ class ParameterRow(RowForm):
         return {"name": self.cleaned_data["name"], "value": self.cleaned_data["value"]}
 
     def _read(self, kind: str, text: str) -> object:
-        match kind:
-            case self.NUMBER:
-                return _number(text)
-            case self.SWITCH:
-                return _switch(text)
-            case self.STRUCTURE:
-                return _structure(text)
-            case _:
-                return text
+        if kind == self.TEXT:
+            return text
+        if not text:
+            raise forms.ValidationError(_("Enter a value."))
+        if kind == self.NUMBER:
+            return _read_number(text)
+        if kind == self.SWITCH:
+            if (switch := self.SWITCH_TEXTS.get(text.lower())) is None:
+                raise forms.ValidationError(_("Enter yes or no."))
+            return switch
+        if (value := parse_json(text)) is MISSING:
+            raise forms.ValidationError(
+                _("Not valid JSON. Restore the original value or choose another type.")
+            )
+        return value
 
 
 class CustomFeatureRow(RowForm):
     """An option in the chat settings of Workspace."""
 
+    # Inputs of the errors that concern a whole record.
+    INPUTS: ClassVar[Mapping[str, str]] = {
+        "reserved": "key",
+        "model_missing": "model",
+        "options_missing": "options",
+        "repeated": "options",
+        "default_unknown": "default",
+    }
+
     noun = _("option")
-    label = forms.CharField(label=_("Label"), max_length=100)
-    key = forms.CharField(
-        label=_("Key"),
-        max_length=60,
+    label = text_of(CustomFeatureEntry, "label")
+    key = text_of(
+        CustomFeatureEntry,
+        "key",
+        _("Name in the prompt. Leave blank to create it from the label."),
         required=False,
         validators=[OPTION_KEY],
-        help_text=_("Name in the prompt. Leave blank to create it from the label."),
     )
-    type = forms.ChoiceField(
-        label=_("Type"),
-        choices=[("toggle", _("Switch")), ("select", _("Choice")), ("text", _("Text"))],
-        initial="toggle",
-    )
+    type = forms.ChoiceField(label=_("Type"), choices=[*OPTION_TYPES.items()], initial="toggle")
     default_on = forms.BooleanField(label=_("On by default"), required=False)
     default = forms.CharField(label=_("Default value"), max_length=500, required=False)
-    description = forms.CharField(label=_("Description"), max_length=300, required=False)
-    state_on = forms.CharField(
-        label=_("Text when on"),
-        max_length=500,
-        required=False,
-        help_text=_("Value of {{ options.key.state }}."),
+    description = text_of(CustomFeatureEntry, "description")
+    state_on = text_of(States, "on", _("Value of {{ options.key.state }}."))
+    state_off = text_of(States, "off")
+    model = text_of(
+        CustomFeatureEntry,
+        "model",
+        _("Answers while the switch is on, for example one with web search."),
     )
-    state_off = forms.CharField(label=_("Text when off"), max_length=500, required=False)
-    model = forms.CharField(
-        label=_("Model when on"),
-        max_length=200,
-        required=False,
-        help_text=_("Answers while the switch is on, for example one with web search."),
-    )
-    provider = forms.CharField(
-        label=_("Provider of that model"),
-        max_length=100,
-        required=False,
-        help_text=_("Leave blank to use the copilot's provider."),
+    provider = text_of(
+        CustomFeatureEntry, "provider", _("Leave blank to use the copilot's provider.")
     )
     options = forms.CharField(
         label=_("Choices"),
         max_length=4000,
         required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=area(3),
         help_text=_("One per line. “Short = brief” shows Short and puts brief into the prompt."),
     )
-    placeholder = forms.CharField(
-        label=_("Placeholder of the empty field"), max_length=200, required=False
-    )
+    placeholder = text_of(CustomFeatureEntry, "placeholder")
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        states = row.get("states") or {}
-        default = row.get("default")
+        states, default = row.get("states") or {}, row.get("default")
+        pairs = ((one["label"], one["value"]) for one in row.get("options") or [])
         return {
             **{name: row.get(name, "") for name in cls.base_fields},
-            "type": row.get("type", CustomFeatureType.TOGGLE.value),
+            "type": row.get("type", "toggle"),
             "default_on": default is True,
             "default": default if isinstance(default, str) else "",
             "state_on": states.get("on", ""),
             "state_off": states.get("off", ""),
-            "options": "\n".join(_option_line(option) for option in row.get("options") or []),
+            "options": "\n".join(" = ".join(dict.fromkeys(pair)) for pair in pairs),
         }
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or self.cleaned_data
-        if "label" in values and not values.get("key") and "key" not in self.errors:
-            values["key"] = slugify(anyascii(values["label"])) or self._key_from_position()
-        if values.get("key") in RESERVED_OPTION_KEYS:
-            self.add_error("key", _("Workspace uses this key itself. Choose another one."))
-        if values.get("provider", "").strip() and not values.get("model", "").strip():
-            self.add_error("model", _("Enter a model of this provider."))
-        if values.get("type") == CustomFeatureType.SELECT and "options" not in self.errors:
-            self._check_options(values)
+        if "label" in values and "key" in values:
+            values["key"] = values["key"] or slugify(anyascii(values["label"])) or self._number()
+        if not self.errors:
+            try:
+                values["record"] = CustomFeatureEntry.model_validate(self._entry(values))
+            except ValidationError as error:
+                for one in error.errors():
+                    name = self.INPUTS.get(one["type"]) or (one["loc"] or ("label",))[0]
+                    self.add_error(str(name), capfirst(one["msg"]))
         return values
 
     def row(self) -> dict[str, Any]:
-        values = super().row()
-        on, off = values.pop("state_on"), values.pop("state_off")
-        if on or off:
-            values["states"] = States(on=on or "on", off=off or "off")
-        is_on = values.pop("default_on")
-        if values["type"] == CustomFeatureType.TOGGLE:
-            values["default"] = is_on
-        values["options"] = [
-            OptionEntry.model_construct(label=option["label"], value=option["value"])
-            for option in _options(values["options"])
-        ]
-        return CustomFeatureEntry.model_construct(**values).row()
+        record: CustomFeatureEntry = self.cleaned_data["record"]
+        return record.row()
 
-    def _key_from_position(self) -> str:
-        position = (self.prefix or "").rpartition("-")[2]
-        return f"option-{int(position) + 1}" if position.isdecimal() else "option"
+    def _entry(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the entry of a file, without keys that the type doesn't have."""
+        kind, on, off = values["type"], values["state_on"], values["state_off"]
+        entry = {
+            **{key: values[key] for key in values if key in CustomFeatureEntry.model_fields},
+            "default": values["default_on"] if kind == "toggle" else values["default"],
+            "states": {"on": on or "on", "off": off or "off"} if on or off else None,
+            "options": [],
+        }
+        for line in filter(None, map(str.strip, values["options"].splitlines())):
+            label, _equals, value = map(str.strip, line.partition("="))
+            entry["options"].append({"label": label or value, "value": value or label})
+        type_of = CustomFeatureEntry.TYPE_OF
+        return {key: value for key, value in entry.items() if type_of.get(key, kind) == kind}
 
-    def _check_options(self, values: Mapping[str, Any]) -> None:
-        options = _options(values["options"])
-        if not options:
-            self.add_error("options", _("Enter at least one choice, one per line."))
-            return
-        known = [option["value"] for option in options]
-        if len(set(known)) < len(known):
-            self.add_error("options", _("Two choices have the same value. Change one."))
-        if values["default"] and values["default"] not in known:
-            self.add_error(
-                "default",
-                _("Not one of the choices. Use one of: %(known)s.") % {"known": ", ".join(known)},
-            )
+    def _number(self) -> str:
+        return f"option-{int((self.prefix or '-0').rpartition('-')[2] or 0) + 1}"
+
+
+class DataNoteRow(RowForm):
+    """Data that the model sees with every question."""
+
+    noun = _("entry")
+    kind = forms.CharField(
+        label=_("Kind"),
+        max_length=64,
+        validators=[KIND_RULE],
+        help_text=_(
+            "Topic. Entries of the same kind are merged; later values override earlier ones."
+        ),
+    )
+    instance = text_of(
+        DataNoteEntry, "instance", _("Keeps entries of one kind separate. Usually blank.")
+    )
+    description = text_of(DataNoteEntry, "description")
+    data = forms.CharField(  # type: ignore[assignment]  # a field, not what was sent
+        label=_("Data"),
+        required=False,
+        max_length=MAX_DATA_LENGTH,
+        widget=area(6, spellcheck="false"),
+        help_text=_("JSON. Text needs quotes."),
+    )
+    schema = forms.CharField(
+        label=_("Schema"),
+        required=False,
+        max_length=MAX_DATA_LENGTH,
+        widget=area(6, spellcheck="false"),
+        help_text=_("JSON Schema that describes the fields."),
+    )
+    off = forms.BooleanField(label=_("Disabled"), required=False)
+
+    @classmethod
+    def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
+        texts = {key: layout(row[key]) for key in ("data", "schema") if key in row}
+        return {**row, "off": row.get("enabled") is False, **texts}
+
+    def clean_data(self) -> object:
+        return self._parse("data")
+
+    def clean_schema(self) -> object:
+        schema = self._parse("schema")
+        if schema is not MISSING and (found := schema_fault(schema)):
+            text = _("Not a valid JSON Schema. %(fault)s")
+            raise forms.ValidationError(text, params={"fault": found})
+        return schema
+
+    @property
+    def warnings(self) -> list[Text]:
+        """Mismatches between data and schema; entries of one kind may only fit together."""
+        data, schema = (parse_json(str(self[name].value() or "")) for name in ("data", "schema"))
+        if data is MISSING or schema is MISSING or schema_fault(schema):
+            return []
+        if any(word in json.dumps(schema) for word in SLOW_KEYWORDS):
+            return []
+        text = _("The data does not match the schema. %(fault)s")
+        return [text % {"fault": one} for one in data_faults(data, schema)]
+
+    def row(self) -> dict[str, Any]:
+        given = {key: one for key, one in self.cleaned_data.items() if one is not MISSING}
+        note = {
+            key: given[key] for key in ("kind", "instance", "description", "data") if key in given
+        }
+        schema = given.get("schema")
+        return DataNoteEntry.model_construct(**note, schema_=schema, enabled=not given["off"]).row()
+
+    def _parse(self, name: str) -> object:
+        text = self.cleaned_data[name].strip()
+        try:
+            return loads(text.encode()) if text else MISSING
+        except (MalformedJson, UnicodeEncodeError) as error:
+            raise forms.ValidationError(
+                _("Not valid JSON. %(fault)s"), params={"fault": describe_json_error(error)}
+            ) from error
 
 
 class CallLimitRow(RowForm):
@@ -243,7 +316,9 @@ class CallLimitRow(RowForm):
     function = forms.ChoiceField(
         label=_("Function"), choices=tuple(labels().items()), initial=next(iter(labels()))
     )
-    most = forms.IntegerField(label=_("Maximum calls"), min_value=1, max_value=MAX_CALL_LIMIT)
+    most = forms.IntegerField(
+        label=CallLimitEntry.model_fields["most"].title, min_value=1, max_value=MAX_CALL_LIMIT
+    )
 
 
 class StepRow(RowForm):
@@ -252,19 +327,19 @@ class StepRow(RowForm):
     noun = _("step")
     at = forms.ChoiceField(label=_("When"), choices=tuple(STEP_PLACES.items()), initial="start")
     type = forms.ChoiceField(label=_("Type"), choices=tuple(STEP_LEVELS.items()), initial="INFO")
-    message = forms.CharField(label=_("Text"), max_length=500)
+    message = text_of(StepEntry, "message")
     details = forms.CharField(
         label=_("Details"),
         max_length=4000,
         required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
+        widget=area(2),
         help_text=_("One per line, as “name: value”."),
     )
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
         details = row.get("details") or {}
-        lines = (f"{name}: {_detail_text(value)}" for name, value in details.items())
+        lines = (f"{name}: {_write_detail(value)}" for name, value in details.items())
         return {**row, "details": "\n".join(lines)}
 
     def clean_details(self) -> dict[str, Any]:
@@ -272,86 +347,38 @@ class StepRow(RowForm):
         for line in filter(None, map(str.strip, self.cleaned_data["details"].splitlines())):
             name, colon, text = line.partition(":")
             if not colon or not name.strip():
-                raise forms.ValidationError(
-                    _("Enter “name: value”. This line has no colon: %(line)s"),
-                    params={"line": line},
-                )
-            details[name.strip()] = _detail(text.strip())
+                sentence = _("Enter “name: value”. This line has no colon: %(line)s")
+                raise forms.ValidationError(sentence, params={"line": line})
+            details[name.strip()] = _read_detail(text.strip())
         return details
 
     def row(self) -> dict[str, Any]:
-        row = super().row()
-        details = row.pop("details")
-        return row | {"details": details} if details else row
+        return StepEntry.model_construct(**super().row()).row()
 
 
-def _number(text: str) -> int | float:
+def parse_json(text: str) -> Any:
+    """Return the value of a JSON text that can be stored, or `MISSING`."""
+    try:
+        return loads(text.encode())
+    except (MalformedJson, UnicodeEncodeError):
+        return MISSING
+
+
+def _read_number(text: str) -> int | float:
     try:
         number = float(text.replace(",", "."))
-    except ValueError as error:
-        raise forms.ValidationError(_("Enter a number, for example 0.5.")) from error
-    if number != number or number in (float("inf"), float("-inf")):
-        raise forms.ValidationError(_("Enter a finite number, for example 0.5."))
-    try:
-        return int(text)
     except ValueError:
-        return number
+        number = math.nan
+    if not math.isfinite(number):
+        raise forms.ValidationError(_("Enter a finite number, for example 0.5."))
+    return int(text) if text.lstrip("+-").isdecimal() else number
 
 
-def _switch(text: str) -> bool:
-    match text.lower():
-        case "yes" | "on" | "true":
-            return True
-        case "no" | "off" | "false":
-            return False
-        case _:
-            raise forms.ValidationError(_("Enter yes or no."))
-
-
-def _structure(text: str) -> object:
-    try:
-        return _plain_json(text)
-    except ValueError as error:
-        raise forms.ValidationError(
-            _("Not valid JSON. Restore the original value or choose another type.")
-        ) from error
-
-
-def _plain_json(text: str) -> object:
-    """Parse JSON that every database can store: no NUL, surrogates or infinite numbers.
-
-    Raises:
-        ValueError: The text is not such JSON.
-    """
-    if "\\u" in text:  # text has its characters as they are; escapes are how the bad ones come in
-        raise ValueError(text)
-    try:
-        value = json.loads(text, parse_float=_number, parse_constant=_number)
-    except (RecursionError, forms.ValidationError) as error:
-        raise ValueError(text) from error
-    return value
-
-
-def _option_line(option: Mapping[str, str]) -> str:
-    label, value = option.get("label", ""), option.get("value", "")
-    return value if label == value else f"{label} = {value}"
-
-
-def _options(text: str) -> list[dict[str, str]]:
-    options = []
-    for line in filter(None, map(str.strip, text.splitlines())):
-        label, equals, value = (part.strip() for part in line.partition("="))
-        options.append({"label": label or value, "value": value if equals and value else label})
-    return options
-
-
-def _detail_text(value: object) -> str:
-    is_plain = isinstance(value, str) and _detail(value) == value
+def _write_detail(value: object) -> str:
+    is_plain = isinstance(value, str) and "\n" not in value and _read_detail(value) == value
     return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
 
 
-def _detail(text: str) -> object:
-    try:
-        return _plain_json(text)
-    except ValueError:
-        return text
+def _read_detail(text: str) -> object:
+    value = parse_json(text)
+    return text if value is MISSING else value

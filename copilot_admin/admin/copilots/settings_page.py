@@ -6,41 +6,32 @@ from typing import Any, ClassVar
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.forms import ModelForm
-from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import Person, may_publish, reachable
-from copilot_admin.admin.common.base import stored
 from copilot_admin.admin.common.widgets import DescribedRadio
-from copilot_admin.admin.copilots.archive import duplicate
-from copilot_admin.admin.copilots.fields import SETTINGS_PREFIX
-from copilot_admin.admin.copilots.header import BUILD, SETTINGS, build_copilot_header
+from copilot_admin.admin.copilots.header import SETTINGS
 from copilot_admin.admin.copilots.views import CopilotViews
-from copilot_admin.copilots.archive import lock
-from copilot_admin.copilots.config_choices import ACCESS, LOGGING
+from copilot_admin.copilots.checklist.findings import SETTINGS_PREFIX
+from copilot_admin.copilots.config_types import ACCESS, LOGGING
 from copilot_admin.copilots.live_settings import (
     LiveSettings,
     consequences,
     is_opened,
     keys_of,
+    lock,
     switched,
 )
-from copilot_admin.copilots.publishing import document_of, document_today, restore
 from copilot_admin.copilots.tags import known_tags
-from copilot_admin.errors import ConfigurationError
-from copilot_admin.evaluation.differences import marked_changes
-from copilot_admin.models import Action, Copilot, CopilotVersion, Logging
+from copilot_admin.models import Action, Copilot, Logging
 from copilot_admin.privacy.retention import describe_retention
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import describe_rules, server_rules
-
-FOLDER = "admin/copilot_admin/copilot"
 
 
 class LiveSettingsForm(ModelForm[Copilot]):
@@ -71,7 +62,7 @@ class LiveSettingsForm(ModelForm[Copilot]):
 
 
 class SettingsViews(CopilotViews):
-    """The Settings tab, and the actions of the header that need no page of their own."""
+    """The Settings tab."""
 
     def settings_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Show the settings; a POST saves them, after a confirmation if users would notice."""
@@ -84,52 +75,7 @@ class SettingsViews(CopilotViews):
         if "done" not in result:
             return self._settings_page(request, copilot, result)
         messages.success(request, result["done"])
-        return HttpResponseRedirect(self.settings_url(copilot))
-
-    def duplicate_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Copy a copilot and open the copy."""
-        copilot = self.looked_at(request, pk)
-        if not self.has_add_permission(request):
-            raise PermissionDenied
-        with transaction.atomic():
-            made = duplicate(copilot)
-            self.log_addition(request, made, [{"added": {}}])
-        messages.success(request, _("“%(name)s” was created as a copy.") % {"name": made})
-        return HttpResponseRedirect(self.change_url(made))
-
-    def discard_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Replace the draft by the live version, after a confirmation."""
-        copilot = self.looked_at(request, pk, changing=True)
-        if copilot.live is None:
-            raise Http404
-        if request.method == "POST":
-            try:
-                self._discard(request, copilot, copilot.live)
-            except ConfigurationError as error:
-                messages.error(request, error.public)
-            return HttpResponseRedirect(self.change_url(copilot))
-        title = _("Discard changes?")
-        context = {
-            **self.page_context(request, title),
-            "copilot": copilot,
-            "copilot_header": build_copilot_header(request, copilot, BUILD),
-            "explanation": _("The draft becomes a copy of version %(number)d, which is live.")
-            % {"number": copilot.live.number},
-            "changes": marked_changes(document_of(copilot), document_today(copilot.live)),
-            "same": _("The draft has no changes."),
-            "action": _("Discard changes"),
-        }
-        return render(request, f"{FOLDER}/restore.html", context)
-
-    def _discard(self, request: HttpRequest, copilot: Copilot, version: CopilotVersion) -> None:
-        with transaction.atomic():
-            lock([copilot.pk])
-            before = stored(copilot)
-            restore(version)
-            self.log_change(request, copilot, f"Discarded changes since version {version.number}.")
-            after = {**stored(copilot), "version": version.number}
-            self.audit(request, Action.RESTORED, copilot, before=before, after=after)
-        messages.success(request, _("Changes discarded."))
+        return HttpResponseRedirect(self.url_of("settings", copilot))
 
     def _save(self, request: HttpRequest, copilot: Copilot, stored: LiveSettings) -> dict[str, Any]:
         form = LiveSettingsForm(request.POST, instance=copilot)
@@ -143,34 +89,34 @@ class SettingsViews(CopilotViews):
             return {"error": text}
         if error := _missing_right(copilot, stored, wanted, user=request.user):
             return {"error": error}
-        effects = consequences(stored, wanted, keys=keys_of(copilot))
-        if effects and copilot.live_id and "sure" not in request.POST:
+        effects = list(consequences(stored, wanted, keys=keys_of(copilot)))
+        if not effects:
+            return {"done": _("Nothing was changed.")}
+        if copilot.live_id and "sure" not in request.POST:
             return {"form": form, "question": effects}
-        if effects:
-            _put(copilot, wanted)
-            copilot.save(update_fields=list(LiveSettingsForm.Meta.fields))
-            self.log_change(request, copilot, [{"changed": {"fields": _labels(stored, wanted)}}])
-            before, after = asdict(stored), asdict(wanted)
-            self.audit(request, Action.SWITCHED, copilot, before=before, after=after)
-        return {"done": _("Settings saved.") if effects else _("Nothing was changed.")}
+        _put(copilot, wanted)
+        copilot.save(update_fields=list(LiveSettingsForm.Meta.fields))
+        before, after = asdict(stored), asdict(wanted)
+        fields = [str(form.fields[name].label) for name in after if before[name] != after[name]]
+        self.log_change(request, copilot, [{"changed": {"fields": fields}}])
+        self.audit(request, Action.SWITCHED, copilot, before=before, after=after)
+        return {"done": _("Settings saved.")}
 
     def _settings_page(
         self, request: HttpRequest, copilot: Copilot, result: dict[str, Any]
     ) -> HttpResponseBase:
         now = switched(copilot)
-        user = request.user
-        context = {
-            **self.page_context(request, _("Settings")),
-            "copilot": copilot,
-            "copilot_header": build_copilot_header(request, copilot, SETTINGS),
+        context: dict[str, Any] = {
             "may_change": self.has_change_permission(request, copilot),
             "form": LiveSettingsForm(instance=copilot, initial={"before": stamp(now)}),
             "sentences": (*now.sentences, *_storage_sentences(copilot)),
-            "known_tags": known_tags(reachable(user).in_use()),
+            "known_tags": known_tags(reachable(request.user).in_use()),
             "has_members": settings.MEMBERS,
-            **result,
         }
-        return render(request, f"{FOLDER}/settings.html", context)
+        context |= result
+        return self.render_page(
+            request, "settings", _("Settings"), copilot=copilot, tab=SETTINGS, **context
+        )
 
 
 def _missing_right(
@@ -204,8 +150,3 @@ def _put(copilot: Copilot, values: LiveSettings) -> None:
 def stamp(values: LiveSettings) -> str:
     """Return the settings as one string, by which a form notices a change by someone else."""
     return "/".join(str(value) for value in asdict(values).values())
-
-
-def _labels(before: LiveSettings, after: LiveSettings) -> list[str]:
-    names = [name for name, value in asdict(after).items() if asdict(before)[name] != value]
-    return [str(LiveSettingsForm.base_fields[name].label) for name in names]

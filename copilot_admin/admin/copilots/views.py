@@ -1,7 +1,6 @@
 """Pages of copilots that Django's admin doesn't have: publishing, preview, images."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -28,68 +27,56 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import assign_owner, may_publish
 from copilot_admin.admin.common.base import BaseAdmin
-from copilot_admin.admin.copilots.checklist import Checklist, checklist_of
+from copilot_admin.admin.copilots.build_page import build_preview
 from copilot_admin.admin.copilots.form import CopilotForm
-from copilot_admin.admin.copilots.header import BUILD, build_copilot_header, image_url
-from copilot_admin.admin.copilots.preview import preview_of_form
-from copilot_admin.copilots.archive import lock
+from copilot_admin.admin.copilots.header import BUILD, NAME, build_copilot_header, image_url
 from copilot_admin.copilots.config_types import remove_bidi_controls
-from copilot_admin.copilots.drafts import Draft, drafts_of
 from copilot_admin.copilots.images import fetch_copies, stored_image
-from copilot_admin.copilots.publishing import NotPublishable, publish
-from copilot_admin.evaluation.differences import MarkedChange, marked, proposed_note
-from copilot_admin.evaluation.results import TargetColumn, read_column
-from copilot_admin.models import Action, Copilot, CopilotVersion, TargetKind
+from copilot_admin.copilots.live_settings import lock
+from copilot_admin.copilots.publishing import Draft, NotPublishable, drafts_of, publish
+from copilot_admin.evaluation.differences import marked, proposed_note
+from copilot_admin.evaluation.results import read_column
+from copilot_admin.models import Action, Copilot, TargetKind
 
+FOLDER = "admin/copilot_admin/copilot"
 NO_ID = 0  # no row has it
-
-
-@dataclass(frozen=True, slots=True)
-class PublishCard:
-    """A draft on the page that confirms publishing."""
-
-    draft: Draft
-    tests: TargetColumn | None  # results of the draft
-
-    @property
-    def unasked(self) -> tuple[str, ...]:
-        return self.draft.unasked
-
-    @property
-    def checklist(self) -> Checklist:
-        return checklist_of(self.draft.findings)
-
-    @property
-    def changes(self) -> tuple[MarkedChange, ...]:
-        return marked(self.draft.changes)
-
-    @property
-    def note(self) -> str:
-        return proposed_note(self.draft.changes, is_first=self.draft.is_first)
 
 
 class CopilotViews(BaseAdmin[Copilot]):
     """Views of the copilot admin; each asks for its permission itself."""
 
-    def change_url(self, copilot: Copilot) -> str:
-        """URL of the editor of a copilot."""
-        return reverse("admin:copilot_admin_copilot_change", args=[copilot.pk])
+    def url_of(self, page: str, copilot: Copilot) -> str:
+        """Return the URL of a page of a copilot, such as "change" or "settings"."""
+        return reverse(f"{NAME}_{page}", args=[copilot.pk])
 
-    def settings_url(self, copilot: Copilot) -> str:
-        """Return the URL of the Settings tab."""
-        return reverse("admin:copilot_admin_copilot_settings", args=[copilot.pk])
+    def redirect_after(self, copilots: Sequence[Copilot], page: str) -> HttpResponseRedirect:
+        """Return to a page of a single copilot, else to the list."""
+        is_one = len(copilots) == 1
+        url = self.url_of(page, copilots[0]) if is_one else reverse(f"{NAME}_changelist")
+        return HttpResponseRedirect(url)
+
+    def render_page(
+        self,
+        request: HttpRequest,
+        name: str,
+        title: str,
+        *,
+        copilot: Copilot | None = None,
+        tab: str = BUILD,
+        status: int = 200,
+        **context: Any,
+    ) -> HttpResponse:
+        """Render a page; one about a copilot has its header."""
+        common = self.page_context(request, title)
+        if copilot is not None:
+            header = build_copilot_header(request, copilot, tab)
+            common |= {"copilot": copilot, "copilot_header": header}
+        common["base_template"] = f"{FOLDER}/base.html" if copilot else "admin/base_site.html"
+        return render(request, f"{FOLDER}/{name}.html", {**common, **context}, status=status)
 
     def log_addition(self, request: HttpRequest, obj: Copilot, message: Any) -> Any:
         assign_owner(obj, request.user)
         return super().log_addition(request, obj, message)
-
-    def publish_url(self, ids: Iterable[int]) -> str:
-        """URL of the page that confirms publishing."""
-        return page_of("publish", ids)
-
-    def image_of(self, copilot: Copilot) -> str:
-        """Return the URL of the image on this server, if it has one."""
-        return image_url(copilot)
 
     def fetch_images(self, request: HttpRequest, copilots: Iterable[Copilot]) -> None:
         """Copy linked images to this server after the transaction."""
@@ -107,24 +94,32 @@ class CopilotViews(BaseAdmin[Copilot]):
 
     def publish_view(self, request: HttpRequest) -> HttpResponseBase:
         """Show the changes and checks; a POST publishes."""
-        may_look = self.has_change_permission(request) or may_publish(request.user)
-        if not may_look or (request.method == "POST" and not may_publish(request.user)):
+        is_publisher = may_publish(request.user)
+        may_look = self.has_change_permission(request) or is_publisher
+        if not may_look or (request.method == "POST" and not is_publisher):
             raise PermissionDenied
         copilots = self.chosen(request)
         if request.method == "POST":
             return self._publish(request, [copilot.pk for copilot in copilots])
         drafts = drafts_of(copilots)
-        context = {
-            **self.page_context(request, _("Publish")),
-            **header_of(request, copilots),
-            "drafts": drafts,
-            "cards": [
-                PublishCard(draft, read_column(draft.copilot, TargetKind.DRAFT)) for draft in drafts
-            ],
-            "ready": [draft for draft in drafts if draft.may_go_live],
-            "may_publish": may_publish(request.user),
-        }
-        return render(request, "admin/copilot_admin/copilot/publish.html", context)
+        cards = [
+            {
+                "draft": draft,
+                "tests": read_column(draft.copilot, TargetKind.DRAFT),
+                "changes": marked(draft.changes),
+                "note": proposed_note(draft.changes, is_first=draft.is_first),
+            }
+            for draft in drafts
+        ]
+        return self.render_page(
+            request,
+            "publish",
+            _("Publish"),
+            copilot=copilots[0] if len(copilots) == 1 else None,
+            cards=cards,
+            ready=any(draft.may_go_live for draft in drafts),
+            may_publish=is_publisher,
+        )
 
     def preview_view(self, request: HttpRequest) -> HttpResponseBase:
         """Return the preview of an unsaved form."""
@@ -134,15 +129,12 @@ class CopilotViews(BaseAdmin[Copilot]):
             raise PermissionDenied
         copilot = self.get_queryset(request).filter(pk=number_in(request.GET.get("id"))).first()
         form = CopilotForm(request.POST, instance=copilot)
-        preview = preview_of_form(form, image=self.image_of(copilot) if copilot else "")
-        return render(request, "admin/copilot_admin/copilot/preview.html", {"preview": preview})
+        preview = build_preview(form, image=image_url(copilot) if copilot else "")
+        return render(request, f"{FOLDER}/preview.html", {"preview": preview})
 
     def image_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Return the image of a draft: a PNG that this server has written."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        copilot = get_object_or_404(self.get_queryset(request), pk=pk)
-        name = stored_image(copilot.picture)
+        name = stored_image(self.looked_at(request, pk).picture)
         if not name:
             raise Http404
         try:
@@ -156,24 +148,15 @@ class CopilotViews(BaseAdmin[Copilot]):
         return response
 
     def chosen(self, request: HttpRequest) -> list[Copilot]:
-        """Return the copilots in use whose ids are in the URL.
-
-        Raises:
-            Http404: There is none.
-        """
+        """Return the copilots in use whose ids are in the URL; without any, the page is missing."""
         ids = [number_in(value) for value in request.GET.getlist("id")]
-        found = list(self._in_use(request).filter(pk__in=ids).order_by(Lower("name"), "pk"))
+        found = list(self.in_use(request).filter(pk__in=ids).order_by(Lower("name"), "pk"))
         if not found:
             raise Http404
         return found
 
     def looked_at(self, request: HttpRequest, pk: int, *, changing: bool = False) -> Copilot:
-        """Return a copilot that the user may view, or change.
-
-        Raises:
-            Http404: There is none.
-            PermissionDenied: They may not.
-        """
+        """Return a copilot that the user may view, or change."""
         rows = self.get_queryset(request).select_related("provider", "live__provider")
         copilot: Copilot = get_object_or_404(rows, pk=pk)
         may = self.has_change_permission if changing else self.has_view_permission
@@ -181,94 +164,56 @@ class CopilotViews(BaseAdmin[Copilot]):
             raise PermissionDenied
         return copilot
 
-    def one_in_use(self, request: HttpRequest, pk: int) -> Copilot:
-        """Return a copilot in use with its live version.
-
-        Raises:
-            Http404: There is none.
-        """
-        copilot: Copilot = get_object_or_404(self._in_use(request), pk=pk)
-        return copilot
-
-    def _in_use(self, request: HttpRequest) -> QuerySet[Copilot]:
+    def in_use(self, request: HttpRequest) -> QuerySet[Copilot]:
+        """Return the copilots that the user may see, without the archive."""
         rows = self.get_queryset(request).filter(archived_at=None, deletion_requested_at=None)
         return rows.select_related("provider", "live")
 
     def _publish(self, request: HttpRequest, ids: Sequence[int]) -> HttpResponse:
-        seen = {value.partition(":")[0]: value for value in request.POST.getlist("draft")}
+        seen = dict(value.split(":", 1) for value in request.POST.getlist("draft") if ":" in value)
         with transaction.atomic():
             # Read after locking: nobody has reviewed what is saved in the meantime.
             lock(ids)
             drafts = drafts_of(self.chosen(request))
             for draft in drafts:
-                if str(draft.copilot.pk) in seen:
-                    shown = seen[str(draft.copilot.pk)].partition(":")[2]
+                if (shown := seen.get(str(draft.copilot.pk))) is not None:
                     self._publish_one(request, draft, shown=shown)
-            self.fetch_images(request, [draft.copilot for draft in drafts])
-        if len(drafts) == 1:
-            return HttpResponseRedirect(self.change_url(drafts[0].copilot))
-        return HttpResponseRedirect(reverse("admin:copilot_admin_copilot_changelist"))
+            copilots = [draft.copilot for draft in drafts]
+            self.fetch_images(request, copilots)
+        return self.redirect_after(copilots, "change")
 
     def _publish_one(self, request: HttpRequest, draft: Draft, *, shown: str) -> None:
-        name = {"name": draft.copilot}
+        copilot, name = draft.copilot, {"name": draft.copilot}
         if shown != draft.digest:
             text = _("“%(name)s” changed since you reviewed it. Review it again.") % name
             messages.warning(request, text)
-        elif draft.errors:
+            return
+        if draft.findings.errors:
             text = _("“%(name)s” was not published. Fix the errors first.") % name
             messages.error(request, text)
-        elif (version := _published(request, draft.copilot)) is not None:
-            self.log_change(request, draft.copilot, f"Published version {version.number}.")
-            self._audit_publishing(request, draft.copilot, version)
-            text = _("Version %(number)d of “%(name)s” is live.")
-            messages.success(
-                request, with_next(text % {**name, "number": version.number}, draft.copilot)
-            )
-
-    def _audit_publishing(
-        self, request: HttpRequest, copilot: Copilot, version: CopilotVersion
-    ) -> None:
+            return
+        note = remove_bidi_controls(" ".join(request.POST.get(f"note-{copilot.pk}", "").split()))
+        try:
+            version = publish(copilot, user=person_of(request), note=note)
+        except NotPublishable as error:  # what it needs has gone since
+            messages.error(request, error.public)
+            return
+        if version is None:
+            messages.info(request, _("“%(name)s” has no unpublished changes.") % name)
+            return
+        self.log_change(request, copilot, f"Published version {version.number}.")
         earlier = copilot.versions.filter(number__lt=version.number).order_by("-number").first()
         before = {"live": earlier.number, **earlier.document} if earlier else {}
         after = {"live": version.number, **version.document, "note": version.note}
         self.audit(request, Action.PUBLISHED, copilot, before=before, after=after)
-
-
-def _published(request: HttpRequest, copilot: Copilot) -> CopilotVersion | None:
-    try:
-        note = _note_of(request, copilot)
-        version = publish(copilot, user=person_of(request), note=note)
-    except NotPublishable as error:  # what it needs has gone since
-        messages.error(request, error.public)
-        return None
-    if version is None:
-        messages.info(request, _("“%(name)s” has no unpublished changes.") % {"name": copilot})
-    return version
-
-
-def header_of(request: HttpRequest, copilots: Sequence[Copilot]) -> dict[str, Any]:
-    """Return the header of a page about one copilot, or the base of a page about several."""
-    if len(copilots) != 1:
-        return {"base_template": "admin/base_site.html"}
-    return {
-        "base_template": "admin/copilot_admin/copilot/base.html",
-        "copilot_header": build_copilot_header(request, copilots[0], BUILD),
-    }
+        text = _("Version %(number)d of “%(name)s” is live.")
+        messages.success(request, with_next(text % {**name, "number": version.number}, copilot))
 
 
 def with_next(sentence: str, copilot: Copilot) -> SafeString:
     """Return a message with a link to the Connect page."""
-    return format_html(
-        '{} <a href="{}">{}</a>',
-        sentence,
-        reverse("connect:page", args=[copilot.pk]),
-        _("Connect to Workspace"),
-    )
-
-
-def _note_of(request: HttpRequest, copilot: Copilot) -> str:
-    note = " ".join(request.POST.get(f"note-{copilot.pk}", "").split())
-    return remove_bidi_controls(note)
+    url = reverse("connect:page", args=[copilot.pk])
+    return format_html('{} <a href="{}">{}</a>', sentence, url, _("Connect to Workspace"))
 
 
 def person_of(request: HttpRequest) -> AbstractBaseUser | None:
@@ -283,5 +228,4 @@ def number_in(text: str | None) -> int:
 
 def page_of(name: str, ids: Iterable[int]) -> str:
     """Return the URL of a page about several copilots."""
-    query = urlencode([("id", pk) for pk in ids])
-    return f"{reverse(f'admin:copilot_admin_copilot_{name}')}?{query}"
+    return f"{reverse(f'{NAME}_{name}')}?{urlencode([('id', pk) for pk in ids])}"

@@ -26,17 +26,17 @@ from copilot_admin.agent.providers.clouds import AzureOpenAI, get_endpoint
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.agent.values.spec import Timeouts
 from copilot_admin.config.variables import check_http_url
+from copilot_admin.copilots.other_providers import (
+    find_live_copilots,
+    is_approved,
+    is_rerouted,
+    request_approval,
+)
 from copilot_admin.copilots.providers import (
     get_destination,
     key_variables,
     may_hold_key,
     read_headers,
-)
-from copilot_admin.copilots.rerouting import (
-    find_live_copilots,
-    is_approved,
-    is_rerouted,
-    request_approval,
 )
 from copilot_admin.errors import ConfigurationError, NotReady
 from copilot_admin.models import Provider

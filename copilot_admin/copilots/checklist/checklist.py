@@ -1,14 +1,20 @@
 """All checks before publishing, and the facts that they need."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.copilots.checklist import content_checks, model_checks
-from copilot_admin.copilots.checklist.findings import DraftContent, DraftFacts, Finding, error
+from copilot_admin.copilots.checklist.findings import (
+    CheckedDraft,
+    DraftFacts,
+    Finding,
+    Findings,
+    error,
+    rank,
+)
 from copilot_admin.copilots.images import is_kept
 from copilot_admin.copilots.live_settings import keys_of_each
 from copilot_admin.copilots.other_providers import find_providers, names_in_draft
@@ -18,85 +24,55 @@ from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Access, Copilot
 from protocol.json import Json, list_of, text_of
 
-Check: TypeAlias = Callable[[DraftContent, DraftFacts], Iterator[Finding]]
+Check: TypeAlias = Callable[[CheckedDraft], Iterator[Finding]]
 
-# The name of a check is the code of its findings.
 CHECKS: tuple[Check, ...] = (
-    model_checks.unknown_placeholder,
-    model_checks.unclosed_placeholder,
-    model_checks.single_braces,
-    model_checks.empty_prompt,
-    model_checks.prompt_too_long,
-    model_checks.missing_model,
-    model_checks.unlisted_model,
-    model_checks.other_kind_of_model,
-    model_checks.picker_without_default,
-    model_checks.missing_api_key,
-    model_checks.missing_provider,
-    model_checks.parameter_out_of_range,
-    model_checks.temperature_and_top_p,
-    model_checks.unsupported_temperature,
-    content_checks.unread_widgets,
-    content_checks.missing_widget_feature,
-    content_checks.missing_documents,
-    content_checks.hidden_steps,
-    content_checks.empty_data_messages,
-    content_checks.unknown_tool,
-    content_checks.unsupported_tools,
-    content_checks.unused_settings,
-    content_checks.unused_option,
-    content_checks.confusing_option,
-    content_checks.missing_image,
-    content_checks.description_length,
-    content_checks.starter_questions,
-    content_checks.unreachable,
-    content_checks.failed_tests,
+    model_checks.check_prompt,
+    model_checks.check_models,
+    model_checks.check_providers,
+    model_checks.check_parameters,
+    content_checks.check_widgets_and_files,
+    content_checks.check_steps_and_data_messages,
+    content_checks.check_tools,
+    content_checks.check_unused_settings,
+    content_checks.check_custom_options,
+    content_checks.check_presentation,
+    content_checks.check_access_and_tests,
 )
-FAILED_TESTS = content_checks.failed_tests.__name__
 
 
-def run_checks(content: DraftContent, facts: DraftFacts) -> tuple[Finding, ...]:
-    """Return the findings of all checks, errors first, in the order of the form."""
-    found = (
-        replace(finding, code=check.__name__)
-        for check in CHECKS
-        for finding in check(content, facts)
-    )
-    return tuple(sorted(found, key=lambda finding: finding.rank))
+def run_checks(draft: CheckedDraft) -> Findings:
+    """Return the findings of all checks."""
+    return Findings(sorted((one for check in CHECKS for one in check(draft)), key=rank))
 
 
-def check_document(
-    copilot: Copilot, document: Mapping[str, Json], facts: DraftFacts
-) -> tuple[Finding, ...]:
+def check_document(copilot: Copilot, document: Mapping[str, Json], facts: DraftFacts) -> Findings:
     """Return the findings about a document that is to become a version of a copilot."""
+
+    def check(provider: ProviderSpec) -> Findings:
+        return run_checks(
+            CheckedDraft(
+                spec=spec_from_document(copilot.slug, document, provider),
+                image=text_of(document.get("image")),
+                starters=tuple(map(text_of, list_of(document.get("starters")))),
+                facts=facts,
+            )
+        )
+
+    row = copilot.provider
     try:
-        provider = provider_spec(copilot.provider)
-        content = _read(copilot.slug, document, provider)
+        provider = provider_spec(row)
         make_provider(provider)
+        return check(provider)
     except (ConfigurationError, RunError) as problem:
         is_here = isinstance(problem, KeyVariableUnset)
-        first = error("provider", problem.public, only_for_people=is_here)
-        return (first, *_check_without_provider(copilot, document, facts))
-    return run_checks(content, facts)
-
-
-def _check_without_provider(
-    copilot: Copilot, document: Mapping[str, Json], facts: DraftFacts
-) -> tuple[Finding, ...]:
-    row = copilot.provider
-    bare = ProviderSpec(name=row.name, kind=row.kind, tool_calling=ToolCalling(row.tool_calling))
+        first = error("unusable", "provider", problem.public, only_for_people=is_here)
+    calling = ToolCalling(row.tool_calling)
     try:
-        return run_checks(_read(copilot.slug, document, bare), facts)
+        others = check(ProviderSpec(name=row.name, kind=row.kind, tool_calling=calling))
     except ConfigurationError:
-        return ()
-
-
-def _read(slug: str, document: Mapping[str, Json], provider: ProviderSpec) -> DraftContent:
-    return DraftContent(
-        spec=spec_from_document(slug, document, provider),
-        image=text_of(document.get("image")),
-        starters=tuple(map(text_of, list_of(document.get("starters")))),
-    )
+        others = Findings()
+    return Findings((first, *others))
 
 
 def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:

@@ -2,47 +2,33 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Any
+
+from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.spec import CopilotSpec
+from copilot_admin.copilots.comparison import label_of
 from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY
 from copilot_admin.copilots.publish_gate import TestFacts
 from copilot_admin.models import Access
 
-
-class Severity(StrEnum):
-    """Meaning of a finding for publishing: an error stops it."""
-
-    ERROR = "error"
-    WARNING = "warning"
-
-
+FAILED_TESTS = "failed_tests"
+SETTINGS_PREFIX = "now"  # of the inputs on the Settings tab
 _ORDER = {field.key: place for place, field in enumerate(CONFIG_FIELDS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Problem of a draft that a builder should know before publishing.
+    """Problem of a draft that a builder should know before publishing; an error stops it."""
 
-    Attributes:
-        field: Its key in a copilot file.
-        sentence: The problem, and what to do.
-        at: The input of the form, where it isn't the last one of the field.
-        only_for_people: A command publishes anyway: the cause is in the environment of this
-            process, or in files that earlier releases accepted.
-        code: Name of the check.
-    """
-
-    severity: Severity
-    field: str
-    sentence: str
-    at: str = ""
+    code: str
+    field: str  # its key in a copilot file
+    sentence: str  # the problem, and what to do
+    is_error: bool = False
+    at: str = ""  # the input of the form, where it isn't the last one of the field
+    # A command publishes anyway: the cause is in the environment of this process, or in files that
+    # earlier releases accepted.
     only_for_people: bool = False
-    code: str = ""
-
-    @property
-    def is_error(self) -> bool:
-        return self.severity is Severity.ERROR
 
     @property
     def input(self) -> str:
@@ -50,54 +36,70 @@ class Finding:
         return self.at or FIELDS_BY_KEY[self.field].input
 
     @property
-    def rank(self) -> tuple[bool, int]:
-        """Errors first, then in the order of the form."""
-        return not self.is_error, _ORDER[self.field]
+    def page(self) -> str:
+        """End of the URL name of the page with the input."""
+        if self.code == FAILED_TESTS:
+            return "tests"
+        return "change" if FIELDS_BY_KEY[self.field].is_versioned else "settings"
+
+    @property
+    def anchor(self) -> str:
+        """Id of the input on its page."""
+        ids = {"tests": "tests", "settings": f"id_{SETTINGS_PREFIX}-{self.input}"}
+        return ids.get(self.page, f"id_{self.input}")
+
+    @property
+    def label(self) -> str:
+        return _("Test") if self.code == FAILED_TESTS else label_of(self.field)
 
 
-def error(field: str, sentence: str, *, at: str = "", only_for_people: bool = False) -> Finding:
+class Findings(tuple[Finding, ...]):
+    """Findings, errors first, in the order of the form."""
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(one for one in self if one.is_error)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return tuple(one for one in self if not one.is_error)
+
+
+def rank(finding: Finding) -> tuple[bool, int]:
+    """Sort key: errors first, then in the order of the form."""
+    return not finding.is_error, _ORDER[finding.field]
+
+
+def error(code: str, field: str, sentence: str, **options: Any) -> Finding:
     """Return a finding that stops publishing."""
-    return Finding(
-        severity=Severity.ERROR,
-        field=field,
-        sentence=sentence,
-        at=at,
-        only_for_people=only_for_people,
-    )
+    return Finding(code=code, field=field, sentence=sentence, is_error=True, **options)
 
 
-def warning(field: str, sentence: str, *, at: str = "") -> Finding:
+def warning(code: str, field: str, sentence: str, *, at: str = "") -> Finding:
     """Return a finding that doesn't stop publishing."""
-    return Finding(severity=Severity.WARNING, field=field, sentence=sentence, at=at)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftContent:
-    """The document of a draft; the spec lacks what no answer depends on."""
-
-    spec: CopilotSpec
-    image: str = ""
-    starters: tuple[str, ...] = ()
+    return Finding(code=code, field=field, sentence=sentence, at=at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftFacts:
-    """Facts about the surroundings of a draft, known without a network request.
-
-    Attributes:
-        keys: Number of valid endpoint keys.
-        models: Models that each provider last listed; providers never asked are absent.
-        unasked: Names of its providers that are absent from `models`.
-        missing_providers: Names in its options and fallbacks that no provider has.
-        has_image: This server has the file of its image.
-        tests: Results of its tests, if a pass rate is required.
-    """
+    """Facts about the surroundings of a draft, known without a network request."""
 
     enabled: bool = True
     access: Access = Access.OPEN
-    keys: int = 0
+    keys: int = 0  # valid endpoint keys
+    # Models that each provider last listed; providers never asked are absent.
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unasked: tuple[str, ...] = ()
-    missing_providers: frozenset[str] = frozenset()
-    has_image: bool = True
-    tests: TestFacts | None = None
+    unasked: tuple[str, ...] = ()  # names of its providers that are absent from `models`
+    missing_providers: frozenset[str] = frozenset()  # named in its options and fallbacks
+    has_image: bool = True  # this server has the file of its image
+    tests: TestFacts | None = None  # if a pass rate is required
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedDraft:
+    """The document of a draft, and the facts; the spec lacks what no answer depends on."""
+
+    spec: CopilotSpec
+    image: str = ""
+    starters: tuple[str, ...] = ()
+    facts: DraftFacts = DraftFacts()

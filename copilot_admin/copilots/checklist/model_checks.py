@@ -13,14 +13,7 @@ from copilot_admin.agent.prompt.placeholders import (
     unknown_placeholders,
 )
 from copilot_admin.agent.values.model_call import estimated_tokens
-from copilot_admin.agent.values.spec import Fallback
-from copilot_admin.copilots.checklist.findings import (
-    DraftContent,
-    DraftFacts,
-    Finding,
-    error,
-    warning,
-)
+from copilot_admin.copilots.checklist.findings import CheckedDraft, Finding, error, warning
 from copilot_admin.copilots.checklist.known_models import (
     is_no_chat,
     models_of,
@@ -28,7 +21,6 @@ from copilot_admin.copilots.checklist.known_models import (
     window_of,
 )
 from protocol.data import render
-from protocol.features import CustomFeature
 from protocol.json import Json
 
 # Hosts that require a key; other servers may authenticate in other ways.
@@ -55,45 +47,28 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 _WITH_AN_INPUT = frozenset({"temperature", "top_p", "max_tokens"})
 
 
-def unknown_placeholder(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report names in double braces that mean nothing."""
-    spec = content.spec
-    for name in unknown_placeholders(spec.system_prompt, spec.custom_features):
+def check_prompt(draft: CheckedDraft) -> Iterator[Finding]:
+    """Report an empty prompt, placeholders that aren't replaced, and too long a prompt."""
+    spec, prompt = draft.spec, draft.spec.system_prompt
+    if not prompt.strip():
+        sentence = _("The prompt is empty. Add instructions.")
+        yield warning("empty_prompt", "system_prompt", sentence)
+    for name in unknown_placeholders(prompt, spec.custom_features):
         sentence = _("The prompt has the unknown placeholder {{ %(name)s }}.")
-        yield error("system_prompt", sentence % {"name": shorten(name)})
-
-
-def unclosed_placeholder(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report a placeholder without an end, which the model would see as it is."""
-    if (name := find_unclosed(content.spec.system_prompt)) is not None:
-        words = name.partition("{{")[0].split()
-        sentence = _("A placeholder in the prompt is not closed. Add }} after “{{ %(name)s”.")
+        yield error("unknown_placeholder", "system_prompt", sentence % {"name": shorten(name)})
+    if (unclosed := find_unclosed(prompt)) is not None:
+        words = unclosed.partition("{{")[0].split()
         shown = shorten(words[0].rstrip(".,;:!?)}")) if words else "…"
-        yield error("system_prompt", sentence % {"name": shown}, only_for_people=True)
-
-
-def single_braces(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report known names in single braces, which are plain text."""
-    spec = content.spec
-    for name in in_single_braces(spec.system_prompt, spec.custom_features):
+        sentence = _("A placeholder in the prompt is not closed. Add }} after “{{ %(name)s”.")
+        text = sentence % {"name": shown}
+        yield error("unclosed_placeholder", "system_prompt", text, only_for_people=True)
+    for name in in_single_braces(prompt, spec.custom_features):
         sentence = _(
             "The prompt has {%(name)s} in single braces, which isn't replaced. Write "
             "{{ %(name)s }}."
         )
-        yield warning("system_prompt", sentence % {"name": name})
-
-
-def empty_prompt(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report that there are no instructions."""
-    if not content.spec.system_prompt.strip():
-        yield warning("system_prompt", _("The prompt is empty. Add instructions."))
-
-
-def prompt_too_long(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report models whose context window is too small for prompt and context data."""
-    spec = content.spec
-    characters = len(spec.system_prompt) + sum(len(render(note)) for note in spec.data)
-    tokens = estimated_tokens(characters)
+        yield warning("single_braces", "system_prompt", sentence % {"name": name})
+    tokens = estimated_tokens(len(prompt) + sum(len(render(note)) for note in spec.data))
     for model in models_of(spec):
         window = window_of(model)
         if window and tokens > window:
@@ -101,19 +76,15 @@ def prompt_too_long(content: DraftContent, facts: DraftFacts) -> Iterator[Findin
                 "Prompt and context data have about %(tokens)s tokens. The model “%(model)s” "
                 "supports %(window)s, including question and answer."
             )
-            words = {"tokens": f"{tokens:,}", "window": f"{window:,}", "model": model}
-            yield warning("system_prompt", sentence % words)
+            sizes = {"tokens": f"{tokens:,}", "window": f"{window:,}", "model": model}
+            yield warning("prompt_too_long", "system_prompt", sentence % sizes)
 
 
-def missing_model(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report that no model is chosen."""
-    if not content.spec.model.strip():
-        yield error("model", _("Choose a model."))
-
-
-def unlisted_model(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report models that their provider didn't list; some list fewer than they have."""
-    spec, own = content.spec, content.spec.provider.name
+def check_models(draft: CheckedDraft) -> Iterator[Finding]:
+    """Report models that are missing, unknown to their provider, or don't chat."""
+    spec, own = draft.spec, draft.spec.provider.name
+    if not spec.model.strip():
+        yield error("missing_model", "model", _("Choose a model."))
     named = [
         ("model", own, spec.model),
         *(("models", own, id) for id, _name in spec.models),
@@ -121,59 +92,49 @@ def unlisted_model(content: DraftContent, facts: DraftFacts) -> Iterator[Finding
         *(("fallbacks", one.provider or own, one.model) for one in spec.fallbacks),
     ]
     for field, provider, model in dict.fromkeys(named):
-        listed = facts.models.get(provider)
+        listed = draft.facts.models.get(provider)  # some list fewer than they have
         if model.strip() and listed and model not in listed:
             sentence = _(
                 "The provider “%(provider)s” doesn't list the model “%(model)s”. Check the "
                 "spelling."
             )
-            yield warning(field, sentence % {"provider": provider, "model": model})
-
-
-def other_kind_of_model(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report models that don't chat."""
-    for model in filter(is_no_chat, models_of(content.spec)):
-        field = "model" if model == content.spec.model else "models"
+            yield warning(
+                "unlisted_model", field, sentence % {"provider": provider, "model": model}
+            )
+    for model in filter(is_no_chat, models_of(spec)):
+        field = "model" if model == spec.model else "models"
         sentence = _("The model “%(model)s” isn't a chat model. Choose another.")
-        yield warning(field, sentence % {"model": model})
-
-
-def picker_without_default(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report a model picker that lacks the default model."""
-    spec = content.spec
+        yield warning("other_kind_of_model", field, sentence % {"model": model})
     if spec.models and spec.model not in {id for id, _name in spec.models}:
         sentence = _("The model picker doesn't include the default model “%(model)s”. Add it.")
-        yield warning("models", sentence % {"model": spec.model})
+        yield warning("picker_without_default", "models", sentence % {"model": spec.model})
 
 
-def missing_api_key(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report a provider without a key whose server requires one."""
-    provider = content.spec.provider
+def check_providers(draft: CheckedDraft) -> Iterator[Finding]:
+    """Report a missing API key, and providers of options and fallbacks that don't exist."""
+    spec, provider = draft.spec, draft.spec.provider
     try:
         host = urlsplit(provider.base_url.strip()).hostname
     except ValueError:
-        return  # the form of the provider reports an invalid URL
+        host = None  # the form of the provider reports an invalid URL
     if host in _HOSTS_WITH_KEY and not provider.api_key:
         sentence = _("The provider “%(name)s” has no API key, but %(host)s requires one.")
-        yield warning("provider", sentence % {"name": provider.name, "host": host})
-
-
-def missing_provider(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report options and fallbacks that name a provider that doesn't exist."""
-    rows: list[tuple[str, CustomFeature | Fallback]] = [
-        *(("custom_features", row) for row in content.spec.custom_features),
-        *(("fallbacks", row) for row in content.spec.fallbacks),
-    ]
-    for field, name in dict.fromkeys((field, row.provider) for field, row in rows):
-        if name in facts.missing_providers:
+        yield warning(
+            "missing_api_key", "provider", sentence % {"name": provider.name, "host": host}
+        )
+    named = [("custom_features", one.provider) for one in spec.custom_features]
+    named += [("fallbacks", one.provider) for one in spec.fallbacks]
+    for field, name in dict.fromkeys(named):
+        if name in draft.facts.missing_providers:
             sentence = _("There is no provider named '%(name)s'. Choose another.")
-            yield error(field, sentence % {"name": name})
+            yield error("missing_provider", field, sentence % {"name": name})
 
 
-def parameter_out_of_range(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report numbers that providers reject, and every question with them."""
+def check_parameters(draft: CheckedDraft) -> Iterator[Finding]:
+    """Report numbers and combinations that providers reject, and every question with them."""
+    parameters = draft.spec.parameters
     for name, (low, high) in _RANGES.items():
-        value = content.spec.parameters.get(name)
+        value = parameters.get(name)
         if value is None or _is_in_range(value, low, high):
             continue
         right = _("a number from %(low)g to %(high)g") if high < inf else _("a whole number")
@@ -183,29 +144,21 @@ def parameter_out_of_range(content: DraftContent, facts: DraftFacts) -> Iterator
             "value": str(value)[:20],
         }
         at = name if name in _WITH_AN_INPUT else ""
-        yield error("parameters", sentence, at=at, only_for_people=True)
+        options = {"at": at, "only_for_people": True}
+        yield error("parameter_out_of_range", "parameters", sentence, **options)
+    if parameters.get("temperature") is not None and parameters.get("top_p") is not None:
+        sentence = _("Temperature and top p are both set. Set one: some models refuse both.")
+        yield warning("temperature_and_top_p", "parameters", sentence, at="top_p")
+    if "temperature" in parameters:
+        for model in filter(takes_no_temperature, models_of(draft.spec)):
+            sentence = _("The model “%(model)s” doesn't support a temperature. Clear it.")
+            text = sentence % {"model": model}
+            yield warning("unsupported_temperature", "parameters", text, at="temperature")
 
 
 def _is_in_range(value: Json, low: float, high: float) -> bool:
     kinds = (int, float) if high < inf else (int,)
     return type(value) in kinds and low <= cast("float", value) <= high
-
-
-def temperature_and_top_p(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report that both are set: some models reject that."""
-    parameters = content.spec.parameters
-    if parameters.get("temperature") is not None and parameters.get("top_p") is not None:
-        sentence = _("Temperature and top p are both set. Set one: some models refuse both.")
-        yield warning("parameters", sentence, at="top_p")
-
-
-def unsupported_temperature(content: DraftContent, facts: DraftFacts) -> Iterator[Finding]:
-    """Report a temperature for reasoning models, which reject it."""
-    if "temperature" not in content.spec.parameters:
-        return
-    for model in filter(takes_no_temperature, models_of(content.spec)):
-        sentence = _("The model “%(model)s” doesn't support a temperature. Clear it.")
-        yield warning("parameters", sentence % {"model": model}, at="temperature")
 
 
 def shorten(text: str) -> str:

@@ -6,8 +6,8 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.copilots.archive import archive_copilots
 from copilot_admin.copilots.live import live_copilots
+from copilot_admin.copilots.live_settings import archive_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish, restore
 from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.importing import import_values

@@ -6,7 +6,7 @@ import re
 from django.test import Client
 import pytest
 
-from copilot_admin.admin.copilots.fields import anchor_of
+from copilot_admin.copilots.checklist.findings import Finding
 from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
 from copilot_admin.models import Copilot
 from tests.admin.pages import publish_url, url_of, values_in
@@ -50,8 +50,10 @@ def test_every_field_that_may_be_named_has_its_input_on_the_page(builder: Client
     page = builder.get(url_of(copilot)).content.decode()
     page += builder.get(url_of(copilot).replace("change", "settings")).content.decode()
     fields = (*VERSIONED_FIELDS, FIELDS_BY_KEY["enabled"], FIELDS_BY_KEY["access"])
-    inputs = {field.input for field in fields} | {"temperature", "top_p", "max_tokens"}
-    assert [one for one in sorted(inputs) if page.count(f'id="{anchor_of(one)}"') != 1] == []
+    found = [Finding(code="", field=field.key, sentence="") for field in fields]
+    inputs = ("temperature", "top_p", "max_tokens")
+    found += [Finding(code="", field="parameters", sentence="", at=at) for at in inputs]
+    assert [one.anchor for one in found if page.count(f'id="{one.anchor}"') != 1] == []
 
 
 def test_the_page_of_a_copilot_shows_its_checklist_in_a_fold(builder: Client) -> None:
@@ -60,7 +62,7 @@ def test_the_page_of_a_copilot_shows_its_checklist_in_a_fold(builder: Client) ->
     found = response.context["checklist"]
     assert (len(found.errors), len(found.warnings)) == (1, 1)
     assert "data-checklist" in response.content.decode()
-    assert next(fold.is_open for fold in response.context["folds"])
+    assert next(fold["is_open"] for fold in response.context["folds"])
     clean = builder.get(url_of(make_copilot(**CLEAN))).content.decode()
     assert "data-checklist" not in clean
 

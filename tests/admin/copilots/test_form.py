@@ -322,11 +322,11 @@ def test_the_model_menu_lists_every_provider_with_its_models(
     url = reverse("admin:copilot_admin_copilot_models")
     page = builder.get(url)
     (group,) = page.context["model_groups"]
-    assert [row.id for row in group.rows] == ["gpt-4.1"]
+    assert [row.id for row in group["rows"]] == ["gpt-4.1"]
     assert "data-connect" not in page.content.decode()  # builders may not add providers
     monkeypatch.setattr(model_menu, "fetch_models", lambda one: keep_models(one.pk, ("new",)))
     fetched = builder.post(f"{url}?provider={provider.pk}")
-    assert [row.id for row in fetched.context["model_groups"][0].rows] == ["new"]
+    assert [row.id for row in fetched.context["model_groups"][0]["rows"]] == ["new"]
     assert builder.post(f"{url}?provider=0").context["model_error"]
     assert builder.put(url).status_code == 405
 

@@ -6,7 +6,7 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.copilots.archive import archive_copilots
+from copilot_admin.copilots.live_settings import archive_copilots
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.copilots.status import CopilotState
 from copilot_admin.jobs.deletion import mark_for_deletion

@@ -7,8 +7,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.admin.copilots import views
-from copilot_admin.copilots.drafts import Draft, drafts_of
-from copilot_admin.copilots.publishing import publish
+from copilot_admin.copilots.publishing import Draft, drafts_of, publish
 from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, publish_url, submit, url_of, values_in
 from tests.factories import make_copilot
