@@ -359,7 +359,7 @@ class TestPublishing:
         assert page.context["ready"]
         assert page.context["may_publish"] is False
         assert 'type="submit" class="ca-btn ca-btn--primary"' not in page.content.decode()
-        sent = {"draft": f"{draft.pk}:{page.context['drafts'][0].digest}"}
+        sent = {"draft": f"{draft.pk}:{page.context['cards'][0]['draft'].digest}"}
         assert client.post(url, sent).status_code == 403
         draft.refresh_from_db()
         assert draft.live is None
