@@ -156,7 +156,7 @@ def test_a_copilot_is_told_from_its_draft_to_the_archive(boss: Client) -> None:
     copilot = make_copilot(slug="macro", name="Macro", system_prompt="Be brief.")
     boss.get(f"{ADMIN}/copilot/publish/?id={copilot.pk}")
     page = boss.get(f"{ADMIN}/copilot/publish/?id={copilot.pk}")
-    (draft,) = page.context["drafts"]
+    draft = page.context["cards"][0]["draft"]
     seen = {"draft": f"{copilot.pk}:{draft.digest}", f"note-{copilot.pk}": "First"}
     boss.post(f"{ADMIN}/copilot/publish/?id={copilot.pk}", seen)
     action, _, before, after = told()[0]
