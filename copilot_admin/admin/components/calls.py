@@ -42,11 +42,9 @@ class ComponentFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: object) -> Iterable[tuple[str, str]]:
         return [(name, name) for name in registry().names()]
 
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[ComponentCall]
-    ) -> QuerySet[ComponentCall] | None:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         wanted = self.value()
-        return None if wanted is None else queryset.filter(component=wanted)
+        return queryset if wanted is None else queryset.filter(component=wanted)
 
 
 @admin.register(ComponentCall, site=site)
@@ -75,20 +73,8 @@ class ComponentCallAdmin(ReadOnlyAdmin[ComponentCall]):
         "Apps can call tools over HTTP, for example /v2/components/calculator."
     )
     fields = (
-        "pin",
-        "action",
-        "state",
-        "error",
-        "called",
-        "took",
-        "events",
-        "key",
-        "user",
-        "copilot",
-        "trace_id",
-        "request_id",
-        "arguments_text",
-        "usage_text",
+        *("pin", "action", "state", "error", "called", "took", "events", "key", "user"),
+        *("copilot", "trace_id", "request_id", "arguments_text", "usage_text"),
     )
     readonly_fields = fields
 

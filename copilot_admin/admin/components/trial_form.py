@@ -1,5 +1,6 @@
 """Form to try a tool: its arguments, and what the system would add."""
 
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -8,7 +9,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import Person, reachable
+from copilot_admin.admin.blocks.blocks import build_blocks
+from copilot_admin.admin.blocks.kinds import DisplayLimits
 from copilot_admin.agent.components.base import Component
+from copilot_admin.agent.components.events import ComponentEvents
 from copilot_admin.agent.components.inputs import (
     DOCUMENTS,
     MODEL,
@@ -21,12 +25,24 @@ from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.documents.registry import data_types
 from copilot_admin.agent.providers.registry import make_provider
+from copilot_admin.agent.server_tools import result_text, title_of
 from copilot_admin.component_calls.files import read_upload
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.errors import ConfigurationError, RunError
+from copilot_admin.errors import (
+    BadArguments,
+    ComponentError,
+    ConfigurationError,
+    ManifestMismatch,
+    RunError,
+)
 from copilot_admin.import_export.reading import describe_json_error
-from copilot_admin.models import Copilot
-from protocol.json import JsonObject, MalformedJson, loads
+from copilot_admin.models import Copilot, Run
+from copilot_admin.rendering.text import pretty_json, shortened
+from copilot_admin.transcripts.queries import RunView, make_event
+from copilot_admin.transcripts.store.recorder import Recorder
+from protocol.components import ComponentOutput
+from protocol.events import CitationCollection
+from protocol.json import JsonObject, MalformedJson, clean_text, loads
 
 MAX_CHARACTERS = 2_000_000
 MAX_BYTES = 20 * 1024 * 1024
@@ -75,9 +91,8 @@ class TrialForm(forms.Form):
         try:
             value = loads(self.cleaned_data["arguments"].encode())
         except (MalformedJson, UnicodeEncodeError) as error:
-            raise forms.ValidationError(
-                _("Not valid JSON. %(fault)s"), "json", {"fault": describe_json_error(error)}
-            ) from error
+            text = _("Not valid JSON. %(fault)s") % {"fault": describe_json_error(error)}
+            raise forms.ValidationError(text, code="json") from error
         if not isinstance(value, dict):
             raise forms.ValidationError(_("Enter a JSON object in braces."), code="object")
         return value
@@ -123,3 +138,61 @@ class TrialForm(forms.Form):
             system[DOCUMENTS] = tuple(one for one in found if one is not None)
             system["_sys_file_names"] = [one.name for one in system[DOCUMENTS]]
         return ComponentRun(self.component, values["arguments"], system=system)
+
+
+LIMITS = DisplayLimits(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
+MAX_OUTPUT_CHARACTERS = 4_000  # of one output
+MAX_OUTPUTS = 200
+FOR_DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
+
+
+async def try_component(run: ComponentRun) -> dict[str, Any]:
+    """Run a tool to its end; an error becomes part of the result."""
+    error: ComponentError | None = None
+    try:
+        async with aclosing(run.stream()) as outputs:
+            async for _ in outputs:
+                pass
+    except ComponentError as raised:
+        error = raised
+    text = error.public if error else ""
+    is_refused = isinstance(error, BadArguments)
+    for_model = text if isinstance(error, ManifestMismatch) else result_text(run)
+    return {
+        "listed": [_format(one, MAX_OUTPUT_CHARACTERS) for one in run.outputs[:MAX_OUTPUTS]],
+        "outputs": len(run.outputs),
+        "blocks": tuple(build_blocks(_record_answer(run), limits=LIMITS)),
+        "for_model": shortened(clean_text(for_model), most=LIMITS.text),
+        "merged": _format(run.merged, LIMITS.text),
+        "refusal": text if is_refused else "",
+        "problem": "" if is_refused else text,
+        "usage": tuple(map(dict, run.usage)),
+        "ms": round(run.seconds * 1000),
+    }
+
+
+def _format(output: ComponentOutput, max_length: int) -> str:
+    text = pretty_json(output.model_dump(mode="json", exclude=FOR_DEVELOPERS))
+    return shortened(clean_text(text), most=max_length)
+
+
+def _record_answer(run: ComponentRun) -> RunView:
+    """Return an answer with only this call, as a transcript would store it."""
+    recorder, id = Recorder(), uuid4()
+    events = ComponentEvents(
+        title=title_of(run.component.name),
+        description=run.component.summary(),
+        id=id,
+        stream_all_text=True,
+        show_steps=True,
+    )
+    for output in run.outputs:
+        for event in events.take(output):
+            recorder.add(event, at_ms=0)
+    for event in events.end():
+        recorder.add(event, at_ms=0)
+    if events.citations:
+        recorder.add(CitationCollection(tuple(events.citations.values())), at_ms=0)
+    recording = recorder.recording()
+    made = tuple(make_event(one, order) for order, one in enumerate(recording.events))
+    return RunView(row=Run(id=id), answer=recording.text, events=made)

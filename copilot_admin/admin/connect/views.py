@@ -2,9 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -15,9 +13,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.accounts.members import reachable
@@ -46,24 +42,20 @@ MAKE_KEY = "copilot_admin.add_endpointkey"
 FOLDER = "admin/copilot_admin/connect"
 EXAMPLE_ORIGIN = "https://workspace.example.com"
 MAX_KEY_NAME_LENGTH = 100
-LABELS: Mapping[StepVerdict, str | Promise] = {
-    StepVerdict.GOOD: gettext_lazy("Passed"),
-    StepVerdict.WARN: gettext_lazy("Warning"),
-    StepVerdict.BAD: gettext_lazy("Failed"),
-}
 
 
-@dataclass(frozen=True, slots=True)
-class TypedOrigin:
+class TypedOrigin(NamedTuple):
     """An origin that a user typed, and its error."""
 
     text: str = ""
     fault: str = ""
 
 
+NO_ORIGIN = TypedOrigin()
+
+
 @require_safe
 def show_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show URL, key, allowed origins and the test."""
     return _render(request, _load_copilot(request, pk, permission=VIEW))
 
 
@@ -84,17 +76,10 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     """Run all steps; htmx gets the results alone."""
     copilot = _load_copilot(request, pk, permission=CHANGE)
     origin = _parse_origin(request.POST.get("origin", ""))
-    setup = setup_of(
-        copilot,
-        base=get_base_url(request),
-        user_id=request.user.pk or 0,
-        extra_origin="" if origin.fault else origin.text,
-    )
-    is_own = is_own_url(
-        setup.base,
-        public_url=settings.PUBLIC_URL,
-        server_port=request.META.get("SERVER_PORT", ""),
-    )
+    extra, user_id = "" if origin.fault else origin.text, request.user.pk or 0
+    setup = setup_of(copilot, base=get_base_url(request), user_id=user_id, extra_origin=extra)
+    port = request.META.get("SERVER_PORT", "")
+    is_own = is_own_url(setup.base, public_url=settings.PUBLIC_URL, server_port=port)
     results = async_to_sync(_run_steps)(setup, is_own=is_own)
     verdicts = [result.verdict for result in results.values()]
     return _render(
@@ -129,13 +114,13 @@ def allow(request: HttpRequest, pk: int) -> HttpResponse:
         transaction.on_commit(ALLOWED_ORIGINS.refresh)
     text = _("%(origin)s was added to the allowed origins.")
     messages.success(request, text % {"origin": row.origin})
-    return _back(copilot)
+    return HttpResponseRedirect(f"{reverse('connect:page', args=[pk])}#origins-heading")
 
 
 @require_POST
 def forbid(request: HttpRequest, pk: int) -> HttpResponse:
     """Remove an allowed origin; those of the deployment stay."""
-    copilot = _load_copilot(request, pk, permission=FORBID_ORIGIN)
+    _load_copilot(request, pk, permission=FORBID_ORIGIN)
     with transaction.atomic():
         row = AllowedOrigin.objects.filter(origin=request.POST.get("origin", "")).first()
         if row is not None:
@@ -144,7 +129,7 @@ def forbid(request: HttpRequest, pk: int) -> HttpResponse:
             text = _("%(origin)s was removed from the allowed origins.")
             messages.success(request, text % {"origin": row.origin})
         transaction.on_commit(ALLOWED_ORIGINS.refresh)
-    return _back(copilot)
+    return HttpResponseRedirect(f"{reverse('connect:page', args=[pk])}#origins-heading")
 
 
 def _load_copilot(request: HttpRequest, pk: int, *, permission: str) -> Copilot:
@@ -171,19 +156,17 @@ def _parse_origin(text: str) -> TypedOrigin:
 
 
 def _check_new(wanted: TypedOrigin) -> TypedOrigin:
-    if wanted.fault:
-        return wanted
-    refuse = partial(TypedOrigin, wanted.text)
+    fault = wanted.fault
     if not wanted.text:
-        return refuse(_("Enter an origin."))
-    if ALLOWED_ORIGINS.is_pinned:
-        return refuse(_("All origins are set by CORS_ORIGINS in the environment of this server."))
-    if wanted.text in ALLOWED_ORIGINS.given:
-        return refuse(_("This origin is already allowed."))
-    if AllowedOrigin.objects.count() >= MAX_ORIGINS:
+        fault = _("Enter an origin.")
+    elif ALLOWED_ORIGINS.is_pinned:
+        fault = _("All origins are set by CORS_ORIGINS in the environment of this server.")
+    elif wanted.text in ALLOWED_ORIGINS.given:
+        fault = _("This origin is already allowed.")
+    elif AllowedOrigin.objects.count() >= MAX_ORIGINS:
         text = _("At most %(count)d origins can be added. Remove one first.")
-        return refuse(text % {"count": MAX_ORIGINS})
-    return wanted
+        fault = text % {"count": MAX_ORIGINS}
+    return wanted._replace(fault=fault)
 
 
 def _render(
@@ -192,8 +175,8 @@ def _render(
     *,
     part: str = "page",
     status: int = 200,
-    origin: TypedOrigin = TypedOrigin(),
-    wanted: TypedOrigin = TypedOrigin(),
+    origin: TypedOrigin = NO_ORIGIN,
+    wanted: TypedOrigin = NO_ORIGIN,
     results: Mapping[StepName, StepResult] | None = None,
     **more: Any,
 ) -> HttpResponse:
@@ -218,7 +201,9 @@ def _render(
         "wanted": wanted,
         "cors_line": _build_cors_line(wanted if wanted.text else origin),
         "origin": origin,
-        "rows": [_describe_step(name, found.get(name)) for name in StepName],
+        "rows": [
+            {"name": name, "title": TITLES[name], "result": found.get(name)} for name in StepName
+        ],
         **more,
     }
     return render(request, f"{FOLDER}/{part}.html", context, status=status)
@@ -230,19 +215,9 @@ def _build_cors_line(origin: TypedOrigin) -> str:
     return f"CORS_ORIGINS={','.join(dict.fromkeys((*ALLOWED_ORIGINS.given, wanted)))}"
 
 
-def _describe_step(name: StepName, result: StepResult | None) -> dict[str, Any]:
-    label = LABELS[result.verdict] if result else ""
-    return {"name": name, "title": TITLES[name], "result": result, "label": label}
-
-
 def _log(request: HttpRequest, row: AllowedOrigin, flag: int, action: Action) -> None:
     LogEntry.objects.log_actions(request.user.pk or 0, [row], flag)
     record(action, by=Actor.of(request), on=Subject.of(row))
-
-
-def _back(copilot: Copilot) -> HttpResponse:
-    url = reverse("connect:page", args=[copilot.pk])
-    return HttpResponseRedirect(f"{url}#origins-heading")
 
 
 app_name = "connect"

@@ -1,8 +1,8 @@
 """First-run checklist: the steps from an empty server to a copilot in Workspace."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.urls import reverse
@@ -17,26 +17,24 @@ from copilot_admin.copilots.publishing import has_changes
 from copilot_admin.models import Conversation, Copilot, HiddenNotice, Provider, Run
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.server.first_start import read_samples
-from protocol.json import object_of, text_of
+from protocol.json import object_of, objects_of, text_of
 
 NOTICE = "checklist"
 MAX_PEOPLE = 90
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """A step; an open one has a button for those who may do it."""
 
     key: str
     title: str
     detail: str
     is_done: bool
-    url: str = ""
-    button: str = ""
+    url: str
+    button: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checklist:
+class Checklist(NamedTuple):
     steps: Sequence[Step]
 
     @property
@@ -57,13 +55,16 @@ def build_checklist(user: User) -> Checklist | None:
     own = reachable(user).filter(is_demo=False).exclude(slug__in=_sample_slugs())
     copilots = list(own.select_related("live").order_by("-live_id", "pk")[:10])
     newest = copilots[0] if copilots else None
-    steps = (
-        _connect_model(user),
-        _create(newest),
-        _try(newest, copilots),
-        _publish(newest),
-        _connect_workspace(newest),
+    create = Step(
+        "create",
+        _("Create a copilot"),
+        newest.name if newest else _("From a template or from scratch"),
+        newest is not None,
+        reverse("admin:copilot_admin_copilot_templates"),
+        _("Choose a template"),
     )
+    rest = (_try(newest, copilots), _publish(newest), _connect_workspace(newest))
+    steps = (_connect_model(user), create, *rest)
     return None if all(step.is_done for step in steps) else Checklist(steps)
 
 
@@ -73,9 +74,8 @@ def hide_checklist(user_id: int) -> None:
 
 @cache
 def _sample_slugs() -> frozenset[str]:
-    rows = object_of(read_samples()).get("copilots")
-    found = rows if isinstance(rows, list) else []
-    return frozenset(text_of(object_of(row).get("slug")) for row in found)
+    rows = objects_of(object_of(read_samples()).get("copilots"))
+    return frozenset(text_of(row.get("slug")) for row in rows)
 
 
 def _connect_model(user: User) -> Step:
@@ -86,25 +86,9 @@ def _connect_model(user: User) -> Step:
         number = len(provider.model_ids)
         models = ngettext("%(n)d model", "%(n)d models", number) % {"n": number}
         detail = f"{provider.name}, {models}" if number else provider.name
-    return Step(
-        key="model",
-        title=_("Connect a model"),
-        detail=detail,
-        is_done=provider is not None,
-        url=reverse("admin:copilot_admin_provider_connect") if may_connect else "",
-        button=_("Connect a model"),
-    )
-
-
-def _create(copilot: Copilot | None) -> Step:
-    return Step(
-        key="create",
-        title=_("Create a copilot"),
-        detail=copilot.name if copilot else _("From a template or from scratch"),
-        is_done=copilot is not None,
-        url=reverse("admin:copilot_admin_copilot_templates"),
-        button=_("Choose a template"),
-    )
+    title, is_done = _("Connect a model"), provider is not None
+    url = reverse("admin:copilot_admin_provider_connect") if may_connect else ""
+    return Step("model", title, detail, is_done, url, title)
 
 
 def _try(copilot: Copilot | None, copilots: Sequence[Copilot]) -> Step:
@@ -112,14 +96,10 @@ def _try(copilot: Copilot | None, copilots: Sequence[Copilot]) -> Step:
     callers = [f"{PLAYGROUND}{pk}" for pk in people]
     runs = Run.objects.filter(principal__in=callers, copilot__in=copilots)
     is_done = runs.exclude(principal="anonymous").exists()  # the condition of the index
-    return Step(
-        key="try",
-        title=_("Try it"),
-        detail=_("Questions were answered") if is_done else _("Ask a question next to the form"),
-        is_done=is_done,
-        url=reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]) if copilot else "",
-        button=_("Open %(name)s") % {"name": copilot.name} if copilot else "",
-    )
+    detail = _("Questions were answered") if is_done else _("Ask a question next to the form")
+    url = reverse("admin:copilot_admin_copilot_change", args=[copilot.pk]) if copilot else ""
+    button = _("Open %(name)s") % {"name": copilot.name} if copilot else ""
+    return Step("try", _("Try it"), detail, is_done, url, button)
 
 
 def _publish(copilot: Copilot | None) -> Step:
@@ -127,25 +107,14 @@ def _publish(copilot: Copilot | None) -> Step:
     detail = _("Make it available to users")
     if copilot and is_live:
         detail = _("Changes are waiting") if has_changes(copilot) else copilot.name
-    publish = reverse("admin:copilot_admin_copilot_publish")
-    return Step(
-        key="publish",
-        title=_("Publish it"),
-        detail=detail,
-        is_done=is_live,
-        url=f"{publish}?id={copilot.pk}" if copilot else "",
-        button=_("Publish"),
-    )
+    url = reverse("admin:copilot_admin_copilot_publish")
+    url = f"{url}?id={copilot.pk}" if copilot else ""
+    return Step("publish", _("Publish it"), detail, is_live, url, _("Publish"))
 
 
 def _connect_workspace(copilot: Copilot | None) -> Step:
     calls = Conversation.objects.of_callers().exclude(copilot__is_demo=True)
     is_done = calls.order_by("-last_at", "-id").exists()
-    return Step(
-        key="workspace",
-        title=_("Connect Workspace"),
-        detail=_("Questions arrive") if is_done else _("About 2 minutes"),
-        is_done=is_done,
-        url=reverse("connect:page", args=[copilot.pk]) if copilot and copilot.live else "",
-        button=_("Show me how"),
-    )
+    detail = _("Questions arrive") if is_done else _("About 2 minutes")
+    url = reverse("connect:page", args=[copilot.pk]) if copilot and copilot.live else ""
+    return Step("workspace", _("Connect Workspace"), detail, is_done, url, _("Show me how"))

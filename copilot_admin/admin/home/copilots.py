@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Sum
@@ -40,8 +41,7 @@ class Week:
         return SATISFACTION.aggregate(Counts({name: self.sum(name) for name in ("up", "down")}))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopilotCard:
+class CopilotCard(NamedTuple):
     copilot: Copilot
     status: CopilotStatus
     week: Week
@@ -59,19 +59,12 @@ class CopilotCard:
         return SATISFACTION.is_bad(self.week.satisfaction)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copilots:
-    """All copilots in use that a user may see.
+class Copilots(NamedTuple):
+    """All copilots in use that a user may see."""
 
-    Attributes:
-        cards: Of the most important ones.
-        statuses: Each copilot with its status.
-        weeks: Use of those that were asked.
-    """
-
-    cards: Sequence[CopilotCard]
+    cards: Sequence[CopilotCard]  # of the most important ones
     statuses: Sequence[tuple[Copilot, CopilotStatus]]
-    weeks: Mapping[int, Week]
+    weeks: Mapping[int, Week]  # of those that were asked
 
     def in_state(self, state: CopilotState) -> list[tuple[Copilot, CopilotStatus]]:
         return [row for row in self.statuses if row[1].state is state]
@@ -83,13 +76,10 @@ def load_copilots(user: User) -> Copilots:
     statuses = [(copilot, status_of(copilot)) for copilot in rows]
     weeks = load_weeks()
     ranked = sorted(statuses, key=lambda row: _rank(row[0], row[1], weeks.get(row[0].pk)))
-    shown = ranked[:MAX_CARDS]
-    highest = max(
-        (int(day["questions"]) for row in shown for day in weeks.get(row[0].pk, Week()).days),
-        default=0,
-    )
-    cards = [_build_card(*row, weeks.get(row[0].pk, Week()), highest) for row in shown]
-    return Copilots(cards=cards, statuses=statuses, weeks=weeks)
+    shown = [(*row, weeks.get(row[0].pk, Week())) for row in ranked[:MAX_CARDS]]
+    highest = max((int(day["questions"]) for *_, week in shown for day in week.days), default=0)
+    cards = [_build_card(*row, highest) for row in shown]
+    return Copilots(cards, statuses, weeks)
 
 
 def _rank(copilot: Copilot, status: CopilotStatus, week: Week | None) -> tuple[bool, int, float]:
@@ -102,14 +92,8 @@ def _rank(copilot: Copilot, status: CopilotStatus, week: Week | None) -> tuple[b
 def _build_card(copilot: Copilot, status: CopilotStatus, week: Week, highest: int) -> CopilotCard:
     color = f"ca-s{copilot.pk % N_COLORS + 1}"
     days = [int(day["questions"]) for day in week.days]
-    return CopilotCard(
-        copilot=copilot,
-        status=status,
-        week=week,
-        image=image_url(copilot),
-        color=color,
-        spark=spark_bars(days, "ca-s1" if any(days) else "ca-s6", highest=highest),
-    )
+    spark = spark_bars(days, "ca-s1" if any(days) else "ca-s6", highest=highest)
+    return CopilotCard(copilot, status, week, image_url(copilot), color, spark)
 
 
 def load_weeks() -> dict[int, Week]:

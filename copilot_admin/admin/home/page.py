@@ -28,6 +28,8 @@ def build_home(request: HttpRequest) -> dict[str, Any]:
     may_read = user.has_perm("copilot_admin.view_conversation")
     sees_copilots = user.has_perm("copilot_admin.view_copilot")
     copilots = load_copilots(user) if sees_copilots else None
+    period = read_period({"days": str(DAYS)}, at=timezone.now())
+    recent = Conversation.objects.of_callers().select_related("copilot", "user")
     return {
         "checklist": build_checklist(user),
         "sees_copilots": sees_copilots,
@@ -35,8 +37,8 @@ def build_home(request: HttpRequest) -> dict[str, Any]:
         "may_read": may_read,
         "copilots": copilots,
         "tasks": find_tasks(user, copilots),
-        "report": _load_week() if may_read else None,
-        "recent": _load_recent() if may_read else (),
+        "report": Report(AnalyticsScope(period=period, traffic=Scope())) if may_read else None,
+        "recent": recent.order_by("-last_at", "-id")[:MAX_CONVERSATIONS] if may_read else (),
         **describe_demo_data(user),
     }
 
@@ -46,13 +48,3 @@ def hide(request: HttpRequest) -> HttpResponse:
     if request.user.pk:
         hide_checklist(request.user.pk)
     return HttpResponse() if "HX-Request" in request.headers else redirect("admin:index")
-
-
-def _load_week() -> Report:
-    period = read_period({"days": str(DAYS)}, at=timezone.now())
-    return Report(AnalyticsScope(period=period, traffic=Scope()))
-
-
-def _load_recent() -> list[Conversation]:
-    rows = Conversation.objects.of_callers().select_related("copilot", "user")
-    return list(rows.order_by("-last_at", "-id")[:MAX_CONVERSATIONS])

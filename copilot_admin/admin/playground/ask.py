@@ -3,26 +3,22 @@
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import asdict
 from functools import partial
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AbstractUser
-from django.http import HttpRequest
+from django.contrib.auth.models import AbstractBaseUser, AbstractUser, AnonymousUser, User
+from django.db import transaction
+from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import is_reachable
-from copilot_admin.admin.playground.targets import (
-    CHANGE,
-    ORIGIN,
-    QUERY,
-    build_target,
-    read_file,
-    read_id,
-)
+from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage
+from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.errors import (
     Forbidden,
     MalformedBody,
@@ -31,10 +27,16 @@ from copilot_admin.errors import (
     Unauthorized,
     UnusableRequest,
 )
-from copilot_admin.evaluation.targets import CallObserver, make_caller
+from copilot_admin.evaluation.targets import (
+    CallObserver,
+    make_caller,
+    prepare_draft,
+    prepare_version,
+)
 from copilot_admin.http.errors import build_error_response
 from copilot_admin.http.streams import EventStreamResponse
 from copilot_admin.ids import new_ids
+from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.tasks import CancelReason
@@ -48,7 +50,6 @@ MODEL_CALL_EVENT = "playgroundModelCall"
 
 @require_POST
 async def ask(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Ask the draft as the form has it, or a version, and stream the answer."""
     calls: deque[ModelCall] = deque()
     try:
         user = await _load_builder(request)
@@ -111,29 +112,113 @@ async def _add_model_calls(
 
 
 def _encode_call(call: ModelCall) -> bytes:
-    return encode(
-        MODEL_CALL_EVENT,
-        {
-            "model": call.model,
-            "messages": [_message_json(message) for message in call.messages],
-            "tools": [
-                {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-                for tool in call.tools
-            ],
-            "parameters": dict(call.parameters),
-        },
-    )
+    payload: JsonObject = {
+        "model": call.model,
+        "messages": [_message_json(message) for message in call.messages],
+        "tools": [asdict(tool) for tool in call.tools],
+        "parameters": dict(call.parameters),
+    }
+    return encode(MODEL_CALL_EVENT, payload)
 
 
 def _message_json(message: ModelMessage) -> JsonObject:
-    calls = [
-        {"id": call.id, "name": call.name, "arguments": call.arguments}
-        for call in message.tool_calls
-    ]
-    return {
-        "role": message.role.value,
-        "text": message.text,
-        **({"tool_call_id": message.tool_call_id} if message.tool_call_id else {}),
-        **({"tool_calls": calls} if calls else {}),
-        **({"images": [image.name for image in message.images]} if message.images else {}),
+    more: JsonObject = {
+        "tool_call_id": message.tool_call_id,
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            for call in message.tool_calls
+        ],
+        "images": [image.name for image in message.images],
     }
+    shown = {name: value for name, value in more.items() if value}
+    return {"role": message.role.value, "text": message.text, **shown}
+
+
+CHANGE = "copilot_admin.change_copilot"
+
+# Fields of a question that don't belong to the form of the copilot.
+QUERY = "playground"  # the body that Workspace would send
+VERSION = "playground-version"  # its number, or LIVE; absent: the draft answers
+PROVIDER = "playground-provider"  # id of the one that answers instead of the draft's own
+MODEL = "playground-model"
+LIVE = "live"
+ORIGIN = "playground-origin"  # id of the conversation whose question is asked again
+OWN_FIELDS = (QUERY, VERSION, PROVIDER, MODEL, ORIGIN)
+UNNAMED_FORM_FIELDS = ("seen", "upload")  # other editors and a picture don't change an answer
+
+
+def may_build(user: User | AnonymousUser) -> bool:
+    """Return whether a user may use the playground; its URLs aren't behind the admin site."""
+    return user.is_active and user.is_staff and user.has_perm(CHANGE)
+
+
+def read_file(request: HttpRequest, name: str) -> bytes:
+    """Return JSON that a script sends next to a form: as a file, which no form field limits."""
+    file = request.FILES.get(name)
+    return request.POST.get(name, "").encode() if file is None else bytes(file.read())
+
+
+def read_id(sent: QueryDict, name: str) -> int | None:
+    """Return a field as an id, or None if it isn't one."""
+    value = sent.get(name, "")
+    return int(value) if value.isascii() and value.isdecimal() and len(value) < 16 else None
+
+
+def build_target(pk: int, sent: QueryDict, *, observe: CallObserver) -> LiveCopilot:
+    """Prepare the target that a form describes; reads the database, and saves nothing.
+
+    `observe` is called with each request to the model.
+    """
+    copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
+    if copilot is None:
+        raise NotFound(_("This copilot was deleted."))
+    if wanted := sent.get(VERSION, ""):
+        return prepare_version(_load_version(copilot, wanted), observe=observe)
+    form_data = sent.copy()
+    for name in (*OWN_FIELDS, *UNNAMED_FORM_FIELDS):
+        form_data.pop(name, None)
+    has_own_model = bool(sent.get(PROVIDER) or sent.get(MODEL))
+    if has_own_model:  # also a draft whose provider was deleted can be tried with another
+        provider = Provider.objects.filter(pk=read_id(sent, PROVIDER) or 0).first()
+        if provider is None:
+            raise NotFound(_("This provider was deleted. Choose another."))
+        form_data["provider"], form_data["model"] = str(provider.pk), _read_model(sent)
+    draft = _read_draft(copilot, form_data)
+    return prepare_draft(draft, observe=observe, is_model_fixed=has_own_model)
+
+
+def _load_version(copilot: Copilot, wanted: str) -> CopilotVersion:
+    versions = copilot.versions.select_related("provider", "copilot")
+    if wanted == LIVE:
+        found = versions.filter(pk=copilot.live_id or 0).first()
+        error = _("No version is live. Choose the draft or a version.")
+    else:
+        number = int(wanted[:9]) if wanted.isdecimal() else 0
+        found = versions.filter(number=number).first()
+        text = _("Version %(number)s does not exist. Choose another version.")
+        error = text % {"number": wanted[:20]}
+    if found is None:
+        raise NotFound(error)
+    return found
+
+
+def _read_draft(copilot: Copilot, form_data: QueryDict) -> Copilot:
+    with transaction.atomic():  # the form locks the row while it looks for other editors
+        form = CopilotForm(form_data, instance=copilot)
+        if not form.is_valid():
+            errors = " ".join(
+                " ".join(
+                    [f"{form.fields[name].label}:" if name in form.fields else "", *map(str, found)]
+                )
+                for name, found in form.errors.items()
+            )
+            raise UnusableRequest(_("Fix the errors in the form first. %s") % errors)
+        return form.save(commit=False)
+
+
+def _read_model(sent: QueryDict) -> str:
+    model = sent.get(MODEL, "").strip()
+    max_length: int = Copilot._meta.get_field("model").max_length or 0
+    if not model or len(model) > max_length:
+        raise UnusableRequest(_("Enter a model ID."))
+    return model

@@ -1,6 +1,5 @@
 """Views and URLs of the playground: draw, rate and save an answer, list targets."""
 
-from datetime import datetime
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -17,8 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from copilot_admin.admin.blocks.blocks import build_blocks
 from copilot_admin.admin.blocks.kinds import FULL_LIMITS, ArtifactBlock
 from copilot_admin.admin.common.copilot_access import require_copilot_access
-from copilot_admin.admin.playground.ask import ask
-from copilot_admin.admin.playground.targets import ORIGIN, may_build, read_file, read_id
+from copilot_admin.admin.playground.ask import ORIGIN, ask, may_build, read_file, read_id
 from copilot_admin.admin.transcripts.conversation_page import (
     AnswerPart,
     build_parts,
@@ -76,6 +74,10 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     if not parts or not parts[0].answers:
         raise Http404
     answer = parts[0].answers[-1]
+    began = answer.runs[0].run.row.started_at  # an older thumb rated another answer
+    given = Feedback.objects.filter(
+        turn=turn, source=FeedbackSource.END_USER, created_at__gte=began
+    )
     chat = urlencode({"chat": conversation.trace_id})
     context = {
         "copilot": conversation.copilot,
@@ -84,7 +86,7 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
         "answer": answer,
         "totals": _sum_up(answer),
         "turn": turn,
-        "rating": _load_rating(turn, since=answer.runs[0].run.row.started_at),
+        "rating": given.values_list("value", flat=True).first(),
         "html_frames": f"{reverse('playground:html', args=[pk])}?{chat}",
         "may_read": request.user.has_perm("copilot_admin.view_conversation"),
     }
@@ -113,14 +115,6 @@ def _sum_up(answer: AnswerPart) -> SimpleNamespace:
     )
 
 
-def _load_rating(turn: int | None, *, since: datetime) -> int | None:
-    """Return the thumb of the answer that began then, 1 or -1; an older one rated another."""
-    given = Feedback.objects.filter(
-        turn=turn, source=FeedbackSource.END_USER, created_at__gte=since
-    )
-    return given.values_list("value", flat=True).first()
-
-
 @require_POST
 def rate_answer(request: HttpRequest, pk: int) -> HttpResponse:
     """Store thumbs up or down for an answer in one of the user's own chats."""
@@ -140,9 +134,8 @@ def rate_answer(request: HttpRequest, pk: int) -> HttpResponse:
 def save_test(request: HttpRequest, pk: int) -> JsonResponse:
     """Save a question with its test data; answers with a message and a link, or an error."""
     if not may_build(request.user):
-        return JsonResponse(
-            {"detail": _("You do not have permission to change copilots.")}, status=403
-        )
+        text = _("You do not have permission to change copilots.")
+        return JsonResponse({"detail": text}, status=403)
     copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
     if copilot is None:
         return JsonResponse({"detail": _("This copilot was deleted.")}, status=404)

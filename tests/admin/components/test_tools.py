@@ -181,7 +181,7 @@ class TestTrying:
         response = run(builder, "shows/v2", {"word": word})
         result = response.context["result"]
         assert list(response.context["form"].errors) == field
-        assert (result.problem, result.for_model) == (problem, for_model)
+        assert (result["problem"], result["for_model"]) == (problem, for_model)
         assert "<i>" not in response.content.decode()
 
     @pytest.mark.parametrize(("typed", "code"), [("{", "json"), ("[]", "object"), ("", "required")])
@@ -191,10 +191,10 @@ class TestTrying:
         assert [one.code for one in form.errors.as_data()["arguments"]] == [code]
 
     def test_a_tool_uses_the_model_of_a_copilot(self, builder: Client):
-        assert run(builder, "asks/v1").context["result"].problem
+        assert run(builder, "asks/v1").context["result"]["problem"]
         copilot = make_copilot(name="Desk")
         assert builder.get(f"{TOOLS}asks/v1/").context["form"]["copilot"].value() == copilot.pk
-        assert run(builder, "asks/v1", copilot=copilot.pk).context["result"].for_model
+        assert run(builder, "asks/v1", copilot=copilot.pk).context["result"]["for_model"]
         for changes in ({"kind": "telepathy"}, {"api_key_env": "SECRET_KEY"}):
             kind = {"kind": "openai_compatible", **changes}
             broken = make_copilot(provider=make_provider(**kind))
@@ -223,4 +223,4 @@ class TestTrying:
         if found is None:
             assert list(context["form"].errors) == ["file"]
         else:
-            assert context["result"].for_model == found
+            assert context["result"]["for_model"] == found
