@@ -51,11 +51,7 @@ def mark_for_deletion(copilot_ids: Collection[int]) -> None:
     now = timezone.now()
     deletable = [pk for pk in copilot_ids if not holds_on_copilot(pk)]
     Copilot.objects.filter(pk__in=deletable, deletion_requested_at=None).update(
-        enabled=False,
-        archived_at=None,
-        live=None,
-        deletion_requested_at=now,
-        deletion_moved_at=now,
+        enabled=False, archived_at=None, live=None, deletion_requested_at=now, deletion_moved_at=now
     )
 
 

@@ -145,10 +145,7 @@ def run_on_writer(job: Callable[[], T]) -> T:
 
 
 def run_batches(
-    run_batch: Callable[[], T],
-    is_last: Callable[[T], bool],
-    *,
-    max_seconds: float | None = None,
+    run_batch: Callable[[], T], is_last: Callable[[T], bool], *, max_seconds: float | None = None
 ) -> T | None:
     """Run batches until the last one or until the time is up, with a pause as long as each took.
 

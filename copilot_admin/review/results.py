@@ -51,9 +51,7 @@ class QueueResult:
 def summarize_queue(queue: ReviewQueue) -> QueueResult:
     done = queue.assignments.exclude(done_at=None)
     verdicts = Verdict.objects.filter(
-        turn=None,
-        conversation__in=done.values("conversation"),
-        author__in=done.values("reviewer"),
+        turn=None, conversation__in=done.values("conversation"), author__in=done.values("reviewer")
     )
     ratings = Counter(verdicts.values_list("rating", flat=True))
     marks = Mark.objects.filter(verdict__in=verdicts, criterion__kind=CriterionKind.LABEL)

@@ -51,8 +51,7 @@ def save_end_user(user: AskingUser, *, at: datetime) -> int:
     known = EndUser.objects.filter(identifier=user.id).values("pk", "last_at", *facts).first()
     if known is None:
         new, _ = EndUser.objects.get_or_create(
-            identifier=user.id,
-            defaults={**facts, "first_at": at, "last_at": hour},
+            identifier=user.id, defaults={**facts, "first_at": at, "last_at": hour}
         )
         return new.pk
     # Facts that this request lacks are known from earlier ones: no column is cleared.

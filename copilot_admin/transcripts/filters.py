@@ -254,10 +254,7 @@ FILTERS: dict[str, Filter] = {
         label=_("Selected"), find=conditions.match_ids, choices=list, hint=_("Numbers")
     ),
     "playground": SelectFilter(
-        {
-            "with": (_("Include"), Q()),
-            "only": (_("Only"), Q(principal__startswith=PLAYGROUND)),
-        },
+        {"with": (_("Include"), Q()), "only": (_("Only"), Q(principal__startswith=PLAYGROUND))},
         label=_("Playground"),
     ),
 }

@@ -188,10 +188,7 @@ def _insert_messages(conversation_id: int, match: Match, request: PreparedMessag
 
 
 def _open_turn(
-    conversation_id: int,
-    path: Sequence[Node],
-    new: Sequence[Node],
-    request: PreparedMessages,
+    conversation_id: int, path: Sequence[Node], new: Sequence[Node], request: PreparedMessages
 ) -> tuple[int, bool]:
     question_id = next((message.pk for message in path if is_question(message)), None)
     if question_id is None:

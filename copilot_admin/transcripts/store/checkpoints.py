@@ -117,11 +117,7 @@ def _interrupt(run: Run) -> bool:
     except ConfigurationError as error:
         logger.warning("run %s ends without its text: %s", run.pk, error.public)
     end = finalize(
-        join_pieces(pieces),
-        ending,
-        run_id=run.pk,
-        at=run.heartbeat_at,
-        rules=rules_of(run.copilot),
+        join_pieces(pieces), ending, run_id=run.pk, at=run.heartbeat_at, rules=rules_of(run.copilot)
     )
     return finish(end) is not None
 
