@@ -13,8 +13,7 @@ from django.db.models.signals import post_delete, post_save
 from django.http import HttpRequest
 
 from copilot_admin.accounts.sessions import end_sessions, get_sso_source
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.config.encryption import SecretLocation
 from copilot_admin.config.sso import SecondFactorRule
 from copilot_admin.models import Action, RoleSecurity

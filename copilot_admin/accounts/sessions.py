@@ -14,8 +14,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from copilot_admin.audit.changes import snapshot
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.config.sso import SsoSettings
 from copilot_admin.models import Action
 

@@ -13,11 +13,12 @@ import json
 import re
 from typing import Any
 
+from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import BinaryField, FileField, ForeignKey, Model
 from django.utils.functional import Promise
 
-from copilot_admin.audit.parties import name_of
 from copilot_admin.config.logs import without_secrets
+from copilot_admin.models.audit import MAX_NAME_LENGTH
 from protocol.json import Json
 from protocol.redaction import is_secret_name, redact_text
 
@@ -27,6 +28,15 @@ MAX_NAME_CHARACTERS = 100  # longer keys are data, not names
 _ABSENT = object()
 # Names of encrypted or derived secrets, in addition to those that `protocol.redaction` knows.
 _ENCRYPTED_NAME = re.compile(r"(?:.*_)?(?:cipher|digest|hash|salt|session_key|session_data)")
+
+# Their names quote conversations, which are erased on request; the trail can't be.
+MODELS_WITHOUT_NAME = (
+    *("componentcall", "conversation", "evaluationrun", "run", "testcase", "transcriptexport"),
+    *("turn", "turnnote", "verdict"),
+)
+_CONTROL_CHARACTERS = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 Snapshot = Mapping[str, object]
 
@@ -107,6 +117,19 @@ def _field_value(row: Model, column: Any) -> object:
     if isinstance(column, ForeignKey):
         return None if stored is None else _describe(getattr(row, column.name))
     return (stored.name or "") if isinstance(column, FileField) else stored
+
+
+def name_of(row: Model) -> str:
+    """Return the display name of a row, as far as the trail may keep it."""
+    if row._meta.model_name in MODELS_WITHOUT_NAME:
+        return ""
+    name = row.get_username() if isinstance(row, AbstractBaseUser) else str(row)
+    return sanitize_line(name, MAX_NAME_LENGTH)
+
+
+def sanitize_line(text: str, max_length: int) -> str:
+    """Return the start of a text as one line; control and direction characters become spaces."""
+    return _CONTROL_CHARACTERS.sub(" ", text[:max_length])
 
 
 def _describe(row: Model) -> str:

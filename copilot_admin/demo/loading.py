@@ -13,8 +13,7 @@ from django_tasks import task
 from copilot_admin.agent.providers.demo_answers import LABEL, DemoAnswer, find_demo_answer
 from copilot_admin.agent.tools.artifacts import ChartType, chart_params
 from copilot_admin.agent.values.model_call import Finish, Usage
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.demo.conversations import (
     FAILURES,

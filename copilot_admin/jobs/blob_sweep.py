@@ -19,7 +19,7 @@ from copilot_admin.copilots.images import stored_image
 from copilot_admin.jobs.tasks import is_queued, run_batches, run_on_writer
 from copilot_admin.models import Blob, Copilot, CopilotVersion, Event, Node, Run
 from copilot_admin.storage.sql import delete_rows
-from copilot_admin.transcripts.matching.message_store import FIELDS
+from copilot_admin.transcripts.matching.messages import FIELDS
 
 BATCH_BLOBS = 500  # in the order of their hashes
 IMAGE_FOLDERS = ("copilots", "copilots/remote")

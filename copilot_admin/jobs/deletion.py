@@ -13,8 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django_tasks import task
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.jobs.blob_sweep import sweep_blobs, sweep_images
 from copilot_admin.jobs.tasks import BatchResult, enqueue_stalled, run_batches, run_on_writer
 from copilot_admin.models import (

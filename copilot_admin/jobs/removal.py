@@ -35,9 +35,9 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy import counting, erased_data, rows
+from copilot_admin.privacy.erased_data import merge_search_index, truncate_wal, vacuum
 from copilot_admin.privacy.holds import try_lock_holds
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
-from copilot_admin.privacy.vacuum import merge_search_index, truncate_wal, vacuum
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
 BATCH_TEST_CASES = 20

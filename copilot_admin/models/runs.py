@@ -117,7 +117,7 @@ class Run(Record):
     finish_reason = models.CharField(max_length=50, blank=True)
     notes = models.JSONField(default=list)  # sentences: what was dropped or mended on reading
     # The request beside its messages; its large fields have columns of their own, so that each is
-    # stored once however much the rest of a request changes (`transcripts.matching.message_store`).
+    # stored once however much the rest of a request changes (`transcripts.matching.messages`).
     env = _blob_key()
     widgets = _blob_key()
     context = _blob_key()

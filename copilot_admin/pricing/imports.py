@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, ModelPrice, Provider
 from copilot_admin.models.pricing import MAX_PRICE, PRICED_TOKENS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.providers.clouds import AzureOpenAI, Bedrock, Vertex
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.models import Provider
 from copilot_admin.pricing.imports import apply_plan, build_plan
 from copilot_admin.pricing.prices import PRICE_STEP, Price

@@ -9,11 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.models import Cause, Copilot, Removal
-from copilot_admin.privacy.audit import record_removal
 from copilot_admin.privacy.counting import count_conversations
-from copilot_admin.privacy.scopes import PrivacyScope
+from copilot_admin.privacy.scopes import PrivacyScope, record_removal
 
 
 def get_pruning_time(now: datetime) -> datetime | None:

@@ -1,11 +1,13 @@
-"""Selection of data to erase or hold: a conversation, a user, a caller, a copilot, a period."""
+"""Selection of data to erase or hold, and its audit entries, which name people by fingerprints."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime, timedelta
 import re
 
 from django.db.models import Q
 
+from copilot_admin.audit.recording import Actor, Subject, fingerprint, record
+from copilot_admin.models import Action, LegalHold, Removal
 from copilot_admin.models.privacy import ScopeColumns
 from copilot_admin.transcripts.store.rollups import caller_of
 
@@ -92,3 +94,40 @@ def _match(**conditions: object) -> Q:
 def _match_time(scope: PrivacyScope, column: str) -> Q:
     end = min(filter(None, (scope.until, scope.idle_before)), default=None)
     return _match(**{f"{column}__gte": scope.since, f"{column}__lt": end})
+
+
+# Numbers and dates. The other values name people, who are forgotten when an erasure is done.
+PLAIN_FIELDS = frozenset({"conversation", "copilot", "since", "until", "idle_before"})
+
+
+def record_hold(hold: LegalHold, *, by: Actor) -> None:
+    facts = {**describe_scope(scope_of(hold)), "reason": hold.reason}
+    record(Action.HELD, by=by, on=_get_subject(hold), after=facts)
+
+
+def record_release(hold_id: int, *, by: Actor) -> None:
+    record(Action.RELEASED, by=by, on=Subject("legalhold", str(hold_id)))
+
+
+def record_removal(removal: Removal, *, by: Actor) -> None:
+    """Record the beginning of a removal; its row has the numbers of deleted rows."""
+    facts = {
+        **describe_scope(scope_of(removal)),
+        "cause": removal.cause,
+        "conversations": removal.total,
+        "with_questions": removal.with_questions,
+    }
+    record(Action.ERASED, by=by, on=_get_subject(removal), after=facts)
+
+
+def describe_scope(scope: PrivacyScope) -> dict[str, object]:
+    """Return the non-empty fields of a scope, with fingerprints instead of people."""
+    return {
+        name: value if name in PLAIN_FIELDS else {"mark": fingerprint(str(value))}
+        for name, value in asdict(scope).items()
+        if value not in (None, "")
+    }
+
+
+def _get_subject(row: LegalHold | Removal) -> Subject:
+    return Subject(row._meta.model_name or "", str(row.pk))

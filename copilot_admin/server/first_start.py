@@ -8,8 +8,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.changes import record_import
 from copilot_admin.import_export.importing import import_values

@@ -1,7 +1,7 @@
 """Big JSON values, each stored once: compressed, and keyed by the SHA-256 of its JSON.
 
 Callers choose the boundaries, so that what requests repeat is a value of its own: a function call, a
-function result, the payload of an event, and the large fields of a request (`transcripts.matching.message_store`).
+function result, the payload of an event, and the large fields of a request (`transcripts.matching.messages`).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,12 +1,14 @@
-"""Classify the errors of databases and disks, and the errors that callers of the storage get."""
+"""Errors of databases and disks, and the time limit of reading statements."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 import errno
 from itertools import chain
 import os
 import shutil
 import sqlite3
+import time
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +21,8 @@ from django.db import (
     InternalError,
     OperationalError,
     ProgrammingError,
+    connection,
+    transaction,
 )
 
 from copilot_admin.errors import Unavailable
@@ -131,3 +135,46 @@ def find_disk_problem() -> str:
     if free < MIN_FREE_BYTES:
         return f"the disk of {folder} is full"
     return "" if os.access(folder, os.W_OK) else f"{folder} can't be written to"
+
+
+OPERATIONS_PER_CHECK = 20_000  # of SQLite, less than a millisecond
+
+
+class TooSlowError(Exception):
+    """A statement was cancelled because it took too long."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Cancel statements within this block that read for longer than this; raise TooSlowError."""
+    try:
+        with (
+            _limit_postgresql(seconds)
+            if connection.vendor == "postgresql"
+            else _limit_sqlite(seconds)
+        ):
+            yield
+    except OperationalError as error:
+        if not is_statement_timeout(error):
+            raise
+        raise TooSlowError from error
+
+
+@contextmanager
+def _limit_postgresql(seconds: float) -> Iterator[None]:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL statement_timeout = {max(1, int(seconds * 1000))}")
+        yield
+        cursor.execute("SET LOCAL statement_timeout TO DEFAULT")  # an outer transaction goes on
+
+
+@contextmanager
+def _limit_sqlite(seconds: float) -> Iterator[None]:
+    connection.ensure_connection()
+    database = connection.connection
+    deadline = time.monotonic() + seconds
+    database.set_progress_handler(lambda: time.monotonic() > deadline, OPERATIONS_PER_CHECK)
+    try:
+        yield
+    finally:
+        database.set_progress_handler(None, 0)

@@ -24,8 +24,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import Rules
-from copilot_admin.transcripts.store.judgement_counts import count_feedback
-from copilot_admin.transcripts.store.rollups import note_seen
+from copilot_admin.transcripts.store.rollups import count_feedback, note_seen
 from protocol.citations import strip_markers
 from protocol.json import clean_text
 from protocol.redaction import redact_text

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
 from copilot_admin.models import Conversation, Criterion, CriterionKind, Mark, ReviewState, Verdict
-from copilot_admin.transcripts.store.judgement_counts import count_verdicts, uncount_verdicts
+from copilot_admin.transcripts.store.rollups import count_verdicts, uncount_verdicts
 
 Person = AbstractBaseUser | AnonymousUser
 

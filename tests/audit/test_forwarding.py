@@ -24,8 +24,7 @@ from copilot_admin.audit.forwarding import (
     read_anchors,
     write_anchor,
 )
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.config.observability import SyslogServer
 from copilot_admin.models.audit import Action, AuditCursor, AuditCursorName, AuditEntry
 from tests.polling import HANGS_SECONDS

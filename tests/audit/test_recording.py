@@ -7,8 +7,7 @@ from django.test import RequestFactory
 import pytest
 
 from copilot_admin.audit.chain import compute_hash, signing_key
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry, AuditHead, OnlyAdded
 from tests.factories import make_copilot, make_provider, make_user
 

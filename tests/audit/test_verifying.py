@@ -20,8 +20,7 @@ from copilot_admin.audit.chain import (
     verify,
 )
 from copilot_admin.audit.forwarding import read_anchors
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.models.audit import Action, AuditEntry
 from tests.fast_flush import without_triggers
 

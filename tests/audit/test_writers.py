@@ -6,8 +6,7 @@ from django.db import connection, transaction
 import pytest
 
 from copilot_admin.audit.chain import verify
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.models import Action, AuditEntry, Provider
 from tests.factories import make_provider
 

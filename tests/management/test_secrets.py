@@ -6,8 +6,7 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 import pytest
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.config.encryption import create_key, parse_key
 from copilot_admin.copilots.providers import ENCRYPTED_COLUMNS, api_key_of, set_api_key
 from copilot_admin.jobs import key_rotation

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.models import ModelPrice
 from copilot_admin.pricing.imports import (
     PriceChange,

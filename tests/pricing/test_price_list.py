@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.models import Provider
 from copilot_admin.pricing.price_list import add_list_prices, build_list_price, find_listed_model
 from tests.factories import make_provider

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.management.commands import privacy
 from copilot_admin.models import ComponentCall
-from copilot_admin.privacy import vacuum
+from copilot_admin.privacy import erased_data
 from tests.factories import make_call, make_version
 from tests.polling import eventually
 from tests.services import DATABASE_URL
@@ -65,7 +65,7 @@ def _a_call():
 @pytest.mark.usefixtures("_a_call")
 def test_an_open_transaction_is_reported(capsys, monkeypatch):
     with open_transaction(reads=connection.vendor == "sqlite"), monkeypatch.context() as here:
-        for module in (privacy.clock, vacuum.time):
+        for module in (privacy.clock, erased_data.time):
             here.setattr(module, "sleep", lambda _: None)
         ComponentCall.objects.all().delete()
         with pytest.raises(CommandError, match="open transaction"):

@@ -25,8 +25,7 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.form_fields import reject_bidi_controls
 from copilot_admin.audit.changes import Snapshot, snapshot
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.models import Action
 
 Row = TypeVar("Row", bound=Model)

@@ -17,8 +17,7 @@ from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter
 from copilot_admin.admin.common.html import chip, format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.agent.components.registry import registry
-from copilot_admin.audit.parties import MAX_ID_LENGTH, Actor, Subject
-from copilot_admin.audit.recording import record_read
+from copilot_admin.audit.recording import MAX_ID_LENGTH, Actor, Subject, record_read
 from copilot_admin.models import Action, CallStatus, ComponentCall
 from copilot_admin.rendering.text import duration, pretty_json
 

@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.writing import as_json, write_yaml

@@ -21,7 +21,7 @@ from copilot_admin.accounts.members import is_reachable, may_publish
 from copilot_admin.admin.common.form_fields import SeveralFiles, UploadsField
 from copilot_admin.admin.copilots.header import NAME
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.copilots.comparison import FieldChange, format_value, label_of
 from copilot_admin.copilots.config import LIVE_FIELDS
 from copilot_admin.copilots.config_types import Text

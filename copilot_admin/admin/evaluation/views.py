@@ -20,8 +20,7 @@ from copilot_admin.admin.copilots.header import TEST, build_copilot_header
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.admin.evaluation.forms import CaseForm, GateForm, ImportForm, RunForm
 from copilot_admin.admin.evaluation.page import build_chart, build_rows, read_answers
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.test_cases import move_case
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.queue import cancel_runs

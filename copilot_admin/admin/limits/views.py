@@ -22,9 +22,8 @@ from copilot_admin.admin.limits.usage import (
     parse_subject,
 )
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.parties import Actor
-from copilot_admin.audit.parties import Subject as Audited
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, record
+from copilot_admin.audit.recording import Subject as Audited
 from copilot_admin.http.scope import get_client_network
 from copilot_admin.limits.cache import get_anonymous_limits, reload_on_commit
 from copilot_admin.limits.counters import LIMIT_REDIS

@@ -16,14 +16,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from copilot_admin.admin.common.base import stored
 from copilot_admin.admin.privacy.forms import EraseForm, RetentionForm, ScopeForm
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.audit import record_hold, record_release, record_removal
 from copilot_admin.privacy.counting import RemovalPreview, preview_removal
-from copilot_admin.privacy.scopes import PrivacyScope
+from copilot_admin.privacy.scopes import PrivacyScope, record_hold, record_release, record_removal
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import describe_rules, server_rules
 from copilot_admin.storage.errors import is_statement_timeout

@@ -27,7 +27,7 @@ from copilot_admin.admin.providers.connect import (
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.presets import list_presets
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.copilots.model_lists import keep_models, known_models, record_error
 from copilot_admin.copilots.other_providers import (
     APPROVAL_LIFETIME,

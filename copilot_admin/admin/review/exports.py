@@ -35,19 +35,17 @@ from copilot_admin.transcripts.access import VIEW
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.records import (
-    RETENTION,
-    discard_export,
-    file_name,
-    media_type,
-    read_file,
-    stop_export,
-)
-from copilot_admin.transcripts.exports.selection import (
     MAX_COUNT,
+    RETENTION,
     count_conversations,
     describe_query,
+    discard_export,
+    file_name,
     freeze_query,
+    media_type,
+    read_file,
     read_selection,
+    stop_export,
 )
 from copilot_admin.transcripts.filters import FILTERS
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query

@@ -33,8 +33,7 @@ from copilot_admin.accounts.second_factor import SECRETS, is_second_factor_requi
 from copilot_admin.accounts.sessions import OIDC, PROXY, SSO, get_sso_source
 from copilot_admin.admin.sign_in.forms import may_use_password
 from copilot_admin.admin.sign_in.oidc import PROVIDER_ID, build_identity, refuse
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record, record_read
+from copilot_admin.audit.recording import Actor, Subject, record, record_read
 from copilot_admin.config.encryption import decrypt, encrypt
 from copilot_admin.config.sso import OidcProvider
 from copilot_admin.errors import RequestError, Unauthorized

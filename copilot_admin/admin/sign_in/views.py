@@ -21,8 +21,7 @@ from copilot_admin.accounts.second_factor import Step, missing_step
 from copilot_admin.accounts.sessions import OIDC, SSO, describe_device, end_sessions, get_sso_source
 from copilot_admin.admin.sign_in.oidc import build_sign_out_url
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.models import Action
 from copilot_admin.server.first_start import LOGIN_FILE
 

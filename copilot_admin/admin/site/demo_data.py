@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.demo.loading import has_demo_data, load_demo_data, remove_demo_data
 
 PERMISSIONS = ("copilot_admin.publish_copilot", "copilot_admin.delete_copilot")

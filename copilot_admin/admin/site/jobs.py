@@ -16,8 +16,7 @@ from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.evaluation.queue import cancel_runs
 from copilot_admin.jobs.removal import get_unfinished
 from copilot_admin.models import (

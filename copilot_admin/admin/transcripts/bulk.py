@@ -16,11 +16,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.transcripts.pages import LIST, audit, parse_id, read_context, render_page
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Conversation, Criterion, ReviewQueue, ReviewState
-from copilot_admin.privacy.audit import record_removal
-from copilot_admin.privacy.scopes import PrivacyScope
+from copilot_admin.privacy.scopes import PrivacyScope, record_removal
 from copilot_admin.review.queues import add_to_queue, finish_assignments
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations, visible_conversations
 from copilot_admin.transcripts.verdicts import add_label, lock_conversation, set_review_state

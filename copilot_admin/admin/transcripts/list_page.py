@@ -26,10 +26,9 @@ from copilot_admin.admin.transcripts.pages import (
     read_filters_query,
     render_page,
 )
-from copilot_admin.audit.parties import Actor
-from copilot_admin.audit.recording import record_search
+from copilot_admin.audit.recording import Actor, record_search
 from copilot_admin.models import Conversation, Criterion, ReviewQueue, ReviewState
-from copilot_admin.storage.time_limit import TooSlowError
+from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import (
     REVIEW,
     VIEW,
@@ -38,14 +37,13 @@ from copilot_admin.transcripts.access import (
 )
 from copilot_admin.transcripts.filter_conditions import find_copilots
 from copilot_admin.transcripts.filters import FILTERS
-from copilot_admin.transcripts.search.conversations import find_hits
+from copilot_admin.transcripts.search.conversations import find_hits, load_errors, load_excerpts
 from copilot_admin.transcripts.search.list_query import (
     SORT_PARAMETER,
     ConversationList,
     ListPage,
     RowKey,
 )
-from copilot_admin.transcripts.search.row_details import load_errors, load_excerpts
 from copilot_admin.transcripts.search.saved_views import (
     SEARCH_PARAMETER,
     ListedView,

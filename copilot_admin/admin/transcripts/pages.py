@@ -16,8 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record, record_read
+from copilot_admin.audit.recording import Actor, Subject, record, record_read
 from copilot_admin.models import Action, Conversation
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations, visible_conversations
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query

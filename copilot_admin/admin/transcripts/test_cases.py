@@ -21,8 +21,7 @@ from copilot_admin.admin.transcripts.pages import (
     read_context,
     render_page,
 )
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.config_types import remove_bidi_controls
 from copilot_admin.evaluation.from_turns import (
     MAX_TURNS,

@@ -34,7 +34,7 @@ from copilot_admin.admin.transcripts.trace import build_trace, rebuild_prompt
 from copilot_admin.models import Conversation
 from copilot_admin.privacy.holds import holds_of
 from copilot_admin.review.results import turn_reviews, verdicts_on
-from copilot_admin.storage.time_limit import TooSlowError
+from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import visible_conversations
 from copilot_admin.transcripts.queries import WHOLE, Extent, Tree, TurnView, read_tree, read_turns
 from copilot_admin.transcripts.search.list_query import ConversationList, RowKey

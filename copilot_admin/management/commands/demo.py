@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError
 from django.utils import timezone
 
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.demo.loading import has_demo_data, load_demo_data, remove_demo_data
 from copilot_admin.management.base import SanitizedCommand
 

@@ -12,17 +12,22 @@ from django.core.management.base import CommandError
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from copilot_admin.audit.parties import Actor
+from copilot_admin.audit.recording import Actor
 from copilot_admin.jobs.removal import begin_erasure, run_removal
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.audit import record_hold, record_release, record_removal
 from copilot_admin.privacy.counting import RemovalPreview, preview_removal
+from copilot_admin.privacy.erased_data import rewrite_files, truncate_wal
 from copilot_admin.privacy.retention import begin_now, get_expired_scope
-from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
-from copilot_admin.privacy.vacuum import rewrite_files, truncate_wal
+from copilot_admin.privacy.scopes import (
+    LAST_DAY,
+    PrivacyScope,
+    record_hold,
+    record_release,
+    record_removal,
+)
 from copilot_admin.transcripts.end_users import find_user
 
 MAX_TRIES = 20  # a second apart

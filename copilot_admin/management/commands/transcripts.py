@@ -16,7 +16,7 @@ from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, Cause, Removal
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
-from copilot_admin.transcripts.exports.selection import (
+from copilot_admin.transcripts.exports.records import (
     describe_query,
     find_id_range,
     freeze_query,

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.db.models import Q
+
 from copilot_admin.models import Conversation, CopilotVersion, CriterionKind, Verdict
-from copilot_admin.transcripts.exports.selection import is_staying
+from copilot_admin.models.privacy import ERASED
 from copilot_admin.transcripts.queries import (
     Attempt,
     Extent,
@@ -196,6 +198,11 @@ class ExportedConversation:
         # Its rows are deleted in several batches, so a partial read may be incomplete.
         self.is_gone = not stays.exists()
         return {} if self.is_gone else views
+
+
+def is_staying() -> Q:
+    """Return the condition that excludes conversations and copilots being deleted."""
+    return Q(copilot__deletion_requested_at=None) & ~Q(principal__startswith=ERASED)
 
 
 def read_conversation(pk: int, options: ExportOptions) -> ExportedConversation | None:

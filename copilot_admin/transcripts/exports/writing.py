@@ -18,8 +18,14 @@ from copilot_admin.storage.errors import find_disk_problem
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.exports.formats import FORMATS, ExportFormat
 from copilot_admin.transcripts.exports.reading import ExportOptions, read_conversation
-from copilot_admin.transcripts.exports.records import claim_export, fail_export, store_progress
-from copilot_admin.transcripts.exports.selection import Selection, next_window, read_selection
+from copilot_admin.transcripts.exports.records import (
+    Selection,
+    claim_export,
+    fail_export,
+    next_window,
+    read_selection,
+    store_progress,
+)
 
 BATCH_SECONDS = 0.2  # then the progress is stored, and the process sleeps equally long
 PART_BYTES = 512 * 1024  # of text, in one row

@@ -13,7 +13,6 @@ from django.db import IntegrityError, OperationalError, transaction
 from copilot_admin.models import Conversation, Node, Turn
 from copilot_admin.storage import blobs
 from copilot_admin.storage.sql import fetch_row
-from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
 from copilot_admin.transcripts.matching.matching import (
     Match,
     has_sibling_question,
@@ -21,8 +20,10 @@ from copilot_admin.transcripts.matching.matching import (
     match_request,
     walk_up,
 )
-from copilot_admin.transcripts.matching.message_store import (
+from copilot_admin.transcripts.matching.messages import (
     NO_CONTENT,
+    HashChain,
+    HashedMessage,
     StoredContent,
     insert_message,
     serialize_message,

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from copilot_admin.models import Conversation, Node, NodeRole
 from copilot_admin.storage.sql import Row, fetch_row
-from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage
+from copilot_admin.transcripts.matching.messages import HashChain, HashedMessage
 from protocol.canonical import CanonicalRole, Kind
 
 MAX_HASHES = 1000  # newest messages of a request whose hashes are queried

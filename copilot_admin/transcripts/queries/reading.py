@@ -7,7 +7,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from copilot_admin.models import Conversation, Event, Feedback, Node, NodeKind, NodeRole, Run, Turn
-from copilot_admin.transcripts.matching.message_store import COLUMNS, load_request
+from copilot_admin.transcripts.matching.messages import COLUMNS, load_request
 from copilot_admin.transcripts.queries.rows import WHOLE, Extent, StoredRows, read_rows
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
 from copilot_admin.transcripts.store.run_end import RunEvent

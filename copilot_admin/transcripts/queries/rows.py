@@ -24,7 +24,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
-from copilot_admin.transcripts.matching.message_store import parse_content
+from copilot_admin.transcripts.matching.messages import parse_content
 from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.checkpoints import unpack_piece
 from copilot_admin.transcripts.store.recorder import join_pieces

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 from django.db.models import Q, QuerySet
 
 from copilot_admin.models import Conversation
-from copilot_admin.storage.time_limit import TooSlowError, time_limit
+from copilot_admin.storage.errors import TooSlowError, time_limit
 from copilot_admin.transcripts.filters import read_filters
 from copilot_admin.transcripts.search.conversations import find_by_id, is_only_id, search
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER

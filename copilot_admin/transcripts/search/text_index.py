@@ -14,9 +14,9 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Left, StrIndex
 
 from copilot_admin.models import NodeKind, NodeRole, Run, TurnText
+from copilot_admin.storage.errors import TooSlowError, time_limit
 from copilot_admin.storage.search_text import normalize
 from copilot_admin.storage.sql import execute, fetch_row
-from copilot_admin.storage.time_limit import TooSlowError, time_limit
 
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
 MAX_TRIGRAMS = 40  # of a phrase; more hardly narrow the result

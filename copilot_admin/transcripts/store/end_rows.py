@@ -17,10 +17,11 @@ from copilot_admin.pricing.cost import Cost, RunCost, calculate_run_cost
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BlobValue, to_big_blob
 from copilot_admin.storage.sql import Row, execute, fetch_row, read_time
-from copilot_admin.transcripts.matching.hash_chain import HashChain, hash_key
-from copilot_admin.transcripts.matching.message_store import (
+from copilot_admin.transcripts.matching.messages import (
     NO_CONTENT,
+    HashChain,
     StoredContent,
+    hash_key,
     insert_message,
     serialize_json,
 )

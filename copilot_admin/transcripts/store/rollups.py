@@ -1,41 +1,46 @@
-"""Count runs in the rollups of their hour and day, the source of analytics.
+"""Runs, feedback and verdicts in the rollups of their hour and day, the source of analytics.
 
 A periodic task counts runs that have ended. A run is marked as counted in the transaction that adds
-it to the rollups, so that a killed process neither loses runs nor counts them twice.
+it to the rollups, so that a killed process neither loses runs nor counts them twice. Feedback and
+verdicts count at the hour of their question.
 """
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Model, Value
+from django.db.models import F, Model, QuerySet, Value
 from django.db.models.functions import Greatest
 
 from copilot_admin.models import (
     CallerDay,
+    CriterionUsage,
     DailyTotal,
     DailyUsage,
     ErrorUsage,
     Event,
     EventType,
+    Feedback,
+    FeedbackSource,
     HourlyUsage,
+    Mark,
     Outcome,
     Run,
     SeenKind,
     SeenValue,
     ToolKind,
     ToolUsage,
+    Verdict,
 )
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 from protocol.functions import GET_WIDGET_DATA
-from protocol.json import JsonObject, text_of
+from protocol.json import JsonObject, object_of, objects_of, text_of
 
 MAX_RUNS = 200  # of one transaction, some 20 ms, which delays questions
 MAX_SEEN_CHARACTERS = 200
@@ -58,19 +63,14 @@ Numbers: TypeAlias = "Counter[str]"  # by column; it also adds decimals
 _Key: TypeAlias = tuple[tuple[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """Key of a rollup; `version` is 0 if no version answered, `caller` "" if they aren't counted."""
 
-    at: datetime
+    hour: datetime
     copilot_id: int
     version: int
     model: str
-    caller: str = ""
-
-    @property
-    def hour(self) -> datetime:
-        return self.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    caller: str
 
     @property
     def day(self) -> date:
@@ -125,79 +125,57 @@ def count_finished_runs() -> int:
     ended = Run.objects.filter(is_counted=False).exclude(outcome=Outcome.RUNNING)
     with transaction.atomic():
         locked = ended.order_by("started_at").select_for_update(skip_locked=True)
-        return _count(locked.values_list("pk", flat=True)[:MAX_RUNS])
+        return _add_runs(locked[:MAX_RUNS], sign=1)
 
 
 def count_runs(run_ids: Collection[UUID]) -> None:
     """Count the uncounted ones of some runs, which are about to be deleted."""
     uncounted = Run.objects.filter(pk__in=run_ids, is_counted=False)
-    ended = uncounted.exclude(outcome=Outcome.RUNNING).select_for_update()
     with transaction.atomic():
-        _count(ended.values_list("pk", flat=True))
+        _add_runs(uncounted.exclude(outcome=Outcome.RUNNING).select_for_update(), sign=1)
 
 
 def uncount_runs(run_ids: Iterable[UUID]) -> None:
     """Subtract runs from the rollups before they change; they are counted again later."""
     with transaction.atomic():
-        counted = Run.objects.filter(pk__in=list(run_ids), is_counted=True).select_for_update()
-        ids = list(counted.values_list("pk", flat=True))
-        changes = Changes()
-        runs = _read_runs(ids)
-        for run in runs:
-            _add_run(changes, run, sign=-1)
-        _add_tools(changes, runs, sign=-1)
-        changes.save()
-        Run.objects.filter(pk__in=ids).update(is_counted=False)
+        counted = Run.objects.filter(pk__in=list(run_ids), is_counted=True)
+        _add_runs(counted.select_for_update(), sign=-1)
 
 
-def _count(run_ids: Iterable[UUID]) -> int:
-    ids = list(run_ids)
+def _add_runs(locked: QuerySet[Run], *, sign: int) -> int:
+    ids = list(locked.values_list("pk", flat=True))
+    used = Run.objects.filter(pk__in=ids).exclude(principal__startswith=PLAYGROUND).order_by()
+    runs = {run.pk: run for run in used.values_list(*RUN_COLUMNS, named=True)}
     changes = Changes()
     first_hours: dict[tuple[date, int, str], int] = {}
-    runs = _read_runs(ids)
-    for run in runs:
-        _add_run(changes, run, sign=1)
-        slot = _slot_of(run)
+    for run in runs.values():
+        slot, times = _slot_of(run), sign * run.times
+        numbers = number_run(run)
+        changes.add(slot, Counter({name: times * number for name, number in numbers.items()}))
+        if run.error_code:
+            key = {"hour": slot.hour, "copilot_id": run.copilot_id, "code": run.error_code}
+            changes.add_row(ErrorUsage, Counter(number=times), **key)
         if slot.caller:
             caller = (slot.day, slot.copilot_id, slot.caller)
             first_hours[caller] = min(first_hours.get(caller, 24), slot.hour.hour)
-    _add_tools(changes, runs, sign=1)
-    note_callers(first_hours)
+    _add_tools(changes, runs, sign=sign)
+    if sign > 0:
+        note_callers(first_hours)
+        note_seen(SeenKind.MODEL, {run.model for run in runs.values()})
+        note_seen(SeenKind.ERROR, {run.error_code for run in runs.values()})
     changes.save()
-    note_seen(SeenKind.MODEL, {run.model for run in runs})
-    note_seen(SeenKind.ERROR, {run.error_code for run in runs})
-    Run.objects.filter(pk__in=ids).update(is_counted=True)
+    Run.objects.filter(pk__in=ids).update(is_counted=sign > 0)
     return len(ids)
 
 
-def _read_runs(ids: Sequence[UUID]) -> Sequence[Any]:
-    return list(Run.objects.filter(pk__in=ids).order_by().values_list(*RUN_COLUMNS, named=True))
-
-
-def _add_run(changes: Changes, run: Any, *, sign: int) -> None:
-    if not _is_use(run):
-        return
-    numbers = number_run(run)
-    times = sign * run.times
-    changes.add(_slot_of(run), Counter({name: times * number for name, number in numbers.items()}))
-    if run.error_code:
-        key = {"hour": _slot_of(run).hour, "copilot_id": run.copilot_id, "code": run.error_code}
-        changes.add_row(ErrorUsage, Counter(number=times), **key)
-
-
-def _is_use(run: Any) -> bool:
-    return not run.principal.startswith(PLAYGROUND)
-
-
 def _slot_of(run: Any) -> Slot:
-    is_counted = _is_use(run) and run.outcome != Outcome.REFUSED
-    return Slot(
-        run.started_at,
-        run.copilot_id,
-        run.copilot_version__number or 0,
-        run.model,
-        caller_of(run.user_id, run.principal) if is_counted else "",
-    )
+    caller = "" if run.outcome == Outcome.REFUSED else caller_of(run.user_id, run.principal)
+    version = run.copilot_version__number or 0
+    return Slot(_hour_of(run.started_at), run.copilot_id, version, run.model, caller)
+
+
+def _hour_of(at: datetime) -> datetime:
+    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def caller_of(user_id: int | None, principal: str) -> str:
@@ -205,17 +183,15 @@ def caller_of(user_id: int | None, principal: str) -> str:
     return principal if user_id is None else f"user:{user_id}"
 
 
-def _add_tools(changes: Changes, runs: Sequence[Any], *, sign: int) -> None:
-    used = {run.pk: run for run in runs if _is_use(run)}
-    events = Event.objects.filter(
-        run__in=list(used), type__in=(EventType.FUNCTION_CALL, EventType.TOOL)
-    )
-    for run_id, kind, payload in events.order_by().values_list("run_id", "type", "payload"):
-        slot = _slot_of(used[run_id])
-        for tool_kind, name in _tools_in(kind, payload or {}):
-            key = {"kind": tool_kind, "name": name[:MAX_TOOL_NAME_CHARACTERS]}
-            numbers = Counter(number=sign)
-            changes.add_row(ToolUsage, numbers, day=slot.day, copilot_id=slot.copilot_id, **key)
+def _add_tools(changes: Changes, runs: Mapping[UUID, Any], *, sign: int) -> None:
+    kinds = (EventType.FUNCTION_CALL, EventType.TOOL)
+    events = Event.objects.filter(run__in=list(runs), type__in=kinds).order_by()
+    for run_id, event_kind, payload in events.values_list("run_id", "type", "payload"):
+        slot = _slot_of(runs[run_id])
+        for kind, name in _tools_in(event_kind, payload or {}):
+            key = {"day": slot.day, "copilot_id": slot.copilot_id, "kind": kind}
+            name = name[:MAX_TOOL_NAME_CHARACTERS]
+            changes.add_row(ToolUsage, Counter(number=sign), **key, name=name)
 
 
 def _tools_in(kind: str, payload: JsonObject) -> Iterable[tuple[ToolKind, str]]:
@@ -225,9 +201,7 @@ def _tools_in(kind: str, payload: JsonObject) -> Iterable[tuple[ToolKind, str]]:
     function, arguments = text_of(payload.get("function")), payload.get("input_arguments")
     if function != GET_WIDGET_DATA:
         return [(ToolKind.CLIENT, function)] if function else []
-    sources = arguments.get("data_sources") if isinstance(arguments, dict) else None
-    found = sources if isinstance(sources, list) else []
-    names = [text_of(one.get("id")) for one in found if isinstance(one, dict)]
+    names = [text_of(one.get("id")) for one in objects_of(object_of(arguments).get("data_sources"))]
     return [(ToolKind.WIDGET, name) for name in names if name]
 
 
@@ -278,3 +252,63 @@ def note_seen(kind: SeenKind, values: Iterable[str]) -> None:
     SeenValue.objects.bulk_create(
         [SeenValue(kind=kind, value=value) for value in new], ignore_conflicts=True
     )
+
+
+def count_feedback(feedback: Feedback) -> None:
+    """Count a user's current feedback instead of the previous one; call it with the row locked."""
+    slot = _slots_by("turn_id", [feedback.turn_id]).get(feedback.turn_id)
+    if slot is not None and feedback.source == FeedbackSource.END_USER:
+        votes = Counter({"up": 0, "down": 0})
+        for value, sign in ((feedback.counted, -1), (feedback.value, 1)):
+            if value:
+                votes["up" if value > 0 else "down"] += sign
+        changes = Changes()
+        changes.add(slot, votes)
+        if slot.caller:  # the run may not be counted yet
+            note_callers({(slot.day, slot.copilot_id, slot.caller): slot.hour.hour})
+        changes.save()
+    feedback.counted = feedback.value
+    feedback.save(update_fields=["counted"])
+
+
+def uncount_verdicts(verdicts: "QuerySet[Verdict]") -> None:
+    """Subtract verdicts from the rollups before they change."""
+    _add_verdicts(verdicts.filter(is_counted=True), sign=-1)
+
+
+def count_verdicts(verdicts: "QuerySet[Verdict]") -> None:
+    """Count those verdicts that aren't counted yet."""
+    _add_verdicts(verdicts.filter(is_counted=False), sign=1)
+
+
+def _add_verdicts(verdicts: "QuerySet[Verdict]", *, sign: int) -> None:
+    rows = list(verdicts.select_for_update(of=("self",)).order_by("pk"))
+    if not rows:
+        return
+    turns = _slots_by("turn_id", [row.turn_id for row in rows if row.turn_id is not None])
+    conversations = _slots_by("conversation_id", [row.conversation_id for row in rows])
+    marks: defaultdict[int, list[Mark]] = defaultdict(list)
+    for mark in Mark.objects.filter(verdict__in=rows).order_by("criterion_id"):
+        marks[mark.verdict_id].append(mark)
+    changes = Changes()
+    for row in rows:
+        of_turn = row.turn_id is not None
+        slot = turns.get(row.turn_id or 0) if of_turn else conversations.get(row.conversation_id)
+        if slot is None:
+            continue
+        if row.rating:
+            changes.add(slot, Counter({row.rating: sign}))
+        for mark in marks[row.pk]:
+            numbers = Counter(number=sign, total=sign * mark.value)
+            key = {"hour": slot.hour, "copilot_id": slot.copilot_id}
+            changes.add_row(CriterionUsage, numbers, **key, criterion_id=mark.criterion_id)
+    changes.save()
+    Verdict.objects.filter(pk__in=[row.pk for row in rows]).update(is_counted=sign > 0)
+
+
+def _slots_by(column: str, ids: list[int]) -> Mapping[int, Slot]:
+    began = "turn__started_at" if column == "turn_id" else "conversation__first_at"
+    runs = Run.objects.filter(**{f"{column}__in": ids}, started_at=F(began))
+    runs = runs.exclude(principal__startswith=PLAYGROUND).order_by("-pk")
+    rows = runs.values_list(*RUN_COLUMNS, "turn_id", "conversation_id", named=True)
+    return {getattr(run, column): _slot_of(run) for run in rows}

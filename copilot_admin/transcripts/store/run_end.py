@@ -14,7 +14,7 @@ from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import Outcome
 from copilot_admin.redaction.redactor import redact_texts, redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
-from copilot_admin.transcripts.matching.hash_chain import digest_of, hash_key
+from copilot_admin.transcripts.matching.messages import digest_of, hash_key
 from protocol.json import JsonObject, clean_json, clean_text
 from protocol.models import AiMessage, CallMessage
 from protocol.redaction import redact, redact_text

@@ -21,10 +21,12 @@ from copilot_admin.transcripts.matching.attaching import (
     PreparedMessages,
     attach_request,
 )
-from copilot_admin.transcripts.matching.hash_chain import HashChain, HashedMessage, hash_key
-from copilot_admin.transcripts.matching.message_store import (
+from copilot_admin.transcripts.matching.messages import (
     FIELDS,
     NO_CONTENT,
+    HashChain,
+    HashedMessage,
+    hash_key,
     replace_images,
     serialize_message,
     split_request,

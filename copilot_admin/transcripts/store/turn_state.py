@@ -10,7 +10,7 @@ from copilot_admin.agent.values.answer_request import Memory, StoredTurn
 from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.attaching import AttachedRequest
-from copilot_admin.transcripts.matching.message_store import (
+from copilot_admin.transcripts.matching.messages import (
     COLUMNS,
     FIELDS,
     load_request,

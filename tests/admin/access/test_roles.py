@@ -13,8 +13,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Action,

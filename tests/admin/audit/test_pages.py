@@ -11,8 +11,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 import pytest
 
-from copilot_admin.audit.parties import Actor, Subject
-from copilot_admin.audit.recording import record
+from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.config.roles import Role
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry
 from tests.factories import make_provider, make_user

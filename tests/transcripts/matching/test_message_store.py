@@ -7,8 +7,12 @@ import pytest
 from copilot_admin import models
 from copilot_admin.models import Blob, Logging, Node, Outcome
 from copilot_admin.storage import blobs
-from copilot_admin.transcripts.matching.hash_chain import PUBLIC_KEY, HashChain
-from copilot_admin.transcripts.matching.message_store import replace_images, serialize_message
+from copilot_admin.transcripts.matching.messages import (
+    PUBLIC_KEY,
+    HashChain,
+    replace_images,
+    serialize_message,
+)
 from protocol.events import StatusUpdate
 from protocol.models import (
     AiMessage,

@@ -14,8 +14,11 @@ from copilot_admin.models import (
     Run,
     Verdict,
 )
-from copilot_admin.transcripts.store.judgement_counts import count_feedback, count_verdicts
-from copilot_admin.transcripts.store.rollups import count_finished_runs
+from copilot_admin.transcripts.store.rollups import (
+    count_feedback,
+    count_finished_runs,
+    count_verdicts,
+)
 
 KEYS = ("day", "hour", "copilot_id", "version", "model", "code", "criterion_id", "principal")
 ROLLUPS = (DailyTotal, DailyUsage, HourlyUsage, ErrorUsage, CriterionUsage, CallerDay)

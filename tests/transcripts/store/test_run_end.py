@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import Outcome
-from copilot_admin.transcripts.matching.hash_chain import HashChain, hash_key
+from copilot_admin.transcripts.matching.messages import HashChain, hash_key
 from copilot_admin.transcripts.store.run_end import (
     CLEANED,
     Ending,

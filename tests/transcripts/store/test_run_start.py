@@ -9,7 +9,7 @@ import pytest
 
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Blob, Conversation, DailyUsage, EndUser, Logging, Node, Run
-from copilot_admin.transcripts.matching.hash_chain import hash_key
+from copilot_admin.transcripts.matching.messages import hash_key
 from copilot_admin.transcripts.queries import read_request
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.run_start import BOOT_ID, Rejection, accept, prepare, reject
