@@ -27,7 +27,7 @@ def count_run(copilot: Copilot, at: datetime = DAY, *, times: int = 1, **run: An
     numbers["unpriced"] = times * (run.get("cost", 0) is None)
     numbers.update({name: number for name, number in run.items() if number})
     changes = Changes()
-    changes.add(Slot(at, copilot.pk, 1, "m"), numbers)
+    changes.add(Slot(at, copilot.pk, 1, "m", ""), numbers)
     changes.save()
 
 
