@@ -29,24 +29,23 @@ ROWS: list[Any] = [
 ]
 
 
-def _chart(kind: str, params: dict) -> MessageArtifact:
+def _artifact(kind: ArtifactType, name: str, about: str, content: Any, **more: Any) -> Event:
     return MessageArtifact(
-        type=ArtifactType.CHART,
+        type=kind,
         uuid=ARTIFACT_UUID,
-        artifact_name="prices-1",
-        description="Closing prices",
-        content=ROWS,
-        chart_params={"chartType": kind, **params},
+        artifact_name=name,
+        description=about,
+        content=content,
+        **more,
     )
 
 
-TABLE = MessageArtifact(
-    type=ArtifactType.TABLE,
-    uuid=ARTIFACT_UUID,
-    artifact_name="prices-1",
-    description="Closing prices",
-    content=ROWS,
-)
+def _chart(kind: str, params: dict) -> Event:
+    params = {"chartType": kind, **params}
+    return _artifact(ArtifactType.CHART, "prices-1", "Closing prices", ROWS, chart_params=params)
+
+
+TABLE: Any = _artifact(ArtifactType.TABLE, "prices-1", "Closing prices", ROWS)
 EXAMPLES: dict[str, Event] = {
     "chunk": MessageChunk('Grüße, "世界"\n\u2028€ 3'),
     "call": FunctionCall(
@@ -91,38 +90,24 @@ EXAMPLES: dict[str, Event] = {
     ),
     "status-warning": StatusUpdate(message="The widget did not answer.", level=StatusLevel.WARNING),
     "status-hidden": StatusUpdate(message="Thinking", hidden=True),
-    "text": MessageArtifact(
-        type=ArtifactType.TEXT,
-        uuid=ARTIFACT_UUID,
-        artifact_name="memo-1",
-        description="A memo",
-        content="# Memo",
-    ),
+    "text": _artifact(ArtifactType.TEXT, "memo-1", "A memo", "# Memo"),
     "table": TABLE,
     "chart-line": _chart("line", {"xKey": "date", "yKey": ["close"]}),
     "chart-pie": _chart("pie", {"angleKey": "close", "calloutLabelKey": "date"}),
-    "html": MessageArtifact(
-        type=ArtifactType.HTML,
-        uuid=ARTIFACT_UUID,
-        artifact_name="card-1",
-        description="A card",
-        content="<style>p{color:red}</style><p>Apple &amp; <b>Tesla</b></p><p>rose.</p>",
+    "html": _artifact(
+        ArtifactType.HTML,
+        "card-1",
+        "A card",
+        "<style>p{color:red}</style><p>Apple &amp; <b>Tesla</b></p><p>rose.</p>",
     ),
-    "snowflake-query": MessageArtifact(
-        type=ArtifactType.SNOWFLAKE_QUERY,
-        uuid=ARTIFACT_UUID,
-        artifact_name="query-1",
-        description="A query",
-        content="select 1",
+    "snowflake-query": _artifact(
+        ArtifactType.SNOWFLAKE_QUERY,
+        "query-1",
+        "A query",
+        "select 1",
         query_data_source={"origin": "Snowflake", "id": "q", "widget_uuid": WIDGET_UUID},
     ),
-    "snowflake-python": MessageArtifact(
-        type=ArtifactType.SNOWFLAKE_PYTHON,
-        uuid=ARTIFACT_UUID,
-        artifact_name="code-1",
-        description="Some code",
-        content="print(1)",
-    ),
+    "snowflake-python": _artifact(ArtifactType.SNOWFLAKE_PYTHON, "code-1", "Some code", "print(1)"),
     "citations": CitationCollection(
         (
             Citation(

@@ -52,7 +52,6 @@ def test_canonical_bytes_are_what_hashes_already_stored_were_made_of():
     [
         HumanMessage("Café\nnoir"),
         HumanMessage("Cafe\u0301\rnoir"),
-        HumanMessage("  Café\nnoir\n\n"),
         HumanMessage("Café\nnoir", agent_id="openbb-copilot"),
     ],
 )
@@ -76,22 +75,12 @@ def test_order_extras_and_javascript_numbers_of_a_call_do_not_count(same: CallMe
     assert canonical(same) == canonical(CALL)
 
 
-def test_beyond_the_integers_of_javascript_a_number_is_written_as_it_came():
-    whole, exact = (CallMessage("f", {"x": number}) for number in (2.0**53, 2**53))
-    assert canonical(whole) != canonical(exact)
-
-
 def test_a_file_is_its_address():
     file = FileReference(url="https://f.example/a.pdf")
     message = ResultMessage("get_widget_data", data=(SourceData((file,)),))
     assert canonical(message) == (
         b'tool\nresult\n{"data":[[{"url":"https://f.example/a.pdf"}]],"function":"get_widget_data"}'
     )
-
-
-def test_result_is_its_function_and_data():
-    assert canonical(replace(RESULT, input_arguments={}, extra_state={"a": 1})) == canonical(RESULT)
-    assert canonical(replace(RESULT, data=RESULT.data[:1])) != canonical(RESULT)
 
 
 def test_renewed_signature_of_a_file_does_not_count():

@@ -50,11 +50,6 @@ def test_one_without_a_uuid_gets_one(id: Any):
     assert citation.id == str(OURS)
 
 
-@pytest.mark.parametrize("kind", ["widget", "direct retrieval", "web", "artifact"])
-def test_each_kind_of_source_that_clients_know_is_cited(kind: str):
-    assert source_of(type=kind, name="Minutes")["type"] == kind
-
-
 @pytest.mark.parametrize(
     "info", [None, "web", {}, {"type": "book"}, {"type": None}, {**WEB, "citable": False}]
 )
@@ -86,12 +81,6 @@ def test_boxes_without_a_place_are_left_out(wrong: Any):
     citation = read(quote_bounding_boxes=[[BOX, {**BOX, **wrong}, 5], [{**BOX, **wrong}], [], 5])
     assert citation is not None
     assert citation.quote_bounding_boxes == ((BOX,),)
-
-
-def test_details_are_objects():
-    citation = read(details=[{"Page": 2}, "page 3", None])
-    assert citation is not None
-    assert citation.details == ({"Page": 2},)
 
 
 UNSAFE = (
@@ -142,15 +131,11 @@ def test_the_arguments_of_a_widget_stay_those_of_the_client():
 @pytest.mark.parametrize(
     ("text", "stripped"),
     [
-        ("plain", "plain"),
-        ("", ""),
         ("a < b and c > d", "a < b and c > d"),
         ("see <|start_artifact_id|>prices<|end_artifact_id|>.", "see ."),
         ("a<|start_citation_id|>8b2e<|end_citation_id|> b", "a b"),
         ("<|start_artifact_id|>a<|end_artifact_id|><|start_citation_id|>b<|end_citation_id|>", ""),
-        ("never <|start_artifact_id|>ended", "never ended"),
         ("only the end<|end_citation_id|>", "only the end"),
-        ("<|start_artifact_id|>x<|end_citation_id|>y", "xy"),
         ("<|start_artifact_id|>a<|start_citation_id|>b<|end_artifact_id|>c", "c"),
         # what began within a name is no marker
         (
@@ -158,7 +143,6 @@ def test_the_arguments_of_a_widget_stay_those_of_the_client():
             "cd",
         ),
         ('see <artifact className="prices"/> and <citation className="8b2e" />', "see  and "),
-        ('<artifact className="x"></artifact>', ""),
         ("<artifacts> stay, <citation never closed", "<artifacts> stay, <citation never closed"),
         ("<|start_artifact_id|>" + "x" * 300 + "<|end_artifact_id|>", "x" * 300),
     ],

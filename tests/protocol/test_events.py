@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-import re
 from typing import Any, ClassVar
 
 import pytest
@@ -33,13 +32,6 @@ class Pause(Event):
     """An event that says nothing but its name."""
 
     name: ClassVar[str] = "copilotPause"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Yesterday(Tomorrow):
-    """One that generation 2 knew already."""
-
-    understood_since: ClassVar[Generation] = Generation.TWO
 
 
 def nulls(value: Any) -> Iterator[None]:
@@ -77,26 +69,3 @@ class TestEveryEvent:
 @pytest.mark.parametrize("event", [*EVENT_CLASSES, Tomorrow, Pause])
 def test_generation_three_is_told_every_field(event):
     assert len(payload(example_of(event, whole=True))) == len(fields(event))
-
-
-def test_events_have_names_of_their_own():
-    names = [event.name for event in EVENT_CLASSES]
-    assert len(set(names)) == len(names)
-    assert all(re.fullmatch("copilot[A-Z][A-Za-z0-9]+", name) for name in names)
-
-
-@pytest.mark.parametrize(
-    ("event", "generation", "is_told"),
-    [
-        (Tomorrow, Generation.ONE, False),
-        (Tomorrow, Generation.TWO, False),
-        (Tomorrow, Generation.THREE, True),
-        (Yesterday, Generation.ONE, False),
-        (Yesterday, Generation.TWO, True),
-        (Yesterday, Generation.THREE, True),
-    ],
-)
-def test_a_new_event_needs_its_class_only(event, generation, is_told):
-    said = serialize(event(app={"a": 1, "b": None}), generation)
-    expected = (("copilotTomorrow", {"app": {"a": 1}, "order": 1}),)
-    assert said == (expected if is_told else ())

@@ -25,7 +25,6 @@ def test_call_names_every_source_in_order():
     [
         ({}, ()),
         ({"widget_uuid": "u"}, (DataSource(widget_uuid="u"),)),
-        ({"widget_uuid": 5}, ()),
         (
             {"widget_uuids": ["u", 5, "v"]},
             (DataSource(widget_uuid="u"), DataSource(), DataSource(widget_uuid="v")),
@@ -37,7 +36,6 @@ def test_call_names_every_source_in_order():
         ),
         ({"data_sources": [{"origin": "o", "widget_id": "w"}]}, (DataSource(origin="o", id="w"),)),
         ({"data_sources": [{"widget_uuid": None, "id": "i"}]}, (DataSource(id="i"),)),
-        ({"data_source_search_queries": ["x"]}, ()),
     ],
 )
 def test_sources_are_read_from_any_arguments(arguments: dict, sources: tuple):

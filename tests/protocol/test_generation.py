@@ -59,10 +59,8 @@ def tool(**fields: Any) -> dict[str, Any]:
         ([call(input_arguments={"widget_uuid": "u"})], {}),
         ([tool(input_arguments={"widget_uuid": "u"}, data=[])], {}),
         ([tool(content="data")], {}),
-        ([tool(content={"a": 1})], {}),
         ([tool(data={"content": "data"})], {}),
         ([tool(data={})], WITH_UUID),
-        ([tool(content="data", extra_state={"a": 1})], {}),
         ([tool(data=[{"items": []}])], {"widgets": [{"uuid": "u"}]}),
     ],
 )
@@ -76,12 +74,10 @@ def test_generation_one_shows(messages: list, fields: dict):
         ([call(copilot_function_call_arguments={})], {}),
         ([tool(copilot_function_call_arguments={}, data=[])], {}),
         ([tool(data=[{"content": "x"}])], {}),
-        ([tool(data=[{"content": "x"}], extra_state={"a": 1})], {}),
         ([tool(data=[], extra_state={})], NO_UUID),
         ([], NO_UUID),
         *([[], {"widgets": {group: [{"widget_id": "w"}]}}] for group in ("secondary", "extra")),
         ([], {"widgets": {"primary": [FILE, {"widget_id": "w"}]}}),
-        ([], {"widgets": {"primary": [{"origin": "o", "widget_id": "file-1"}]}}),
         ([], {"widgets": {"primary": [{"origin": "OpenBB Hub", "widget_id": "w"}]}}),
     ],
 )
@@ -124,7 +120,6 @@ def test_the_dialect_is_that_of_the_caller_now(key: str, old: dict):
         {"widgets": None},
         {"widgets": {}},
         {"widgets": {"primary": "no list", "secondary": [5]}},
-        {"urls": []},
     ],
 )
 @pytest.mark.parametrize(

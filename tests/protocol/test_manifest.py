@@ -61,12 +61,6 @@ def test_document_is_golden(write, monkeypatch: pytest.MonkeyPatch):
     assert document == (GOLDEN / f"{write.__name__}.json").read_text()
 
 
-def test_uploads_count_as_documents():
-    card = replace(PLAIN, features=frozenset({"file-upload"}))
-    assert copilot(card)["hasDocuments"] is True
-    assert copilot(card)["features"]["file-upload"] is True
-
-
 def test_feedback_is_advertised_with_its_feature_only():
     assert "feedback" not in agent(FULL)["endpoints"]
     card = replace(FULL, features=frozenset({"feedback"}))
@@ -94,13 +88,3 @@ def test_a_custom_feature_is_a_switch_that_is_off_unless_it_says_more():
     custom = CustomFeature(key="web", label="Web search")
     assert custom.to_json() == {"label": "Web search", "type": "toggle", "default": False}
     assert (custom.state_on, custom.state_off) == ("on", "off")
-
-
-def test_only_a_field_for_text_has_a_placeholder():
-    def advertised(kind: CustomFeatureType, placeholder: str) -> object:
-        custom = CustomFeature(key="k", label="L", type=kind, placeholder=placeholder)
-        return custom.to_json().get("placeholder")
-
-    assert advertised(CustomFeatureType.TEXT, "Your name") == "Your name"
-    assert advertised(CustomFeatureType.TEXT, "") is None
-    assert advertised(CustomFeatureType.TOGGLE, "Your name") is None

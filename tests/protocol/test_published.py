@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from protocol.events import FunctionCall, MessageChunk
-from protocol.functions import DataSource, data_sources, get_widget_data_call
+from protocol.functions import DataSource, get_widget_data_call
 from protocol.manifest import CopilotCard, copilots_json
 from protocol.models import (
-    AiMessage,
     CallMessage,
     DataItem,
     Generation,
@@ -35,30 +34,9 @@ class TestEveryRequest:
         assert query.generation is request_.generation
         assert query.notes == ()
 
-    def test_keeps_every_message(self, request_: PublishedRequest):
-        assert len(parse_query(request_.bytes).messages) == len(request_.body["messages"])
-
-    def test_means_the_same_when_given_as_an_object(self, request_: PublishedRequest):
-        assert parse_query(request_.body) == parse_query(request_.bytes)
-
     def test_shape_wins_over_a_wrong_hint(self, request_: PublishedRequest):
         for hint in Generation:
             assert parse_query(request_.bytes, hint=hint).generation is request_.generation
-
-
-def test_conversation_of_three_messages_is_read():
-    assert parse_query(request_of(Generation.ONE, "multiple messages").bytes).messages == (
-        HumanMessage("Hi there."),
-        AiMessage("Hi there, I'm a copilot. How are you?"),
-        HumanMessage("I'm fine, thank you. What is the weather in Tokyo?"),
-    )
-
-
-def test_generation_one_context_is_widget_data():
-    items = parse_query(request_of(Generation.ONE, "context").bytes).context
-    assert [item.name for item in items] == ["Analyst Estimates", "Earnings Transcripts"]
-    assert items[0].data == SourceData((DataItem(content="<data>"),))
-    assert items[1].metadata["source"] == "Intrinio"
 
 
 def test_generation_one_second_leg_is_a_call_and_its_result():
@@ -76,23 +54,6 @@ def test_spaces_of_the_translation_do_not_hide_the_message():
     assert query.generation is Generation.ONE
     assert query.question == HumanMessage(" What is the current stock price of AAPL? ")
     assert len(query.widgets.primary) == 1
-
-
-def test_generation_two_second_leg_is_a_call_and_its_result():
-    query = parse_query(request_of(Generation.TWO, "example, second leg").bytes)
-    call, result = query.messages[1:]
-    assert isinstance(call, CallMessage)
-    assert isinstance(result, ResultMessage)
-    assert call.extra == {
-        "copilot_function_call_arguments": published.HISTORICAL_CALL_TWO[
-            "copilot_function_call_arguments"
-        ]
-    }
-    asked = DataSource(
-        origin="openbb_api", id="historical_stock_price", input_args={"symbol": "AAPL"}
-    )
-    assert data_sources(call.input_arguments) == data_sources(result.input_arguments) == (asked,)
-    assert result.data == (SourceData((DataItem(content=PRICES),)),)
 
 
 def test_generation_two_widgets_have_arguments():

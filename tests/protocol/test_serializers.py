@@ -12,6 +12,7 @@ from protocol.events import (
     CitationCollection,
     FunctionCall,
     MessageArtifact,
+    StatusLevel,
     StatusUpdate,
 )
 from protocol.models import CallMessage, Generation
@@ -153,3 +154,57 @@ def test_echo_of_a_call_is_recognised(generation: Generation):
     echoed = parse_query(body).messages[1]
     assert isinstance(echoed, CallMessage)
     assert canonical(echoed) == canonical(echo_of(call, generation))
+
+
+PLAIN = {"eventType": "INFO", "message": "Busy", "group": "reasoning"}
+OWN_KEYS = (
+    "lastUpdated", "source", "id", "uuid", "storedFileUUID", "url", "dataKey",
+    "originalFilename", "extension", "category", "subCategory", "transcript_url",
+)  # fmt: skip
+
+
+def data_of(status: StatusUpdate, generation: Generation) -> list[Any]:
+    return [data for _, data in serialize(status, generation)]
+
+
+@pytest.mark.parametrize(
+    ("generation", "expected"),
+    [(Generation.ONE, []), (Generation.TWO, []), (Generation.THREE, [{**PLAIN, "hidden": True}])],
+)
+def test_a_hidden_step_is_for_those_who_know_how_to_hide_it(generation, expected):
+    assert data_of(StatusUpdate(message="Busy", hidden=True), generation) == expected
+
+
+@pytest.mark.parametrize(
+    ("details", "two", "three"),
+    [
+        (({"day": "Mon"},), [{"day": "Mon"}], [{"day": "Mon"}]),
+        (("words",), [{"text": "words"}], ["words"]),
+        (("words", {"a": 1}), [{"text": "words"}, {"a": 1}], ["words", {"a": 1}]),
+    ],
+    ids=["object", "text", "both"],
+)
+def test_details_are_a_list_of_objects_and_texts_and_objects_alone_before(details, two, three):
+    status = StatusUpdate(message="Busy", details=details)
+    assert data_of(status, Generation.TWO) == [{**PLAIN, "details": two}]
+    assert data_of(status, Generation.THREE) == [{**PLAIN, "details": three}]
+
+
+@pytest.mark.parametrize("key", OWN_KEYS)
+@pytest.mark.parametrize("generation", [Generation.TWO, Generation.THREE])
+def test_keys_that_a_client_keeps_to_itself_are_not_sent(key, generation):
+    status = StatusUpdate(message="Busy", details=({key: "x", "kept": None, "day": "Mon"},))
+    [data] = data_of(status, generation)
+    assert data["details"] == [{"day": "Mon"}]
+
+
+@pytest.mark.parametrize("generation", [Generation.TWO, Generation.THREE])
+def test_details_of_which_nothing_is_shown_are_no_empty_table(generation):
+    hidden = {"source": "x", "uuid": "y"}
+    assert data_of(StatusUpdate(message="Busy", details=(hidden, "")), generation) == [PLAIN]
+    [data] = data_of(StatusUpdate(message="Busy", details=(hidden, {"a": 1})), generation)
+    assert data == {**PLAIN, "details": [{"a": 1}]}
+
+
+def test_no_level_makes_clients_delete_history():
+    assert "ERROR" not in {level.value for level in StatusLevel}

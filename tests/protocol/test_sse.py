@@ -14,7 +14,6 @@ from protocol.sse import (
     decode,
     encode,
     encode_chunk,
-    encode_data,
 )
 from tests.protocol.examples import EVENT_CLASSES
 from tests.protocol.workspace import as_workspace_reads
@@ -39,11 +38,6 @@ def test_decoding_undoes_encoding(name: str, data: dict):
     assert (read_name, json.loads(text)) == (name, data)
 
 
-@given(PAYLOADS)
-def test_an_event_without_a_name_is_written_as_one_with_a_name(data: dict):
-    assert b"event: x\n" + encode_data(data) == encode("x", data)
-
-
 @given(TEXTS)
 def test_chunk_has_the_bytes_of_its_event(delta: str):
     assert encode_chunk(delta) == encode("copilotMessageChunk", {"delta": delta})
@@ -57,14 +51,6 @@ def test_pieces_may_break_anywhere(events: list, data: st.DataObject):
     for start, end in zip([0, *borders], [*borders, len(stream)], strict=True):
         read += decoder.feed(stream[start:end])
     assert [(name, json.loads(text)) for name, text in read] == events
-
-
-@given(st.binary(max_size=200), st.integers(0, 200))
-def test_any_bytes_in_any_pieces_give_the_same_events(stream: bytes, border: int):
-    whole, halves, byte_by_byte = Decoder(), Decoder(), Decoder()
-    events = whole.feed(stream)
-    assert halves.feed(stream[:border]) + halves.feed(stream[border:]) == events
-    assert [one for byte in stream for one in byte_by_byte.feed(bytes([byte]))] == events
 
 
 @given(st.text(alphabet=st.characters()), st.text(alphabet="\ud800\udbff\udc00\udfff", min_size=1))
