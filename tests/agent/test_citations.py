@@ -15,9 +15,7 @@ from copilot_admin.agent.documents.document import Document, DocumentPage, Word
 from copilot_admin.agent.files.contents import FileItem
 from protocol.events import StatusLevel, StatusUpdate
 from protocol.models import (
-    CommandResult,
     HumanMessage,
-    ResultMessage,
     SourceData,
     SourceError,
     WidgetParam,
@@ -114,15 +112,6 @@ EMPTY_CONTENTS = ("", " \n", "[]", "[ ]", "{}", "[\n  {}\n]", "null", '""')
 def test_a_source_that_had_nothing_is_not_cited(content):
     assert cited(second_step(make_widget(), data(content, content))) == ()
     assert len(cited(second_step(make_widget(), data(content, "0")))) == 1
-
-
-def test_results_of_commands_and_other_functions_are_no_sources():
-    query = make_query(
-        HumanMessage("q"),
-        ResultMessage("get_skill_content", {}, (data("skill"),)),
-        ResultMessage("get_widget_data", {}, (CommandResult("success"),)),
-    )
-    assert cited(query) == ()
 
 
 def test_widget_that_is_no_longer_offered_is_cited_by_what_was_asked():

@@ -8,7 +8,6 @@ from protocol.events import (
     CitationCollection,
     MessageArtifact,
     MessageChunk,
-    PromptSuggestions,
     StatusUpdate,
 )
 from tests.agent.answer_requests import make_request, make_spec, outputs_of
@@ -61,11 +60,6 @@ def test_rows_are_sent_without_them_and_a_chart_names_the_same_columns():
         )
 
     assert list(ImageFilter(()).take(chart(IMAGE))) == [chart(LINK)]
-
-
-def test_suggested_questions_are_sent_without_them():
-    (sent,) = ImageFilter(()).take(PromptSuggestions((IMAGE, "Why?")))
-    assert sent == PromptSuggestions((LINK, "Why?"))
 
 
 def test_citations_are_sent_without_them():

@@ -2,7 +2,7 @@
 
 import json
 
-from copilot_admin.agent.client.client_state import MAX_EXTRAS, read_memory
+from copilot_admin.agent.client.client_state import read_memory
 from copilot_admin.agent.llm.chat_request import build_request
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS
 from copilot_admin.agent.step import PICTURE_LEFT_OUT
@@ -113,15 +113,6 @@ def test_a_thought_that_no_words_follow_is_shown_and_the_limit_is_named():
     assert (step_shown, warning[-1]) == (thought("Hm."), MessageChunk(EMPTY_ANSWER))
 
 
-def test_thoughts_are_kept_apart_from_the_answer_and_not_sent_back():
-    outputs, provider = answered(
-        calling("table", TABLE, ReasoningDelta("I think.")), text("Done."), reasoning_steps=False
-    )
-    assert Reasoning("I think.") in outputs
-    sent = json.dumps(build_request(provider.calls[1]))
-    assert "I think." not in sent
-
-
 def steps(first, extras_of_table=None):
     """The messages of the request that follows a call of the client, with calls and results."""
     before = [calling("table", TABLE, extras=extras_of_table)] if extras_of_table else []
@@ -158,14 +149,6 @@ def test_calls_of_one_answer_that_wait_keep_what_came_with_them():
     memory = read_memory(outputs[-1].extra_state, request=request)
     assert memory.extras == extras
     assert [one.extras for one in memory.waiting] == [extras]
-
-
-def test_extras_that_are_too_large_are_left_out():
-    huge = {"reasoning_content": "x" * (MAX_EXTRAS + 1)}
-    first = calling("get_widget_data", WANTED, extras=CallExtras(model="small", message=huge))
-    state, (fetched,) = steps(first)
-    assert "reasoning_content" not in fetched
-    assert len(json.dumps(state)) < 10_000
 
 
 def test_a_picture_of_the_model_is_an_artifact():

@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
-from django.test import AsyncClient, override_settings
+from django.test import AsyncClient
 import pytest
 
 from copilot_admin.models import Copilot, CopilotVersion, Run
@@ -82,37 +82,6 @@ def test_agents_json_describes_a_copilot_for_generation_3():
             "models": [{"id": "fast", "name": "Fast"}, {"id": "deep", "name": "Deep"}],
         }
     }
-
-
-def test_copilots_json_describes_it_for_generations_1_and_2():
-    full_copilot()
-    assert get("/copilots.json")[2] == {
-        "market-analyst": {
-            "name": "Market Analyst",
-            "description": "Knows the market.",
-            "image": "https://example.com/analyst.png",
-            "hasStreaming": True,
-            "hasDocuments": False,
-            "hasFunctionCalling": True,
-            "endpoints": {
-                "query": "http://testserver/v1/copilots/market-analyst/query?generation=2"
-            },
-            "features": {
-                "streaming": True,
-                "file-upload": False,
-                "widget-dashboard-select": True,
-                "widget-dashboard-search": False,
-                "widget-global-search": False,
-            },
-        }
-    }
-
-
-@override_settings(PUBLIC_URL="https://copilots.example.com/")
-def test_addresses_come_from_the_public_url_where_there_is_one():
-    make_published(slug="news")
-    endpoints = get("/agents.json")[2]["news"]["endpoints"]
-    assert endpoints == {"query": "https://copilots.example.com/v1/copilots/news/query"}
 
 
 def test_drafts_and_disabled_copilots_are_not_listed():

@@ -154,16 +154,6 @@ def test_a_flood_of_rejections_is_one_run_and_every_metric_counts_it(monkeypatch
     assert (total.runs, total.completed, total.refused) == (6, 1, 5)
 
 
-def test_a_server_says_that_redis_is_away_and_stays_ready(monkeypatch):
-    def ready() -> tuple[int, Any]:
-        answer = async_to_sync(AsyncClient().get)("/readyz")
-        return answer.status_code, json.loads(answer.content)
-
-    assert ready() == (200, {"status": "ready"})
-    monkeypatch.setattr(LIMIT_REDIS, "_is_away", True)
-    assert ready() == (200, {"status": "ready", "note": REDIS_AWAY})
-
-
 def test_a_redis_that_refuses_costs_nobody_an_answer(monkeypatch):
     copilot = make_published(slug="news")
     script(monkeypatch, text("Hello."), text("Hello."))

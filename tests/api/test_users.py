@@ -12,7 +12,7 @@ from copilot_admin.asgi import application
 from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.sso import SsoProxy
 from copilot_admin.copilots.end_users import get_jwks_client
-from copilot_admin.copilots.user_tokens import ProxyRules, UserIdDisclosure
+from copilot_admin.copilots.user_tokens import ProxyRules
 from copilot_admin.http.proxy_identity import ProxyIdentity
 from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.models import (
@@ -213,25 +213,6 @@ def test_a_user_judges_his_own_answers_only(service_url):
     assert not Feedback.objects.exists()
     assert ask(service_url, judged, path=path, Authorization=bearer())[0] == 200
     assert Feedback.objects.get().turn == Turn.objects.get()
-
-
-@pytest.mark.parametrize(
-    ("naming", "told"),
-    [
-        (UserIdDisclosure.NONE, ""),
-        (UserIdDisclosure.PLAIN, "ada"),
-        (UserIdDisclosure.HASHED, "digest"),
-    ],
-)
-def test_the_model_is_told_of_the_user_as_the_setting_says(
-    service_url, settings, provider, naming, told
-):
-    settings.USER_UPSTREAM = naming
-    ask(service_url, Authorization=bearer())
-    ask(service_url)
-    digest = EndUser.objects.get().digest
-    assert len(digest) == 32
-    assert [call.user for call in provider.calls] == [digest if told == "digest" else told, ""]
 
 
 def test_an_issuer_that_is_away_and_comes_back(service_url, settings):

@@ -103,11 +103,6 @@ class TestCors:
         assert not [name for name, _ in answer.headers if name.startswith("access-control")]
         assert answer.header("vary") == "Origin"
 
-    def test_several_vary_headers_become_one(self):
-        answer = ask("/agents.json", app=App((b"Vary", b"Authorization"), (b"X-Own", b"1")))
-        assert answer.header("vary") == "Authorization, Origin"
-        assert answer.header("x-own") == "1"
-
 
 class TestForbiddenOrigins:
     """A page of another site can send a question as `text/plain` without a preflight."""

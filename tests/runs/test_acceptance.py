@@ -51,25 +51,6 @@ def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
     )
 
 
-def test_an_answer_that_was_whole_before_its_refusal_is_cancelled_too(noted, monkeypatch, settings):
-    settings.DATABASE_WAIT_SECONDS = 5.0
-    noted.accepting = partial(asyncio.sleep, 7)
-    play(monkeypatch, noted, [MessageChunk("a"), STOP])
-
-    async def scenario() -> None:
-        with pytest.raises(DatabaseUnavailable):
-            await open_run(question())
-        (run,) = RUNNING
-        await run.task
-
-    run_at_once(scenario())
-    (record,) = noted.ends
-    assert (record.ending.outcome, record.ending.error_code) == (
-        Outcome.CANCELLED,
-        "database-unavailable",
-    )
-
-
 async def who_leaves_after_a_second() -> None:
     opening_run = asyncio.ensure_future(open_run(question()))
     await asyncio.sleep(1)

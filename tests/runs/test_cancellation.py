@@ -55,20 +55,6 @@ def test_a_run_that_is_stopped_says_why_to_whom_it_concerns(
     assert noted.cancelling == [0]
 
 
-def test_a_run_that_has_ended_is_not_stopped(noted, monkeypatch):
-    play(monkeypatch, noted, [MessageChunk("Whole"), STOP])
-
-    async def too_late(run: Any) -> None:
-        await run.task
-        for cancel in (run.cancel, run.cancel_from_any_thread):
-            cancel(CancelReason.CRASH)
-        await asyncio.sleep(0)
-        assert (run._cancel_reason, run.task.cancelling()) == (None, 0)
-
-    opened(too_late)
-    assert [one.ending.outcome for one in noted.ends] == [Outcome.COMPLETED]
-
-
 @pytest.mark.parametrize("broken", [None, "write_event"], ids=["whole", "crashed"])
 def test_a_run_that_is_being_kept_is_not_stopped(noted, monkeypatch, broken):
     finish = noted.finish

@@ -57,13 +57,3 @@ def test_data_in_messages_is_merged_and_stands_before_the_question(monkeypatch, 
     assert (question.role, question.text) == (ModelRole.USER, "How old am I?")
     run = Run.objects.get()
     assert run.generation == generation
-
-
-def test_the_next_question_stays_in_its_conversation_with_the_data_sent_again(monkeypatch):
-    make_published(slug="desk")
-    script(monkeypatch, text("Thirty."), text("Yes."))
-    first = [NAME, ASKED]
-    then = [NAME, ASKED, {"role": "ai", "content": "Thirty."}, AGE, {**ASKED, "content": "Sure?"}]
-    for messages in (first, then):
-        read(AsyncClient(), "/v1/copilots/desk/query", {"messages": messages})
-    assert len(set(Run.objects.values_list("turn__conversation", flat=True))) == 1

@@ -1,7 +1,6 @@
 """The whole application behind a real socket: leaving clients, shutdown, what the edge adds."""
 
 import asyncio
-import json
 import threading
 from typing import Any
 
@@ -23,7 +22,6 @@ from copilot_admin.models import (
 )
 from copilot_admin.runs import open_run
 from copilot_admin.runs import run as run_task
-from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store.transcript_store import STORE
 from tests.agent.scripted import ScriptedProvider, stalled, text
 from tests.evaluation.evaluations import queue_run
@@ -65,42 +63,6 @@ def test_a_server_that_stops_says_so_and_records_interrupted(provider):
     assert body.startswith(b"event: copilotMessageChunk\n")
     assert b"The server is restarting" in body
     assert (provider.open, Run.objects.get().outcome) == (0, Outcome.INTERRUPTED)
-
-
-def test_an_error_has_ids_and_headers_for_the_browser():
-    make_published(slug="news")
-    headers = {"Origin": "https://pro.openbb.co", "X-Trace-Id": "chat-7"}
-    with serving(application) as url, Line(url + QUERY, body=b"{", headers=headers) as line:
-        assert set(json.loads(line.read_all())) == {"detail", "code"}
-    assert line.status == 400
-    assert line.headers["x-trace-id"] == "chat-7"
-    assert line.headers["x-completion-id"]
-    assert line.headers["access-control-allow-origin"] == "https://pro.openbb.co"
-    assert "script-src 'self'" in line.headers["content-security-policy"]
-
-
-def test_static_files_are_served_without_collecting_them():
-    path = "/static/copilot_admin/css/tokens.css"
-    with serving(application) as url, Line(url + path, method="GET") as line:
-        assert b"--ca-" in line.read_all()
-    assert (line.status, line.headers["content-type"]) == (200, 'text/css; charset="utf-8"')
-
-
-def test_where_the_journal_is_down_nothing_is_asked_and_nothing_leaves(provider, monkeypatch):
-    async def refuse(start: Any) -> None:
-        raise DatabaseUnavailable
-
-    monkeypatch.setattr(STORE, "accept", refuse)
-    with serving(application) as url:
-        with Line(url + QUERY, body=HELLO) as line:
-            body = json.loads(line.read_all())
-        assert eventually(lambda: not run_task.RUNNING)
-    assert (line.status, body["code"], line.headers["retry-after"]) == (
-        503,
-        "database-unavailable",
-        "5",
-    )
-    assert (provider.open, Run.objects.count()) == (0, 0)
 
 
 class InOneRead(ScriptedProvider):

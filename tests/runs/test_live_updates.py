@@ -91,16 +91,6 @@ async def let_in(user: Any, path: str) -> bool:
     return bool(accepted)
 
 
-@async_to_sync
-async def refusal(user: Any, path: str) -> int | None:
-    """The code with which a page is sent away; None if it is let in."""
-    communicator = await socket(user, path)
-    accepted, code = await communicator.connect(timeout=HANGS_SECONDS)
-    await communicator.disconnect(timeout=HANGS_SECONDS)
-    communicator.future.result()  # nothing broke behind that
-    return None if accepted else code
-
-
 def path_of(conversation: Conversation) -> str:
     return f"/ws/transcripts/{conversation.pk}/"
 
@@ -231,10 +221,6 @@ def test_a_socket_of_a_proxy_needs_its_header_and_is_opened_again_now_and_then(
 
     closed = {"type": "websocket.close", "code": TRY_AGAIN_LATER}
     assert async_to_sync(open_page)() == (is_let_in, closed if is_let_in else None)
-
-
-def test_a_socket_to_any_other_address_is_closed():
-    assert refusal(make_user(Role.REVIEWERS), "/ws/nowhere/") == 1000
 
 
 class BrokenLayer:

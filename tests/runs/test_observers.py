@@ -9,11 +9,10 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.agent.values.tracing import ToolTrace
-from copilot_admin.errors import ProviderBroke, Unavailable
+from copilot_admin.errors import ProviderBroke
 from copilot_admin.ids import Ids
 from copilot_admin.models import CostConfidence, Logging, Outcome
 from copilot_admin.pricing.cost import Cost
-from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.telemetry import finished_runs
 from copilot_admin.telemetry.finished_runs import FinishedRun
@@ -115,24 +114,6 @@ def test_watchers_that_break_harm_no_answer(noted, monkeypatch, caplog):
     assert [one.getMessage() for one in caplog.records if one.levelno == logging.ERROR] == [
         f"telemetry of run {RUN} failed"
     ]
-
-
-def test_a_question_that_comes_while_the_server_drains_is_told_as_refused(noted, told):
-    start_draining()
-    try:
-        with pytest.raises(Unavailable):
-            said()
-    finally:
-        stop_draining()
-    (run,) = told
-    assert known(run, "outcome", "error_code", "copilot", "version", "caller", "generation") == {
-        "outcome": Outcome.REFUSED,
-        "error_code": "draining",
-        "copilot": "news",
-        "version": 5,
-        "caller": "key:7",
-        "generation": 3,
-    }
 
 
 def test_a_question_that_the_journal_cannot_take_is_told_once(noted: Noted, monkeypatch, told):

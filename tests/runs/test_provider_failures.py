@@ -57,12 +57,3 @@ def test_a_copilot_that_keeps_no_content_keeps_no_words_of_the_provider(monkeypa
         read(AsyncClient(), QUERY, QUESTION)
     assert Run.objects.get().notes == []
     assert CANARY not in caplog.text
-
-
-def test_a_copilot_whose_provider_cannot_be_used_names_none(monkeypatch, caplog):
-    copilot = make_published(slug="news")
-    copilot.provider.kind = "gone"
-    copilot.provider.save()
-    with caplog.at_level(logging.WARNING, logger="copilot_admin"):
-        read(AsyncClient(), QUERY, QUESTION)
-    assert lines_of(caplog) == [f"run {Run.objects.get().pk} failed: no provider, NotReady"]

@@ -138,12 +138,3 @@ def test_what_fits_and_what_is_of_earlier_turns_is_not_told():
     assert cuts_of(make_query(*old, HumanMessage("now"))) == []
     assert cuts_of(make_query(*old)) == [cut("prices_1", 40, 100)]
     assert cuts_of(make_query(HumanMessage("q"), context=(ContextItem(data=SHORT),))) == []
-
-
-def test_half_characters_never_reach_a_provider():
-    query = make_query(
-        HumanMessage("smile \ud83d"),
-        ResultMessage("get_widget_data", {}, (data("é \ude00"),)),
-    )
-    texts = [message.text for message in messages_of(query)]
-    assert [text.encode().decode() for text in texts] == texts

@@ -56,10 +56,6 @@ def test_values_of_the_client_are_filled_in():
     )
 
 
-def test_toggle_left_out_by_a_client_that_sends_options_is_off():
-    assert filled("{{ options.sure.state }}", env={"workspace_options": {}}) == "off"
-
-
 def test_date_is_that_of_the_users_time_zone():
     prompt = "{{ today }} {{ now }} {{ timezone }}"
     assert filled(prompt, timezone="Pacific/Kiritimati") == (
@@ -93,15 +89,6 @@ def test_values_are_never_scanned_again():
 def test_unknown_placeholders_are_named_once_and_in_order():
     prompt = "{{ b }} {{ copilot.name }} {{ a }} {{ b }} {{ options.tone }} {{ options.nope }}"
     assert unknown_placeholders(prompt, (TONE,)) == ("b", "a", "options.nope")
-
-
-def test_every_known_placeholder_may_be_published():
-    prompt = (
-        "{{ copilot.name }}{{ copilot.slug }}{{ today }}{{ now }}{{ timezone }}{{ user.email }}"
-        "{{ widgets.primary }}{{ widgets.secondary }}{{ options.deep }}{{ options.deep.state }}"
-    )
-    assert unknown_placeholders(prompt, (DEEP,)) == ()
-    assert unknown_placeholders("no placeholders") == ()
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,6 @@ def result_text(result, *, limit):
     return truncate_result(result, limit=limit).text
 
 
-def test_data_that_fits_is_given_as_it_came():
-    assert result_text(data(ROWS, "more"), limit=1000) == f"{ROWS}\nmore"
-
-
 @pytest.mark.parametrize("result", [SourceData(()), data(""), data("", "")])
 def test_source_without_data_says_so(result):
     assert result_text(result, limit=1000) == EMPTY
@@ -87,11 +83,6 @@ def test_an_artifact_is_described(form, content, shown):
     assert result_text(item, limit=1000) == shown
 
 
-def test_text_files_are_given_as_text():
-    item = data("a,b\n1,2", data_format={"data_type": "csv", "filename": "x.csv"})
-    assert result_text(item, limit=1000) == "a,b\n1,2"
-
-
 def test_link_to_a_file_is_not_shown_because_it_may_be_signed():
     item = FileReference(
         url="https://files.example.com/x?signature=secret",
@@ -100,16 +91,6 @@ def test_link_to_a_file_is_not_shown_because_it_may_be_signed():
     assert result_text(SourceData((item,)), limit=1000) == (
         "[the pdf 'x.pdf' is only linked; its content is not here]"
     )
-
-
-def test_rows_are_left_out_whole_with_an_honest_notice():
-    assert truncate_rows(ROWS, limit=60).text == (
-        '{"day": 1, "close": 1.5}\n{"day": 2, "close": 2.5}\n[1 of 3 rows left out: too much data]'
-    )
-
-
-def test_a_limit_of_zero_keeps_the_notice():
-    assert truncate_rows("one\ntwo", limit=0).text == "[2 of 2 rows left out: too much data]"
 
 
 @pytest.mark.parametrize("text", ["[1, 2", '{"a": 1}\n{"b": 2}', "[" * 100_000])
