@@ -107,7 +107,6 @@ def _parse(call: ToolCall) -> JsonObject:
 
 
 ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
-_MAX_LEVELS = 30
 _COMBINATIONS = ("allOf", "anyOf", "oneOf")
 _NOT_AT_TOP = frozenset({*_COMBINATIONS, "not", "enum", "const", "if", "then", "else"})
 _META = frozenset({"$schema", "$id", "$comment"})
@@ -138,7 +137,7 @@ def repair_schema(schema: Json) -> JsonObject:
     rest = {name: value for name, value in top.items() if name not in _NOT_AT_TOP}
     names: list[Json] = [name for name in properties if name in required]
     merged = {**rest, "type": "object", "properties": properties, "required": names}
-    repaired = dict(_repair(merged, level=0))
+    repaired = dict(_repair(merged))
     if not names:
         del repaired["required"]
     return repaired
@@ -160,41 +159,37 @@ def _resolve(schema: JsonObject, top: JsonObject) -> JsonObject:
     return {**object_of(object_of(top.get(kind)).get(name)), **others}
 
 
-def _repair(node: Json, *, level: int, is_item: bool = False) -> JsonObject:
-    if not isinstance(node, Mapping) or level > _MAX_LEVELS:
-        return {}  # `true`, or unreadable
+def _repair(node: Json, *, is_item: bool = False) -> JsonObject:
+    if not isinstance(node, Mapping):
+        return {}  # `true`
     repaired: dict[str, Json] = {}
     for name, value in node.items():
         if name in _META or (name == "enum" and not list_of(value)):
             continue
         if name in _NAMED:
-            named = object_of(value).items()
-            repaired[name] = {key: _repair(one, level=level + 1) for key, one in named}
+            repaired[name] = {key: _repair(one) for key, one in object_of(value).items()}
         elif name in _LISTED:
-            repaired[name] = [_repair(one, level=level + 1) for one in list_of(value)]
+            repaired[name] = [_repair(one) for one in list_of(value)]
         elif name in _SINGLE and isinstance(value, Mapping):
-            repaired[name] = _repair(value, level=level + 1)
+            repaired[name] = _repair(value)
         else:
             repaired[name] = value
     types = [one for one in _types(node) if one != "null"]
     if is_item and len(types) == 1:
         repaired["type"] = types[0]
     if "array" in types or "items" in node:
-        repaired["items"] = _items(node.get("items"), level=level, is_item=is_item)
-    if isinstance(repaired.get("properties"), Mapping) and "required" in repaired:
-        repaired["required"] = _known(list_of(node["required"]), object_of(repaired["properties"]))
+        repaired["items"] = _items(node.get("items"), is_item=is_item)
+    if isinstance(properties := repaired.get("properties"), Mapping) and "required" in repaired:
+        names = list_of(node["required"])
+        repaired["required"] = [one for one in names if isinstance(one, str) and one in properties]
     return repaired
 
 
-def _items(items: Json, *, level: int, is_item: bool) -> JsonObject:
+def _items(items: Json, *, is_item: bool) -> JsonObject:
     if isinstance(items, list):  # in older drafts: one schema for each place
         items = items[0] if len(items) == 1 else {"anyOf": items} if items else {}
-    repaired = _repair(items, level=level + 1, is_item=True)
+    repaired = _repair(items, is_item=True)
     return repaired or ({"type": "string"} if is_item else {})
-
-
-def _known(names: Iterable[Json], properties: JsonObject) -> list[Json]:
-    return [name for name in names if isinstance(name, str) and name in properties]
 
 
 def _types(schema: JsonObject, default: str = "") -> list[Json]:

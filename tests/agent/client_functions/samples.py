@@ -1,8 +1,8 @@
 """Calls of client functions that work, and ways to make others."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -12,7 +12,8 @@ from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import JsonObject
 from protocol.models import HumanMessage, Query, Widget, WidgetParam, Widgets
-from tests.agent.answer_requests import make_spec
+from tests.agent.answer_requests import make_request, make_spec, outputs_of
+from tests.agent.scripted import ScriptedProvider, Step, text
 
 WIDGET_UUID = "91ae0c1e-6f54-4f7c-9b3a-0d4c7d3f1a01"
 AGENT = "macro"
@@ -76,8 +77,7 @@ FULL_QUERY = Query(
 _NEWS = tuple(replace(NEWS, widget_id=f"news_{number}") for number in range(21))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Sample(NamedTuple):
     """Arguments that work, the name of the tool if it isn't the function's, and the request."""
 
     arguments: JsonObject
@@ -85,30 +85,35 @@ class Sample:
     query: Query = FULL_QUERY
 
 
+ONE_WIDGET = {"data_sources": [{"widget_uuid": WIDGET_UUID}]}
+CHANGED = {"data_sources": [{"widget_uuid": WIDGET_UUID, "input_args": {"symbol": "AAPL"}}]}
+TASK = {"description": "Explain rates.", "assigned_agent_id": AGENT}
 SAMPLES: dict[str, Sample] = {
-    "add_generative_widget": Sample(
-        arguments={"widget_type": "note", "name": "Note", "data": "Hello"}
-    ),
-    "add_widget_to_dashboard": Sample(arguments={"data_sources": [{"widget_uuid": WIDGET_UUID}]}),
-    "assign_tasks_to_agents": Sample(
-        arguments={"task_requests": [{"description": "Explain rates.", "assigned_agent_id": AGENT}]}
-    ),
-    "execute_agent_tool": Sample(tool="kb_search_docs", arguments={"q": "rates"}),
+    "add_generative_widget": Sample({"widget_type": "note", "name": "Note", "data": "Hello"}),
+    "add_widget_to_dashboard": Sample(ONE_WIDGET),
+    "assign_tasks_to_agents": Sample({"task_requests": [TASK]}),
+    "execute_agent_tool": Sample({"q": "rates"}, tool="kb_search_docs"),
     "get_extra_widget_data": Sample(
-        tool="find_widgets",
-        arguments={"query": "news"},
-        query=replace(FULL_QUERY, widgets=Widgets(extra=_NEWS)),
+        {"query": "news"}, "find_widgets", replace(FULL_QUERY, widgets=Widgets(extra=_NEWS))
     ),
-    "get_params_options": Sample(arguments={"widget": WIDGET_UUID, "param": "venue"}),
-    "get_skill_content": Sample(arguments={"slug": SKILL}),
-    "manage_navigation_bar": Sample(
-        arguments={"operation": "add_tabs", "tabs": [{"name": "Rates"}]}
-    ),
-    "save_skill": Sample(arguments={"name": "Brief"}),
-    "update_widget_in_dashboard": Sample(
-        arguments={"data_sources": [{"widget_uuid": WIDGET_UUID, "input_args": {"symbol": "AAPL"}}]}
-    ),
+    "get_params_options": Sample({"widget": WIDGET_UUID, "param": "venue"}),
+    "get_skill_content": Sample({"slug": SKILL}),
+    "manage_navigation_bar": Sample({"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
+    "save_skill": Sample({"name": "Brief"}),
+    "update_widget_in_dashboard": Sample(CHANGED),
 }
+
+
+def answer(query: Query, *script: Any, **more: Any) -> Any:
+    """Return the outputs of an answer, and the calls of the model."""
+    provider = ScriptedProvider(script)
+    return outputs_of(make_request(provider, query=query, **more)), provider.calls
+
+
+def calls(*named: tuple[str, str]) -> Step:
+    """Return a step of the model with some calls."""
+    made = (ToolCall(id=str(n), name=name, arguments=one) for n, (name, one) in enumerate(named))
+    return Step((*made, *text("").actions[-1:]))
 
 
 def tools_of(query: Query = FULL_QUERY, *, taken: Any = (), **spec: Any) -> Any:
@@ -118,18 +123,17 @@ def tools_of(query: Query = FULL_QUERY, *, taken: Any = (), **spec: Any) -> Any:
 
 
 def made_call(tool: ToolDefinition, arguments: JsonObject) -> ToolCall:
-    """Return a call of a tool as a model makes it."""
     return ToolCall(id="c", name=tool.schema.name, arguments=json.dumps(arguments))
 
 
 def sent(function: str, query: Query = FULL_QUERY, /, **arguments: Any) -> Any:
     """Return what Workspace gets when the model calls the first tool of a function."""
     tool = next(one for one in tools_of(query).values() if one.function == function)
-    return tool.arguments(ToolCall(id="c", name=function, arguments=json.dumps(arguments)))
+    return tool.arguments(made_call(tool, arguments))
 
 
 def mistake(function: str, query: Query = FULL_QUERY, /, **arguments: Any) -> str:
-    """Return what the model is told of a wrong call."""
+    """Return what the model reads after a wrong call."""
     with pytest.raises(ToolMistake) as caught:
         sent(function, query, **arguments)
     return str(caught.value)
