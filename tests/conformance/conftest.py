@@ -10,8 +10,8 @@ import pytest
 from protocol.models import Generation
 from tests.conformance.strangers import Stranger, import_template
 from tests.wire import Line
+from tests.workspace.client import OlderWorkspace
 from tests.workspace.model_server import ModelServer, Reply
-from tests.workspace.older import OlderWorkspace
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def old(service_url: str, model: ModelServer) -> Any:
             card = json.loads(line.read_all())[slug]
         assert card["hasStreaming"] is True
         return OlderWorkspace(
-            query_url=card["endpoints"]["query"],
+            url=card["endpoints"]["query"],
             generation=generation,
             widgets=list(widgets),
             data=lambda asked: f"the data of {asked}",

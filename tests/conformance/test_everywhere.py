@@ -65,9 +65,10 @@ def test_a_client_that_forgets_the_call_is_not_driven_in_circles(slug, chat_with
     script = [ask, ask, says("Without it.")] if asks else [says("Without it.")]
     stranger = chat_with(slug, *script)
     stranger.chat.messages = [{"role": "human", "content": "What is new?"}]
-    first: Any = stranger.chat._post(widgets(NEWS))
+    stranger.chat.request = widgets(NEWS)
+    first: Any = stranger.chat.post()
     assert first[-1][0] == "copilotFunctionCall"
-    again: Any = stranger.chat._post(widgets(NEWS))
+    again: Any = stranger.chat.post()
     assert "copilotFunctionCall" not in dict(again)
     [warning] = [data for name, data in again if data.get("eventType") == "WARNING"]
     assert warning["message"].startswith("The dashboard sent the question again without the data")

@@ -65,5 +65,6 @@ def test_a_client_that_drops_the_data_is_stopped_though_it_repeats_less(chat_wit
     stranger = chat_with("widget-reader", says("Without it."))
     stranger.chat.request = {"widgets": {"primary": [NEWS]}}
     stranger.chat.messages.append({"role": "human", "content": "What moved?"})
-    stranger.chat._post({**stranger.chat.request, "urls": ["https://example.com/a"]})
-    assert text_of(stranger.chat._post(stranger.chat.request)).startswith(LOOPED)
+    stranger.chat.request = {**stranger.chat.request, "urls": ["https://example.com/a"]}
+    stranger.chat.post()
+    assert text_of(stranger.chat.post(is_first=False)).startswith(LOOPED)

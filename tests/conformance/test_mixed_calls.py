@@ -88,8 +88,8 @@ def both_with_one_left(stranger: Stranger, change: Any) -> Any:
     stranger.chat.functions = {"get_widget_data": content("[1]")}
     stranger.chat.request = widgets(NEWS)
     stranger.chat.messages.append({"role": "human", "content": "Draw it."})
-    first = stranger.chat._post(stranger.chat.request)
-    stranger.chat._carry_out({**asked(first), "extra_state": change(asked(first)["extra_state"])})
+    first = stranger.chat.post()
+    stranger.chat.carry_out({**asked(first), "extra_state": change(asked(first)["extra_state"])})
     return stranger.chat.go_on()
 
 
@@ -120,6 +120,6 @@ def test_a_new_question_forgets_what_was_waiting(chat_with):
     stranger.chat.functions = {"get_widget_data": content("[1]")}
     stranger.chat.request = widgets(NEWS)
     stranger.chat.messages.append({"role": "human", "content": "Draw it."})
-    stranger.chat._carry_out(asked(stranger.chat._post(stranger.chat.request)))
+    stranger.chat.carry_out(asked(stranger.chat.post()))
     [events] = stranger.asks("No. What else is there?", **widgets(NEWS))
     assert events == [("copilotMessageChunk", {"delta": "Something else."})]

@@ -21,35 +21,29 @@ MODEL = "scripted-1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What the model answers once: words, then calls of tools.
-
-    Attributes:
-        calls: Names and arguments; arguments as text are sent as they are.
-    """
+    """An answer of the model: words, then calls of tools (arguments as text are sent as they are)."""
 
     words: tuple[str, ...] = ()
     calls: tuple[tuple[str, Any], ...] = ()
 
 
 def says(*words: str) -> Reply:
-    """An answer in words."""
     return Reply(words=words)
 
 
 def calls(name: str, /, **arguments: Any) -> Reply:
-    """One call of a tool."""
     return Reply(calls=((name, arguments),))
 
 
 def _chunks(reply: Reply) -> Iterator[Chunk]:
-    """A role first, arguments in pieces, the usage in a chunk without choices."""
+    """Yield a role first, arguments in pieces, the usage in a chunk without choices."""
     yield _chunk({"role": "assistant", "content": "", "refusal": None})
     for word in reply.words:
         yield _chunk({"content": word})
     for index, (name, arguments) in enumerate(reply.calls):
         head = {"index": index, "id": f"call_{index}", "type": "function"}
         yield _chunk({"tool_calls": [{**head, "function": {"name": name, "arguments": ""}}]})
-        text = _text(arguments)
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         for start in range(0, len(text), 7):
             part = {"index": index, "function": {"arguments": text[start : start + 7]}}
             yield _chunk({"tool_calls": [part]})
@@ -59,38 +53,28 @@ def _chunks(reply: Reply) -> Iterator[Chunk]:
 
 @dataclass(kw_only=True)
 class ModelServer:
-    """A running server.
-
-    Attributes:
-        script: What is answered, in order.
-        requests: The bodies of the requests so far.
-        faults: What went wrong, such as a request beyond the script.
-        refusal: Message with which every request is answered 401, if there is one.
-    """
+    """A running server."""
 
     url: str = ""
     script: list[Reply] = field(default_factory=list)
-    requests: list[Any] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    refusal: str = ""
+    requests: list[Any] = field(default_factory=list)  # their bodies
+    faults: list[str] = field(default_factory=list)  # such as a request beyond the script
+    refusal: str = ""  # every request is answered 401 with this message
 
     def plays(self, *replies: Reply) -> None:
-        """Adds to the script."""
         self.script += replies
 
     def tools(self, number: int = 0) -> dict[str, Any]:
-        """The functions that a request offered, by name."""
         offered = self.requests[number].get("tools", [])
         return {tool["function"]["name"]: tool["function"] for tool in offered}
 
     def system(self, number: int = 0) -> str:
-        """The system prompt of a request."""
         first = self.requests[number]["messages"][0]
         assert first["role"] == "system"
         return str(first["content"])
 
     def told(self, number: int = -1) -> str:
-        """All that the model was told in a request but the system prompt."""
+        """Return all texts of a request but the system prompt."""
         messages = self.requests[number]["messages"]
         return "\n".join(str(one["content"]) for one in messages if one["role"] in ("user", "tool"))
 
@@ -153,7 +137,3 @@ def _chunk(delta: Mapping[str, Any], *, finish: str | None = None) -> Chunk:
         "model": MODEL,
         "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
     }
-
-
-def _text(arguments: Any) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments)

@@ -229,8 +229,7 @@ def _grouped(step: Group, table: Table) -> Table:
     ]
     groups: dict[object, list[Row]] = {} if step.by else {(): []}
     for row in table.rows:
-        key = tuple((isinstance(row[one], bool), row[one]) for one in step.by)
-        groups.setdefault(key, []).append(row)
+        groups.setdefault(tuple(row[one] for one in step.by), []).append(row)
     made: list[Row] = []
     for rows in groups.values():
         cells: dict[str, Cell] = {column: rows[0][column] for column in step.by}

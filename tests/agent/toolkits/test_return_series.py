@@ -56,14 +56,11 @@ def rows(*values, **more):
             {"A": {FIRST: 1.0, SECOND: 2.0}},
         ),
         (
-            [
-                {"date": "2024-01-02", "symbol": "A", "close": 1},
-                {"date": "2024-01-02", "symbol": "B", "close": 3},
-            ],
+            "date,symbol,close\n2024-01-02,A,1\n2024-01-02,B,3",
             {"A": {FIRST: 1.0}, "B": {FIRST: 3.0}},
         ),
         (
-            [{"date": "2024-01-02", "ticker": "A", "bid": 1, "ask": 2}],
+            "date,ticker,bid,ask\n2024-01-02,A,1,2",
             {"A bid": {FIRST: 1.0}, "A ask": {FIRST: 2.0}},
         ),
         ("date,A\n2024-01-02,1\n2024-01-03,2", {"A": {FIRST: 1.0, SECOND: 2.0}}),
@@ -105,13 +102,8 @@ def test_of_prices_of_a_day_only_the_close_counts(close):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ([], "There is no series"),
-        ({}, "There is no series"),
-        (None, "There is no series"),
-        ([1, [2]], "There is no series"),
-        ([1, {"a": 2}], "There is no series"),
-        ({"A": [1], "B": 2}, "There is no series"),
-        ({"A": {"B": [1]}}, "There is no series"),
+        *((one, "There is no series") for one in ([], {}, None, [1, [2]], [1, {"a": 2}])),
+        *((one, "There is no series") for one in ({"A": [1], "B": 2}, {"A": {"B": [1]}})),
         ({"A": 1}, "'A' in 'series' is no date. Write dates as 2024-01-31"),
         ("[" * 100_000, "The series are JSON that is nested too deeply"),
         ("x" * 5_000_001, "longer than 5,000,000 characters"),
@@ -126,10 +118,7 @@ def test_of_prices_of_a_day_only_the_close_counts(close):
         ([{"date": None, "A": 1}], "'' in 'A' is no date"),
         ([*rows(1), *rows(2)], "'value' has two values for 2024-01-02: 1 and 2"),
         ({"A": [1], "B": {"2024-01-02": 1}}, "Some values have dates and some have none"),
-        (
-            [{"date": "13/04/2024", "A": 1}, {"date": "04/13/2024", "A": 1}],
-            "13/04/2024 has the day first, 04/13/2024 the month",
-        ),
+        ("date,A\n13/04/2024,1\n04/13/2024,1", "has the day first, 04/13/2024 the month"),
     ],
 )
 def test_what_is_no_series_is_an_error_that_says_what_to_do(given, sentence):
@@ -138,10 +127,8 @@ def test_what_is_no_series_is_an_error_that_says_what_to_do(given, sentence):
 
 
 def parsed(*values, day_first=None):
-    return [
-        None if pd.isna(one) else one
-        for one in parse_dates(pd.Series(values, dtype=object), [], day_first=day_first)
-    ]
+    dates = parse_dates(pd.Series(values, dtype=object), [], day_first=day_first)
+    return [None if pd.isna(one) else one for one in dates]
 
 
 @pytest.mark.parametrize(

@@ -51,19 +51,15 @@ def filtered(column, how, *value):
     return sales(operation | ({"value": value[0]} if value else {}))
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        *("arithmetic", "cells", "tables", "table_operations"),
-        *("returns.options", "returns.measures", "returns.growth"),
-    ],
-)
+MODULES = ("arithmetic", "cells", "tables", "table_operations")
+OF_RETURNS = ("returns.options", "returns.measures", "returns.growth")
+
+
+@pytest.mark.parametrize("module", (*MODULES, *OF_RETURNS))
 def test_the_examples_of_the_docstrings_are_true(module):
     name = f"copilot_admin.agent.toolkits.{module}"
     outcome = doctest.testmod(importlib.import_module(name))
-
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
+    assert outcome.attempted > outcome.failed == 0
 
 
 @pytest.mark.parametrize(
@@ -124,10 +120,7 @@ class TestReading:
         [
             ({"a": 1}, {"a": 1}),
             ([{"a": {"b": [1, "é"]}}], {"a": '{"b": [1, "é"]}'}),
-            (
-                'name,note\n"Smith, J","two\nlines"',
-                {"name": "Smith, J", "note": "two\nlines"},
-            ),
+            ('name,note\n"Smith, J","a\nb"', {"name": "Smith, J", "note": "a\nb"}),
             ("a,,a\n1,2,3", {"a": 1, "column 2": 2, "a (3)": 3}),
         ],
     )
@@ -194,11 +187,6 @@ class TestFilter:
     def test_empty_and_filled_need_no_value(self):
         assert [row[2] for row in filtered("sales", "empty")] == [None]
         assert [row[2] for row in filtered("sales", "filled")] == [120, "1,080.5", 95]
-
-    def test_truth_is_no_number(self):
-        rows = [{"a": True}, {"a": 1}, {"a": "true"}]
-        found = analyse(rows, {"op": "filter", "column": "a", "is": "==", "value": True})
-        assert found.rows == ({"a": True}, {"a": "true"})
 
     def test_an_order_has_one_value(self):
         with pytest.raises(ValueError, match="'>' takes one value, not 2"):
@@ -269,11 +257,6 @@ class TestGroup:
             (0, None, None, None, None, None, 0)
         ]
 
-    def test_truth_and_one_are_two_groups_and_one_and_one_point_zero_are_one(self):
-        rows = [{"a": True}, {"a": 1}, {"a": 1.0}, {"a": None}]
-        done = analyse(rows, {"op": "group", "by": ["a"], "aggregate": {"*": "count"}})
-        assert [row["count"] for row in done.rows] == [1, 2, 1]
-
     @pytest.mark.parametrize(
         ("kind", "cells", "result"),
         [
@@ -323,14 +306,8 @@ def test_a_column_is_worked_out_of_two_others_or_numbers(left, sign, right, resu
         ({"op": "group", "aggregate": {"*": ["count", "sum"]}}, "Rows can only be counted"),
         ({"op": "group", "aggregate": {"region": "sum"}}, "'region' has 'EU' in it, which is no"),
         ({"op": "top", "n": 1, "by": "region"}, "'region' has 'EU' in it, which is no number"),
-        (
-            {"op": "derive", "column": "c", "left": "region", "operator": "+", "right": 1},
-            "which is no number",
-        ),
-        *(
-            ({"op": "group", "by": "x", "aggregate": {"*": "count"}} | one, "no column 'x'")
-            for one in ({}, {"by": "region", "aggregate": {"x": "sum"}})
-        ),
+        ({"op": "group", "by": "x", "aggregate": {"*": "count"}}, "no column 'x'"),
+        ({"op": "group", "aggregate": {"x": "sum"}}, "no column 'x'"),
         ({"op": "sort", "by": "x"}, r"no column 'x'\. The columns are: region, product, sales"),
     ],
 )
