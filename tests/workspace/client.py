@@ -1,6 +1,6 @@
 """A user of Workspace who asks a copilot; the client functions are carried out by the test."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 import json
 from typing import Any, TypeAlias
@@ -99,9 +99,7 @@ class Workspace(_Chat):
         return made, {"data": data, "extra_state": call["extra_state"]}
 
     def post(self, *, is_first: bool = True) -> list[Event]:
-        options = self.request.get("workspace_options") or {}
-        later = _ONLY_FIRST if "generative-ui" in options else _ONLY_FIRST | {_STATE}
-        left_out = () if is_first else later
+        left_out: Collection[str] = () if is_first else self._only_first()
         body = {
             "messages": list(self.messages),
             "widgets": {"primary": [], "secondary": [], "extra": []},
@@ -118,6 +116,10 @@ class Workspace(_Chat):
         check_shown(events, artifacts=self._names)
         self.artifacts += named(events, "copilotMessageArtifact")
         return events
+
+    def _only_first(self) -> Collection[str]:
+        options = self.request.get("workspace_options") or {}
+        return _ONLY_FIRST if "generative-ui" in options else _ONLY_FIRST | {_STATE}
 
 
 @dataclass(kw_only=True)

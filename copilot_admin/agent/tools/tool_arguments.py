@@ -5,6 +5,7 @@ import json
 import re
 from typing import TypeVar
 
+import orjson
 from pydantic import BaseModel, ValidationError
 
 from copilot_admin.agent.text import quote, truncate
@@ -83,23 +84,12 @@ def check_for_client(call: ToolCall) -> None:
     """
     problem = ""
     try:
-        value = json.loads(call.arguments)
-        is_deep = is_deeper(value, than=MAX_LEVELS)
-    except ValueError:  # the reader of the arguments reports it
-        return
-    except RecursionError:
-        is_deep = True
-    if is_deep:
-        problem = f"are nested deeper than {MAX_LEVELS} levels. Write flatter ones."
-    else:
-        try:
-            json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-        except UnicodeEncodeError:
-            problem = "have half a character, such as \\ud83d alone. Write whole ones."
-        except ValueError:
-            problem = "have a number that isn't finite, such as NaN. Write another, or a text."
+        if is_deeper(orjson.loads(call.arguments or "{}"), than=MAX_LEVELS):
+            problem = f"nested deeper than {MAX_LEVELS} levels. Write flatter ones"
+    except orjson.JSONDecodeError as error:
+        problem = f"not strict JSON: {error}"
     if problem:
-        raise ToolMistake(f"The arguments of the tool {quote(call.name)} {problem}")
+        raise ToolMistake(f"The arguments of the tool {quote(call.name)} are {problem}.")
 
 
 def repeatable(call: ToolCall) -> ToolCall:
