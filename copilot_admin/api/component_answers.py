@@ -37,14 +37,14 @@ class Envelope:
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        request, parameters = call.request, call.request.parameters
+        parameters = call.parameters
         end_user = parameters.get("_sys_end_user_id")
         self._facts = {
-            "request_id": request.request_id,
+            "request_id": call.request_id,
             "conversation_id": str(parameters.get("_sys_conversation_id") or uuid4()),
-            "message_id": str(request.ids.run_id),
-            "trace_id": request.ids.trace_id,
-            "user_id": request.granted.caller.principal,
+            "message_id": str(call.ids.run_id),
+            "trace_id": call.ids.trace_id,
+            "user_id": call.granted.caller.principal,
             **({} if end_user is None else {"end_user_id": str(end_user)}),
         }
 
@@ -74,7 +74,7 @@ class Envelope:
         }
 
     def _build_element(self, content: Content, shown: JsonObject, status: Status) -> JsonObject:
-        component = self._call.request.granted.component.name
+        component = self._call.granted.component.name
         kind = _WIRE_TYPES.get(content.type, content.type.value)
         same = f"{kind} {content.name} {content.visible_scope}"  # pieces of one text have one id
         begun, seconds = self._call.started_at, self._call.seconds
@@ -90,7 +90,7 @@ class Envelope:
             "usage": _merge_usage(component, content, shown["usage"]),
             "metrics": {**measured, **object_of(shown["metrics"])},
             "event": {
-                "id": str(uuid5(self._call.request.ids.run_id, same)),
+                "id": str(uuid5(self._call.ids.run_id, same)),
                 "status": status.value,
                 "name": f"/component/{component}/node/{kind}",
                 "created_time": datetime.now(UTC).isoformat(),

@@ -29,7 +29,7 @@ from copilot_admin.api.schemas import (
     describe_body,
 )
 from copilot_admin.component_calls.access import catalogue, find, grant, identify_with_key
-from copilot_admin.component_calls.call import Call, CallRequest, open_call
+from copilot_admin.component_calls.call import Call, check_capacity
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import CallFailed, ComponentError, InvalidCall
@@ -141,7 +141,8 @@ async def _call(request: HttpRequest, name: str, version: str, action: str) -> H
         is_answered=False,
     )
     await admit_request(identity, id=str(ids.run_id), deadline=deadline)
-    asked = CallRequest(
+    check_capacity(caller.key_id)
+    call = Call(
         granted=granted,
         parameters=body.parameters,
         as_program=action == RUN,
@@ -150,7 +151,7 @@ async def _call(request: HttpRequest, name: str, version: str, action: str) -> H
         request_id=get_request_id(request) or "",
     )
     try:
-        return await _answer(open_call(asked), is_stream=body.stream)
+        return await _answer(call, is_stream=body.stream)
     except ComponentError as error:
         is_refused = code_of(error) == InvalidCall.code
         raise (InvalidCall if is_refused else CallFailed)(error.public) from error

@@ -70,14 +70,9 @@ def find(name: str, version: str = LATEST) -> type[Component]:
 
 
 def grant(name: str, version: str, *, key: str | None, caller: Caller, copilot: str = "") -> Grant:
-    """Grant a caller the use of a component; reads the database.
+    """Grant the owner of a key the use of a component; reads the database.
 
-    Args:
-        name: Of the component.
-        version: From the URL; "latest" if it names none.
-        key: The endpoint key of the request.
-        caller: The owner of the key.
-        copilot: Slug of the copilot whose model and settings are wanted; "" for any.
+    `copilot` is the slug of the copilot whose model and settings are wanted, "" for any.
 
     Raises:
         NotFound: There is no such component, version or copilot.
@@ -126,12 +121,12 @@ def _allows(use: ComponentUse, component: type[Component]) -> bool:
 def _explain_refusal(
     name: str, version: str, copilots: Sequence[LiveCopilot], *, is_used: bool
 ) -> str:
+    unready = next((one for one in copilots if one.problem), None)
     if is_used:
         return (
             f"This key may not call version '{version}' of '{name}': its copilots use another. "
             "Leave the version out."
         )
-    unready = next((one for one in copilots if one.problem), None)
     if unready is not None:
         return (
             f"This key may not call '{name}' now: its copilot '{unready.slug}' is not ready. "

@@ -20,7 +20,6 @@ from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
 from copilot_admin.component_calls.records import record_call
 from copilot_admin.copilots.end_users import named
-from copilot_admin.copilots.live import LiveCopilot
 from copilot_admin.errors import (
     BadArguments,
     ComponentFailed,
@@ -45,9 +44,9 @@ BROKE = "Something went wrong on the server. It has been recorded."
 CALLS: set["Call"] = set()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallRequest:
-    """An admitted request to call a component.
+@dataclass(kw_only=True, eq=False)
+class Call:
+    """A call in progress; belongs to the event loop that opened it.
 
     Attributes:
         parameters: Arguments and system inputs as the caller sent them.
@@ -61,21 +60,16 @@ class CallRequest:
     ids: Ids
     request_id: str
 
-
-class Call:
-    """A call in progress; belongs to the event loop that opened it."""
-
-    def __init__(self, request: CallRequest) -> None:
-        self.request = request
+    def __post_init__(self) -> None:
         self.started_at = datetime.now(UTC)
-        component = request.granted.component
-        question = str(request.parameters.get("_sys_origin_query") or "")
+        component = self.granted.component
+        question = str(self.parameters.get("_sys_origin_query") or "")
         self.run = ComponentRun(
             component,
-            arguments_in(component, request.parameters, question=question),
-            config=request.granted.config,
-            as_program=request.as_program,
-            streamed=request.streamed,
+            arguments_in(component, self.parameters, question=question),
+            config=self.granted.config,
+            as_program=self.as_program,
+            streamed=self.streamed,
         )
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
@@ -99,21 +93,17 @@ class Call:
             while (output := await self._outputs.get()) is not None:
                 yield output
         finally:
-            self.stop()
+            self.task.cancel()
         if self.task.cancelled():
             raise Unavailable(RESTARTING, code="draining")
         error = self.task.exception()
         if error is not None:
             raise error if isinstance(error, CopilotError) else ComponentFailed(BROKE) from error
 
-    def stop(self) -> None:
-        """Cancel the call unless it has ended."""
-        self.task.cancel()
-
     def stop_from_any_thread(self) -> None:
         """Cancel the call from outside the event loop."""
         if not self.task.done() and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.stop)
+            self._loop.call_soon_threadsafe(self.task.cancel)
 
     async def _run(self) -> None:
         self.run.system = await self._system_inputs()
@@ -122,49 +112,53 @@ class Call:
                 self._outputs.put_nowait(output)
 
     async def _system_inputs(self) -> dict[str, Any]:
-        request, granted = self.request, self.request.granted
-        inputs = {
-            **from_caller(request.parameters),
-            **from_server(
-                granted.component.name,
-                at=self.started_at,
-                uid=granted.caller.principal,
-                trace_id=request.ids.trace_id,
-            ),
-        }
-        uses = granted.component.uses
-        user = named(granted.caller.user, settings.USER_UPSTREAM)
-        model = _model_client(granted.copilot, is_needed=MODEL in uses, user=user)
-        if model is not None:
-            inputs[MODEL] = model
-        if DOCUMENTS in uses:
+        caller, component = self.granted.caller, self.granted.component
+        trace_id = self.ids.trace_id
+        server = from_server(
+            component.name, at=self.started_at, uid=caller.principal, trace_id=trace_id
+        )
+        inputs = {**from_caller(self.parameters), **server}
+        copilot = self.granted.copilot
+        if copilot and copilot.answerer:
+            spec = copilot.answerer.spec
+            inputs[MODEL] = ModelClient(
+                provider=copilot.answerer.provider,
+                model=spec.model,
+                timeouts=spec.provider.timeouts,
+                parameters=spec.parameters,
+                user=named(caller.user, settings.USER_UPSTREAM),
+            )
+        elif copilot and MODEL in component.uses:
+            raise InvalidCall(f"There is no model to ask. {copilot.problem}", code="not-ready")
+        if DOCUMENTS in component.uses:
             fetch = Egress(settings.FETCH_ALLOW).fetch
-            inputs[DOCUMENTS] = await read_files(request.parameters, fetch=fetch)
+            inputs[DOCUMENTS] = await read_files(self.parameters, fetch=fetch)
         return inputs
 
     def _end(self, task: "asyncio.Task[None]") -> None:
         CALLS.discard(self)
         self._outputs.put_nowait(None)
-        granted = self.request.granted
-        level = granted.copilot.logging if granted.copilot else Logging.EVERYTHING
+        copilot = self.granted.copilot
+        level = copilot.logging if copilot else Logging.EVERYTHING
         if level is not Logging.NOTHING:
-            rules = granted.copilot.redaction if granted.copilot else server_rules()
-            record_call(self._row(task, level), rules, user=granted.caller.user)
+            rules = copilot.redaction if copilot else server_rules()
+            row = self._row(task, with_arguments=level is Logging.EVERYTHING)
+            record_call(row, rules, user=self.granted.caller.user)
 
-    def _row(self, task: "asyncio.Task[None]", level: Logging) -> ComponentCall:
-        request, granted = self.request, self.request.granted
+    def _row(self, task: "asyncio.Task[None]", *, with_arguments: bool) -> ComponentCall:
+        granted = self.granted
         status, error = _outcome(task)
-        if status is CallStatus.REFUSED and level is not Logging.EVERYTHING:
+        if status is CallStatus.REFUSED and not with_arguments:
             error = REFUSED  # the component's own sentence quotes the arguments
         return ComponentCall(
             key_id=granted.caller.key_id,
             copilot_id=granted.copilot.id if granted.copilot else None,
             component=granted.component.name,
             version=granted.component.version,
-            action="run" if request.as_program else "tool_eval",
-            trace_id=request.ids.trace_id,
-            request_id=request.request_id,
-            arguments=self.run.arguments if level is Logging.EVERYTHING else None,
+            action="run" if self.as_program else "tool_eval",
+            trace_id=self.ids.trace_id,
+            request_id=self.request_id,
+            arguments=self.run.arguments if with_arguments else None,
             status=status,
             events=len(self.run.outputs),
             usage=[dict(usage) for usage in self.run.usage],
@@ -174,8 +168,8 @@ class Call:
         )
 
 
-def open_call(request: CallRequest) -> Call:
-    """Start a call.
+def check_capacity(key_id: int | None) -> None:
+    """Check that another call may start.
 
     Raises:
         Unavailable: The server is draining.
@@ -183,8 +177,7 @@ def open_call(request: CallRequest) -> Call:
     """
     if is_draining():
         raise Unavailable(RESTARTING, code="draining")
-    key_id = request.granted.caller.key_id
-    of_key = sum(call.request.granted.caller.key_id == key_id for call in CALLS)
+    of_key = sum(call.granted.caller.key_id == key_id for call in CALLS)
     if len(CALLS) >= MAX_CALLS or of_key >= MAX_CALLS_OF_A_KEY:
         owner = "This key" if of_key >= MAX_CALLS_OF_A_KEY else "This server"
         raise TooManyCalls(
@@ -192,33 +185,15 @@ def open_call(request: CallRequest) -> Call:
             "Call again when one has ended.",
             retry_after=1,
         )
-    return Call(request)
 
 
 async def stop_all() -> None:
     """Cancel every call and wait for their ends."""
-    calls = tuple(CALLS)
-    for call in calls:
-        call.stop()
-    if calls:
-        await asyncio.wait([call.task for call in calls])
-
-
-def _model_client(copilot: LiveCopilot | None, *, is_needed: bool, user: str) -> ModelClient | None:
-    if copilot is None:
-        return None
-    if copilot.answerer is None:
-        if is_needed:
-            raise InvalidCall(f"There is no model to ask. {copilot.problem}", code="not-ready")
-        return None
-    spec = copilot.answerer.spec
-    return ModelClient(
-        provider=copilot.answerer.provider,
-        model=spec.model,
-        timeouts=spec.provider.timeouts,
-        parameters=spec.parameters,
-        user=user,
-    )
+    tasks = [call.task for call in CALLS]
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
 
 
 def _outcome(task: "asyncio.Task[None]") -> tuple[CallStatus, str]:

@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from copilot_admin.agent.components.inputs import SourceDocument, source_document
 from copilot_admin.agent.documents.document import Document, UnreadableFile
@@ -12,6 +11,7 @@ from copilot_admin.agent.documents.registry import data_types
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.files.file_reader import read_file
 from copilot_admin.agent.files.reading import MAX_FILES
+from copilot_admin.agent.files.selection import suffix_of
 from copilot_admin.errors import InvalidCall
 
 MAX_SECONDS = 90.0  # for all files of a call
@@ -86,14 +86,11 @@ async def _read(data: bytes, *, name: str, data_type: str) -> SourceDocument:
 
 def _data_type(*names: str) -> str:
     for name in names:
-        suffix = PurePosixPath(name).suffix.removeprefix(".").lower()
-        if suffix in data_types():
+        if (suffix := suffix_of(name)) in data_types():
             return suffix
     raise UnreadableFile(f"Its name must end in one of: {', '.join(sorted(data_types()))}.")
 
 
 def _last_part(url: str) -> str:
-    try:
-        return PurePosixPath(unquote(urlsplit(url).path)).name
-    except ValueError:
-        return ""
+    path = url.partition("#")[0].partition("?")[0]
+    return unquote(path.rpartition("/")[2])

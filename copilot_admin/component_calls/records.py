@@ -7,11 +7,10 @@ import json
 import logging
 
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.errors import Unavailable
+from copilot_admin.errors import CopilotError, Unavailable
 from copilot_admin.models import ComponentCall
 from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
-from copilot_admin.storage.errors import is_outage, is_refusal
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.telemetry.run_log import ThrottledWarnings
 from copilot_admin.transcripts.end_users import save_end_user
@@ -37,18 +36,15 @@ def record_call(
     """
 
     def prepare() -> None:
-        if rules:
-            (call.error,) = redact_values([str(call.error)], rules)
-            (call.arguments,) = redact_values([call.arguments], rules)
+        (call.error,) = redact_values([str(call.error)], rules)
+        (call.arguments,) = redact_values([call.arguments], rules)
         call.error = redact_text(call.error)
         if call.arguments is not None:
             call.arguments = _shorten(redact(call.arguments))
         try:
             WRITER.submit(store).add_done_callback(log_failure)
         except Unavailable as error:
-            UNRECORDED.warn(
-                error.code, "a call of %s was not recorded: %s", call.component, error.public
-            )
+            warn(error)
 
     def store() -> None:
         row = copy(call)  # the writer may retry
@@ -56,17 +52,14 @@ def record_call(
         row.save(force_insert=True)
 
     def log_failure(done: "Future[None]") -> None:
-        error = done.exception()
-        if error is not None and is_outage(error) and not is_refusal(error):
-            # Only its class: the text of a database error may have its address or a password.
-            UNRECORDED.warn(
-                "database",
-                "a call of %s was not recorded: %s",
-                call.component,
-                type(error).__name__,
-            )
-        elif error is not None:
-            logger.error("a call of a component was not recorded", exc_info=error)
+        if error := done.exception():
+            warn(error)
+
+    def warn(error: BaseException) -> None:
+        # Only its class: the text of a database error may have its address or a password.
+        reason = error.public if isinstance(error, CopilotError) else type(error).__name__
+        message = "a call of %s was not recorded: %s"
+        UNRECORDED.warn(type(error).__name__, message, call.component, reason)
 
     asyncio.get_running_loop().run_in_executor(None, prepare)
 

@@ -82,7 +82,6 @@ class Away:
     [
         (Unavailable("The queue is full."), True, [("WARNING", "recorded: The queue is full.")]),
         (db.OperationalError("no route"), False, [("WARNING", "recorded: OperationalError")]),
-        (db.IntegrityError("no such copilot"), False, [("ERROR", "was not recorded")] * 3),
     ],
 )
 def test_a_call_that_cannot_be_recorded_is_logged(
