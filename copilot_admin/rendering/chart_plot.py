@@ -1,12 +1,12 @@
 """The plot of a chart: the drawn rows, their scale, their ticks and labels."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 
 from django.utils.translation import gettext
 
-from copilot_admin.rendering.text import cell_text, number_text, shortened
+from copilot_admin.rendering.text import cell_text, shortened
 from protocol.json import JsonObject
 
 SIZE = 100.0  # width and height of the coordinate system, which a page stretches to its own size
@@ -18,39 +18,10 @@ WANTED_TICKS = 5
 ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 LABEL_REACH = 0.6  # percent of the width that a character of a label takes to either side
 
-Point = tuple[float, float]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
-    """Maps values between `low` and `high` to 0..100, from the bottom up if `is_vertical`."""
-
-    low: float
-    high: float
-    is_vertical: bool = False
-
-    def place(self, value: float) -> float:
-        # Halves can't overflow.
-        share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
-        return SIZE * (1 - share if self.is_vertical else share)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlottedSeries:
-    """One key of the rows as numbers; `index` is its place among the series."""
-
-    index: int
-    name: str
-    values: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class XLabel:
-    """A text below the plot.
-
-    Attributes:
-        at: Its place, in percent of the width.
-    """
+    """A text below the plot; `at` is its place in percent of the width."""
 
     text: str
     at: float
@@ -66,30 +37,19 @@ class XLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """The drawn rows; `labels` are their texts on the x axis, `ticks` the values on the y axis."""
+    """The drawn rows; `labels` are their texts on the x axis, `ticks` the values on the y axis.
 
-    x_key: str
+    Attributes:
+        series: The numbers of the drawn rows by key.
+    """
+
     labels: tuple[str, ...]
-    series: tuple[PlottedSeries, ...]
-    ticks: tuple[float, ...]
+    series: Mapping[str, tuple[float | None, ...]]
+    ticks: Sequence[float]
     note: str
 
-    @property
-    def y_scale(self) -> Scale:
-        return Scale(low=self.ticks[0], high=self.ticks[-1], is_vertical=True)
-
-    @property
-    def bands(self) -> list[float]:
-        """The middle of an equal share of the width for each row."""
-        return [SIZE * (index + 0.5) / len(self.labels) for index in range(len(self.labels))]
-
-    def points(self, places: Sequence[float], series: PlottedSeries) -> list[Point | None]:
-        """Return the points of a series; None where there is no value."""
-        scale = self.y_scale
-        return [
-            None if value is None else (place, scale.place(value))
-            for place, value in zip(places, series.values, strict=True)
-        ]
+    def place_y(self, value: float) -> float:
+        return SIZE - place(value, self.ticks)
 
     def label_rows(self, places: Sequence[float]) -> tuple[XLabel, ...]:
         """Return as many labels of the rows as fit below the plot."""
@@ -98,16 +58,11 @@ class Plot:
         width = 3 * LABEL_REACH * max(map(len, texts))
         fitting = int(SIZE / width) if width else MAX_X_LABELS
         kept = thin_out(len(texts), limit=max(1, min(MAX_X_LABELS, fitting)))
-        return tuple(XLabel(at=places[index], text=texts[index]) for index in kept)
+        return tuple(XLabel(texts[index], places[index]) for index in kept)
 
 
 def make_plot(
-    rows: Sequence[JsonObject],
-    *,
-    x_key: str,
-    y_keys: Sequence[str],
-    max_rows: int,
-    from_zero: bool = False,
+    rows: Sequence[JsonObject], *, x_key: str, y_keys: Sequence[str], max_rows: int, from_zero: bool
 ) -> Plot | None:
     """Lay out a plot, or return None if the rows hold no number under these keys.
 
@@ -118,24 +73,34 @@ def make_plot(
         max_rows: Of more rows every n-th is drawn.
         from_zero: The y axis includes zero.
     """
-    kept = [rows[index] for index in thin_out(len(rows), limit=max_rows)]
-    series = tuple(
-        PlottedSeries(
-            index=index, name=key, values=tuple(parse_number(row.get(key)) for row in kept)
-        )
-        for index, key in enumerate(y_keys[:MAX_SERIES])
-    )
-    numbers = [value for one in series for value in one.values if value is not None]
+    kept = thin_out(len(rows), limit=max_rows)
+    series = {
+        key: tuple(parse_number(rows[index].get(key)) for index in kept)
+        for key in y_keys[:MAX_SERIES]
+    }
+    numbers = [value for values in series.values() for value in values if value is not None]
     if not numbers:
         return None
     enclosed = [*numbers, 0.0] if from_zero else numbers
+    notes = []
+    if len(rows) > max_rows:
+        words = gettext("Every %(step)d. row of %(count)d is drawn.")
+        notes.append(words % {"step": kept[1], "count": len(rows)})
+    if len(y_keys) > MAX_SERIES:
+        words = gettext("%(shown)d of %(count)d series are drawn.")
+        notes.append(words % {"shown": MAX_SERIES, "count": len(y_keys)})
     return Plot(
-        x_key=x_key,
-        labels=tuple(cell_text(row.get(x_key)).removesuffix(MIDNIGHT) for row in kept),
+        labels=tuple(cell_text(rows[index].get(x_key)).removesuffix(MIDNIGHT) for index in kept),
         series=series,
-        ticks=tuple(round_ticks(min(enclosed), max(enclosed), whole=are_whole(numbers))),
-        note=" ".join(_describe_left_out(len(rows), len(y_keys), max_rows=max_rows)),
+        ticks=round_ticks(min(enclosed), max(enclosed), whole=are_whole(numbers)),
+        note=" ".join(notes),
     )
+
+
+def place(value: float, ticks: Sequence[float]) -> float:
+    """Return the place of a value between the first and the last tick, from 0 to 100."""
+    low, high = ticks[0], ticks[-1]
+    return SIZE * (value / 2 - low / 2) / (high / 2 - low / 2)  # halves can't overflow
 
 
 def parse_number(value: object) -> float | None:
@@ -173,17 +138,3 @@ def are_whole(values: Iterable[float]) -> bool:
 def thin_out(count: int, *, limit: int) -> list[int]:
     """Return at most `limit` indexes of `count` things, evenly from the first on."""
     return list(range(0, count, max(1, ceil(count / limit))))
-
-
-def describe_point(label: str, name: str, value: float) -> str:
-    """Return the tooltip of a value."""
-    return f"{label}, {name}: {number_text(value)}"
-
-
-def _describe_left_out(rows: int, keys: int, *, max_rows: int) -> Iterator[str]:
-    if rows > max_rows:
-        words = gettext("Every %(step)d. row of %(count)d is drawn.")
-        yield words % {"step": thin_out(rows, limit=max_rows)[1], "count": rows}
-    if keys > MAX_SERIES:
-        words = gettext("%(shown)d of %(count)d series are drawn.")
-        yield words % {"shown": MAX_SERIES, "count": keys}

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from itertools import cycle
 from math import cos, pi, sin
+from typing import NamedTuple
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
@@ -13,18 +14,15 @@ from copilot_admin.rendering.chart_plot import (
     MAX_X_LABELS,
     SIZE,
     Plot,
-    PlottedSeries,
-    Point,
-    Scale,
     XLabel,
     are_whole,
-    describe_point,
     make_plot,
     parse_number,
+    place,
     round_ticks,
 )
 from copilot_admin.rendering.text import cell_text, number_text, shortened
-from protocol.json import Json, JsonObject, text_of
+from protocol.json import JsonObject, list_of, text_of
 
 COLOURS = 6  # classes ca-s1 to ca-s6; further series take the first again
 MAX_POINTS = 400  # of a series: more are finer than the picture
@@ -36,26 +34,16 @@ MAX_SLICE_LABEL = 40
 OUTER_RADIUS, HOLE_RADIUS = 48.0, 29.0
 
 
-class ShapeKind(StrEnum):
-    """CSS class of a shape, behind `ca-chart__`."""
+class DrawnShape(NamedTuple):
+    """A path; `kind` is "line", "bar" or "dot", `label` its tooltip."""
 
-    LINE = "line"
-    BAR = "bar"
-    DOT = "dot"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnShape:
-    """A path; `label` is its tooltip."""
-
-    kind: ShapeKind
+    kind: str
     path: str
     colour: int
-    label: str = ""
+    label: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LegendEntry:
+class LegendEntry(NamedTuple):
     """A colour with its meaning."""
 
     label: str
@@ -90,17 +78,16 @@ class DrawnChart:
         lines = max(len(self.y_labels) - 1, 1)
         grid = "".join(f"M0 {SIZE * index / lines:.2f}H100" for index in range(lines + 1))
         parts = [] if self.is_round else [f'<path class="ca-chart__grid" d="{grid}"/>']
-        parts += map(_draw, self.shapes)
+        parts += [
+            f'<path class="ca-chart__{kind} ca-s{colour}" d="{escape(path)}">'
+            f"<title>{escape(label)}</title></path>"
+            for kind, path, colour, label in self.shapes
+        ]
         if self.zero is not None:
             parts.append(
                 f'<path class="ca-chart__grid ca-chart__zero" d="M0 {self.zero:.2f}H100"/>'
             )
         return SafeString("\n".join(parts))
-
-
-def _draw(shape: DrawnShape) -> str:
-    painted = f'class="ca-chart__{shape.kind} ca-s{shape.colour}"'
-    return f'<path {painted} d="{escape(shape.path)}"><title>{escape(shape.label)}</title></path>'
 
 
 def draw_chart(params: JsonObject, rows: Sequence[JsonObject]) -> DrawnChart | None:
@@ -115,7 +102,9 @@ def draw_chart(params: JsonObject, rows: Sequence[JsonObject]) -> DrawnChart | N
     if kind in ("pie", "donut"):
         label, value = text_of(params.get("calloutLabelKey")), text_of(params.get("angleKey"))
         return _draw_ring(rows, label_key=label, value_key=value, is_donut=kind == "donut")
-    x_key, y_keys = text_of(params.get("xKey")), _read_keys(params.get("yKey"))
+    x_key, y = text_of(params.get("xKey")), params.get("yKey")
+    named = [y] if isinstance(y, str) else list_of(y)
+    y_keys = list(dict.fromkeys(key for key in named if isinstance(key, str)))
     if kind not in ("line", "bar", "scatter") or not y_keys:
         return None
     plot = make_plot(
@@ -127,44 +116,58 @@ def draw_chart(params: JsonObject, rows: Sequence[JsonObject]) -> DrawnChart | N
     )
     if plot is None:
         return None
-    places, x_labels = plot.bands, plot.label_rows(plot.bands)
-    if kind == "scatter":
-        places, x_labels = _place_along_numbers(plot) or (places, x_labels)
-    draw = {"line": _draw_lines, "bar": _draw_bars, "scatter": _draw_points}[kind]
-    scale = plot.y_scale
+    count = len(plot.labels)
+    places = [SIZE * (index + 0.5) / count for index in range(count)]
+    x_labels = plot.label_rows(places)
+    numbers = [number for label in plot.labels if (number := parse_number(label)) is not None]
+    if kind == "scatter" and len(numbers) == count:
+        whole = are_whole(numbers)
+        ticks = round_ticks(min(numbers), max(numbers), wanted=MAX_X_LABELS - 2, whole=whole)
+        places = [place(number, ticks) for number in numbers]
+        x_labels = tuple(XLabel(number_text(tick), place(tick, ticks)) for tick in ticks)
     return DrawnChart(
         kind=kind,
-        shapes=tuple(draw(plot, places)),
-        legend=tuple(LegendEntry(label=one.name, colour=_colour(one)) for one in plot.series),
+        shapes=tuple(_draw_series(kind, plot, places)),
+        legend=tuple(LegendEntry(*one) for one in zip(plot.series, _colours(), strict=False)),
         x_labels=x_labels,
         y_labels=tuple(map(number_text, reversed(plot.ticks))),
-        zero=scale.place(0.0) if scale.low <= 0 <= scale.high else None,
+        zero=plot.place_y(0.0) if plot.ticks[0] <= 0 <= plot.ticks[-1] else None,
         note=plot.note,
-        drawn_columns=(plot.x_key, *(one.name for one in plot.series)),
+        drawn_columns=(x_key, *plot.series),
     )
 
 
-def _colour(series: PlottedSeries) -> int:
-    return series.index % COLOURS + 1
+def _colours() -> Iterator[int]:
+    return cycle(range(1, COLOURS + 1))
 
 
-def _read_keys(value: Json) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    if not isinstance(value, Sequence):
-        return ()
-    return tuple(dict.fromkeys(key for key in value if isinstance(key, str)))
+def _draw_series(kind: str, plot: Plot, places: Sequence[float]) -> Iterator[DrawnShape]:
+    width = min(SIZE / len(places) * 0.7 / len(plot.series), MAX_BAR_WIDTH)
+    for index, ((name, values), colour) in enumerate(
+        zip(plot.series.items(), _colours(), strict=False)
+    ):
+        points = [
+            None if value is None else (x, plot.place_y(value))
+            for x, value in zip(places, values, strict=True)
+        ]
+        if kind == "line":
+            yield DrawnShape(kind, line_path(points), colour, name)
+            if len(places) > MAX_MARKED_POINTS:
+                continue
+        for point, label, value in zip(points, plot.labels, values, strict=True):
+            if point is None or value is None:
+                continue
+            x, y = point
+            tooltip = f"{label}, {name}: {number_text(value)}"
+            if kind == "bar":
+                left, zero = x + (index - len(plot.series) / 2) * width, plot.place_y(0.0)
+                path = f"M{left:.2f} {zero:.2f}h{width:.2f}V{y:.2f}h{-width:.2f}z"
+                yield DrawnShape(kind, path, colour, tooltip)
+            else:  # a round cap that isn't stretched
+                yield DrawnShape("dot", f"M{x:.2f} {y:.2f}h0", colour, tooltip)
 
 
-def _draw_lines(plot: Plot, places: Sequence[float]) -> Iterator[DrawnShape]:
-    for series in plot.series:
-        path = line_path(plot.points(places, series))
-        yield DrawnShape(kind=ShapeKind.LINE, path=path, colour=_colour(series), label=series.name)
-        if len(places) <= MAX_MARKED_POINTS:
-            yield from _draw_dots(plot, places, series)
-
-
-def line_path(points: Sequence[Point | None]) -> str:
+def line_path(points: Sequence[tuple[float, float] | None]) -> str:
     """Return the path of a line through points; None interrupts it."""
     parts = []
     command = "M"
@@ -177,50 +180,6 @@ def line_path(points: Sequence[Point | None]) -> str:
     return "".join(parts)
 
 
-def _draw_points(plot: Plot, places: Sequence[float]) -> Iterator[DrawnShape]:
-    for series in plot.series:
-        yield from _draw_dots(plot, places, series)
-
-
-def _draw_dots(plot: Plot, places: Sequence[float], series: PlottedSeries) -> Iterator[DrawnShape]:
-    points = plot.points(places, series)
-    for point, label, value in zip(points, plot.labels, series.values, strict=True):
-        if point is not None and value is not None:
-            yield DrawnShape(
-                kind=ShapeKind.DOT,
-                path=f"M{point[0]:.2f} {point[1]:.2f}h0",  # a round cap that isn't stretched
-                colour=_colour(series),
-                label=describe_point(label, series.name, value),
-            )
-
-
-def _draw_bars(plot: Plot, places: Sequence[float]) -> Iterator[DrawnShape]:
-    width = min(SIZE / len(plot.labels) * 0.7 / len(plot.series), MAX_BAR_WIDTH)
-    zero, middle = plot.y_scale.place(0.0), len(plot.series) / 2
-    for series in plot.series:
-        points = plot.points(places, series)
-        for point, label, value in zip(points, plot.labels, series.values, strict=True):
-            if point is not None and value is not None:
-                left = point[0] + (series.index - middle) * width
-                yield DrawnShape(
-                    kind=ShapeKind.BAR,
-                    path=f"M{left:.2f} {zero:.2f}h{width:.2f}V{point[1]:.2f}h{-width:.2f}z",
-                    colour=_colour(series),
-                    label=describe_point(label, series.name, value),
-                )
-
-
-def _place_along_numbers(plot: Plot) -> tuple[list[float], tuple[XLabel, ...]] | None:
-    numbers = [number for label in plot.labels if (number := parse_number(label)) is not None]
-    if len(numbers) < len(plot.labels):
-        return None
-    whole = are_whole(numbers)
-    ticks = round_ticks(min(numbers), max(numbers), wanted=MAX_X_LABELS - 2, whole=whole)
-    scale = Scale(low=ticks[0], high=ticks[-1])
-    labels = tuple(XLabel(at=scale.place(tick), text=number_text(tick)) for tick in ticks)
-    return [scale.place(number) for number in numbers], labels
-
-
 def _draw_ring(
     rows: Sequence[JsonObject], *, label_key: str, value_key: str, is_donut: bool
 ) -> DrawnChart | None:
@@ -231,15 +190,20 @@ def _draw_ring(
     ]
     if not values:
         return None
-    slices = _merge_small(values)
+    slices = values
+    if len(values) > MAX_SLICES:
+        largest = sorted(values, key=lambda pair: -pair[1])
+        rest = largest[MAX_SLICES:]
+        others = (gettext("%d others") % len(rest), sum(value for _, value in rest))
+        slices = [*largest[:MAX_SLICES], others]
     total = sum(value for _, value in slices)
     shapes, legend, start = [], [], 0.0
     for index, (label, value) in enumerate(slices):
         share = value / total
         text = f"{label}: {number_text(value)} ({share:.1%})"
-        path = slice_path(start, share, hole=HOLE_RADIUS if is_donut else 0.0)
-        shapes.append(DrawnShape(kind=ShapeKind.BAR, path=path, colour=index + 1, label=text))
-        legend.append(LegendEntry(label=text, colour=index + 1))
+        path = _slice_path(start, share, hole=HOLE_RADIUS if is_donut else 0.0)
+        shapes.append(DrawnShape("bar", path, index + 1, text))
+        legend.append(LegendEntry(text, index + 1))
         start += share
     note = gettext("%(number)d of %(of)d rows have no positive value.")
     left_out = len(rows) - len(values)
@@ -253,22 +217,10 @@ def _draw_ring(
     )
 
 
-def _merge_small(values: list[tuple[str, float]]) -> list[tuple[str, float]]:
-    if len(values) <= MAX_SLICES:
-        return values
-    largest = sorted(values, key=lambda pair: -pair[1])
-    rest = largest[MAX_SLICES:]
-    others = (gettext("%d others") % len(rest), sum(value for _, value in rest))
-    return [*largest[:MAX_SLICES], others]
+def _slice_path(start: float, share: float, *, hole: float) -> str:
+    """Return the path of a piece of a ring, clockwise from twelve, in shares of the circle.
 
-
-def slice_path(start: float, share: float, *, hole: float) -> str:
-    """Return the path of a piece of a ring, clockwise from twelve.
-
-    Args:
-        start: Beginning, as a share of the whole circle.
-        share: Share of the circle that it takes.
-        hole: Inner radius; 0 makes a piece of a pie.
+    Without a hole, it is a piece of a pie.
     """
     share = min(share, 0.99999)  # an arc that ends where it began wouldn't be drawn
     large = int(share > 0.5)

@@ -15,7 +15,6 @@ from copilot_admin.rendering.charts import (
     MAX_SLICES,
     DrawnChart,
     LegendEntry,
-    ShapeKind,
     draw_chart,
     line_path,
 )
@@ -37,7 +36,7 @@ def texts(labels: Any) -> list[str]:
 
 def test_a_line_is_drawn_for_each_series_with_its_points():
     chart = draw("line", ROWS, "close", "volume")
-    line = [ShapeKind.LINE, *[ShapeKind.DOT] * 5]
+    line = ["line", *["dot"] * 5]
     assert [shape.kind for shape in chart.shapes] == [*line, *line]
     assert [(one.label, one.colour) for one in chart.legend] == [("close", 1), ("volume", 2)]
     assert chart.shapes[2].label == "d1, close: 11"
