@@ -1,11 +1,15 @@
-"""Rows of JSON as a table that can be drawn."""
+"""Rows as a table that can be drawn, and as CSV in which no cell is a formula."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+import csv
 from dataclasses import dataclass
+from decimal import Decimal
+from io import StringIO
+import re
 from typing import TypeGuard
 
 from copilot_admin.rendering.text import cell_text, shortened
-from protocol.json import Json, JsonObject, is_number
+from protocol.json import Json, JsonObject, is_number, list_of
 
 MAX_ROWS = 15  # of a table on the page of a conversation; a link leads to all of them
 MAX_ROWS_MORE = 500  # of a table that is read on
@@ -26,22 +30,17 @@ class DrawnTable:
     """A table, or a part of it.
 
     Attributes:
+        heads: Aligned as their columns.
         total_rows: Of the data.
         hidden_columns: Number of columns that were left out.
         first: Index of the first row.
     """
 
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
+    heads: tuple[DrawnCell, ...]
     rows: tuple[tuple[DrawnCell, ...], ...]
     total_rows: int
     hidden_columns: int
     first: int = 0
-
-    @property
-    def heads(self) -> tuple[DrawnCell, ...]:
-        """The column heads, aligned as their columns."""
-        return tuple(map(DrawnCell, self.columns, self.numeric))
 
     @property
     def is_cut(self) -> bool:
@@ -63,13 +62,9 @@ class DrawnTable:
 
 
 def are_rows(value: Json) -> TypeGuard[Sequence[JsonObject]]:
-    return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
-        and bool(value)
-        and all(isinstance(row, Mapping) for row in value)
-        and any(value)
-    )
+    """Return true for a list of objects that aren't all empty."""
+    rows = list_of(value)
+    return any(rows) and all(isinstance(row, Mapping) for row in rows)
 
 
 def build_table(
@@ -77,7 +72,7 @@ def build_table(
     *,
     most_rows: int = MAX_ROWS,
     most_cell: int = MAX_CELL,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] = (),
     first: int = 0,
 ) -> DrawnTable:
     """Make a table of rows; a key that a row lacks is an empty cell.
@@ -90,24 +85,49 @@ def build_table(
         first: Index of the first row.
     """
     kept = rows[first : first + most_rows]
-    names = list(
-        columns or dict.fromkeys(name for row in rows[: first + most_rows] for name in row)
-    )
+    named = (name for row in rows[: first + most_rows] for name in row)
+    names = columns or list(dict.fromkeys(named))
     shown = names[:MAX_COLUMNS]
+
+    def cell(value: Json) -> DrawnCell:
+        return DrawnCell(shortened(cell_text(value), most=most_cell), is_number(value))
+
+    def is_numeric(name: str) -> bool:
+        values = [row[name] for row in kept if row.get(name) is not None]
+        return bool(values) and all(map(is_number, values))
+
     return DrawnTable(
-        columns=tuple(shown),
-        numeric=tuple(_is_numeric(kept, name) for name in shown),
-        rows=tuple(tuple(_cell(row.get(name), most_cell) for name in shown) for row in kept),
+        heads=tuple(DrawnCell(name, is_numeric(name)) for name in shown),
+        rows=tuple(tuple(cell(row.get(name)) for name in shown) for row in kept),
         total_rows=len(rows),
         hidden_columns=len(names) - len(shown),
         first=first,
     )
 
 
-def _is_numeric(rows: Sequence[JsonObject], name: str) -> bool:
-    values = [row[name] for row in rows if row.get(name) is not None]
-    return bool(values) and all(is_number(value) for value in values)
+Cell = str | int | float | Decimal | None
+
+_BLANKS = r"(?:[^\S\t\r\n]|[\u00ad\u200b-\u200f\u2060\ufeff])*"
+_EQUALS = "=@＝＠﹦﹫"  # noqa: RUF001  # signs of all widths
+_PLUS_MINUS = r"+\-＋－﹢﹣"  # noqa: RUF001
+# "- one" and "+ two" are lists in Markdown unless something is called in them.
+_LIST_ITEM = r" [^(|!;\t\r\n]*(?:[;\t\r\n]|\Z)"
+# Where the list separator is a semicolon, a spreadsheet doesn't see that a comma ends a cell. A separator
+# or line break within a text then begins another cell.
+_FORMULA_START = re.compile(
+    rf"\A(?=[\t\r\n]|{_BLANKS}[{_EQUALS}{_PLUS_MINUS}])"
+    rf"|(?<=[;\t\r\n])(?={_BLANKS}(?:[{_EQUALS}]|[{_PLUS_MINUS}](?!{_LIST_ITEM})))"
+)
 
 
-def _cell(value: Json, most: int) -> DrawnCell:
-    return DrawnCell(shortened(cell_text(value), most=most), is_number(value))
+def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
+    """Return rows as CSV with every text quoted and escaped."""
+    file = StringIO()
+    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerows(map(escape_formula, row) for row in rows)
+    return file.getvalue()
+
+
+def escape_formula(value: Cell) -> Cell:
+    """Return a cell with `'` before each place where a spreadsheet would read a formula."""
+    return _FORMULA_START.sub("'", value) if isinstance(value, str) else value

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from copilot_admin.rendering.csv_safe import escape_formula, format_csv
+from copilot_admin.rendering.tables import escape_formula, format_csv
 
 SIGNS = "=+-@＝＋－＠﹦﹢﹣﹫"  # of all widths
 

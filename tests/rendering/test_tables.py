@@ -10,13 +10,11 @@ from copilot_admin.rendering.text import cell_text, duration, number_text, prett
 
 def test_rows_become_columns_in_the_order_in_which_they_are_named():
     table = build_table([{"b": 1, "a": "x"}, {"c": None, "a": 2.5}])
-    assert table.columns == ("b", "a", "c")
-    assert table.numeric == (True, False, False)
+    assert table.heads == (DrawnCell("b", True), DrawnCell("a", False), DrawnCell("c", False))
     assert table.rows == (
         (DrawnCell("1", True), DrawnCell("x", False), DrawnCell("", False)),
         (DrawnCell("", False), DrawnCell("2.5", True), DrawnCell("", False)),
     )
-    assert [head.text for head in table.heads] == ["b", "a", "c"]
     assert not table.is_cut
 
 
@@ -24,7 +22,7 @@ def test_long_and_wide_tables_are_cut():
     long = build_table([{"n": n} for n in range(40)], most_rows=3)
     assert (len(long.rows), long.total_rows, long.is_cut) == (3, 40, True)
     wide = build_table([{f"c{n}": n for n in range(MAX_COLUMNS + 5)}])
-    assert (len(wide.columns), wide.hidden_columns) == (MAX_COLUMNS, 5)
+    assert (len(wide.heads), wide.hidden_columns) == (MAX_COLUMNS, 5)
     assert build_table([{"a": "x" * 50}], most_cell=5).rows == ((DrawnCell("xxxx…", False),),)
     chosen = build_table([{"a": 1, "b": 2}], columns=("b", "z"))
     assert chosen.rows == ((DrawnCell("2", True), DrawnCell("", False)),)

@@ -32,7 +32,7 @@ from copilot_admin.audit.forwarding import entry_values, format_json
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.evaluation.differences import MarkedChange, compare_texts
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry
-from copilot_admin.rendering.csv_safe import format_csv
+from copilot_admin.rendering.tables import format_csv
 
 FOLDER = "admin/copilot_admin/auditentry"
 MAX_NAMES = 300

@@ -29,7 +29,7 @@ from copilot_admin.evaluation.worker import start_runs
 from copilot_admin.import_export.questions import add_case
 from copilot_admin.import_export.writing import as_json
 from copilot_admin.models import Action, Copilot, EvaluationRun, PublishGate, TestCase
-from copilot_admin.rendering.csv_safe import format_csv
+from copilot_admin.rendering.tables import format_csv
 
 FOLDER = "admin/copilot_admin/tests"
 NAME = "copilot_admin_copilot_test"

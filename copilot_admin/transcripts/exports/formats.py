@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models import EventType
-from copilot_admin.rendering.csv_safe import format_csv
+from copilot_admin.rendering.tables import format_csv
 from copilot_admin.rendering.text import cell_text
 from copilot_admin.transcripts.exports.documents import (
     HTML_END,

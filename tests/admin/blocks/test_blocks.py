@@ -112,7 +112,7 @@ def test_a_step_has_details_as_a_table_a_text_or_an_artifact():
     )
     first, second = block.steps
     assert (first.is_warning, first.hidden) == (True, True)
-    assert [content.table.columns for content in first.details] == [("a",), ("b",)]
+    assert [content.table.heads[0].text for content in first.details] == ["a", "b"]
     assert (second.is_warning, second.hidden) == (False, False)
     assert [content.text for content in second.details] == ["t"]
 
@@ -128,7 +128,7 @@ def test_a_chart_shows_its_own_columns_beside_it():
     }
     (block,) = blocks("", event(EventType.ARTIFACT, payload))
     assert block.chart.kind == "bar"
-    assert block.content.table.columns == ("day", "close")
+    assert [head.text for head in block.content.table.heads] == ["day", "close"]
 
 
 def test_html_is_shown_as_its_text_and_as_it_was_sent():
@@ -159,7 +159,7 @@ def test_citations_name_their_widget_and_its_arguments():
         ("web", "", ()),
         ("", "", ()),
     ]
-    assert block.sources[0].details.table.columns == ("a",)
+    assert block.sources[0].details.table.heads[0].text == "a"
 
 
 def test_tools_thoughts_and_suggestions_have_blocks_of_their_own():
@@ -272,7 +272,7 @@ def test_a_call_is_shown_once_with_what_came_back():
         ("", "", "error", "", True),
         ("x.pdf", "", "", "https://files.example/x.pdf", False),
     ]
-    assert answered.sources[0].content.table.columns == ("a",)
+    assert answered.sources[0].content.table.heads[0].text == "a"
 
 
 @pytest.mark.parametrize(
@@ -293,5 +293,5 @@ def test_data_is_shown_in_the_form_it_has(value, content):
 
 
 def test_rows_alone_in_an_object_are_a_table():
-    assert build_excerpt({"rows": [{"a": 1}]}, key="k").table.columns == ("a",)
+    assert build_excerpt({"rows": [{"a": 1}]}, key="k").table.heads[0].text == "a"
     assert build_excerpt({"rows": [{"a": 1}], "n": 1}, key="k").table is None
