@@ -27,7 +27,7 @@ from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.counters import LIMIT_REDIS, RATE_LIMITS, SLOTS
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.pricing.prices import clear_price_cache
-from copilot_admin.redaction import expressions
+from copilot_admin.redaction import rules as redaction_rules
 from copilot_admin.runs.open_run import REJECTED_RUNS
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
@@ -127,7 +127,7 @@ def _long_timeouts() -> Iterator[None]:
     """Give other processes time on a busy machine."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name in (
-            (expressions, "SEARCH_SECONDS"),
+            (redaction_rules, "SEARCH_SECONDS"),
             (list_page, "COUNT_SECONDS"),
         ):
             patch.setattr(module, name, HANGS_SECONDS)

@@ -37,8 +37,7 @@ from copilot_admin.copilots.config_types import (
 )
 from copilot_admin.models import Copilot, Logging
 from copilot_admin.models.copilots import MAX_RETENTION_DAYS
-from copilot_admin.redaction.expressions import expression_fault
-from copilot_admin.redaction.rules import MAX_EXPRESSIONS
+from copilot_admin.redaction.rules import MAX_EXPRESSIONS, expression_fault
 
 MAX_FALLBACKS = 5
 

@@ -147,7 +147,8 @@ def _accounts(text: str) -> Iterator[Span]:
             continue
         end = places[length - 1] + 1
         is_cut = end < len(text) and text[end].isascii() and text[end].isalnum()
-        if not is_cut and _is_iban("".join(text[place] for place in places[:length])):
+        signs = "".join(text[place] for place in (*places[4:length], *places[:4]))
+        if not is_cut and int("".join(str(int(sign, 36)) for sign in signs)) % 97 == 1:
             yield match.start(), end
     for match in _NAMED.finditer(text):
         yield match.span(1)
@@ -158,20 +159,16 @@ def names_account(name: str) -> bool:
     return len(name) <= _MAX_KEY and _NAME.search(name) is not None
 
 
-def is_account_number(text: str) -> bool:
+def is_account_number(value: str | float) -> bool:
+    text = plain_spelling(value) if isinstance(value, str) else str(value)
     return _WHOLE_NUMBER.fullmatch(text) is not None
 
 
-def _is_iban(signs: str) -> bool:
-    turned = signs[4:] + signs[:4]
-    return int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
-
-
 def _cards(text: str) -> Iterator[Span]:
-    for match in _CARD.finditer(text):
-        yield from _card(text, match.span())
-    for match in _PRINTED.finditer(text):
-        yield from _card(text, match.span(1))
+    spans = [match.span() for match in _CARD.finditer(text)]
+    spans += [match.span(1) for match in _PRINTED.finditer(text)]
+    for span in spans:
+        yield from _card(text, span)
 
 
 def _card(text: str, span: Span) -> Iterator[Span]:
@@ -202,14 +199,9 @@ def _mails(text: str) -> Iterator[Span]:
             yield first, match.end()
 
 
-def _phones(text: str) -> Iterator[Span]:
-    for match in _PHONE.finditer(text):
-        yield match.span()
-
-
 _FINDERS: Mapping[DataKind, Callable[[str], Iterator[Span]]] = {
     DataKind.ACCOUNT: _accounts,
     DataKind.CARD: _cards,
     DataKind.EMAIL: _mails,
-    DataKind.PHONE: _phones,
+    DataKind.PHONE: lambda text: (match.span() for match in _PHONE.finditer(text)),
 }

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+import logging
 import re
 from typing import Any, TypeVar, cast
 
-from copilot_admin.redaction.expressions import SearchTimedOut, find_matches
 from copilot_admin.redaction.kinds import (
     WORDS,
     DataKind,
@@ -13,9 +13,10 @@ from copilot_admin.redaction.kinds import (
     find_personal_data,
     is_account_number,
     names_account,
-    plain_spelling,
 )
-from copilot_admin.redaction.rules import Rules
+from copilot_admin.redaction.rules import Rules, find_matches
+
+logger = logging.getLogger(__name__)
 
 EXPRESSION_LABEL = "[redacted]"
 NOT_STORED = "[not stored: what is to be redacted could not be looked for]"
@@ -57,9 +58,13 @@ def redact_texts(texts: Iterable[str], rules: Rules) -> Mapping[str, RedactedTex
     """Return each text as it may be stored."""
     unique = list(dict.fromkeys(texts))
     try:
-        return _redact_all(unique, rules)
-    except SearchTimedOut:
-        return {text: _unsearched(text) for text in unique}
+        matches = find_matches(rules.expressions, unique)
+    except TimeoutError:
+        logger.error("expressions for redaction took too long: texts are not stored")  # noqa: TRY400  # the traceback says no more
+        unsearched = RedactedText(NOT_STORED, is_stored=False)
+        return {text: unsearched if text else RedactedText("") for text in unique}
+    found = zip(unique, matches, strict=True)
+    return {text: _redact_text(text, rules.kinds, spans) for text, spans in found}
 
 
 def redact_values(values: Sequence[T], rules: Rules) -> list[T]:
@@ -70,45 +75,32 @@ def redact_values(values: Sequence[T], rules: Rules) -> list[T]:
     texts: dict[str, str] = {}
     for value in values:
         _map_texts(value, lambda text: texts.setdefault(text, text), has_accounts=has_accounts)
-    try:
-        redacted = _redact_all(list(texts), rules)
-    except SearchTimedOut:
-        return [cast(T, _unsearched_value(value)) for value in values]
+    redacted = redact_texts(texts, rules)
     return [
         cast(T, _map_texts(value, lambda text: redacted[text].text, has_accounts=has_accounts))
         for value in values
     ]
 
 
-def _redact_all(texts: Sequence[str], rules: Rules) -> Mapping[str, RedactedText]:
-    matches: list[list[Span]] = [[] for _ in texts]
-    if rules.expressions and texts:
-        matches = find_matches(rules.expressions, texts)
-    return {
-        text: _redact_text(text, rules, spans) for text, spans in zip(texts, matches, strict=True)
-    }
-
-
-def _unsearched(text: str) -> RedactedText:
-    return RedactedText(NOT_STORED, is_stored=False) if text else RedactedText("")
-
-
-def _unsearched_value(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {"not stored": NOT_STORED}
-    return _map_texts(value, lambda text: _unsearched(text).text)
-
-
-def _redact_text(text: str, rules: Rules, matches: Iterable[Span]) -> RedactedText:
+def _redact_text(text: str, kinds: Iterable[DataKind], matches: Iterable[Span]) -> RedactedText:
     if _is_file(text):
         label = f"[a file of {len(text):,} characters in base64; it is not kept]"
         return RedactedText(label, is_stored=False)
     found = [(start, end, EXPRESSION_LABEL) for start, end in matches]
-    found += [
-        (start, end, WORDS[kind]) for start, end, kind in find_personal_data(text, rules.kinds)
-    ]
-    cuts = _merge_overlaps(sorted(found))
-    return RedactedText(_apply(text, cuts), tuple(cuts))
+    found += [(start, end, WORDS[kind]) for start, end, kind in find_personal_data(text, kinds)]
+    cuts: list[tuple[int, int, str]] = []
+    for start, end, label in sorted(found):
+        if cuts and start < cuts[-1][1]:  # overlaps
+            first, last, kept = cuts[-1]
+            cuts[-1] = (first, max(last, end), kept)
+        else:
+            cuts.append((start, end, label))
+    parts: list[str] = []
+    place = 0
+    for start, end, label in cuts:
+        parts += (text[place:start], label)
+        place = end
+    return RedactedText("".join((*parts, text[place:])), tuple(cuts))
 
 
 def _is_file(text: str) -> bool:
@@ -117,28 +109,8 @@ def _is_file(text: str) -> bool:
     return len(text) / (text.count("\n") + 1) >= _MIN_LINE_LENGTH
 
 
-def _merge_overlaps(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    merged: list[tuple[int, int, str]] = []
-    for start, end, label in found:
-        if merged and start < merged[-1][1]:
-            first, last, kept = merged[-1]
-            merged[-1] = (first, max(last, end), kept)
-        else:
-            merged.append((start, end, label))
-    return merged
-
-
-def _apply(text: str, cuts: Iterable[tuple[int, int, str]]) -> str:
-    parts: list[str] = []
-    place = 0
-    for start, end, label in cuts:
-        parts += (text[place:start], label)
-        place = end
-    return "".join((*parts, text[place:]))
-
-
 def _map_texts(
-    value: Any, change: Callable[[str], str], *, has_accounts: bool = False, name: str = ""
+    value: Any, change: Callable[[str], str], *, has_accounts: bool, name: str = ""
 ) -> Any:
     """Rebuild a value with changed texts, keys and long numbers.
 
@@ -162,31 +134,17 @@ def _map_texts(
             members.setdefault(change(key), map_member(member, key))
         return members
     if isinstance(value, list | tuple):
-        elements = (map_member(one, name) for one in value)
-        return tuple(elements) if isinstance(value, tuple) else list(elements)
-    if has_accounts and names_account(name) and _is_account(value):
+        elements = [map_member(one, name) for one in value]
+        return tuple(elements) if isinstance(value, tuple) else elements
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return value
+    if has_accounts and names_account(name) and is_account_number(value):
         return WORDS[DataKind.ACCOUNT]
-    return _map_scalar(value, change)
-
-
-def _is_account(value: Any) -> bool:
-    if isinstance(value, str):
-        return is_account_number(plain_spelling(value))
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return is_number and abs(value) < _MAX_NUMBER and is_account_number(str(value))
-
-
-def _map_scalar(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
-    if _may_be_card(value):
-        digits = str(abs(int(value)))
-        changed = change(digits)
-        return value if changed == digits else changed
-    return value
-
-
-def _may_be_card(value: Any) -> bool:
-    if isinstance(value, float):
-        return _MIN_CARD_FLOAT <= abs(value) < _MAX_NUMBER and value % 1 == 0
-    return isinstance(value, int) and MIN_CARD_NUMBER <= abs(value) < _MAX_NUMBER
+    least = MIN_CARD_NUMBER if isinstance(value, int) else _MIN_CARD_FLOAT
+    if not least <= abs(value) < _MAX_NUMBER or value % 1:
+        return value
+    digits = str(abs(int(value)))
+    changed = change(digits)
+    return value if changed == digits else changed

@@ -4,11 +4,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.redaction import expressions
-from copilot_admin.redaction.expressions import expression_fault
+from copilot_admin.redaction import rules as rules_module
 from copilot_admin.redaction.kinds import DataKind, find_personal_data
 from copilot_admin.redaction.redactor import NOT_STORED, RedactedText, redact_texts, redact_values
-from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for, server_rules
+from copilot_admin.redaction.rules import NO_RULES, Rules, expression_fault, rules_for, server_rules
 from protocol.models import DataItem, HumanMessage, ResultMessage, SourceData
 
 ALL = Rules(tuple(DataKind))
@@ -228,12 +227,12 @@ def test_matches_of_expressions_are_removed():
 
 
 def test_a_search_that_takes_too_long_stores_a_sentence_instead_of_the_text(monkeypatch, caplog):
-    monkeypatch.setattr(expressions, "SEARCH_SECONDS", 0.1)
+    monkeypatch.setattr(rules_module, "SEARCH_SECONDS", 0.1)
     rules = Rules((), (r"(?:a|aa)+$",))
     text = "a" * 60 + "!"
     assert redact_values([text, {"k": text}, 7], rules) == [
         NOT_STORED,
-        {"not stored": NOT_STORED},
+        {NOT_STORED: NOT_STORED},
         7,
     ]
     redacted = redact_texts([text, ""], rules)

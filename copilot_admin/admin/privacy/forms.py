@@ -14,10 +14,14 @@ from copilot_admin.models.access import MAX_END_USER_LENGTH
 from copilot_admin.models.copilots import MAX_RETENTION_DAYS
 from copilot_admin.models.privacy import MAX_PRINCIPAL_LENGTH, MAX_REASON_LENGTH
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
-from copilot_admin.redaction.expressions import expression_fault
 from copilot_admin.redaction.kinds import LABELS, DataKind
 from copilot_admin.redaction.redactor import redact_values
-from copilot_admin.redaction.rules import MAX_EXPRESSION_LENGTH, MAX_EXPRESSIONS, rules_for
+from copilot_admin.redaction.rules import (
+    MAX_EXPRESSION_LENGTH,
+    MAX_EXPRESSIONS,
+    expression_fault,
+    rules_for,
+)
 from copilot_admin.transcripts.end_users import ID_PREFIX, find_user
 
 MAX_SAMPLE_LENGTH = 20_000  # characters
