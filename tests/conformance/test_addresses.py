@@ -71,10 +71,3 @@ def test_another_method_is_refused_in_words_that_programs_read(
     assert line.headers["content-type"].startswith("application/json")
     assert line.headers["allow"] == allowed
     assert line.headers["access-control-allow-origin"] == ORIGIN["Origin"]
-
-
-def test_a_refused_method_of_components_keeps_the_shape_of_its_api(service_url):
-    with Line(f"{service_url}/v2/components", method="PROPFIND") as line:
-        told = json.loads(line.read_all())
-    assert (line.status, told["code"]) == (405, "wrong-method")
-    assert told["request_id"] == line.headers["x-appbuilder-request-id"]

@@ -99,31 +99,8 @@ def test_html_keeps_inline_styles_and_loses_what_workspace_would_drop(chat_with)
     assert text_of(events) == "One figure."
 
 
-TABLE = {"name": " Prices ", "description": "", "rows": POINTS}
-
-
 def names_of(events: list[Any]) -> list[str]:
     return [one["name"] for one in named(events, "copilotMessageArtifact")]
-
-
-@pytest.mark.parametrize(
-    ("name", "shown_as", "again_as"),
-    [
-        ('The "best" 3', "The 'best' 3", "The 'best' 3 2"),
-        ("Two\nlines", "Two lines", "Two lines 2"),
-        ("Preise: P/E > 10 & ä", "Preise: P/E > 10 & ä", "Preise: P/E > 10 & ä 2"),
-        ("x" * 300, "x" * 200, "x" * 198 + " 2"),
-    ],
-    ids=["quotes", "lines", "signs", "long"],
-)
-def test_a_name_is_found_again_whatever_is_in_it(name, shown_as, again_as, chat_with, model):
-    wish = {**TABLE, "name": name}
-    again = [part for _ in range(2) for part in (calls("table", **wish), says("There."))]
-    stranger = chat_with("tables", *again)
-    assert names_of(stranger.asks("As a table.")[0]) == [shown_as]
-    stranger.chat.artifacts.clear()
-    assert names_of(stranger.asks("Again.")[0]) == [again_as]
-    assert "|>" not in str(model.requests[-1]["messages"]), "no marks reach the model"
 
 
 def test_a_name_of_the_leg_before_is_taken_too(chat_with):

@@ -8,8 +8,6 @@ from openbb_ai import reasoning_step
 import pytest
 
 from copilot_admin.models import Feedback, Turn
-from protocol.models import Generation
-from tests.conformance.dialects import QUESTION, asks, offered
 from tests.conformance.strangers import NEWS, import_template, widgets
 from tests.wire import Line
 from tests.workspace.client import named, text_of
@@ -140,48 +138,6 @@ def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(cha
     assert "MCP tools" in stranger.agent["description"]
     assert stranger.agent["features"]["mcp-tools"] is True
     assert stranger.agent["features"]["widget-dashboard-search"] is False
-
-
-@pytest.mark.parametrize("name", [TOOL["name"], "Tool1_function_one"])
-def test_a_model_that_knows_the_clients_own_function_may_call_that(name, chat_with, model):
-    wish = calls(
-        "execute_agent_tool", server_id="test_server", tool_name=name, parameters={"q": "rates"}
-    )
-    stranger = chat_with("mcp-tools", wish, says("Found."))
-    first, second = stranger.asks("Find it.", functions=HIT, tools=[TOOL])
-    assert first[0][1]["input_arguments"] == {
-        "server_id": "test_server",
-        "tool_name": "Tool1_function one",
-        "parameters": {"q": "rates"},
-    }
-    assert text_of(second) == "Found."
-    assert "execute_agent_tool" not in model.tools(0)
-
-
-@pytest.mark.parametrize("generation", Generation, ids=["1", "2", "3"])
-@pytest.mark.parametrize(
-    ("expects", "data", "answer"),
-    [
-        (True, [], ""),
-        ("yes", [], "Well."),
-        (True, [{"status": "error"}], "Well."),
-        (None, [], "Well."),
-    ],
-)
-def test_an_old_chat_of_agents_ends_as_it_was_wanted(
-    expects, data, answer, generation, service_url, model
-):
-    import_template("prompt-optimizer", model)
-    model.plays(*([says(answer)] if answer else []))
-    made = {"function": "assign_tasks_to_agents", "input_arguments": {"task_requests": []}}
-    state = {"expect_direct_response": expects}
-    messages = [
-        QUESTION,
-        {"role": "ai", "content": json.dumps(made)},
-        {"role": "tool", **made, "data": data, "extra_state": state},
-    ]
-    body = {"messages": messages, **offered(generation)}
-    assert text_of(asks(service_url, "prompt-optimizer", body)) == answer
 
 
 CATALOG = [

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.strangers import NEWS, NEWS_SOURCE, PRICE, PRICE_SOURCE
+from tests.conformance.strangers import NEWS, NEWS_SOURCE
 from tests.conformance.test_widgets import on_dashboard
 from tests.workspace.client import text_of
 from tests.workspace.model_server import calls, says
@@ -105,18 +105,3 @@ def test_options_of_a_parameter_are_asked_for_before_the_data(chat_with, model):
     [query] = first[0][1]["input_arguments"]["param_options_queries"]
     assert (query["origin"], query["id"], query["param"]) == ("openbb", "company_news", "ticker")
     assert "TSLA" in model.told()
-
-
-def test_a_widget_from_beyond_the_dashboard_is_found_and_fetched(chat_with, model):
-    stranger = chat_with(
-        "dashboard-explorer", calls("get_widget_data", widgets=[{"id": PRICE["uuid"]}]), says("Up.")
-    )
-    first, _ = stranger.asks(
-        "Prices?",
-        functions={"get_extra_widget_data": lambda _: [{"items": [{"content": "[250]"}]}]},
-        widgets={"primary": [], "secondary": [], "extra": [PRICE]},
-    )
-    call = first[0][1]
-    assert call["function"] == "get_extra_widget_data"
-    assert call["input_arguments"] == {"data_sources": [PRICE_SOURCE]}
-    assert "[250]" in model.told()

@@ -88,11 +88,3 @@ def test_citations_of_a_pdf_mark_the_quoted_line_on_its_page(chat_with):
     assert box["text"] == SENTENCE
     assert 0 < box["x0"] < box["x1"] < 612
     assert 0 < box["top"] < box["bottom"] < 792
-
-
-def test_an_answer_that_quotes_nothing_still_cites_the_document(chat_with):
-    stranger = chat_with("pdf-citations", says("It pays more."))
-    _, events = stranger.asks("Dividends?", functions=file(content=base64(PAGES)), **widgets(PRICE))
-    [[citation]] = [data["citations"] for data in named(events, "copilotCitationCollection")]
-    assert citation["details"] == [{"Name": "Stock Price"}]
-    assert "quote_bounding_boxes" not in citation

@@ -40,23 +40,6 @@ def test_agents_json_describes_each_as_workspace_wants_it(service_url, model):
         assert all(isinstance(value, bool | dict) for value in agent["features"].values())
 
 
-def test_a_chat_of_several_turns_reaches_the_model_whole(chat_with, model):
-    for number, slug in enumerate(templates()):
-        stranger = chat_with(slug, says("4"))
-        stranger.chat.trace_id = slug
-        stranger.chat.messages = [
-            {"role": "human", "content": "1 + 1?"},
-            {"role": "ai", "content": "2", "agent_id": slug},
-        ]
-        [events] = stranger.asks("And twice that?")
-        assert text_of(events) == "4"
-        stranger.response().has_any("copilotMessage", "4")
-        request = model.requests[number]
-        said = [(one["role"], one["content"]) for one in request["messages"][1:]]
-        assert said == [("user", "1 + 1?"), ("assistant", "2"), ("user", "And twice that?")]
-        assert (request["model"], request["stream"]) == ("scripted-1", True)
-
-
 @pytest.mark.parametrize("slug", READERS)
 def test_a_client_that_forgets_the_call_is_not_driven_in_circles(slug, chat_with):
     """A client drops call and result in some cases, and then sends its question again."""

@@ -74,24 +74,3 @@ def test_what_cannot_be_read_is_said_in_every_generation(generation, address, se
     )
     assert sentence in model.told()
     assert "Rates rose." in model.told()
-
-
-def test_nothing_private_is_reached(chat_with, model):
-    with files_served({"/secret": b"The secret."}) as address:
-        stranger = chat_with("prompt-optimizer", says("No."))
-        [events] = stranger.asks("What does it say?", urls=[f"{address}/secret"])
-    [warning] = named(events, "copilotStatusUpdate")
-    assert warning["message"] == (
-        f"The link '{address}/secret' could not be read. The link leads into a private network, from "
-        "which nothing is fetched."
-    )
-    assert "The secret." not in model.told()
-
-
-def test_a_copilot_that_reads_none_says_so(address, chat_with, model):
-    stranger = chat_with("prompt-optimizer", says("No."), read_links=False)
-    [events] = stranger.asks("What do they say?", urls=[f"{address}/rates?sig=canary"])
-    sentence = f"The link '{address}/rates' was not read. This copilot reads no links."
-    assert [one["message"] for one in named(events, "copilotStatusUpdate")] == [sentence]
-    assert sentence in model.told()
-    assert "Rates rose." not in model.told()

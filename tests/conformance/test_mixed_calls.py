@@ -1,15 +1,15 @@
-"""Several tool calls in one answer of the model, on the server and in the client, over HTTP."""
+"""Several tool calls in one answer of the model, and the steps around them, over HTTP."""
 
 from typing import Any
 
 import pytest
 
 from copilot_admin.models import Copilot, Logging, Outcome
-from tests.conformance.strangers import NEWS, PRICE, Stranger, content, widgets
-from tests.conformance.test_bad_input_data import journaled
-from tests.conformance.test_bad_input_tools import CHART
+from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
+from tests.conformance.test_bad_input import CHART, journaled
 from tests.conformance.test_client import HIT, TOOL
-from tests.workspace.client import text_of
+from tests.conformance.test_generations import BOTH, ONE
+from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import ModelServer, Reply, calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -60,29 +60,6 @@ def test_calls_to_the_client_leave_one_after_the_other_without_asking_the_model(
     journaled(*[Outcome.COMPLETED] * 4)
 
 
-def test_two_widgets_called_apart_are_one_call(chat_with):
-    both = Reply(calls=(FETCH, ("get_widget_data", {"widgets": [{"id": PRICE["uuid"]}]})))
-    stranger = chat_with("charts", both, says("Both."))
-    first, second = stranger.asks(
-        "Draw it.", functions={"get_widget_data": content("[1]", "[2]")}, **widgets(NEWS, PRICE)
-    )
-    assert len(asked(first)["input_arguments"]["data_sources"]) == 2
-    assert text_of(second) == "Both."
-
-
-def test_what_was_wrong_beside_a_call_is_told_when_it_has_been_carried_out(chat_with, model):
-    wrong = ("chart", {**CHART, "x": "date"})
-    stranger = chat_with(
-        "charts", Reply(calls=(FETCH, wrong)), calls("chart", **CHART), says("It rose.")
-    )
-    first, second = stranger.asks(
-        "Draw it.", functions={"get_widget_data": content("[1]")}, **widgets(NEWS)
-    )
-    assert asked(first)["function"] == "get_widget_data"
-    assert "no column 'date'" in model.requests[1]["messages"][-1]["content"]
-    assert kinds(second) == ["copilotMessageArtifact", "copilotMessageChunk"]
-
-
 def both_with_one_left(stranger: Stranger, change: Any) -> Any:
     """The legs of a chart beside a widget, where the client changes what it carries."""
     stranger.chat.functions = {"get_widget_data": content("[1]")}
@@ -123,3 +100,54 @@ def test_a_new_question_forgets_what_was_waiting(chat_with):
     stranger.chat.carry_out(asked(stranger.chat.post()))
     [events] = stranger.asks("No. What else is there?", **widgets(NEWS))
     assert events == [("copilotMessageChunk", {"delta": "Something else."})]
+
+
+STEPS = [
+    {"at": "end", "type": "INFO", "message": "End"},
+    {"at": "read", "type": "INFO", "message": "Read"},
+    {"at": "fetch", "type": "INFO", "message": "Fetch...", "details": {"How": "at once"}},
+    {"at": "start", "type": "INFO", "message": "Start"},
+]
+DATA = {"get_widget_data": content("[1]", "[2]"), "get_extra_widget_data": content("[3]")}
+
+
+def shown(leg: list[Event]) -> list[str]:
+    """The kinds of events, steps by their words."""
+    return [
+        data["message"] if name == "copilotStatusUpdate" else name.removeprefix("copilot")
+        for name, data in leg
+    ]
+
+
+def details(leg: list[Event]) -> list[Any]:
+    return [step.get("details") for step in named(leg, "copilotStatusUpdate")]
+
+
+def test_what_the_model_asks_for_is_shown_in_each_leg_and_the_start_once(chat_with, model):
+    ask = Reply(
+        calls=(("get_widget_data", {"widgets": [{"id": NEWS["uuid"]}, {"id": PRICE["uuid"]}]}),)
+    )
+    stranger = chat_with("dashboard-explorer", ask, says("Both."), steps=STEPS)
+    offered = {"widgets": {"primary": [], "secondary": [NEWS], "extra": [PRICE]}}
+    first, second, third = stranger.asks("Compare them.", functions=DATA, **offered)
+    assert [shown(leg) for leg in (first, second, third)] == [
+        ["Start", "Fetch: Company News", "FunctionCall"],
+        ["Fetch: Stock Price", "FunctionCall"],
+        ["Read", "MessageChunk", "CitationCollection", "End"],
+    ]
+    model.plays(says("Again."))
+    [again] = stranger.asks("And now?", **widgets())
+    assert shown(again) == ["Start", "MessageChunk", "End"]
+
+
+@BOTH
+def test_older_clients_are_shown_the_steps_that_they_know(generation, old, model):
+    chat = old("widget-reader", generation, says("Up."), widgets=[NEWS])
+    import_template("widget-reader", model, steps=STEPS)
+    first, second = chat.ask("What moved?")
+    if generation is ONE:
+        assert (shown(first), shown(second)) == (["FunctionCall"], ["MessageChunk"])
+        return
+    assert shown(first) == ["Start", "Fetch: Company News", "FunctionCall"]
+    assert details(first)[1] == [{"How": "at once"}]
+    assert shown(second) == ["Read", "MessageChunk", "End"]

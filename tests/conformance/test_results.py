@@ -8,7 +8,7 @@ import pytest
 from copilot_admin.models import Node
 from protocol.models import Generation
 from tests.conformance.dialects import asks, offered
-from tests.conformance.strangers import NEWS, PRICE, import_template, widgets
+from tests.conformance.strangers import NEWS, import_template, widgets
 from tests.conformance.test_widgets import on_dashboard
 from tests.workspace.client import named
 from tests.workspace.model_server import calls, says
@@ -54,28 +54,6 @@ def test_what_the_data_of_a_widget_cites_is_cited_too(chat_with):
         **CITATION,
         "source_info": {**CITATION["source_info"], "citable": True},  # type: ignore[dict-item]
     }
-
-
-@pytest.mark.parametrize("nothing", ["[]", "", "{}"])
-def test_a_widget_that_had_nothing_is_not_cited(nothing, chat_with):
-    stranger = chat_with("widget-citations", says("Nothing."))
-    given = [{"items": [{"content": text}]} for text in (nothing, "[1]")]
-    *_, events = stranger.asks(
-        "What moved?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS, PRICE)
-    )
-    [citation] = named(events, "copilotCitationCollection")[0]["citations"]
-    assert citation["source_info"]["widget_id"] == "stock_price"
-
-
-def test_what_an_mcp_tool_cites_is_cited_under_the_id_that_the_client_knows(chat_with):
-    stranger = chat_with("widget-citations", calls("find", q="rates"), says("Found."))
-    hit = [{"items": [{"content": "A hit."}], "extra_citations": [CITATION]}]
-    tool = {"server_id": "s", "name": "find", "url": "http://test.com", "description": ""}
-    *_, events = stranger.asks(
-        "Find it.", functions={"execute_agent_tool": lambda _: hit}, tools=[tool]
-    )
-    [theirs] = named(events, "copilotCitationCollection")[0]["citations"]
-    assert theirs["id"] == CITATION["id"]
 
 
 def artifact(type: str, content: Any, **form: Any) -> dict[str, Any]:
@@ -135,26 +113,6 @@ def test_rows_that_did_not_fit_are_told_to_the_user_once(chat_with, model):
     assert "[85 of 100 rows left out: too much data]" in model.told()
     [later] = stranger.asks("Really?")
     assert later == [("copilotMessageChunk", {"delta": "It did."})]
-
-
-def test_rows_that_did_not_fit_into_a_data_message_are_told_too(chat_with, model):
-    stranger = chat_with(
-        "widget-reader", says("It rose."), max_data_tokens=100, data_messages={"results": True}
-    )
-    given = [{"items": [{"content": json.dumps(MANY)}]}]
-    _, events = stranger.asks(
-        "What moved?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS)
-    )
-    [warning] = named(events, "copilotStatusUpdate")
-    assert warning["message"].startswith("Not all data fits: Data of the widget Company News asked")
-    assert "of 100 rows. Ask about less" in warning["message"]
-    model.plays(says("It did."), says("It fell."))
-    [later] = stranger.asks("Really?")
-    assert later == [("copilotMessageChunk", {"delta": "It did."})]
-    *_, again = stranger.asks(
-        "And now?", functions={"get_widget_data": lambda _: given}, **widgets(NEWS)
-    )
-    assert len(named(again, "copilotStatusUpdate")) == 1, "the data is of this question again"
 
 
 @pytest.mark.parametrize("generation", Generation)

@@ -53,20 +53,6 @@ def test_tools_of_one_name_on_two_servers_are_told_apart(order, chat_with, model
     assert replayed(model) == [(name, result(name, servers[name])) for name in order]
 
 
-@pytest.mark.parametrize("name", ["chart", "get_widget_data", "save_skill", "calculator"])
-def test_a_tool_that_is_called_like_one_of_ours_keeps_its_own_name(name, chat_with, model):
-    other = f"{name}_2"
-    stranger = chat_with("mcp-tools", calls(other, q="x"), says("Done."))
-    import_template("mcp-tools", model, tools=["chart"], components=["calculator@v1"])
-    first, _ = stranger.asks(
-        "Draw it.", functions={"execute_agent_tool": answering}, tools=[tool(name, "srv-1")]
-    )
-    [call] = named(first, "copilotFunctionCall")
-    assert (call["function"], call["input_arguments"]["tool_name"]) == ("execute_agent_tool", name)
-    assert replayed(model) == [(other, result(other, "srv-1"))]
-    assert other in model.tools(1)
-
-
 @pytest.mark.parametrize("generation", Generation, ids=["1", "2", "3"])
 def test_an_old_chat_with_tools_of_one_name_is_replayed_with_both(generation, service_url, model):
     import_template("widget-reader", model, widget_data="ask", tools=["chart"])

@@ -1,55 +1,68 @@
-"""Bad calls, bad options and things that vanished, over HTTP: clear words, and nothing lost."""
+"""Bad data, calls and options over HTTP: clear words, and nothing lost."""
 
 import json
 from typing import Any
 
 import pytest
 
-from copilot_admin.models import Outcome, Run
-from tests.conformance.test_bad_input_data import journaled
+from copilot_admin.models import Outcome, Run, Turn
+from tests.conformance.strangers import NEWS, widgets
 from tests.conformance.test_client import TOOL
-from tests.workspace.client import named, text_of
+from tests.workspace.client import text_of
 from tests.workspace.model_server import calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROWS = [{"day": "Mon", "price": 1.5}]
-CHART: dict[str, Any] = {"name": "P", "description": "", "type": "line", "rows": ROWS, "x": "day",
-                         "y": ["price"]}  # fmt: skip
+
+def journaled(*outcomes: str) -> None:
+    """Makes sure that every leg is a run of the one turn, with these outcomes."""
+    runs = list(Run.objects.order_by("started_at"))
+    assert [run.outcome for run in runs] == list(outcomes)
+    assert {run.turn for run in runs} == {Turn.objects.get()}
 
 
-def answered(model: Any, number: int = -1) -> str:
-    """What the model was told last in a request."""
-    return str(model.requests[number]["messages"][-1]["content"])
+def test_a_widget_that_there_is_not_is_told_to_the_model_with_those_there_are(chat_with, model):
+    unknown = "00000000-0000-4000-8000-000000000000"
+    stranger = chat_with(
+        "charts", calls("get_widget_data", widgets=[{"id": unknown}]), says("I do not have it.")
+    )
+    [events] = stranger.asks("Draw it.", **widgets(NEWS))
+    assert text_of(events) == "I do not have it."
+    told = f"There is no widget with the id '{unknown}'. Offered ids: {NEWS['uuid']}."
+    assert model.requests[1]["messages"][-1]["content"] == told
+    journaled(Outcome.COMPLETED)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("result", "told"),
     [
-        ({"x": "date"}, "The rows have no column 'date'. Their columns: day, price."),
-        ({"y": ["volume"]}, "The rows have no column 'volume'. Their columns: day, price."),
-        ({"y": ["day"]}, "The column 'day' has text in it; y takes numbers only."),
         (
-            {"type": "pie", "y": ["price", "price"]},
-            "A pie chart has exactly one column in y, not 2.",
+            [{"error_type": "gateway_error", "content": "hit '/news' and returned HTTP 502."}],
+            "(error gateway_error: hit '/news' and returned HTTP 502.)",
         ),
+        ([{"error_type": "not_found"}], "(error not_found: no reason given)"),
+        ([{"items": [], "extra_citations": []}], "(nothing: the source returned no data)"),
         (
-            {"rows": []},
-            "Wrong arguments for the tool 'chart': rows: List should have at least 1 item",
+            [{"items": [{"content": "", "data_format": {}}]}],
+            "(nothing: the source returned no data)",
         ),
-        ({"type": "radar"}, "Wrong arguments for the tool 'chart': type: Input should be 'line'"),
+        ([], "(no result)"),
+        (None, "(no result)"),
+        ("nonsense", "nonsense"),
     ],
-    ids=["x", "y", "text", "two angles", "no rows", "kind"],
+    ids=["error", "error without words", "no items", "no content", "no data", "null", "text"],
 )
-def test_a_chart_that_cannot_be_drawn_is_repaired_by_the_model(wrong, told, chat_with, model):
-    stranger = chat_with(
-        "charts", calls("chart", **{**CHART, **wrong}), calls("chart", **CHART), says("It rose.")
-    )
-    [events] = stranger.asks("Draw it.")
-    assert answered(model, 1).startswith(told)
-    assert [name for name, _ in events] == ["copilotMessageArtifact", "copilotMessageChunk"]
-    assert named(events, "copilotStatusUpdate") == []
-    journaled(Outcome.COMPLETED)
+def test_errors_and_empty_results_are_told_to_the_model_in_words(result, told, chat_with, model):
+    stranger = chat_with("widget-reader", says("It could not be had."))
+    _, second = stranger.asks("?", functions={"get_widget_data": lambda _: result}, **widgets(NEWS))
+    assert second == [("copilotMessageChunk", {"delta": "It could not be had."})]
+    assert told in model.told()
+    journaled(Outcome.COMPLETED, Outcome.COMPLETED)
+
+
+ROWS = [{"day": "Mon", "price": 1.5}]
+CHART: dict[str, Any] = {"name": "P", "description": "", "type": "line", "rows": ROWS, "x": "day",
+                         "y": ["price"]}  # fmt: skip
 
 
 def test_an_mcp_call_that_fails_is_told_to_the_model_in_its_words(chat_with, model):
