@@ -9,16 +9,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 import pytest
 
 from copilot_admin.agent.providers.registry import make_provider
-from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec
 from copilot_admin.errors import NotReady, RunError
-from tests.agent.providers.openai_asking import deltas_of, hello
+from tests.agent.providers.openai_asking import deltas_of, hello, make_spec
 from tests.agent.providers.upstream import serving
-
-
-def spec_of(kind, url="", *, key="sk-test", **options):
-    return ProviderSpec(
-        name="p", kind=kind, base_url=url, api_key=key, options=ProviderOptions(**options)
-    )
 
 
 def request_of(kind, *, path="", key="sk-test", **options):
@@ -26,8 +19,8 @@ def request_of(kind, *, path="", key="sk-test", **options):
 
     async def run():
         async with serving(hello) as server:
-            asked = make_provider(spec_of(kind, f"{server.url}{path}", key=key, **options))
-            await deltas_of(asked, read=server.read)
+            spec = make_spec(f"{server.url}{path}", kind=kind, key=key, **options)
+            await deltas_of(make_provider(spec), read=server.read)
             return server.requests[0]
 
     return asyncio.run(run())
@@ -36,7 +29,7 @@ def request_of(kind, *, path="", key="sk-test", **options):
 def refused(kind, url="", *, key="", **options):
     """The sentence of a provider that can't be asked."""
     with pytest.raises(NotReady) as caught:
-        asyncio.run(deltas_of(make_provider(spec_of(kind, url, key=key, **options))))
+        asyncio.run(deltas_of(make_provider(make_spec(url, kind=kind, key=key, **options))))
     return caught.value.public
 
 
@@ -182,7 +175,7 @@ def test_vertex_is_asked_at_its_location(region, host, monkeypatch):
         raise OSError("no such name")
 
     monkeypatch.setattr("aiohttp.resolver.ThreadedResolver.resolve", nowhere)
-    asked = make_provider(spec_of("vertex", key="ya29", project="p", region=region))
+    asked = make_provider(make_spec(kind="vertex", key="ya29", project="p", region=region))
     with pytest.raises(RunError):
         asyncio.run(deltas_of(asked))
     assert urls == [host]

@@ -85,12 +85,6 @@ def test_an_answer_that_was_cut_says_so(provider: OpenAICompatible) -> None:
     assert (usage.output_tokens, finish) == (5, Finish("length"))
 
 
-def test_a_stop_text_ends_the_answer(provider: OpenAICompatible) -> None:
-    *texts, _, finish = ask(provider, "Count from 1 to 9.", max_tokens=60, stop=["3"])
-    assert "3" not in "".join(one.text for one in texts if isinstance(one, TextDelta))
-    assert finish == Finish("stop")
-
-
 def test_a_question_that_is_too_long_is_refused_in_words_that_say_what_to_do(
     provider: OpenAICompatible,
 ) -> None:

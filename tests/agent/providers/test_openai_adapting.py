@@ -15,12 +15,11 @@ from copilot_admin.agent.values.model_call import (
     TextDelta,
     ToolCall,
 )
-from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec, ToolCalling
+from copilot_admin.agent.values.spec import ToolCalling
 from copilot_admin.errors import ProviderRefused
 from tests.agent.llm.chunks import CALL, delta, joined, stop
+from tests.agent.providers.openai_asking import deltas_of, make_spec
 from tests.agent.providers.upstream import serving
-
-DOCUMENT = {"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}
 
 
 def refusing(*refused, status=400, reply_with=None):
@@ -39,22 +38,15 @@ def refusing(*refused, status=400, reply_with=None):
     return handler
 
 
-def asked(handler, *, times=2, call=CALL, **spec):
+def asked(handler, *, times=2, call=CALL, **options):
     """What is made of the answers, and the bodies that were sent."""
 
     async def run():
         async with serving(handler) as server:
-            wanted = ProviderSpec(
-                name="local", kind="openai_compatible", base_url=f"{server.url}/v1", **spec
-            )
-            answers = []
-            for _ in range(times):
-                found = []
-                async for one in OpenAICompatible(wanted).stream(call):
-                    server.read.set()
-                    found += [] if one is ALIVE else [one]
-                answers.append(joined(found))
-            return answers, [request.json for request in server.requests]
+            provider = OpenAICompatible(make_spec(f"{server.url}/v1", **options))
+            answers = [await deltas_of(provider, read=server.read, call=call) for _ in range(times)]
+            bodies = [request.json for request in server.requests]
+            return [joined(one for one in found if one is not ALIVE) for found in answers], bodies
 
     return asyncio.run(run())
 
@@ -111,13 +103,8 @@ def test_a_refusal_that_stays_is_told_after_some_tries():
 
 
 def test_options_of_a_provider_shape_its_requests():
-    async def handler(request, reply):
-        await reply.start(type="application/json")
-        await reply.send(json.dumps(DOCUMENT).encode())
-        await reply.end()
-
-    options = ProviderOptions(streams=False, has_system_role=False, merges_messages=True)
-    answers, (body,) = asked(handler, times=1, options=options)
+    options = {"streams": False, "has_system_role": False, "merges_messages": True}
+    answers, (body,) = asked(refusing(), times=1, **options)
     assert answers[0][0] == TextDelta("Hi")
     assert (body["stream"], "stream_options" in body) == (False, False)
 

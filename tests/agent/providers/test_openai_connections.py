@@ -1,4 +1,4 @@
-"""Connections to an OpenAI-compatible server: packed, used again, and closed."""
+"""Connections to an OpenAI-compatible server: packed, used again, and closed; and its models."""
 
 import asyncio
 from contextlib import aclosing
@@ -13,7 +13,8 @@ from copilot_admin.agent.providers.http_client import close_clients, get_client
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.agent.values.model_call import Finish, TextDelta
 from copilot_admin.agent.values.spec import ProviderSpec
-from tests.agent.providers.openai_asking import CALL, deltas_of, hello, streamed
+from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderUnavailable
+from tests.agent.providers.openai_asking import CALL, deltas_of, hello, refusing, streamed
 from tests.agent.providers.upstream import serving, text_chunk
 from tests.polling import HANGS_SECONDS
 
@@ -30,29 +31,11 @@ def test_compressed_stream_is_read_all_the_same():
     assert deltas[0] == TextDelta("Hi")
 
 
-def test_closed_stream_hangs_up_on_the_server():
-    async def run():
-        hung_up = asyncio.Event()
-
-        async def handler(request, reply):
-            await reply.start()
-            await reply.events(text_chunk("one"))
-            await reply.left.wait()
-            hung_up.set()
-
-        async with serving(handler) as server:
-            async with aclosing(server.provider().stream(CALL)) as deltas:
-                assert await anext(deltas) == TextDelta("one")
-            async with asyncio.timeout(HANGS_SECONDS):
-                await hung_up.wait()
-
-    asyncio.run(run())
-
-
 @pytest.mark.parametrize("words", [0, 1])
-def test_cancelled_stream_hangs_up_too(words):
+@pytest.mark.parametrize("cancels", [False, True])
+def test_closed_or_cancelled_stream_hangs_up_on_the_server(words, cancels):
     async def run():
-        left = asyncio.Event()
+        asked, left = asyncio.Event(), asyncio.Event()
 
         async def handler(request, reply):
             if words:
@@ -62,15 +45,17 @@ def test_cancelled_stream_hangs_up_too(words):
             await reply.left.wait()
             left.set()
 
-        asked = asyncio.Event()
-        async with serving(handler) as server:
-            task = asyncio.ensure_future(deltas_of(server.provider(), read=server.read))
-            await asked.wait()
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            async with asyncio.timeout(HANGS_SECONDS):
-                await left.wait()
+        async with serving(handler) as server, asyncio.timeout(HANGS_SECONDS):
+            if words and not cancels:
+                async with aclosing(server.provider().stream(CALL)) as deltas:
+                    assert await anext(deltas) == TextDelta("one")
+            else:
+                task = asyncio.ensure_future(deltas_of(server.provider(), read=server.read))
+                await asked.wait()
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            await left.wait()
 
     asyncio.run(run())
 
@@ -102,8 +87,9 @@ def test_server_that_keeps_the_connection_open_after_done_does_not_delay_the_end
     assert asyncio.run(run())[-1] == Finish("stop")
 
 
-def test_clients_are_shared_in_a_loop_and_closed_with_it():
-    async def run(*, closes):
+@pytest.mark.parametrize("closes", [True, False])
+def test_clients_are_shared_in_a_loop_and_closed_with_it(closes):
+    async def run():
         spec = ProviderSpec(name="p", kind="k", base_url="http://a", api_key="k")
         one, same, other = [
             await get_client(one, OpenAICompatible.make_client)
@@ -114,6 +100,40 @@ def test_clients_are_shared_in_a_loop_and_closed_with_it():
             await close_clients()
         return one is same, one is other, one
 
-    for closes in (True, False):
-        same, other, client = asyncio.run(run(closes=closes))
-        assert (same, other, client.is_closed()) == (True, False, True)
+    same, other, client = asyncio.run(run())
+    assert (same, other, client.is_closed()) == (True, False, True)
+
+
+def models_of(handler, **timeouts):
+    async def run():
+        async with serving(handler) as server:
+            return await server.provider(**timeouts).models()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"data": [{"id": "b"}, {"id": "a"}, {"id": 7}, "x", {"id": "a"}]},
+        {"models": [{"name": "a"}, {"name": "b"}]},
+        [{"id": one} for one in ("a", "b", "x" * 201, "a\x00", "a\nb", "\u202eb")],
+    ],
+)
+def test_models_are_listed_in_order(body):
+    assert models_of(refusing(200, body)) == ("a", "b")
+
+
+def test_address_that_lists_no_models_is_explained():
+    with pytest.raises(ProviderBroke, match="often in /v1"):
+        models_of(refusing(200, "<html>"))
+
+
+def test_models_of_a_silent_or_refusing_server():
+    async def silent(request, reply):
+        await reply.left.wait()
+
+    with pytest.raises(ProviderUnavailable):
+        models_of(silent, first_token=0.05)
+    with pytest.raises(ProviderRefused):
+        models_of(refusing(401, {}))

@@ -38,25 +38,20 @@ class Reply:
         self.left = asyncio.Event()  # the client is gone
 
     async def start(self, status: int = 200, *, type: str = SSE, **headers: str) -> None:
-        """Sends the head; the body comes in chunks."""
         lines = [f"HTTP/1.1 {status} X", f"Content-Type: {type}", "Transfer-Encoding: chunked"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
         await self.raw("\r\n".join((*lines, "", "")).encode())
 
     async def send(self, data: bytes) -> None:
-        """Sends a piece of the body."""
         await self.raw(b"%x\r\n%s\r\n" % (len(data), data))
 
     async def events(self, *payloads: Any) -> None:
-        """Sends events, all in one piece."""
         await self.send(b"".join(_event(payload) for payload in payloads))
 
     async def end(self) -> None:
-        """Ends the body as it should be."""
         await self.raw(b"0\r\n\r\n")
 
     async def raw(self, data: bytes) -> None:
-        """Sends bytes as they are."""
         self._writer.write(data)
         await self._writer.drain()
 
@@ -66,11 +61,9 @@ class Reply:
         self._read.clear()
 
     def close(self) -> None:
-        """Closes the connection behind all that was sent."""
         self._writer.close()
 
     def cut(self) -> None:
-        """Drops the connection."""
         self._writer.transport.abort()
 
 
@@ -87,7 +80,6 @@ class Server:
     read: asyncio.Event = field(default_factory=asyncio.Event)  # set by a test that reads
 
     def provider(self, *, key: str = "sk-test", **timeouts: float) -> OpenAICompatible:
-        """A provider that asks this server."""
         spec = ProviderSpec(
             name="local",
             kind="openai_compatible",
@@ -137,12 +129,10 @@ async def serving(handler: Handler, *, tls: ssl.SSLContext | None = None) -> Asy
 
 
 def text_chunk(text: str) -> dict[str, Any]:
-    """A chunk that says some text."""
     return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
 
 
 def finish_chunk(reason: str = "stop") -> dict[str, Any]:
-    """A chunk that says why the answer ended."""
     return {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
 
 
