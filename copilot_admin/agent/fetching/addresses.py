@@ -23,15 +23,11 @@ _GLOBAL_UNICAST = ip_network("2000::/3")
 _DOCUMENTATION = ip_network("3fff::/20")
 # Newer Pythons treat the first as private too; the second led to the nearest 6to4 relay (RFC 7526).
 _OF_NOBODY = (ip_network("192.0.0.0/24"), ip_network("192.88.99.0/24"))
-# These have an IPv4 address in the last 32 bits: translated (RFC 6052, RFC 2765), compatible.
-_TRANSLATED = ip_network("64:ff9b::/96")
-_LAST_BITS = (_TRANSLATED, ip_network("::ffff:0:0:0/96"), ip_network("::/96"))
-_LOCAL_TRANSLATION = ip_network("64:ff9b:1::/48")  # RFC 8215
-# Bytes of an IPv4 address after a prefix of 48, 56, 64 or 96 bits; bits 64 to 71 are 0.
-_PLACES = ((6, 7, 9, 10), (7, 9, 10, 11), (9, 10, 11, 12), (12, 13, 14, 15))
+_TRANSLATED = ip_network("64:ff9b::/96")  # RFC 6052: an IPv4 address is in the last 32 bits
 _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214: before the last 32 bits
-
 MAX_URL_LENGTH = 16 * 1024  # characters; most servers reject longer request lines
+# Paths of single requests, which users paste with the URL.
+_REQUEST_PATH = re.compile(r"/(?:chat/completions|completions|responses|models|embeddings)/*$")
 
 
 class ForbiddenAddress(OSError):
@@ -71,10 +67,6 @@ def check_base_url(url: str) -> str:
     return url.rstrip("/")
 
 
-# Paths of single requests, which users paste with the URL.
-_REQUEST_PATH = re.compile(r"/(?:chat/completions|completions|responses|models|embeddings)/*$")
-
-
 def correct_base_url(url: str) -> str:
     """Return a base URL without the path of a single request; its query is unchanged."""
     before, mark, query = url.strip().partition("?")
@@ -83,9 +75,7 @@ def correct_base_url(url: str) -> str:
 
 def is_forbidden(host: str) -> bool:
     address = address_of(host)
-    if address is None:
-        return False
-    meanings = (address, *_embedded(address))
+    meanings = (address, *_embedded(address)) if address else ()
     return any(one.is_link_local or one in _METADATA for one in meanings)
 
 
@@ -93,12 +83,15 @@ def is_public(host: str) -> bool:
     address = address_of(host)
     if address is None:
         return False
-    embedded = _embedded(address)
-    # Another spelling of an IPv4 address is as public as that.
-    if isinstance(address, IPv4Address) or address.ipv4_mapped or address in _TRANSLATED:
-        return all(map(_is_public_ipv4, embedded or (address,)))
+    ipv4 = _embedded(address)
+    if not all(map(_is_public_ipv4, ipv4)):
+        return False
+    if isinstance(address, IPv4Address):
+        return _is_public_ipv4(address)
+    if address.ipv4_mapped or address in _TRANSLATED:  # another spelling of the IPv4 address
+        return True
     is_given = address in _GLOBAL_UNICAST and address not in _DOCUMENTATION
-    return is_given and address.is_global and all(map(_is_public_ipv4, embedded))
+    return is_given and address.is_global
 
 
 def forbidden_text(host: str) -> str:
@@ -107,6 +100,10 @@ def forbidden_text(host: str) -> str:
         f"The provider's host {host!r} leads to a link-local or metadata address, which no "
         "provider may have. Enter the address of a model server."
     )
+
+
+def is_this_machine(host: str) -> bool:
+    return ("." + host.lower().rstrip(".")).endswith(".localhost")
 
 
 def address_of(host: str) -> Address | None:
@@ -120,23 +117,15 @@ def address_of(host: str) -> Address | None:
     return None
 
 
-def is_this_machine(host: str) -> bool:
-    return ("." + host.lower().rstrip(".")).endswith(".localhost")
-
-
-def _is_public_ipv4(address: Address) -> bool:
+def _is_public_ipv4(address: IPv4Address) -> bool:
     is_somebodys = not any(address in network for network in _OF_NOBODY)
     return is_somebodys and address.is_global and not address.is_multicast
 
 
-def _embedded(address: Address) -> tuple[IPv4Address, ...]:
+def _embedded(address: Address) -> list[IPv4Address]:
+    """Return the IPv4 addresses to which an IPv6 address may lead."""
     if isinstance(address, IPv4Address):
-        return ()
-    found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    last = IPv4Address(int(address) & 0xFFFFFFFF)
-    marker = int(address) >> 32 & 0xFFFFFFFF
-    if any(address in network for network in _LAST_BITS) or marker in _ISATAP:
-        found.append(last)
-    if address in _LOCAL_TRANSLATION:
-        found += (IPv4Address(bytes(address.packed[at] for at in places)) for places in _PLACES)
-    return tuple(one for one in found if one is not None)
+        return []
+    is_in_last_bits = address in _TRANSLATED or int(address) >> 32 & 0xFFFFFFFF in _ISATAP
+    last = IPv4Address(int(address) & 0xFFFFFFFF) if is_in_last_bits else None
+    return [one for one in (address.ipv4_mapped, address.sixtofour, last) if one is not None]

@@ -45,17 +45,12 @@ def test_suggestions_come_last_behind_the_end_steps():
     assert provider.calls[1].tools == ()
 
 
-def test_half_characters_in_suggestions_are_replaced():
-    outputs, _ = answered(text("Rates rose."), text(r'["Why \ud83d?"]'))
-    assert PromptSuggestions(("Why \ufffd?",)) in outputs
-
-
-def test_what_the_suggestions_cost_is_counted():
+def test_what_the_suggestions_cost_is_counted_and_half_characters_are_replaced():
     usage = Usage(input_tokens=3, output_tokens=2)
-    outputs, _ = answered(
-        text("Rates rose."), ScriptStep((TextDelta('["Why?"]'), usage, Finish("stop")))
-    )
+    script = ScriptStep((TextDelta(r'["Why \ud83d?"]'), usage, Finish("stop")))
+    outputs, _ = answered(text("Rates rose."), script)
     assert usage in outputs
+    assert PromptSuggestions(("Why \ufffd?",)) in outputs
 
 
 @pytest.mark.parametrize(
@@ -77,23 +72,19 @@ def test_a_model_that_suggests_nothing_harms_no_answer(second):
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("first", "changes"),
     [
-        {"workspace_options": {}},
-        {"workspace_options": {"prompt-suggestions": "yes"}},
-        {"generation": Generation.TWO},
-        {"spec": make_spec(citations=CitationMode.OFF)},
+        (text("Rates rose."), {"workspace_options": {}}),
+        (text("Rates rose."), {"workspace_options": {"prompt-suggestions": "yes"}}),
+        (text("Rates rose."), {"generation": Generation.TWO}),
+        (text("Rates rose."), {"spec": make_spec(citations=CitationMode.OFF)}),
+        (cut("Rates r"), {}),
+        (text(""), {}),
     ],
-    ids=["switched off", "no switch", "older client", "not offered"],
+    ids=["switched off", "no switch", "older client", "not offered", "cut", "empty"],
 )
-def test_nobody_is_given_suggestions_who_does_not_want_them(changes):
-    outputs, _ = answered(text("Rates rose."), **changes)
-    assert not any(isinstance(one, PromptSuggestions) for one in outputs)
-
-
-@pytest.mark.parametrize("first", [cut("Rates r"), text("")])
-def test_an_answer_that_is_none_is_followed_by_no_suggestions(first):
-    outputs, provider = answered(first)
+def test_nobody_is_given_suggestions_who_does_not_want_them_or_has_no_answer(first, changes):
+    outputs, provider = answered(first, **changes)
     assert len(provider.calls) == 1
     assert not any(isinstance(one, PromptSuggestions) for one in outputs)
 
