@@ -37,7 +37,7 @@ def decode_text(data: bytes) -> tuple[str, str]:
         ValueError: They are not text.
     """
     data = data.removeprefix(BOM_UTF8)  # some programs prepend it to other encodings
-    if encoding := _find_marked_encoding(data):
+    if encoding := _find_wide_encoding(data):
         return _decode(data, encoding)
     if b"\0" in data:
         raise ValueError("binary")
@@ -56,7 +56,7 @@ def decode_text(data: bytes) -> tuple[str, str]:
 def decode_html(data: bytes) -> tuple[str, str]:
     """Return the text of a page in the encoding that it declares, and a note."""
     found = _DECLARED.search(data[:2048])
-    if found and not _find_marked_encoding(data):
+    if found and not _find_wide_encoding(data):
         try:
             return data.decode(found[1].decode("ascii")), ""
         except (LookupError, UnicodeDecodeError):
@@ -66,12 +66,19 @@ def decode_html(data: bytes) -> tuple[str, str]:
 
 def is_probably_text(data: bytes) -> bool:
     """Return true if bytes appear to be text, in one encoding or another."""
-    return bool(_find_marked_encoding(data)) or not _CONTROLS.search(data)
+    return bool(_find_wide_encoding(data)) or not _CONTROLS.search(data)
 
 
-def _find_marked_encoding(data: bytes) -> str:
-    marks = _BYTE_ORDER_MARKS.items()
-    return next((encoding for mark, encoding in marks if data.startswith(mark)), "")
+def _find_wide_encoding(data: bytes) -> str:
+    """Return UTF-16 or UTF-32 by its mark, UTF-16 by the zeros of plain letters, or ""."""
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            return encoding
+    zeros = data[:SAMPLE_BYTES:2].count(0), data[1:SAMPLE_BYTES:2].count(0)
+    is_wide = max(zeros) * 4 >= len(data[:SAMPLE_BYTES]) and not min(zeros)
+    if not is_wide or len(data) % 2:
+        return ""
+    return "utf-16-be" if zeros[0] else "utf-16-le"
 
 
 def _guess_encoding(sample: bytes) -> str:
