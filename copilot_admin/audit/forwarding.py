@@ -6,13 +6,13 @@ processes from sending the same entry.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from itertools import islice
 import json
 import logging
 import os
 from pathlib import Path
-import re
 import socket
 import sys
 
@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from copilot_admin.audit.chain import Anchor, get_head, hashed_fields, iterate_entries
 from copilot_admin.config.observability import SyslogServer
-from copilot_admin.models.audit import HASH_LENGTH, AuditCursor, AuditCursorName, AuditEntry
+from copilot_admin.models.audit import AuditCursor, AuditCursorName, AuditEntry
 from protocol.json import JsonObject
 
 MAX_ENTRIES = 1000  # of one call; about half a megabyte
@@ -32,7 +32,6 @@ ANCHOR_INTERVAL = timedelta(hours=1)
 ANCHORS_FILE = "audit-anchors.jsonl"
 # RFC 5424: facility 13 ("log audit"), severity 6 ("informational").
 SYSLOG_PRIORITY = 13 * 8 + 6
-_HEAD_LINE = re.compile(rf"([0-9]{{1,18}}) ([0-9a-f]{{{HASH_LENGTH}}})")
 
 logger = logging.getLogger(__name__)
 
@@ -58,20 +57,17 @@ def forward_entries() -> int:
     destination = settings.AUDIT_LOG
     if destination is None:
         return 0
-    done = _acquire_cursor(AuditCursorName.FORWARDING)
-    if done is None:
-        return 0
-    entries = list(islice(iterate_entries(done), MAX_ENTRIES))
-    try:
-        if entries:
+    with _lease_cursor(AuditCursorName.FORWARDING) as cursor:
+        entries = list(islice(iterate_entries(cursor.sequence), MAX_ENTRIES)) if cursor else []
+        if cursor is None or not entries:
+            return 0
+        try:
             _send(entries, destination)
-            done = entries[-1].sequence
-            return len(entries)
-    except OSError as error:
-        logger.warning("Can't forward the audit trail to %s: %s. Retrying.", destination, error)
-    finally:
-        _release_cursor(AuditCursorName.FORWARDING, done)
-    return 0
+        except OSError as error:
+            logger.warning("Can't forward the audit trail to %s: %s. Retrying.", destination, error)
+            return 0
+        cursor.sequence = entries[-1].sequence
+        return len(entries)
 
 
 def _send(entries: Sequence[AuditEntry], destination: SyslogServer | str) -> None:
@@ -90,27 +86,24 @@ def _send(entries: Sequence[AuditEntry], destination: SyslogServer | str) -> Non
 def write_anchor() -> Anchor | None:
     """Append the newest hash to the log and to the anchors file, at most once an hour."""
     head = get_head()
-    done = _acquire_cursor(AuditCursorName.ANCHORS) if head.sequence else None
-    if done is None:
-        return None
-    last = AuditEntry.objects.filter(pk=done).first()
-    due = last is None or timezone.now() - last.at >= ANCHOR_INTERVAL
-    try:
-        if not due or head.sequence <= done:
+    with _lease_cursor(AuditCursorName.ANCHORS) as cursor:
+        if cursor is None or head.sequence <= cursor.sequence:
+            return None
+        last = AuditEntry.objects.filter(pk=cursor.sequence).first()
+        if last is not None and timezone.now() - last.at < ANCHOR_INTERVAL:
             return None
         logger.info("Audit trail: entry %d has the hash %s.", head.sequence, head.hash)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        with os.fdopen(os.open(anchors_path(), flags, 0o600), "a", encoding="ascii") as file:
-            file.write(json.dumps({"sequence": head.sequence, "hash": head.hash}) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        done = head.sequence
-    except OSError as error:
-        logger.warning("Can't write %s: %s.", anchors_path(), error.strerror)
-        return None
-    finally:
-        _release_cursor(AuditCursorName.ANCHORS, done)
-    return head
+        try:
+            with os.fdopen(os.open(anchors_path(), flags, 0o600), "a", encoding="ascii") as file:
+                file.write(f"{format_anchor(head)}\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            logger.warning("Can't write %s: %s.", anchors_path(), error.strerror)
+            return None
+        cursor.sequence = head.sequence
+        return head
 
 
 def anchors_path() -> Path:
@@ -119,15 +112,16 @@ def anchors_path() -> Path:
     return folder / ANCHORS_FILE
 
 
+def format_anchor(anchor: Anchor) -> str:
+    return json.dumps({"sequence": anchor.sequence, "hash": anchor.hash})
+
+
 def read_anchors(file: Path) -> Iterator[Anchor]:
-    """Yield the anchors of a file: its own lines, and lines of `manage.py audit head`."""
+    """Yield the anchors of a file, such as lines of `manage.py audit head`."""
     if not file.exists():
         return
     with file.open(encoding="ascii", errors="replace") as lines:
         for line in lines:
-            if head := _HEAD_LINE.fullmatch(line.strip()):
-                yield Anchor(int(head[1]), head[2])
-                continue
             try:
                 values = json.loads(line)
                 yield Anchor(int(values["sequence"]), str(values["hash"]))
@@ -135,14 +129,18 @@ def read_anchors(file: Path) -> Iterator[Anchor]:
                 continue  # cut off by a full disk
 
 
-def _acquire_cursor(name: AuditCursorName) -> int | None:
+@contextmanager
+def _lease_cursor(name: AuditCursorName) -> Iterator[AuditCursor | None]:
+    """Yield a cursor, whose position is saved at the end; None if another process has it."""
     AuditCursor.objects.get_or_create(name=name)
     now = timezone.now()
     free = Q(taken_until=None) | Q(taken_until__lt=now)
-    if not AuditCursor.objects.filter(free, name=name).update(taken_until=now + LEASE):
-        return None
-    return AuditCursor.objects.values_list("sequence", flat=True).get(name=name)
-
-
-def _release_cursor(name: AuditCursorName, sequence: int) -> None:
-    AuditCursor.objects.filter(name=name).update(sequence=sequence, taken_until=None)
+    rows = AuditCursor.objects.filter(name=name)
+    if not rows.filter(free).update(taken_until=now + LEASE):
+        yield None
+        return
+    cursor = rows.get()
+    try:
+        yield cursor
+    finally:
+        rows.update(sequence=cursor.sequence, taken_until=None)

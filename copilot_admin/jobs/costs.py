@@ -1,7 +1,6 @@
 """Costs of runs whose model got a price later: recomputed in short batches, and summed again."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 import time
 from typing import Any
 
@@ -18,16 +17,10 @@ from copilot_admin.transcripts.store.rollups import uncount_runs
 BATCH_RUNS = 20  # in one transaction, some 30 ms
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PricedRun:
-    """An ended run of unknown cost, and its cost by today's prices."""
-
-    run: Run
-    bill: RunCost
-
-
-def price_unknown_runs(*, provider: str = "", saving: bool = False) -> Iterator[PricedRun]:
-    """Yield the runs of unknown cost of one provider, or of all if the name is empty.
+def price_unknown_runs(
+    *, provider: str = "", saving: bool = False
+) -> Iterator[tuple[Run, RunCost]]:
+    """Yield the runs of unknown cost, of one provider if named, and their cost by today's prices.
 
     With `saving`, the costs are saved, with a pause as long as each batch took.
     """
@@ -39,25 +32,24 @@ def price_unknown_runs(*, provider: str = "", saving: bool = False) -> Iterator[
         with transaction.atomic():
             runs = _get_unpriced().filter(pk__in=batch).order_by("pk")
             runs = runs.select_for_update(of=("self",)) if saving else runs
-            priced = [PricedRun(run=run, bill=_calculate(run)) for run in runs]
+            priced = [(run, _calculate(run)) for run in runs]
             if saving:
-                _save_costs([one for one in priced if one.bill.cost.amount is not None])
+                _save_costs([one for one in priced if one[1].cost.amount is not None])
         if saving:
             time.sleep(time.monotonic() - started)
         yield from priced
         batch = list(ids.filter(pk__gt=batch[-1])[:BATCH_RUNS])
 
 
-def _save_costs(known: Sequence[PricedRun]) -> None:
+def _save_costs(known: Sequence[tuple[Run, RunCost]]) -> None:
     """Save the costs of runs, and sum up those of their turns and conversations again."""
-    uncount_runs([one.run.pk for one in known])
-    for one in known:
-        cost = one.bill.cost
-        Run.objects.filter(pk=one.run.pk).update(
-            cost=cost.amount, cost_confidence=cost.confidence, **one.bill.price_fields
+    uncount_runs([run.pk for run, _ in known])
+    for run, bill in known:
+        Run.objects.filter(pk=run.pk).update(
+            cost=bill.cost.amount, cost_confidence=bill.cost.confidence, **bill.price_fields
         )
     for model, name in ((Conversation, "conversation_id"), (Turn, "turn_id")):
-        for pk in sorted({getattr(one.run, name) for one in known} - {None}):
+        for pk in sorted({getattr(run, name) for run, _ in known} - {None}):
             ended = Run.objects.filter(**{name: pk}).exclude(outcome=Outcome.RUNNING)
             sums = ended.aggregate(
                 known=Sum("cost"),

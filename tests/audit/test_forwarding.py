@@ -123,8 +123,8 @@ def test_the_newest_hash_is_written_once_an_hour_to_the_log_and_to_a_private_fil
     assert file.stat().st_mode & 0o777 == 0o600
     assert json.loads(file.read_text()) == {"sequence": 1, "hash": entry.hash}
     assert f"entry 1 has the hash {entry.hash}" in caplog.text
-    file.write_text(f'{{"sequence": 9, "ha\n{file.read_text()}1 {entry.hash}\n')
-    assert list(read_anchors(file)) == [Anchor(1, entry.hash)] * 2
+    file.write_text(f'{{"sequence": 9, "ha\n{file.read_text()}')
+    assert list(read_anchors(file)) == [Anchor(1, entry.hash)]
 
 
 def test_an_export_is_an_entry_too() -> None:

@@ -42,7 +42,6 @@ from copilot_admin.transcripts.exports.records import (
     discard_export,
     file_name,
     freeze_query,
-    media_type,
     read_file,
     read_selection,
     stop_export,
@@ -195,7 +194,9 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
             raise PermissionDenied
         facts = {"conversations": export.n_conversations, "bytes": export.size}
         self.audit(request, Action.DOWNLOADED, export, after=facts)
-        response = StreamingHttpResponse(read_file(export), content_type=media_type(export))
+        response = StreamingHttpResponse(
+            read_file(export), content_type=FORMATS[export.format].media_type
+        )
         response["Content-Disposition"] = f'attachment; filename="{file_name(export)}"'
         response["Content-Length"] = str(export.size)  # a download that breaks off is noticed
         response["X-Content-Type-Options"] = "nosniff"

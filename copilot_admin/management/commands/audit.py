@@ -17,7 +17,13 @@ from copilot_admin.audit.chain import (
     last_sequence_before,
     verify,
 )
-from copilot_admin.audit.forwarding import anchors_path, format_json, format_syslog, read_anchors
+from copilot_admin.audit.forwarding import (
+    anchors_path,
+    format_anchor,
+    format_json,
+    format_syslog,
+    read_anchors,
+)
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action
 from copilot_admin.models.audit import HASH_LENGTH
@@ -57,8 +63,7 @@ class Command(SanitizedCommand):
             parser.set_defaults(run=run)
 
     def _head(self, **_: Any) -> None:
-        head = get_head()
-        self.stdout.write(f"{head.sequence} {head.hash}")
+        self.stdout.write(format_anchor(get_head()))
 
     def _verify(self, *, expect: list[str], anchors: Path | None, **_: Any) -> None:
         noted = [*_load_anchors(anchors), *(Anchor(0, one) for one in expect)]

@@ -56,10 +56,10 @@ class Command(SanitizedCommand):
         counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         costs: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
         try:
-            for found in price_unknown_runs(provider=name, saving=yes):
-                model, cost = (found.run.provider, found.run.model), found.bill.cost
+            for run, bill in price_unknown_runs(provider=name, saving=yes):
+                model, cost = (run.provider, run.model), bill.cost
                 if cost.amount is None:
-                    counts[model]["unpriced" if found.bill.price is None else "uncounted"] += 1
+                    counts[model]["unpriced" if bill.price is None else "uncounted"] += 1
                 else:
                     counts[model][cost.confidence] += 1
                     costs[model] += cost.amount

@@ -15,9 +15,6 @@ from copilot_admin.transcripts.exports.reading import (
     NOT_KEPT,
     ExportedConversation,
     ExportedTurn,
-    comments_of,
-    labels_of,
-    ratings_of,
 )
 from copilot_admin.transcripts.queries import RunView
 from protocol.json import Json
@@ -110,12 +107,14 @@ def _parts(turn: ExportedTurn, *, with_data: bool) -> Iterator[tuple[str, str]]:
     else:
         yield ("Question", NOT_KEPT)
         yield ("Answer", NOT_KEPT)
-    up, down = turn.thumbs
+    facts = turn.describe()
+    up, down = facts["thumbs_up"], facts["thumbs_down"]
     if up or down:
-        yield ("Thumbs", "\n".join([f"{up} up, {down} down", *turn.reasons, *turn.comments]))
-    if turn.verdicts:
-        words = [*labels_of(turn.verdicts), *comments_of(turn.verdicts)]
-        yield ("Reviewers", "\n".join([", ".join(ratings_of(turn.verdicts)), *words]))
+        words = [*facts["reasons"], *facts["comments"]]
+        yield ("Thumbs", "\n".join([f"{up} up, {down} down", *words]))
+    if facts["ratings"]:
+        words = [*facts["labels"], *facts["rating_comments"]]
+        yield ("Reviewers", "\n".join([", ".join(facts["ratings"]), *words]))
 
 
 def _run_parts(run: RunView, *, with_data: bool) -> Iterator[tuple[str, str]]:
@@ -142,26 +141,25 @@ def _run_parts(run: RunView, *, with_data: bool) -> Iterator[tuple[str, str]]:
 
 
 def _conversation_facts(conversation: ExportedConversation) -> str:
-    row, verdicts = conversation.row, conversation.verdicts
+    row, about = conversation.row, conversation.describe()
     facts = [
         row.copilot.slug,
         f"{row.first_at:%Y-%m-%d %H:%M} UTC",
         row.principal,
         str(row.user or ""),
-        ", ".join([*ratings_of(verdicts), *labels_of(verdicts)]),
+        ", ".join([*about["ratings"], *about["labels"]]),
     ]
     return " · ".join(filter(None, facts))
 
 
 def _turn_facts(turn: ExportedTurn) -> str:
-    view, last = turn.view, turn.last[-1] if turn.last else None
-    place = view.place
+    about, place = turn.describe(), turn.view.place
     facts = [
-        f"{view.row.started_at:%Y-%m-%d %H:%M:%S} UTC",
-        f"version {last.version}" if last and last.version is not None else "",
-        last.row.model if last else "",
-        last.row.outcome if last else view.state,
-        f"{view.row.tokens} tokens",
+        f"{turn.view.row.started_at:%Y-%m-%d %H:%M:%S} UTC",
+        f"version {about['version']}" if about["version"] is not None else "",
+        about["model"],
+        about["outcome"] or about["state"],
+        f"{about['tokens']} tokens",
         f"branch {place.branch} of {place.branches}" if place.branches > 1 else "",
         f"attempt {len(turn.attempts)}" if len(turn.attempts) > 1 else "",
     ]

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from django.db.models import Q
@@ -13,7 +12,6 @@ from copilot_admin.models.privacy import ERASED
 from copilot_admin.transcripts.queries import (
     Attempt,
     Extent,
-    Tree,
     TurnView,
     attempts_of,
     read_tree,
@@ -35,7 +33,7 @@ class ExportOptions:
     prompts_of: frozenset[int] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ExportedTurn:
     """A question with its attempts to answer it and the verdicts of reviewers."""
 
@@ -60,24 +58,12 @@ class ExportedTurn:
         """False if the copilot's logging stores no content."""
         return bool(self.question or self.answer or self.view.question is None)
 
-    @property
-    def thumbs(self) -> tuple[int, int]:
-        up = sum(one.is_good for one in self.view.feedback)
-        return up, len(self.view.feedback) - up
-
-    @property
-    def reasons(self) -> list[str]:
-        return list(dict.fromkeys(str(tag) for one in self.view.feedback for tag in one.tags))
-
-    @property
-    def comments(self) -> list[str]:
-        return [one.comment for one in self.view.feedback if one.comment]
-
     def describe(self) -> dict[str, Any]:
         row, place = self.view.row, self.view.place
         last = self.last[-1].row if self.last else None
         versions = [run.version for run in self.last if run.version is not None]
-        up, down = self.thumbs
+        feedback = self.view.feedback
+        up = sum(one.is_good for one in feedback)
         return {
             "turn": row.pk,
             "follows": place.parent_id,
@@ -93,9 +79,9 @@ class ExportedTurn:
             "error": last.error if last else "",
             "attempts": len(self.attempts),
             "thumbs_up": up,
-            "thumbs_down": down,
-            "reasons": self.reasons,
-            "comments": self.comments,
+            "thumbs_down": len(feedback) - up,
+            "reasons": list(dict.fromkeys(str(tag) for one in feedback for tag in one.tags)),
+            "comments": [one.comment for one in feedback if one.comment],
             **_describe_verdicts(self.verdicts),
             "tokens": row.tokens,
             **{
@@ -123,16 +109,12 @@ class ExportedConversation:
         self.row = row
         self.options = options
         self.is_gone = False
+        self.tree = read_tree(row)
         self._prompts: dict[int, str] = {}
-
-    @cached_property
-    def tree(self) -> Tree:
-        return read_tree(self.row)
-
-    @property
-    def verdicts(self) -> Sequence[Verdict]:
-        """The verdicts on the conversation, not on a single turn."""
-        return self._verdicts.get(None, ())
+        self._verdicts: dict[int | None, list[Verdict]] = defaultdict(list)
+        verdicts = Verdict.objects.filter(conversation=row).order_by("id")
+        for verdict in verdicts.prefetch_related("marks__criterion"):
+            self._verdicts[verdict.turn_id].append(verdict)
 
     def describe(self) -> dict[str, Any]:
         row, user = self.row, self.row.user
@@ -143,7 +125,7 @@ class ExportedConversation:
             "user": user and {"id": user.identifier, "email": user.email, "name": user.name},
             "trace_id": row.trace_id,
             "review_state": row.review_state,
-            **_describe_verdicts(self.verdicts),
+            **_describe_verdicts(self._verdicts[None]),
         }
 
     def turns(self, ids: Sequence[int] | None = None) -> Iterator[ExportedTurn]:
@@ -154,11 +136,7 @@ class ExportedConversation:
             views = self._read(wanted[start : start + step])
             for pk in wanted[start : start + step]:
                 if view := views.get(pk):
-                    yield ExportedTurn(
-                        view=view,
-                        attempts=attempts_of(view.runs),
-                        verdicts=self._verdicts.get(pk, ()),
-                    )
+                    yield ExportedTurn(view, attempts_of(view.runs), self._verdicts[pk])
 
     def paths(self) -> Iterator[Sequence[int]]:
         """Yield the turns from each first question to each last one; one path without branches."""
@@ -179,21 +157,11 @@ class ExportedConversation:
             self._prompts[version] = str(document.get("system_prompt") or "")
         return self._prompts[version]
 
-    @cached_property
-    def _verdicts(self) -> Mapping[int | None, list[Verdict]]:
-        found: dict[int | None, list[Verdict]] = defaultdict(list)
-        rows = Verdict.objects.filter(conversation=self.row).order_by("id")
-        for verdict in rows.prefetch_related("marks__criterion"):
-            found[verdict.turn_id].append(verdict)
-        return found
-
     def _read(self, ids: Collection[int]) -> Mapping[int, TurnView]:
         stays = Conversation.objects.filter(is_staying(), pk=self.row.pk)
         try:
             views = read_turns(self.row, self.tree, ids, extent=Extent(events=MAX_EVENTS))
         except KeyError:  # half of it was deleted between two statements
-            if stays.exists():
-                raise
             views = {}
         # Its rows are deleted in several batches, so a partial read may be incomplete.
         self.is_gone = not stays.exists()
@@ -213,28 +181,16 @@ def read_conversation(pk: int, options: ExportOptions) -> ExportedConversation |
 
 
 def _describe_verdicts(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
-    return {
-        "ratings": ratings_of(verdicts),
-        "labels": labels_of(verdicts),
-        "rating_comments": comments_of(verdicts),
-    }
-
-
-def ratings_of(verdicts: Sequence[Verdict]) -> list[str]:
-    return [verdict.rating for verdict in verdicts]
-
-
-def labels_of(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return the labels and scores of reviewers: `wrong number`, `tone: 4`."""
+    """Return ratings, labels with scores (`wrong number`, `tone: 4`) and comments of reviewers."""
     marks = [mark for verdict in verdicts for mark in verdict.marks.all()]
-    texts = (
+    labels = (
         mark.criterion.name
         if mark.criterion.kind == CriterionKind.LABEL
         else f"{mark.criterion.name}: {mark.value}"
         for mark in marks
     )
-    return list(dict.fromkeys(texts))
-
-
-def comments_of(verdicts: Sequence[Verdict]) -> list[str]:
-    return [verdict.comment for verdict in verdicts if verdict.comment]
+    return {
+        "ratings": [verdict.rating for verdict in verdicts],
+        "labels": list(dict.fromkeys(labels)),
+        "rating_comments": [verdict.comment for verdict in verdicts if verdict.comment],
+    }

@@ -35,6 +35,10 @@ from copilot_admin.transcripts.search.text_index import having, parse_search
 WINDOW = 500  # conversations of one statement
 MAX_COUNT = 10_000  # conversations that are counted before an export begins
 COUNT_SECONDS = 1.0
+RETENTION = timedelta(days=7)
+MAX_RUNNING = 3  # exports of one person at a time
+MAX_SWEPT = 20  # parts of one batch, some 100 kB each
+MAX_QUERY_LENGTH = 8_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +96,14 @@ def next_window(selection: Selection, below: int) -> tuple[Sequence[int], int] |
     ids = list(newest.values_list("pk", flat=True)[:WINDOW])
     if not ids:
         return None
-    found = {pk for pk in ids if pk in selection.named}
+    found: set[int] = set()
     if not selection.is_only_named:
-        found |= _find_between(selection, ids[-1], below)
-    return [pk for pk in ids if pk in found], ids[-1]
+        rows = Conversation.objects.filter(is_staying(), pk__gte=ids[-1], pk__lt=below).order_by()
+        found = set(selection.filters.apply(rows).values_list("pk", flat=True))
+        if found and selection.phrases:
+            texts = having(TurnText.objects.filter(conversation__in=found), selection.phrases)
+            found = set(texts.order_by().values_list("conversation_id", flat=True))
+    return [pk for pk in ids if pk in found or pk in selection.named], ids[-1]
 
 
 def count_conversations(selection: Selection) -> int | None:
@@ -110,21 +118,6 @@ def count_conversations(selection: Selection) -> int | None:
             return rows.order_by()[: MAX_COUNT + 1].count()
     except TooSlowError:
         return None
-
-
-def _find_between(selection: Selection, lowest: int, below: int) -> set[int]:
-    rows = Conversation.objects.filter(is_staying(), pk__gte=lowest, pk__lt=below).order_by()
-    ids = set(selection.filters.apply(rows).values_list("pk", flat=True))
-    if not (ids and selection.phrases):
-        return ids
-    texts = having(TurnText.objects.filter(conversation__in=ids), selection.phrases)
-    return set(texts.order_by().values_list("conversation_id", flat=True))
-
-
-RETENTION = timedelta(days=7)
-MAX_RUNNING = 3  # exports of one person at a time
-MAX_SWEPT = 20  # parts of one batch, some 100 kB each
-MAX_QUERY_LENGTH = 8_000
 
 
 def begin_export(
@@ -207,11 +200,6 @@ def file_name(export: TranscriptExport) -> str:
     """Return the name of the file, without user input."""
     day = export.made_at.astimezone(UTC).date().isoformat()
     return f"transcripts-{day}-{export.pk}.{export.format}"
-
-
-def media_type(export: TranscriptExport) -> str:
-    form = FORMATS.get(export.format)
-    return form.media_type if form else "application/octet-stream"
 
 
 async def read_file(export: TranscriptExport) -> AsyncIterator[bytes]:

@@ -59,10 +59,6 @@ def write_conversations(
         yield Position(below)
 
 
-class ExportError(Exception):
-    """An export can't continue; the text is a sentence for its owner."""
-
-
 class ExportWriter:
     def __init__(self, export_id: int, claim: int) -> None:
         self._id, self._claim = export_id, claim
@@ -77,11 +73,15 @@ class ExportWriter:
         A later batch continues after an error of the database, or when the process is shutting down.
         """
         try:
-            return self._write_batch()
+            if find_disk_problem():
+                sentence = _(
+                    "There is too little room on the disk of the server. Tell an operator, then "
+                    "export again."
+                )
+            else:
+                return self._write_batch()
         except (db.Error, Unavailable):
             raise
-        except ExportError as error:
-            sentence = str(error)
         except Exception:  # the boundary of a batch (ADR 1)
             logger.exception("an export broke")
             sentence = _("The export broke down. Operators find why in the log.")
@@ -89,13 +89,6 @@ class ExportWriter:
         return False
 
     def _write_batch(self) -> bool:
-        if find_disk_problem():
-            raise ExportError(
-                _(
-                    "There is too little room on the disk of the server. Tell an operator, then "
-                    "export again."
-                )
-            )
         export = self._export or self._begin()
         if export is None:
             return False
@@ -120,9 +113,7 @@ class ExportWriter:
         export = _run(partial(claim_export, self._id, self._claim))
         if export is None:
             return None
-        form = FORMATS.get(export.format)
-        if form is None:
-            raise ExportError(_("This release does not know the format any more."))
+        form = FORMATS[export.format]
         prompts_of = None
         if export.with_prompts and not reaches_all(export.owner):
             prompts_of = frozenset(reachable(export.owner).values_list("pk", flat=True))
