@@ -4,13 +4,13 @@ Source: docs/transcripts.md, rules 4, 5, 6 and 9.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import OperationalError
 
-from copilot_admin.models import Conversation, Node, Turn
+from copilot_admin.models import Node, Turn
 from copilot_admin.storage import blobs
 from copilot_admin.storage.sql import fetch_row
 from copilot_admin.transcripts.matching.matching import (
@@ -29,10 +29,6 @@ from copilot_admin.transcripts.matching.messages import (
     serialize_message,
 )
 from protocol.canonical import CanonicalRole
-from protocol.models import HumanMessage
-
-MAX_TITLE_CHARACTERS = 300
-MAX_TITLE_SOURCE_CHARACTERS = 20 * MAX_TITLE_CHARACTERS  # a question may have megabytes
 
 # If another process was faster, nothing is inserted, and the existing row is returned.
 _INSERT_CONVERSATION = """
@@ -63,27 +59,12 @@ class PreparedMessages:
     chain: HashChain
     messages: Sequence[HashedMessage]
     trace_id: str
+    title: str
     keep_content: bool
     newest: StoredContent
     at: datetime
     user_id: int | None = None
     origin: int | None = None
-
-    def content(self, index: int) -> StoredContent:
-        if not self.keep_content:
-            return NO_CONTENT
-        if index == len(self.messages) - 1:
-            return self.newest
-        return serialize_message(self.messages[index].message)
-
-    def title(self) -> str:
-        for message in self.messages:
-            if self.keep_content and message.role is CanonicalRole.HUMAN:
-                question = cast(HumanMessage, message.message)
-                beginning = question.text.lstrip()[:MAX_TITLE_SOURCE_CHARACTERS]
-                text = serialize_message(replace(question, text=beginning)).text
-                return " ".join(text.split())[:MAX_TITLE_CHARACTERS]
-        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,19 +118,12 @@ def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
             user_id=request.user_id,
             origin=request.origin,
             trace_id=request.trace_id,
-            title=request.title(),
+            title=request.title,
             at=request.at,
         )
         if row is not None:
             return match, row["id"], True
         match = _match(request)
-    elif request.trace_id and not match.trace_id:
-        known = Conversation.objects.filter(pk=match.conversation_id)
-        try:
-            with transaction.atomic():
-                known.update(trace_id=request.trace_id)
-        except IntegrityError:
-            match = _match(request)
     if match.conversation_id is None:  # another process inserted it and deleted it again
         raise OperationalError("a conversation is there, and not found")
     return match, match.conversation_id, False
@@ -163,7 +137,12 @@ def _match(request: PreparedMessages) -> Match:
 
 def _insert_messages(conversation_id: int, match: Match, request: PreparedMessages) -> list[Node]:
     chain, above, new = request.chain, match.leaf, list[Node]()
-    contents = {i: request.content(i) for i in range(match.used, len(request.messages))}
+    newest = len(request.messages) - 1
+    contents = dict.fromkeys(range(match.used, newest + 1), NO_CONTENT)
+    for index in contents if request.keep_content else ():
+        is_newest = index == newest
+        message = request.messages[index].message
+        contents[index] = request.newest if is_newest else serialize_message(message)
     blobs.save(content.blob for content in contents.values() if content.blob)
     for index, content in contents.items():
         message = request.messages[index]
@@ -176,7 +155,7 @@ def _insert_messages(conversation_id: int, match: Match, request: PreparedMessag
             "depth": above.depth + 1 if above else 0,
             "chain_hash": chain.extend(above.chain_hash if above else chain.root, message.digest),
             "client_hash": client_hash,
-            "from_history": index < len(request.messages) - 1,
+            "from_history": index < newest,
             "role": message.role,
             "kind": message.kind,
         }

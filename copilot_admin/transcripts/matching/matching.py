@@ -21,7 +21,7 @@ MAX_LOADED = 5000  # newest messages of a conversation that are compared by the 
 
 # The condition that the trace id is not empty lets SQLite use the partial index.
 _BY_TRACE = """
-SELECT id, trace_id FROM copilot_admin_conversation
+SELECT id FROM copilot_admin_conversation
 WHERE copilot_id = %(copilot_id)s AND principal = %(principal)s AND trace_id = %(trace_id)s
     AND NOT (trace_id = '')
 """
@@ -29,7 +29,7 @@ _BY_TRACE_WITHOUT_USER = f"{_BY_TRACE} AND user_id IS NULL"
 _BY_TRACE_OF_USER = f"{_BY_TRACE} AND user_id = %(user_id)s"
 # The hashes include the caller. A conversation that is being erased has no hashes left.
 _BY_ID = """
-SELECT id, trace_id FROM copilot_admin_conversation
+SELECT id FROM copilot_admin_conversation
 WHERE id = %(id)s AND principal = %(principal)s
 """
 _COLUMNS = (
@@ -70,7 +70,6 @@ class Match:
     """
 
     conversation_id: int | None = None
-    trace_id: str = ""
     leaf: Node | None = None
     used: int = 0
     nearby: Messages = field(default_factory=dict)
@@ -93,7 +92,7 @@ def match_request(
     if row is None:
         return Match()
     leaf, used, nearby, altered = _find_place(row["id"], chain, messages)
-    return Match(row["id"], row["trace_id"], leaf, used, nearby, altered)
+    return Match(row["id"], leaf, used, nearby, altered)
 
 
 def _lock_conversation(sql: str, chain: HashChain, **values: object) -> Row | None:

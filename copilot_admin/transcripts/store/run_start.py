@@ -33,8 +33,10 @@ from copilot_admin.transcripts.matching.messages import (
 )
 from copilot_admin.transcripts.store.turn_state import load_turn_state
 from protocol.json import Json, JsonObject, clean_text
-from protocol.models import Generation, Query
+from protocol.models import Generation, HumanMessage, Query
 
+MAX_TITLE_CHARACTERS = 300
+MAX_TITLE_SOURCE_CHARACTERS = 20 * MAX_TITLE_CHARACTERS  # a question may have megabytes
 BOOT_ID = uuid.uuid4().hex  # of this process; a run of another one may have lost its process
 
 _INSERT_RUN = """
@@ -151,11 +153,20 @@ def prepare(start: RunStart) -> PreparedRun:
         messages=messages,
         newest=serialize_message(messages[-1].message) if keep and messages else NO_CONTENT,
         trace_id=start.trace_id or "",
+        title=_make_title(messages) if keep else "",
         keep_content=keep,
         at=start.started_at,
         origin=start.origin,
     )
     return PreparedRun(start, prepared, split_request(env) if keep else {})
+
+
+def _make_title(messages: Iterable[HashedMessage]) -> str:
+    questions = (one.message for one in messages if isinstance(one.message, HumanMessage))
+    question = next(questions, HumanMessage(""))
+    beginning = question.text.lstrip()[:MAX_TITLE_SOURCE_CHARACTERS]
+    text = serialize_message(replace(question, text=beginning)).text
+    return " ".join(text.split())[:MAX_TITLE_CHARACTERS]
 
 
 def _redact(
