@@ -97,19 +97,17 @@ def run_removal(
     if last is not BatchResult.DONE:
         return last or BatchResult.WAITING
     if write(partial(_needs_clearing, removal_id)):
-        is_merged = run_batches(
-            lambda: write(partial(_merge_search_index, removal_id)), bool, max_seconds=max_seconds
-        )
+
+        def merge() -> bool:
+            is_merged = merge_search_index(is_first=removal_id not in _merging)
+            _merging.add(removal_id)
+            return is_merged
+
+        is_merged = run_batches(lambda: write(merge), bool, max_seconds=max_seconds)
         if not is_merged:
             return BatchResult.WAITING if is_merged is None else BatchResult.MORE
     cleared = run_batches(lambda: _clear_files(removal_id, write), lambda _: True)
     return cleared or BatchResult.WAITING
-
-
-def _merge_search_index(removal_id: int) -> bool:
-    is_merged = merge_search_index(is_first=removal_id not in _merging)
-    _merging.add(removal_id)
-    return is_merged
 
 
 def _clear_files(removal_id: int, write: Callable[[Callable[[], Any]], Any]) -> BatchResult:
@@ -157,7 +155,12 @@ def remove_batch(removal_id: int) -> BatchResult:
     if removal.state == RemovalState.ROWS:
         result = _remove_rows(removal)
     elif removal.state == RemovalState.BLOBS:
-        result = _sweep_blobs(removal)
+        sweep = sweep_batch(Sweep(removal.swept_to))
+        if sweep.total:
+            removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
+        removal.swept_to = sweep.after
+        removal.state = RemovalState.SCRUB if sweep.is_done else removal.state
+        result = BatchResult.MORE
     removal.save()
     return result
 
@@ -255,13 +258,3 @@ def _note_deleted(removal: Removal, deleted: rows.DeletedRows) -> None:
         erased_data.store_digests(deleted.runs)
     if deleted.runs:
         transaction.on_commit(partial(erased_data.delete_spooled, deleted.runs))
-
-
-def _sweep_blobs(removal: Removal) -> BatchResult:
-    sweep = sweep_batch(Sweep(removal.swept_to))
-    if sweep.total:
-        removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
-    removal.swept_to = sweep.after
-    if sweep.is_done:
-        removal.state = RemovalState.SCRUB
-    return BatchResult.MORE

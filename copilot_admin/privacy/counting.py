@@ -53,13 +53,16 @@ class RemovalPreview:
         return not (self.conversations or self.requests or self.calls or self.users)
 
 
-def removable_conversations(scope: PrivacyScope) -> Q:
-    """Select the conversations that aren't held and not being removed yet."""
-    return _exclude_held(conversations_in(scope))
+def removable_conversations(scope: PrivacyScope, *, with_trials: bool = False) -> Q:
+    """Select the conversations that aren't held and not being removed yet.
+
+    Trials are playground conversations that asked those of a scope again.
+    """
+    found = _exclude_held(conversations_in(scope))
+    return found | removable_trials(scope) if with_trials else found
 
 
 def removable_trials(scope: PrivacyScope) -> Q:
-    """Select playground conversations that asked those of a scope again."""
     originals = Conversation.objects.filter(removable_conversations(scope)).order_by()
     return _exclude_held(Q(origin__isnull=False, origin__in=originals.values("pk")))
 
@@ -70,14 +73,8 @@ def _exclude_held(conversations: Q) -> Q:
 
 def count_conversations(scope: PrivacyScope, *, with_trials: bool = False) -> int:
     """Return the number of removable conversations, at most `MAX_COUNTED`."""
-    number = _count_up_to_limit(removable_conversations(scope))
-    if with_trials and number < MAX_COUNTED:
-        number = _count_up_to_limit(removable_conversations(scope) | removable_trials(scope))
-    return number
-
-
-def _count_up_to_limit(condition: Q) -> int:
-    return Conversation.objects.filter(condition).order_by()[:MAX_COUNTED].count()
+    found = Conversation.objects.filter(removable_conversations(scope, with_trials=with_trials))
+    return found.order_by()[:MAX_COUNTED].count()
 
 
 def removable_runs(scope: PrivacyScope) -> QuerySet[Run]:
@@ -95,7 +92,7 @@ def removable_caller_days(scope: PrivacyScope) -> QuerySet[CallerDay]:
 
 def preview_removal(scope: PrivacyScope, *, with_exports: bool = True) -> RemovalPreview:
     """Count what a removal would delete; a retention deletes no exports."""
-    condition = removable_conversations(scope) | removable_trials(scope)
+    condition = removable_conversations(scope, with_trials=True)
     conversations = Conversation.objects.filter(condition).order_by()
     ids = conversations.values("pk")
     runs = Run.objects.filter(conversation__in=ids).order_by()

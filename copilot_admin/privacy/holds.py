@@ -45,7 +45,13 @@ def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None
     if scope.copilot is not None and not Copilot.objects.filter(pk=scope.copilot).exists():
         raise ValueError(_("Copilot %(id)s does not exist.") % {"id": scope.copilot})
     if scope.conversation is not None:
-        _lock_conversation(scope.conversation)
+        row = Conversation.objects.select_for_update().filter(pk=scope.conversation)
+        principal = row.values_list("principal", flat=True).first()
+        if principal is None:
+            raise ValueError(_("Conversation %(id)s does not exist.") % {"id": scope.conversation})
+        if principal.startswith(ERASED):
+            text = _("Conversation %(id)s is being removed already.")
+            raise ValueError(text % {"id": scope.conversation})
     if scope.user is not None and not EndUser.objects.filter(pk=scope.user).exists():
         raise ValueError(_("This user does not exist any more."))
     columns = asdict(scope)
@@ -59,16 +65,6 @@ def place(scope: PrivacyScope, *, reason: str, by: str, by_id: int | None = None
         placed_by_id=by_id,
         placed_by_name=by,
     )
-
-
-def _lock_conversation(conversation_id: int) -> None:
-    row = Conversation.objects.select_for_update().filter(pk=conversation_id)
-    principal = row.values_list("principal", flat=True).first()
-    if principal is None:
-        raise ValueError(_("Conversation %(id)s does not exist.") % {"id": conversation_id})
-    if principal.startswith(ERASED):
-        text = _("Conversation %(id)s is being removed already.")
-        raise ValueError(text % {"id": conversation_id})
 
 
 def try_lock_holds() -> bool:
@@ -87,13 +83,16 @@ def try_lock_holds() -> bool:
 
 def release(hold_id: int, *, by: str) -> bool:
     """Release a hold, whose row stays; return False if it wasn't in force."""
-    rows = in_force().filter(pk=hold_id)
-    number = rows.update(
-        released_at=timezone.now(),
-        released_by_name=by,
-        conversation_row=None,
-        user_row=None,
-        copilot_row=None,
+    number = (
+        in_force()
+        .filter(pk=hold_id)
+        .update(
+            released_at=timezone.now(),
+            released_by_name=by,
+            conversation_row=None,
+            user_row=None,
+            copilot_row=None,
+        )
     )
     return bool(number)
 

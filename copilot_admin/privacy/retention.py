@@ -15,13 +15,6 @@ from copilot_admin.privacy.counting import count_conversations
 from copilot_admin.privacy.scopes import PrivacyScope, record_removal
 
 
-def get_pruning_time(now: datetime) -> datetime | None:
-    """Return when today's pruning is due in the server's time zone; None before that."""
-    local = timezone.localtime(now)
-    due = local.replace(hour=settings.PRUNE_HOUR, minute=0, second=0, microsecond=0)
-    return due if local >= due else None
-
-
 def describe_retention(copilot: Copilot) -> str:
     days = copilot.retention_days
     if not days:
@@ -36,19 +29,18 @@ def describe_retention(copilot: Copilot) -> str:
 
 def begin_pruning(now: datetime) -> list[int]:
     """Begin the removals that are due, and return their ids; several processes begin each only once."""
-    night = get_pruning_time(now)
-    if night is None:
+    local = timezone.localtime(now)
+    night = local.replace(hour=settings.PRUNE_HOUR, minute=0, second=0, microsecond=0)
+    if local < night:
         return []
     begun = Removal.objects.filter(cause=Cause.RETENTION, day=night.date(), copilot__isnull=False)
     limited = Copilot.objects.filter(retention_days__isnull=False, deletion_requested_at=None)
     due = limited.exclude(pk__in=begun.values("copilot"))
-    ids = []
-    for pk, days in list(due.values_list("pk", "retention_days")):
-        scope = get_expired_scope(pk, days or 0, night)
-        removal = _begin(scope, night, count_conversations(scope))
-        if removal is not None:
-            ids.append(removal)
-    return ids
+    found = [
+        _begin(get_expired_scope(pk, days or 0, night), night)
+        for pk, days in list(due.values_list("pk", "retention_days"))
+    ]
+    return [pk for pk in found if pk is not None]
 
 
 def get_expired_scope(copilot_id: int, days: int, at: datetime) -> PrivacyScope:
@@ -60,27 +52,26 @@ def get_expired_scope(copilot_id: int, days: int, at: datetime) -> PrivacyScope:
 def begin_now(copilot_id: int, days: int, now: datetime) -> Removal:
     """Begin the removal of a night at once, also if it was done already."""
     scope = get_expired_scope(copilot_id, days, now)
-    columns = _get_columns(scope, count_conversations(scope))
-    return Removal.objects.create(cause=Cause.RETENTION, copilot=copilot_id, **columns)
+    return Removal.objects.create(cause=Cause.RETENTION, copilot=copilot_id, **_get_columns(scope))
 
 
 @transaction.atomic
-def _begin(scope: PrivacyScope, night: datetime, total: int) -> int | None:
+def _begin(scope: PrivacyScope, night: datetime) -> int | None:
     removal, is_new = Removal.objects.get_or_create(
         cause=Cause.RETENTION,
         copilot=scope.copilot,
         day=night.date(),
-        defaults=_get_columns(scope, total),
+        defaults=_get_columns(scope),
     )
     if is_new and removal.total:
         record_removal(removal, by=Actor.server())
     return removal.pk if is_new else None
 
 
-def _get_columns(scope: PrivacyScope, total: int) -> dict[str, Any]:
+def _get_columns(scope: PrivacyScope) -> dict[str, Any]:
     return {
         "idle_before": scope.idle_before,
         "with_questions": False,
-        "total": total,
+        "total": count_conversations(scope),
         "moved_at": timezone.now(),
     }

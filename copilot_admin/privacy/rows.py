@@ -118,12 +118,12 @@ def get_erased_users(scope: PrivacyScope) -> QuerySet[EndUser]:
 def delete_erased_user(scope: PrivacyScope) -> DeletedRows:
     """Delete the user whom a scope selects as a whole, and the limits set for them."""
     deleted = DeletedRows()
-    for user in get_erased_users(scope):
-        if _filter_unused_users([user.pk]):
-            for model in (SubjectLimits, LimitRejection):
-                rows = model.objects.filter(scope=LimitScope.USER, subject=user.identifier)
-                deleted.counts[model.__name__] += rows.delete()[0]
-            deleted.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, [user.pk])
+    user = get_erased_users(scope).first()
+    if user is not None and _filter_unused_users([user.pk]):
+        for model in (SubjectLimits, LimitRejection):
+            rows = model.objects.filter(scope=LimitScope.USER, subject=user.identifier)
+            deleted.counts[model.__name__] += rows.delete()[0]
+        deleted.counts[EndUser.__name__] += delete_rows(EndUser._meta.pk, [user.pk])
     return deleted
 
 

@@ -1,16 +1,15 @@
 """Review queues: conversations assigned to reviewers one by one.
 
-A conversation has one assignment for each person who is to review it. Claiming is a single
-conditional UPDATE, so that two people never get the same assignment.
+A conversation has one assignment for each person who is to review it. Claiming locks the queue, so
+that two people never get the same assignment.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 import random
 
-from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db import transaction
+from django.db.models import Q
 
 from copilot_admin.models import Assignment, Conversation, ReviewQueue, ReviewState
 from copilot_admin.transcripts.verdicts import Person, lock_conversation, set_review_state
@@ -18,18 +17,6 @@ from copilot_admin.transcripts.verdicts import Person, lock_conversation, set_re
 CLAIM_DURATION = timedelta(minutes=30)
 MAX_QUEUED = 2_000  # conversations of one queue
 MAX_SEED = 999_999
-MAX_TRIES = 50  # for a free assignment, while others take those that were found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueProgress:
-    total: int
-    done: int
-    in_progress: int
-
-    @property
-    def percent(self) -> int:
-        return 100 * self.done // self.total if self.total else 0
 
 
 def choose_seed() -> int:
@@ -91,14 +78,19 @@ def claim_next(
     if mine is not None:
         own.filter(pk=mine.pk, claimed_at__isnull=False).update(claimed_at=now)
         return mine
-    for _ in range(MAX_TRIES):
-        free = _free_assignments(queue, reviewer, now)
+    with transaction.atomic():
+        ReviewQueue.objects.select_for_update().get(pk=queue.pk)  # one claim at a time
+        known = queue.assignments.filter(reviewer_id=reviewer.pk).values("conversation")
+        unclaimed = Q(reviewer=None) | Q(claimed_at__lt=now - CLAIM_DURATION)
+        free = queue.assignments.filter(unclaimed, done_at=None).exclude(conversation__in=known)
+        free = free.order_by("id")
         skipped = Assignment.objects.filter(pk=after).values("conversation")
         others = free.exclude(conversation__in=skipped)
         found = others.filter(pk__gt=after).first() or others.first() or free.first()
-        if found is None or _claim(found, reviewer, now):
-            return found
-    return None
+        if found is not None:
+            found.reviewer_id, found.claimed_at = reviewer.pk, now
+            found.save(update_fields=["reviewer", "claimed_at"])
+        return found
 
 
 def skip_assignment(queue: ReviewQueue, conversation: int, reviewer: Person) -> int:
@@ -125,29 +117,11 @@ def is_assigned(queue: ReviewQueue, conversation: int, reviewer: Person) -> bool
     return queue.assignments.filter(conversation=conversation, reviewer_id=reviewer.pk).exists()
 
 
-def progress_of(queue: ReviewQueue, *, now: datetime) -> QueueProgress:
+def progress_of(queue: ReviewQueue, *, now: datetime) -> Mapping[str, int]:
+    """Return the numbers of reviews: total, done, in progress, and percent done."""
     unfinished = queue.assignments.filter(done_at=None)
-    return QueueProgress(
-        total=queue.assignments.count(),
-        done=queue.assignments.exclude(done_at=None).count(),
-        in_progress=unfinished.filter(claimed_at__gte=now - CLAIM_DURATION).count(),
-    )
-
-
-def _free_assignments(
-    queue: ReviewQueue, reviewer: Person, now: datetime
-) -> "QuerySet[Assignment]":
-    own = queue.assignments.filter(reviewer_id=reviewer.pk).values("conversation")
-    free = Q(reviewer=None) | Q(claimed_at__lt=now - CLAIM_DURATION)
-    return queue.assignments.filter(free, done_at=None).exclude(conversation__in=own).order_by("id")
-
-
-def _claim(found: Assignment, reviewer: Person, now: datetime) -> bool:
-    unchanged = Assignment.objects.filter(
-        pk=found.pk, reviewer_id=found.reviewer_id, claimed_at=found.claimed_at, done_at=None
-    )
-    try:
-        with transaction.atomic():
-            return unchanged.update(reviewer_id=reviewer.pk, claimed_at=now) == 1
-    except IntegrityError:  # the reviewer took the other assignment of this conversation elsewhere
-        return False
+    in_progress = unfinished.filter(claimed_at__gte=now - CLAIM_DURATION).count()
+    total = queue.assignments.count()
+    done = total - unfinished.count()
+    percent = 100 * done // total if total else 0
+    return {"total": total, "done": done, "in_progress": in_progress, "percent": percent}

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Prefetch
 
@@ -39,16 +40,8 @@ class Agreement:
         return round(100 * self.same / self.number) if self.number else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueResult:
-    """Verdicts on the conversations of a queue by its reviewers; each list is (value, name, number)."""
-
-    ratings: Sequence[tuple[str, str, int]]
-    labels: Sequence[tuple[int, str, int]]
-    agreement: Sequence[Agreement]
-
-
-def summarize_queue(queue: ReviewQueue) -> QueueResult:
+def summarize_queue(queue: ReviewQueue) -> Mapping[str, Sequence[Any]]:
+    """Return ratings and labels as (value, name, number) of each, and agreements on criteria."""
     done = queue.assignments.exclude(done_at=None)
     verdicts = Verdict.objects.filter(
         turn=None, conversation__in=done.values("conversation"), author__in=done.values("reviewer")
@@ -56,11 +49,12 @@ def summarize_queue(queue: ReviewQueue) -> QueueResult:
     ratings = Counter(verdicts.values_list("rating", flat=True))
     marks = Mark.objects.filter(verdict__in=verdicts, criterion__kind=CriterionKind.LABEL)
     labels = Counter(marks.order_by().values_list("criterion_id", "criterion__name"))
-    return QueueResult(
-        ratings=[(one.value, str(one.label), ratings[one.value]) for one in Rating],
-        labels=[(pk, name, number) for (pk, name), number in labels.most_common()],
-        agreement=_compare(list(verdicts.prefetch_related("marks"))) if queue.judges > 1 else [],
-    )
+    judged = list(verdicts.prefetch_related("marks")) if queue.judges > 1 else []
+    return {
+        "ratings": [(one.value, str(one.label), ratings[one.value]) for one in Rating],
+        "labels": [(pk, name, number) for (pk, name), number in labels.most_common()],
+        "agreement": _compare(judged),
+    }
 
 
 def measure_agreement(pairs: Sequence[tuple[Hashable, Hashable]], *, name: str = "") -> Agreement:

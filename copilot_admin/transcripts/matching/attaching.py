@@ -141,8 +141,9 @@ def _insert_messages(conversation_id: int, match: Match, request: PreparedMessag
     contents = dict.fromkeys(range(match.used, newest + 1), NO_CONTENT)
     for index in contents if request.keep_content else ():
         is_newest = index == newest
-        message = request.messages[index].message
-        contents[index] = request.newest if is_newest else serialize_message(message)
+        contents[index] = (
+            request.newest if is_newest else serialize_message(request.messages[index].message)
+        )
     blobs.save(content.blob for content in contents.values() if content.blob)
     for index, content in contents.items():
         message = request.messages[index]

@@ -150,7 +150,7 @@ def test_a_queue_is_worked_through_to_its_result(reviewer: Browser):
     assert page.context["conversation"] == first
     page = reviewer.post(address(first, "review/"), sent, follow=True)
     assert page.context["queue"] == queue
-    assert page.context["result"].ratings[0][2] == 2
+    assert page.context["result"]["ratings"][0][2] == 2
     assert reviewer.post(address(first, "skip/"), {"queue": 999}).status_code == 404
 
 
