@@ -1,4 +1,4 @@
-"""Limits of request bodies: bytes (413), time (408), and large ones at once (503).
+"""Limits of request bodies: bytes (413), time (408), and large ones that are read at once (503).
 
 Django reads a body without a limit before any view runs, so the limit stands here. The body is
 read whole and handed on as one message.
@@ -20,7 +20,7 @@ from copilot_admin.errors import (
     Unavailable,
 )
 from copilot_admin.http.errors import send_error
-from copilot_admin.http.scope import App, Message, Receive, Scope, Send, get_header, replay
+from copilot_admin.http.scope import App, Receive, Scope, Send, get_header, replay
 from protocol.json import MalformedJson
 
 T = TypeVar("T")
@@ -28,8 +28,7 @@ T = TypeVar("T")
 READ_TIMEOUT_SECONDS = 30.0
 MIN_BYTES_PER_SECOND = 100_000  # after the first 30 s
 LARGE_BODY_BYTES = 1024 * 1024
-MAX_LARGE_BODIES = 4  # read and parsed at once
-LARGE_BODY_WAIT_SECONDS = 15.0
+MAX_LARGE_BODIES = 4  # read at once
 MAX_INLINE_BYTES = 64 * 1024  # parsing so much JSON takes about 0.5 ms
 _METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
 _TOO_LARGE = gettext_noop(
@@ -55,33 +54,31 @@ class BodyLimit:
         if scope["type"] != "http" or not _has_body(scope):
             await self.app(scope, receive, send)
             return
-        async with AsyncExitStack() as slot:
-            try:
-                body = await self._read(scope, receive, slot)
-            except RequestAborted:
-                return
-            except RequestError as error:
-                close = [(b"connection", b"close")] if isinstance(error, BodyTimeout) else []
-                await send_error(scope, send, error, headers=close)
-                return
-            sending = _release_on_send(slot, send) if len(body) > LARGE_BODY_BYTES else send
-            whole = {"type": "http.request", "body": body, "more_body": False}
-            del body  # the application drops it once it has been parsed
-            await self.app(scope, replay(whole, receive), sending)
+        try:
+            body = await self._read(scope, receive)
+        except RequestAborted:
+            return
+        except RequestError as error:
+            close = [(b"connection", b"close")] if isinstance(error, BodyTimeout) else []
+            await send_error(scope, send, error, headers=close)
+            return
+        whole = {"type": "http.request", "body": body, "more_body": False}
+        del body  # the application drops it once it has been parsed
+        await self.app(scope, replay(whole, receive), send)
 
-    async def _read(self, scope: Scope, receive: Receive, slot: AsyncExitStack) -> bytes:
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
         declared = int(get_header(scope, b"content-length") or 0)
         if declared > self.max_bytes:
             raise self._too_large()
         seconds = self.timeout_seconds + (declared or self.max_bytes) / MIN_BYTES_PER_SECOND
         chunks: list[bytes] = []
-        size, has_slot, more = 0, False, True
+        size, is_large, more = 0, False, True
         try:
-            async with asyncio.timeout(seconds):
+            async with AsyncExitStack() as slot, asyncio.timeout(seconds):
                 while more:
-                    if not has_slot and max(size, declared) > LARGE_BODY_BYTES:
-                        await self._acquire(slot)
-                        has_slot = True
+                    if not is_large and max(size, declared) > LARGE_BODY_BYTES:
+                        is_large = True
+                        await slot.enter_async_context(self._large_bodies)
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise RequestAborted
@@ -91,15 +88,10 @@ class BodyLimit:
                         raise self._too_large()
                     more = message.get("more_body", False)
         except TimeoutError:
+            if self._large_bodies.locked():
+                raise Unavailable(_BUSY, code="busy") from None
             raise BodyTimeout(_TIMEOUT, params={"seconds": seconds}) from None
         return b"".join(chunks)
-
-    async def _acquire(self, slot: AsyncExitStack) -> None:
-        try:
-            async with asyncio.timeout(LARGE_BODY_WAIT_SECONDS):
-                await slot.enter_async_context(self._large_bodies)
-        except TimeoutError:
-            raise Unavailable(_BUSY, code="busy") from None
 
     def _too_large(self) -> BodyTooLarge:
         return BodyTooLarge(_TOO_LARGE, params={"max": self.max_bytes / (1024 * 1024)})
@@ -124,11 +116,3 @@ def _has_body(scope: Scope) -> bool:
     length = get_header(scope, b"content-length") or b"0"
     is_announced = length != b"0" or get_header(scope, b"transfer-encoding") is not None
     return is_announced or scope["method"] not in _METHODS_WITHOUT_BODY
-
-
-def _release_on_send(slot: AsyncExitStack, send: Send) -> Send:
-    async def send_and_release(message: Message) -> None:
-        await slot.aclose()
-        await send(message)
-
-    return send_and_release
