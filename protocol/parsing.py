@@ -58,16 +58,10 @@ def parse_query(
     hint: Generation | None = None,
     max_messages: int = MAX_MESSAGES,
 ) -> Query:
-    """Parse one request.
+    """Parse one request: the bytes of its body, or the parsed object.
 
-    Args:
-        body: The bytes of the body, or the parsed object.
-        hint: The generation according to the URL; the body's shape wins.
-        max_messages: The longest history that is accepted.
-
-    Returns:
-        The query, with notes about what was left out or changed. Texts contain neither NUL nor
-        lone surrogates.
+    `hint` is the generation according to the URL; the body's shape wins. The notes of the query
+    name what was left out or changed. Texts contain neither NUL nor lone surrogates.
 
     Raises:
         MalformedJson: The bytes are not valid JSON.

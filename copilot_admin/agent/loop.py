@@ -8,6 +8,7 @@ the next request. Within a step the model is called again after each round of se
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
 from copilot_admin.agent.client.client_state import (
@@ -18,12 +19,12 @@ from copilot_admin.agent.client.client_state import (
 from copilot_admin.agent.client.widget_data import data_call_event, plan_data
 from copilot_admin.agent.client_functions.agent_tasks import agents_answered
 from copilot_admin.agent.components.system_inputs import system_inputs
-from copilot_admin.agent.fallback import ModelTargets
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import file_rules
 from copilot_admin.agent.image_filter import ImageFilter
 from copilot_admin.agent.llm.finish_reasons import truncation
 from copilot_admin.agent.llm.model_choice import choose_model, suggest_questions, wants_suggestions
+from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.response_writer import steps_before_call
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.step import Step
@@ -36,7 +37,14 @@ from copilot_admin.agent.values.answer_request import (
     Output,
     StoredTurn,
 )
-from copilot_admin.agent.values.model_call import Finish, ToolCall, estimated_usage
+from copilot_admin.agent.values.model_call import (
+    Delta,
+    Finish,
+    ModelCall,
+    ModelTarget,
+    ToolCall,
+    estimated_usage,
+)
 from copilot_admin.agent.values.spec import CitationMode
 from copilot_admin.agent.values.tracing import Tracer, trace_tool
 from copilot_admin.agent.values.turn import may_call_client
@@ -143,7 +151,7 @@ def _describe_missing(file: FileRead) -> str:
     return file.fault or (f"Of the file {file.name!r} {file.note}." if is_cut else "")
 
 
-async def _ask_model(step: Step, targets: ModelTargets) -> AsyncGenerator[Output, None]:
+async def _ask_model(step: Step, targets: "ModelTargets") -> AsyncGenerator[Output, None]:
     call = step.next_model_call()
     try:
         async with aclosing(targets.stream(call)) as deltas:
@@ -192,3 +200,54 @@ async def _end(request: AnswerRequest, step: Step) -> AsyncGenerator[Output, Non
                 async for suggestion in last:
                     yield suggestion
         yield output
+
+
+class ModelTargets:
+    """Models for one step, in order; those that failed are not called again."""
+
+    def __init__(self, request: AnswerRequest, *, model: str) -> None:
+        spec = request.spec.provider
+        own = ModelTarget(model=model, spec=spec, provider=request.provider)
+        others = (
+            one for one in request.fallbacks if (one.spec.name, one.model) != (spec.name, model)
+        )
+        self._left = [own, *others]
+        self._tracer = request.tracer
+
+    def apply(self, request: AnswerRequest) -> AnswerRequest:
+        target = self._left[0]
+        spec = replace(request.spec, provider=target.spec)
+        return replace(request, provider=target.provider, spec=spec)
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | FallbackUsed, None]:
+        """Stream an answer to the call, whose model is replaced by that of each target.
+
+        Raises:
+            RunError: The last model failed, or one failed after its first output.
+        """
+        while True:
+            target = self._left[0]
+            started = False
+            stream = stream_model(
+                target.provider,
+                replace(call, model=target.model),
+                timeouts=target.spec.timeouts,
+                tracer=self._tracer,
+            )
+            try:
+                async with aclosing(stream) as deltas:
+                    async for delta in deltas:
+                        started = True
+                        yield delta
+                return
+            except RunError as error:
+                if started or len(self._left) == 1:
+                    raise
+                self._left.pop(0)
+                yield FallbackUsed(
+                    failed_provider=target.spec.name,
+                    failed_model=target.model,
+                    error=error.detail or error.public,
+                    provider=self._left[0].spec.name,
+                    model=self._left[0].model,
+                )

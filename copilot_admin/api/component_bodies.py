@@ -101,7 +101,7 @@ def read_body(body: bytes) -> Body:
     return Body(stream=bool(call.stream), parameters=parameters, copilot=copilot)
 
 
-def for_run(body: Body, *, parameters: Collection[str]) -> Body:
+def for_run(body: Body, parameters: Collection[str]) -> Body:
     """Return the body of the action `run`, whose own arguments may stand among the parameters.
 
     The component's own parameters, whose names are given, take precedence.

@@ -108,13 +108,10 @@ async def call_version(
     """
     if action == MANIFEST:
         return await manifest(request, component, version)
-    return await _call(request, component, version, action)
 
-
-async def _call(request: HttpRequest, name: str, version: str, action: str) -> HttpResponseBase:
     def read_caller(key: str | None, user: AskingUser | None) -> tuple[str | None, Caller]:
         caller = identify_with_key(key, user)
-        find(name, version)
+        find(component, version)
         return key, caller
 
     deadline = Deadline()
@@ -124,14 +121,12 @@ async def _call(request: HttpRequest, name: str, version: str, action: str) -> H
             f"The action '{action}' is unknown. Use one of: {', '.join(ACTIONS)}.",
             code="unknown-action",
         )
-    raw: bytes = request.body
-    body = await parse_body(partial(read_body, raw), size=len(raw))
+    body = await parse_body(partial(read_body, request.body), size=len(request.body))
     granted = await READER.run(
-        partial(grant, name, version, key=key, caller=caller, copilot=body.copilot), deadline
+        partial(grant, component, version, key=key, caller=caller, copilot=body.copilot), deadline
     )
     if action == RUN:
-        own = object_of(granted.component.parameters().get("properties"))
-        body = for_run(body, parameters=own.keys())
+        body = for_run(body, object_of(granted.component.parameters().get("properties")))
     ids = ids_of(request)
     identity = RequestIdentity(
         copilot_id=granted.copilot.id if granted.copilot else None,
@@ -150,22 +145,22 @@ async def _call(request: HttpRequest, name: str, version: str, action: str) -> H
         ids=ids,
         request_id=get_request_id(request) or "",
     )
+    return await _answer(call)
+
+
+async def _answer(call: Call) -> HttpResponseBase:
     try:
-        return await _answer(call, is_stream=body.stream)
+        if call.streamed:
+            answers = build_answers(call)
+            frames = encode_answers(await anext(answers), answers)
+            return EventStreamResponse(frames, on_close=call.stop_from_any_thread)
+        async with aclosing(call.outputs()) as outputs:
+            async for _ in outputs:
+                pass
+        return _json_response(Envelope(call).build(call.run.merged, Status.DONE))
     except ComponentError as error:
         is_refused = code_of(error) == InvalidCall.code
         raise (InvalidCall if is_refused else CallFailed)(error.public) from error
-
-
-async def _answer(call: Call, *, is_stream: bool) -> HttpResponseBase:
-    if is_stream:
-        answers = build_answers(call)
-        frames = encode_answers(await anext(answers), answers)
-        return EventStreamResponse(frames, on_close=call.stop_from_any_thread)
-    async with aclosing(call.outputs()) as outputs:
-        async for _ in outputs:
-            pass
-    return _json_response(Envelope(call).build(call.run.merged, Status.DONE))
 
 
 def _describe(component: type[Component]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Schemas of the HTTP API, for its OpenAPI document: the views read and write JSON themselves."""
 
-from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -49,13 +48,6 @@ class CatalogueEntry(ComponentVersion):
     versions: list[str]
 
 
-class ContentEvent(Schema):
-    id: UUID
-    status: Literal["running", "done"]
-    name: str
-    created_time: datetime
-
-
 class ContentElement(Schema):
     name: str
     type: str = Field(description="Decides the keys of `text`.")
@@ -64,7 +56,7 @@ class ContentElement(Schema):
     raw_data: dict[str, Any]
     usage: dict[str, Any]
     metrics: dict[str, Any]
-    event: ContentEvent
+    event: dict[str, str] = Field(description="Its id, status, name and created_time.")
 
 
 class ComponentAnswer(Schema):

@@ -59,10 +59,8 @@ ALLOWED_ORIGINS = AllowedOrigins(settings.CORS_ORIGINS, is_pinned=settings.CORS_
 def build_cors_headers(origin: bytes | None, origins: AllowedOrigins) -> Headers:
     headers = [(b"vary", b"Origin")]
     if origin is not None and origin in origins:
-        headers += [
-            (b"access-control-allow-origin", origin),
-            (b"access-control-expose-headers", _EXPOSED_HEADERS),
-        ]
+        headers.append((b"access-control-allow-origin", origin))
+        headers.append((b"access-control-expose-headers", _EXPOSED_HEADERS))
     return headers
 
 
