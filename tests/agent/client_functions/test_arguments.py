@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.client_functions.base import ToolScope
-from copilot_admin.agent.client_functions.registry import define_tools, function_named
-from tests.agent.answer_requests import make_query, make_spec
+from copilot_admin.agent.client_functions.registry import function_named
+from tests.agent.answer_requests import make_query
 from tests.agent.client_functions.samples import (
     FULL_QUERY,
     WIDGET_UUID,
@@ -128,13 +127,7 @@ def test_a_wrong_call_is_explained_to_the_model(function, given, sentence):
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ("https://n", "https://n"),
-        ("https://n/", "https://n"),
-        ("", "https://m"),
-        ("x", "https://m"),
-    ],
+    ("given", "found"), [("https://n/", "https://n"), ("", "https://m"), ("x", "https://m")]
 )
 def test_the_url_decides_between_agents_with_one_id(given, found):
     agents = [{"id": "macro", "holder_url": url} for url in ("https://m", "https://n")]
@@ -144,24 +137,13 @@ def test_the_url_decides_between_agents_with_one_id(given, found):
     assert made["task_requests"][0]["assigned_holder_url"] == found
 
 
-def test_descriptions_list_agents_and_skills():
-    tools = tools_of()
-    agents = tools["assign_tasks_to_agents"].schema.description
-    assert agents.endswith("The agents:\n- macro: Macro. Knows rates.")
-    skills = tools["get_skill_content"].schema.description
-    assert skills.endswith(" The skills: brief, memo.")
-
-
 def test_earlier_calls_are_named_as_the_model_made_them():
     options = function_named("get_params_options")
-    extra = function_named("get_extra_widget_data")
-    assert options and extra
-    arguments = {"param_options_queries": [{"origin": "o", "id": "i", "param": "p"}]}
-    assert options.to_tool_call(arguments, make_query()) == (
-        "get_params_options",
-        {"widget": "o/i", "param": "p"},
-    )
+    asked = {"param_options_queries": [{"origin": "o", "id": "i", "param": "p"}]}
+    name, made = options.to_tool_call(asked, make_query())
+    assert (name, made) == ("get_params_options", {"widget": "o/i", "param": "p"})
     assert options.to_tool_call({}, make_query()) == ("get_params_options", {})
+    extra = function_named("get_extra_widget_data")
     assert extra.to_tool_call({"a": 1}, make_query()) == ("get_widget_data", {"a": 1})
 
 
@@ -190,10 +172,8 @@ def test_no_call_brings_an_image_that_loads_by_itself(function, given):
 
 
 def test_an_image_from_an_allowed_origin_stays_in_a_skill():
-    spec = make_spec(features=frozenset({"generative-ui"}), html_sources=("http://e",))
     given = {"name": "S", "instructions": IMAGE}
-    tool = define_tools(ToolScope(spec=spec, query=FULL_QUERY), taken=())["save_skill"]
-    assert tool.arguments
+    tool = tools_of(html_sources=("http://e",))["save_skill"]
     assert tool.arguments(made_call(tool, given)) == given
 
 

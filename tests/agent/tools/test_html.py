@@ -1,18 +1,15 @@
 """HTML that a model writes: shown as far as Workspace shows it."""
 
-import json
-
 import pytest
 
-from copilot_admin.agent.client_functions.base import ToolScope
-from copilot_admin.agent.client_functions.dashboard import AddGenerativeWidget
 from copilot_admin.agent.tools.html import MAX_CHARACTERS, clean_html, filter_style
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
-from copilot_admin.agent.values.model_call import ToolCall
-from protocol.events import ArtifactType, MessageArtifact
-from tests.agent.answer_requests import make_request, make_spec, outputs_of
-from tests.agent.client_functions.samples import FULL_QUERY
-from tests.agent.scripted import ScriptedProvider, call, text
+from protocol.events import MessageArtifact
+from tests.agent.answer_requests import make_spec
+from tests.agent.client_functions.samples import answer, made_call, tools_of
+from tests.agent.scripted import call, text
+
+TABLE = '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>'
 
 
 @pytest.mark.parametrize(
@@ -21,7 +18,6 @@ from tests.agent.scripted import ScriptedProvider, call, text
         ("<b>x</b><script>alert(1)</script>", "<b>x</b>"),
         ("<style>p{color:red}</style><p>x</p>", "<p>x</p>"),
         ("<iframe src='https://a'></iframe><form><input></form>x", "x"),
-        ("<object data='a'></object><embed src='a'>x", "x"),
         ('<p onclick="x()" style="color:red">x</p>', '<p style="color:red">x</p>'),
         ('<p style="background-image:url(https://a);color:red">x</p>', '<p style="color:red">x</p>'),
         ('<a href="javascript:x()">x</a>', '<a rel="noopener noreferrer">x</a>'),
@@ -30,11 +26,7 @@ from tests.agent.scripted import ScriptedProvider, call, text
         ('<a href="https://a/x">x</a>', '<a href="https://a/x" rel="noopener noreferrer">x</a>'),
         ('<p class="fixed inset-0 z-50" title="x">x</p>', '<p title="x">x</p>'),
         ('<noscript><img src="https://a"></noscript>', '&lt;img src="https://a"&gt;'),
-        (
-            '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>',
-            '<table><tbody><tr><td colspan="2">x</td></tr></tbody></table>',
-        ),
-        ("<section><h1>x</h1></section>", "<section><h1>x</h1></section>"),
+        *((one, one) for one in (TABLE, "<section><h1>x</h1></section>")),
     ],
 )  # fmt: skip
 def test_nothing_stays_that_runs_asks_or_calls_home(html, clean):
@@ -130,25 +122,21 @@ def test_other_declarations_stay_as_they_were_written():
     assert filter_style(style) == "Color: red !important ; font-family: 'A B' ,serif;"
 
 
-def answer(html, **spec):
-    """The artifact of a call of the tool, or what the model is told instead."""
+def artifact(html, **spec):
+    """Return the content of the artifact of the tool, or the sentence for the model."""
     made = call("html", name="Card", description="Figures.", html=html)
-    provider = ScriptedProvider([made, text("See above.")])
-    outputs = outputs_of(make_request(provider, spec=make_spec(tools=("html",), **spec)))
-    for one in outputs:
-        if isinstance(one, MessageArtifact):
-            assert (one.type, one.artifact_name) == (ArtifactType.HTML, "Card")
-            assert provider.calls[1].messages[-1].text == "The user now sees 'Card'."
-            return one.content
-    return provider.calls[1].messages[-1].text
+    outputs, calls = answer(None, made, text("."), spec=make_spec(tools=("html",), **spec))
+    shown = [one.content for one in outputs if isinstance(one, MessageArtifact)]
+    return shown[0] if shown else calls[1].messages[-1].text
 
 
 def widget(html, **spec):
     """Return the content of a new widget of HTML, or the sentence for the model."""
-    [tool] = AddGenerativeWidget().define_tools(ToolScope(spec=make_spec(**spec), query=FULL_QUERY))
-    arguments = json.dumps({"widget_type": "html", "name": "H", "data": html})
+    tool = tools_of(**spec)["add_generative_widget"]
     try:
-        return tool.arguments(ToolCall(id="c", name=tool.function, arguments=arguments))["data"]
+        return tool.arguments(made_call(tool, {"widget_type": "html", "name": "H", "data": html}))[
+            "data"
+        ]
     except ToolMistake as mistake:
         return mistake.public
 
@@ -157,7 +145,7 @@ def boxed(html):
     return f'<div style="height:100%;overflow:auto">{html}</div>'
 
 
-@pytest.mark.parametrize("show", [answer, widget])
+@pytest.mark.parametrize("show", [artifact, widget])
 @pytest.mark.parametrize(
     ("html", "shown"),
     [
@@ -173,7 +161,7 @@ def test_html_is_shown_clean_and_styled_html_in_a_box(show, html, shown):
     assert show(html, html_sources=("https://a.example",)) == shown
 
 
-@pytest.mark.parametrize("show", [answer, widget])
+@pytest.mark.parametrize("show", [artifact, widget])
 @pytest.mark.parametrize(
     ("html", "sentence"),
     [

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from copilot_admin.agent.tools.registry import find_tools, tool_names
-from copilot_admin.agent.tools.tool import Tool, ToolContext, ToolResult, tool
+from copilot_admin.agent.tools.tool import Tool, ToolContext, ToolResult
 from copilot_admin.agent.tools.tool_arguments import ToolMistake, repeatable
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import MessageArtifact
@@ -45,29 +45,11 @@ def test_a_sample_shows_an_artifact_and_needs_its_arguments(one: Tool):
         result = run(one.schema.name, sample)
         assert result.text
         assert [type(event) for event in result.events] == [MessageArtifact]
-        required = [
-            name for name, field in one.arguments.model_fields.items() if field.is_required()
-        ]
-        for missing in required:
+        fields = one.arguments.model_fields.items()
+        for missing in (name for name, field in fields if field.is_required()):
             rest = {key: value for key, value in sample.items() if key != missing}
             with pytest.raises(ToolMistake, match=f"Wrong arguments .*{missing}: "):
                 run(one.schema.name, rest)
-
-
-def test_a_tool_is_made_of_a_typed_function():
-    @tool(samples=[])
-    async def greet(context: ToolContext, title: str, loudly: bool = False) -> ToolResult:
-        """Greets somebody."""
-        return ToolResult(f"{title}{'!' if loudly else '.'}")
-
-    call = ToolCall(id="1", name="greet", arguments='{"title": "Ada", "more": 1}')
-    assert asyncio.run(greet.run(call, context=CONTEXT)) == ToolResult("Ada.")
-    assert greet.schema.description == "Greets somebody."
-    assert greet.schema.parameters == {
-        "type": "object",
-        "properties": {"title": {"type": "string"}, "loudly": {"type": "boolean"}},
-        "required": ["title"],
-    }
 
 
 @pytest.mark.parametrize(

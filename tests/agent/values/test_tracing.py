@@ -31,26 +31,18 @@ def test_a_model_call_is_traced_when_it_has_ended():
     assert trace.began <= (trace.first or 0) <= trace.ended
     assert (trace.usage, trace.finish, trace.failures) == (USAGE, "stop", [])
     assert trace.call.messages[-1].text == "What moved?"
-
-
-@pytest.mark.parametrize(("wants_content", "kept"), [(True, ["Up ", "3 %."]), (False, [])])
-def test_texts_are_kept_only_for_a_tracer_that_wants_them(wants_content, kept):
-    (trace,) = traces_of(text("Up ", "3 %."), wants_content=wants_content)
-    assert trace.texts == kept
+    assert trace.texts == []  # only for a tracer that wants content
 
 
 def test_a_tool_is_traced_between_the_model_calls_around_it():
-    first, tool, second = traces_of(call("table", **TABLE), text("Done."), tools=("table",))
+    script = (call("table"), call("table", **TABLE), text("Done."))
+    _, wrong, first, tool, second = traces_of(*script, tools=("table",))
+    assert wrong.failed
     assert isinstance(tool, ToolTrace)
     assert first.tool_calls == [tool.call]
     assert (tool.call.name, tool.failed) == ("table", False)
     assert second.call.messages[-1].text == tool.result
     assert first.ended <= tool.began <= tool.ended <= second.began
-
-
-def test_a_tool_with_wrong_arguments_has_failed():
-    _, tool, _ = traces_of(call("table"), text("Sorry."), tools=("table",))
-    assert tool.failed
 
 
 @pytest.mark.usefixtures("sample_components")
@@ -65,11 +57,8 @@ def test_a_component_has_failed_if_it_raised(output, failed):
 
 def test_failed_attempts_are_traced_with_the_one_that_worked():
     (trace,) = traces_of(broken(ProviderUnavailable("Away.")), text("Here."))
-    assert (trace.failures, trace.failed, trace.finish) == (
-        ["ProviderUnavailable"],
-        False,
-        "stop",
-    )
+    assert trace.failures == ["ProviderUnavailable"]
+    assert (trace.failed, trace.finish) == (False, "stop")
 
 
 def test_an_answer_that_breaks_off_is_traced_with_its_error():
