@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 
-from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.agent.values.spec import ProviderSpec
+from copilot_admin.agent.values.spec import ProviderSpec, spec_from_document
 from copilot_admin.copilots.callers import identify
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.copilots.images import copy_of, is_url

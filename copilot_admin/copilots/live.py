@@ -9,9 +9,8 @@ from typing import Any
 
 from copilot_admin.agent.llm.model_choice import switched_provider
 from copilot_admin.agent.providers.registry import make_provider
-from copilot_admin.agent.values.document import spec_from_document
 from copilot_admin.agent.values.model_call import ModelProvider, ModelTarget
-from copilot_admin.agent.values.spec import CopilotSpec
+from copilot_admin.agent.values.spec import CopilotSpec, spec_from_document
 from copilot_admin.copilots.callers import Caller, check_user, identify
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.copilots.other_providers import providers_of_version

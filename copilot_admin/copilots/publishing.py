@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from copilot_admin.agent.values.document import spec_from_document
+from copilot_admin.agent.values.spec import spec_from_document
 from copilot_admin.copilots.checklist.checklist import check_document, facts_of
 from copilot_admin.copilots.checklist.findings import (
     FAILED_TESTS,

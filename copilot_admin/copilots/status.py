@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from copilot_admin.agent.providers.registry import make_provider
-from copilot_admin.agent.values.document import spec_from_document
+from copilot_admin.agent.values.spec import spec_from_document
 from copilot_admin.copilots.providers import provider_spec
 from copilot_admin.copilots.publishing import has_changes
 from copilot_admin.errors import ConfigurationError, RunError

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec
+from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec, spec_from_document
 from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.config import (
     CONFIG_FIELDS,

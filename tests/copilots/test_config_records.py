@@ -3,7 +3,7 @@
 from typing import Any
 
 from copilot_admin.admin.copilots.rows import CustomFeatureRow
-from copilot_admin.agent.values.document import custom_feature
+from copilot_admin.agent.values.spec import custom_feature
 from protocol.features import CustomFeature, CustomFeatureType
 
 CONTROLS: dict[str, dict[str, Any]] = {

@@ -15,7 +15,7 @@ from copilot_admin.admin.copilots.header import BUILD, build_copilot_header, ima
 from copilot_admin.admin.providers.connect import build_model_rows
 from copilot_admin.agent.providers.demo import MODEL as DEMO_MODEL
 from copilot_admin.agent.providers.demo import DemoModel
-from copilot_admin.agent.values.document import data_note
+from copilot_admin.agent.values.spec import data_note
 from copilot_admin.copilots.checklist.findings import Findings
 from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.config_types import MAX_PROMPT_LENGTH, Text

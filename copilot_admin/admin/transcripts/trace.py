@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.agent.prompt.conversation import model_messages
 from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.answer_request import AnswerRequest
-from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.agent.values.spec import ProviderSpec
+from copilot_admin.agent.values.spec import ProviderSpec, spec_from_document
 from copilot_admin.models import EventType, Run
 from copilot_admin.transcripts.queries import RunView, TurnView
 from protocol.json import integer_of

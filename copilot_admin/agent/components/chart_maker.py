@@ -6,8 +6,15 @@ from typing import Annotated, Any
 from pydantic import WithJsonSchema
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.toolkits.cells import Row, is_empty, number_of, numbers
-from copilot_admin.agent.toolkits.tables import ColumnsArgument, RowsArgument, read_table
+from copilot_admin.agent.toolkits.tables import (
+    ColumnsArgument,
+    Row,
+    RowsArgument,
+    is_empty,
+    number_of,
+    numbers,
+    read_table,
+)
 from copilot_admin.agent.tools.artifacts import MAX_SERIES, ROUND, ChartType, describe_text_on_x
 from protocol.components import ComponentOutput, ContentType
 

@@ -8,19 +8,20 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
-from copilot_admin.agent.toolkits.cells import (
+from copilot_admin.agent.toolkits.tables import (
     MAX_NUMBER,
     Cell,
     Number,
     Row,
+    Table,
     fold,
     is_empty,
     number_of,
     numbers,
+    read_table,
     sort_key,
     tidy,
 )
-from copilot_admin.agent.toolkits.tables import Table, read_table
 
 ALL_ROWS = "*"  # as a column of `aggregate`: the rows themselves, to be counted
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from copilot_admin.agent.providers.registry import make_provider
-from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
+from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling, spec_from_document
 from copilot_admin.copilots.checklist import content_checks, model_checks
 from copilot_admin.copilots.checklist.findings import (
     CheckedDraft,

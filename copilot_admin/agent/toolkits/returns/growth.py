@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from copilot_admin.agent.toolkits.cells import Cell, Row
 from copilot_admin.agent.toolkits.returns.options import Options
 from copilot_admin.agent.toolkits.returns.series import TRADING_DAYS, Key, label, periods_per_year
+from copilot_admin.agent.toolkits.tables import Cell, Row
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from copilot_admin.agent.toolkits.cells import Cell, Row
 from copilot_admin.agent.toolkits.returns.growth import (
     ROUNDING,
     Growth,
@@ -29,6 +28,7 @@ from copilot_admin.agent.toolkits.returns.options import (
 )
 from copilot_admin.agent.toolkits.returns.payments import payments_row
 from copilot_admin.agent.toolkits.returns.series import DAYS_PER_YEAR, label, read_series
+from copilot_admin.agent.toolkits.tables import Cell, Row
 
 RowsAndLines: TypeAlias = tuple[Sequence[Row], Sequence[str]]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from copilot_admin.agent.toolkits.cells import Row, number_of
+from copilot_admin.agent.toolkits.tables import Row, number_of
 
 MEASURES = (
     *("summary", "returns", "log_returns", "total_return", "annualised_return", "cagr"),

@@ -14,9 +14,15 @@ import numpy as np
 import pandas as pd
 
 from copilot_admin.agent.text import parse_json_text
-from copilot_admin.agent.toolkits.cells import decimal_comma, is_empty, number_of
 from copilot_admin.agent.toolkits.returns.options import Options
-from copilot_admin.agent.toolkits.tables import MAX_TEXT, Table, read_table
+from copilot_admin.agent.toolkits.tables import (
+    MAX_TEXT,
+    Table,
+    decimal_comma,
+    is_empty,
+    number_of,
+    read_table,
+)
 
 DEFAULT_NAME = "series"
 TRADING_DAYS = 252

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.values.document import spec_from_document
-from copilot_admin.agent.values.spec import ProviderSpec
+from copilot_admin.agent.values.spec import ProviderSpec, spec_from_document
 from copilot_admin.errors import ConfigurationError
 
 
