@@ -15,7 +15,7 @@ from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import tool_names
 from copilot_admin.agent.values.spec import CitationMode, DataMessagePolicy, WidgetDataMode
 from copilot_admin.models import Access, Logging
-from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
+from copilot_admin.models.usage import MAX_LIMIT, MAX_LIMIT_DOLLARS
 from copilot_admin.redaction.kinds import DataKind
 from protocol.features import FEATURES
 

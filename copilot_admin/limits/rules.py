@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models.limits import LimitScope
+from copilot_admin.models.usage import LimitScope
 
 NANO = 1_000_000_000  # a small model's answer costs some ten thousand billionths of a dollar
 

@@ -28,7 +28,7 @@ from copilot_admin.limits.rules import (
 )
 from copilot_admin.models import Copilot, DailyTotal, HourlyUsage, Outcome, Run
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.models.limits import LimitScope
+from copilot_admin.models.usage import LimitScope
 from copilot_admin.storage.writer import READER, Deadline
 
 CACHE_SECONDS = 5.0

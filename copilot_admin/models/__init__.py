@@ -26,7 +26,6 @@ from copilot_admin.models.alerts import (
     DeliveryState,
 )
 from copilot_admin.models.audit import Action, AuditCursor, AuditEntry, AuditHead
-from copilot_admin.models.components import CallStatus, ComponentCall
 from copilot_admin.models.conversations import (
     Blob,
     Conversation,
@@ -57,7 +56,6 @@ from copilot_admin.models.evaluation import (
     TestCase,
 )
 from copilot_admin.models.exports import ExportPart, ExportState, TranscriptExport
-from copilot_admin.models.limits import LimitRejection, LimitScope, SubjectLimits
 from copilot_admin.models.pricing import ModelPrice
 from copilot_admin.models.privacy import Cause, ErasedRun, LegalHold, Removal, RemovalState
 from copilot_admin.models.review import (
@@ -77,7 +75,9 @@ from copilot_admin.models.review import (
 )
 from copilot_admin.models.runs import (
     OTHER_EVENT,
+    CallStatus,
     Checkpoint,
+    ComponentCall,
     CostConfidence,
     Event,
     EventType,
@@ -93,6 +93,9 @@ from copilot_admin.models.usage import (
     DailyUsage,
     ErrorUsage,
     HourlyUsage,
+    LimitRejection,
+    LimitScope,
+    SubjectLimits,
     ToolKind,
     ToolUsage,
 )

@@ -8,10 +8,11 @@ from typing import ClassVar, Self
 
 from django.contrib.auth.models import Group, User
 from django.db import models
-from django.db.models import Q
+from django.db.models import CASCADE, SET_NULL, Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.fields import Record, index, unique
 
 KEY_PREFIX = "cak_"  # lets a secret scanner and a human recognise a key
 SHOWN_KEY_LENGTH = 12
@@ -30,7 +31,7 @@ class AllowedOrigin(models.Model):
 
     origin = models.CharField(_("origin"), max_length=MAX_ORIGIN_LENGTH, unique=True)
     allowed_at = models.DateTimeField(_("allowed"), auto_now_add=True)
-    allowed_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    allowed_by = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
 
     class Meta:
         verbose_name = _("allowed origin")
@@ -114,57 +115,49 @@ class EndUser(models.Model):
         verbose_name_plural = _("users")
         ordering = ["identifier"]
         indexes = [
-            models.Index(fields=["email"], name="end_user_email"),
-            models.Index(fields=["name"], name="end_user_name"),
-            models.Index(fields=["digest"], name="end_user_digest"),
+            index("end_user_email", "email"),
+            index("end_user_name", "name"),
+            index("end_user_digest", "digest"),
         ]
 
     def __str__(self) -> str:
         return self.name or self.email or self.identifier
 
 
-class Membership(models.Model):
+class Membership(Record):
     """A user who may see and edit a copilot; an owner also manages its members."""
 
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="memberships", db_index=False)
-    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="memberships", db_index=False)
+    user = models.ForeignKey(User, CASCADE, related_name="memberships")
     is_owner = models.BooleanField(_("owner"), default=False)
     since = models.DateTimeField(_("since"), auto_now_add=True)
 
     class Meta:
         default_permissions = ()
         ordering = ["-is_owner", "since", "pk"]
-        constraints = [models.UniqueConstraint(fields=["copilot", "user"], name="membership_once")]
-
-    def __str__(self) -> str:
-        return f"{self.user} · {self.copilot}"
+        constraints = [unique("membership_once", "copilot user")]
 
 
-class ExternalAccount(models.Model):
+class ExternalAccount(Record):
     """An account of an identity provider, identified by issuer and subject only.
 
     Its roles are those of the last sign-in and can't be edited here.
     """
 
-    user = models.OneToOneField(User, models.CASCADE, related_name="external")
+    user = models.OneToOneField(User, CASCADE, related_name="external")
     issuer = models.CharField(_("comes from"), max_length=500)
     subject = models.CharField(_("known there as"), max_length=MAX_EXTERNAL_SUBJECT_LENGTH)
     seen_at = models.DateTimeField(_("last vouched for"))
 
     class Meta:
         default_permissions = ()
-        constraints = [
-            models.UniqueConstraint(fields=["issuer", "subject"], name="external_account_once")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.subject} · {self.issuer}"
+        constraints = [unique("external_account_once", "issuer subject")]
 
 
-class RoleSecurity(models.Model):
+class RoleSecurity(Record):
     """Whether users of a role need a second factor."""
 
-    group = models.OneToOneField(Group, models.CASCADE, related_name="security")
+    group = models.OneToOneField(Group, CASCADE, related_name="security")
     requires_second_factor = models.BooleanField(
         _("require two-factor authentication"),
         default=False,
@@ -174,19 +167,13 @@ class RoleSecurity(models.Model):
     class Meta:
         default_permissions = ()
 
-    def __str__(self) -> str:
-        return self.group.name
 
-
-class HiddenNotice(models.Model):
+class HiddenNotice(Record):
     """A notice, such as the first-run checklist, that a user has hidden."""
 
-    user = models.ForeignKey(User, models.CASCADE, related_name="+", db_index=False)
+    user = models.ForeignKey(User, CASCADE, related_name="+", db_index=False)
     name = models.CharField(max_length=50)
 
     class Meta:
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["user", "name"], name="hidden_notice_once")]
-
-    def __str__(self) -> str:
-        return f"{self.user} · {self.name}"
+        constraints = [unique("hidden_notice_once", "user name")]

@@ -4,11 +4,12 @@ import uuid
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import CASCADE, PROTECT, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
+from copilot_admin.models.fields import index, unique
 
 MAX_MAIL_ADDRESS_LENGTH = 254  # of a mailbox, RFC 5321 with its erratum 1690
 MAX_WEBHOOK_URL_LENGTH = 500
@@ -40,17 +41,12 @@ class Notifier(models.Model):
 
     name = models.CharField(_("name"), max_length=100)
     copilot = models.ForeignKey(
-        Copilot, models.CASCADE, verbose_name=_("copilot"), null=True, blank=True, related_name="+"
+        Copilot, CASCADE, verbose_name=_("copilot"), null=True, blank=True, related_name="+"
     )
     tag = models.CharField(_("tag"), max_length=50, blank=True)
     mails = models.TextField(_("email to"), blank=True)  # one address per line
     webhook = models.ForeignKey(
-        AlertWebhook,
-        models.PROTECT,
-        verbose_name=_("webhook"),
-        null=True,
-        blank=True,
-        related_name="+",
+        AlertWebhook, PROTECT, verbose_name=_("webhook"), null=True, blank=True, related_name="+"
     )
     enabled = models.BooleanField(_("enabled"), default=True)
     # A worker moves it first, so that no two process the same row.
@@ -83,7 +79,7 @@ class AlertRule(Notifier):
         verbose_name = _("alert rule")
         verbose_name_plural = _("alert rules")
         ordering = ["name", "id"]
-        indexes = [models.Index(fields=["due_at"], name="alert_rule_due")]
+        indexes = [index("alert_rule_due", "due_at")]
 
 
 class AlertDigest(Notifier):
@@ -100,13 +96,13 @@ class AlertDigest(Notifier):
         verbose_name = _("weekly digest")
         verbose_name_plural = _("weekly digests")
         ordering = ["name", "id"]
-        indexes = [models.Index(fields=["due_at"], name="alert_digest_due")]
+        indexes = [index("alert_digest_due", "due_at")]
 
 
 class Alert(models.Model):
     """A period in which the threshold of a rule was exceeded."""
 
-    rule = models.ForeignKey(AlertRule, models.CASCADE, related_name="alerts")
+    rule = models.ForeignKey(AlertRule, CASCADE, related_name="alerts")
     opened_at = models.DateTimeField(_("opened"))
     closed_at = models.DateTimeField(_("closed"), null=True)
     told_at = models.DateTimeField(
@@ -121,12 +117,8 @@ class Alert(models.Model):
         verbose_name = _("alert")
         verbose_name_plural = _("alerts")
         ordering = ["-opened_at", "-id"]
-        indexes = [models.Index(fields=["-opened_at", "-id"], name="alert_recent")]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["rule"], condition=Q(closed_at=None), name="alert_open_once"
-            )
-        ]
+        indexes = [index("alert_recent", "-opened_at -id")]
+        constraints = [unique("alert_open_once", "rule", Q(closed_at=None))]
 
     def __str__(self) -> str:
         return self.sentence[:80]
@@ -154,9 +146,9 @@ class AlertDelivery(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     event = models.CharField(_("event"), max_length=10, choices=DeliveryEvent.choices)
-    alert = models.ForeignKey(Alert, models.CASCADE, null=True, related_name="deliveries")
-    digest = models.ForeignKey(AlertDigest, models.CASCADE, null=True, related_name="+")
-    webhook = models.ForeignKey(AlertWebhook, models.CASCADE, null=True, related_name="deliveries")
+    alert = models.ForeignKey(Alert, CASCADE, null=True, related_name="deliveries")
+    digest = models.ForeignKey(AlertDigest, CASCADE, null=True, related_name="+")
+    webhook = models.ForeignKey(AlertWebhook, CASCADE, null=True, related_name="deliveries")
     to = models.CharField(_("to"), max_length=MAX_MAIL_ADDRESS_LENGTH, blank=True)
     subject = models.CharField(_("subject"), max_length=MAX_MAIL_SUBJECT_LENGTH)
     body = models.TextField()
@@ -176,10 +168,8 @@ class AlertDelivery(models.Model):
         verbose_name_plural = _("deliveries")
         ordering = ["-made_at", "-id"]
         indexes = [
-            models.Index(
-                fields=["due_at"], condition=Q(state="waiting"), name="alert_delivery_waiting"
-            ),
-            models.Index(fields=["-made_at", "-id"], name="alert_delivery_recent"),
+            index("alert_delivery_waiting", "due_at", Q(state="waiting")),
+            index("alert_delivery_recent", "-made_at -id"),
         ]
 
     def __str__(self) -> str:

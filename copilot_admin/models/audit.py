@@ -7,7 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.models.fields import Record
+from copilot_admin.models.fields import Record, index
 
 MAX_NAME_LENGTH = 200  # characters of an actor's or a subject's name
 MAX_USER_AGENT_LENGTH = 200
@@ -106,11 +106,11 @@ class AuditEntry(models.Model):
         default_permissions = ("view",)
         ordering = ["-sequence"]
         indexes = [
-            models.Index(fields=["actor_name", "sequence"], name="audit_actor"),
-            models.Index(fields=["actor_name", "action", "sequence"], name="audit_actor_action"),
-            models.Index(fields=["action", "sequence"], name="audit_action"),
-            models.Index(fields=["subject_kind", "sequence"], name="audit_kind"),
-            models.Index(fields=["subject_kind", "subject_id", "sequence"], name="audit_subject"),
+            index("audit_actor", "actor_name sequence"),
+            index("audit_actor_action", "actor_name action sequence"),
+            index("audit_action", "action sequence"),
+            index("audit_kind", "subject_kind sequence"),
+            index("audit_subject", "subject_kind subject_id sequence"),
         ]
 
     def __str__(self) -> str:

@@ -5,12 +5,12 @@ import operator
 from typing import ClassVar, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import CASCADE, PROTECT, Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.access import EndUser
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.fields import Record
+from copilot_admin.models.fields import Record, index, unique
 from copilot_admin.models.pricing import COST
 from protocol.json import JsonObject
 
@@ -54,14 +54,12 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 class Conversation(models.Model):
     """A conversation, with everything that a row of the transcript list shows."""
 
-    copilot = models.ForeignKey(
-        Copilot, models.CASCADE, related_name="conversations", db_index=False
-    )
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="conversations", db_index=False)
     # `key:<id>`, `anonymous`, or `playground:<id>` of a builder.
     principal = models.CharField(_("caller"), max_length=100)
     user = models.ForeignKey(
         EndUser,
-        models.PROTECT,
+        PROTECT,
         null=True,
         related_name="conversations",
         db_index=False,
@@ -101,58 +99,40 @@ class Conversation(models.Model):
         verbose_name_plural = _("conversations")
         ordering = ["-last_at", "-id"]
         indexes = [
-            models.Index(fields=["-last_at", "-id"], name="conversation_recent"),
-            models.Index(fields=["copilot", "-last_at", "-id"], name="conversation_of_copilot"),
+            index("conversation_recent", "-last_at -id"),
+            index("conversation_of_copilot", "copilot -last_at -id"),
             # Conversations without a trace id are many; SQLite would use this index to find them.
-            models.Index(fields=["trace_id"], condition=~Q(trace_id=""), name="conversation_trace"),
-            models.Index(
-                fields=["last_outcome", "-last_at", "-id"],
-                condition=NOT_COMPLETED,
-                name="conversation_not_completed",
-            ),
+            index("conversation_trace", "trace_id", ~Q(trace_id="")),
+            index("conversation_not_completed", "last_outcome -last_at -id", NOT_COMPLETED),
             # Nearly all conversations are new and stay out of the index.
-            models.Index(
-                fields=["review_state", "-last_at", "-id"],
-                condition=Q(review_state="in_review") | Q(review_state="done"),
-                name="conversation_reviewed",
+            index(
+                "conversation_reviewed",
+                "review_state -last_at -id",
+                Q(review_state="in_review") | Q(review_state="done"),
             ),
-            models.Index(fields=["principal", "-last_at", "-id"], name="conversation_of_caller"),
-            models.Index(
-                fields=["user", "-last_at", "-id"],
-                condition=Q(user__isnull=False),
-                name="conversation_of_user",
-            ),
-            models.Index(
-                fields=["origin"], condition=Q(origin__isnull=False), name="conversation_of_origin"
-            ),
+            index("conversation_of_caller", "principal -last_at -id"),
+            index("conversation_of_user", "user -last_at -id", Q(user__isnull=False)),
+            index("conversation_of_origin", "origin", Q(origin__isnull=False)),
             # Rare properties would need a scan of the whole list.
             *(
-                models.Index(
-                    fields=["-last_at", "-id"],
-                    condition=Q(**{flag: True}),
-                    name=f"conversation_{flag}",
-                )
+                index(f"conversation_{flag}", "-last_at -id", Q(**{flag: True}))
                 for flag in ("has_error", "has_branch", "has_call", "has_file")
             ),
             *(
-                models.Index(
-                    fields=["-last_at", "-id"],
-                    condition=Q(**{f"{votes}__gt": 0}),
-                    name=f"conversation_{votes}",
-                )
+                index(f"conversation_{votes}", "-last_at -id", Q(**{f"{votes}__gt": 0}))
                 for votes in ("n_up", "n_down")
             ),
         ]
         constraints = [
-            models.UniqueConstraint(
-                fields=["copilot", "principal", "trace_id"],
-                condition=~Q(trace_id="") & Q(user__isnull=True),
-                name="conversation_trace_once",
+            unique(
+                "conversation_trace_once",
+                "copilot principal trace_id",
+                ~Q(trace_id="") & Q(user__isnull=True),
             ),
-            models.UniqueConstraint(
-                fields=["copilot", "principal", "user", "trace_id"],
-                condition=~Q(trace_id="") & Q(user__isnull=False),
-                name="conversation_user_trace_once",
+            unique(
+                "conversation_user_trace_once",
+                "copilot principal user trace_id",
+                ~Q(trace_id="") & Q(user__isnull=False),
             ),
         ]
 
@@ -184,16 +164,14 @@ class NodeKind(models.TextChoices):
 class Node(Record):
     """A message of a conversation, never changed once written; its parent is the previous message."""
 
-    conversation = models.ForeignKey(
-        Conversation, models.CASCADE, related_name="nodes", db_index=False
-    )
-    parent = models.ForeignKey("self", models.CASCADE, null=True, related_name="children")
+    conversation = models.ForeignKey(Conversation, CASCADE, related_name="nodes", db_index=False)
+    parent = models.ForeignKey("self", CASCADE, null=True, related_name="children")
     depth = models.PositiveIntegerField()
     role = models.CharField(max_length=5, choices=NodeRole.choices)
     kind = models.CharField(max_length=6, choices=NodeKind.choices)
     agent = models.CharField(max_length=200, blank=True)  # who gave the task or the answer
     text = models.TextField(blank=True)
-    blob = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="+", db_index=False)
+    blob = models.ForeignKey(Blob, PROTECT, null=True, related_name="+", db_index=False)
     chain_hash = models.CharField(max_length=HASH_LENGTH)
     client_hash = models.CharField(max_length=HASH_LENGTH)
     echo_differs = models.BooleanField(default=False)
@@ -205,14 +183,8 @@ class Node(Record):
     class Meta:
         ordering = ["conversation", "depth", "id"]
         indexes = [
-            models.Index(fields=["chain_hash"], name="node_chain_hash"),
-            models.Index(
-                fields=["client_hash", "depth", "id"],
-                condition=Q(role=NodeRole.AI),
-                name="node_answer_by_client",
-            ),
-            models.Index(fields=["blob"], condition=Q(blob__isnull=False), name="node_blob"),
+            index("node_chain_hash", "chain_hash"),
+            index("node_answer_by_client", "client_hash depth id", Q(role=NodeRole.AI)),
+            index("node_blob", "blob", Q(blob__isnull=False)),
         ]
-        constraints = [
-            models.UniqueConstraint(fields=["conversation", "chain_hash"], name="node_once")
-        ]
+        constraints = [unique("node_once", "conversation chain_hash")]

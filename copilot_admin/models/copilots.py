@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 import secrets
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.contrib.auth.models import User
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import CASCADE, PROTECT, SET_NULL, Q
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
@@ -20,11 +20,9 @@ from copilot_admin.agent.values.spec import (
     ToolCalling,
     WidgetDataMode,
 )
-from copilot_admin.models.fields import OrderedJsonField
+from copilot_admin.models.fields import OrderedJsonField, Record, unique
 from protocol.features import FEATURES
-
-if TYPE_CHECKING:
-    from protocol.json import Json
+from protocol.json import Json
 
 MAX_VERSION_NOTE_LENGTH = 300  # characters of what a version says of itself
 PROVIDER_ROW_FIELDS = ("custom_features", "fallbacks")  # lists of rows that may name a provider
@@ -120,7 +118,7 @@ class Copilot(models.Model):
     image = models.FileField(_("image"), upload_to="copilots/", blank=True)
     system_prompt = models.TextField(_("system prompt"), blank=True)
     provider = models.ForeignKey(
-        Provider, models.PROTECT, verbose_name=_("provider"), related_name="copilots"
+        Provider, PROTECT, verbose_name=_("provider"), related_name="copilots"
     )
     model = models.CharField(_("model"), max_length=200)
     model_choices = models.JSONField(_("model picker"), default=list, blank=True)
@@ -192,7 +190,7 @@ class Copilot(models.Model):
 
     live = models.ForeignKey(
         "CopilotVersion",
-        models.SET_NULL,
+        SET_NULL,
         verbose_name=_("live version"),
         null=True,
         blank=True,
@@ -282,77 +280,64 @@ class CopilotVersion(models.Model):
     exported and answered from without the draft.
     """
 
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="versions", db_index=False)
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField(_("version"))
     document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField()
-    provider = models.ForeignKey(Provider, models.PROTECT, related_name="+")
+    provider = models.ForeignKey(Provider, PROTECT, related_name="+")
     note = models.CharField(_("note"), max_length=MAX_VERSION_NOTE_LENGTH, blank=True)
     published_at = models.DateTimeField(_("published"), auto_now_add=True)
-    published_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    published_by = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
 
     class Meta:
         verbose_name = _("version")
         verbose_name_plural = _("versions")
         ordering = ["copilot", "-number"]
-        constraints = [
-            models.UniqueConstraint(fields=["copilot", "number"], name="version_number_unique")
-        ]
+        constraints = [unique("version_number_unique", "copilot number")]
 
     def __str__(self) -> str:
         return f"{self.copilot.slug} v{self.number}"
 
 
-class VersionProvider(models.Model):
+class VersionProvider(Record):
     """An additional provider that a model picker of a version offers, under its name at that time."""
 
     version = models.ForeignKey(
-        CopilotVersion, models.CASCADE, related_name="other_providers", db_index=False
+        CopilotVersion, CASCADE, related_name="other_providers", db_index=False
     )
     name = models.CharField(max_length=100)
-    provider = models.ForeignKey(Provider, models.PROTECT, related_name="+")
+    provider = models.ForeignKey(Provider, PROTECT, related_name="+")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["version", "name"], name="version_provider_name_unique")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.version}: {self.name}"
+        constraints = [unique("version_provider_name_unique", "version name")]
 
 
-class RerouteApproval(models.Model):
+class RerouteApproval(Record):
     """A request to change the URL of a provider that live copilots use, valid for a day."""
 
-    provider = models.ForeignKey(Provider, models.CASCADE, related_name="+")
+    provider = models.ForeignKey(Provider, CASCADE, related_name="+")
     base_url = models.CharField(max_length=500)
-    requested_by = models.ForeignKey(User, models.CASCADE, related_name="+")
+    requested_by = models.ForeignKey(User, CASCADE, related_name="+")
     requested_at = models.DateTimeField(auto_now_add=True)
-    approved_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    approved_by = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
 
     class Meta:
         default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"{self.provider}: {self.base_url}"
 
 
 def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
-class PendingImport(models.Model):
+class PendingImport(Record):
     """Parsed copilot files that wait for their uploader to confirm the import.
 
     Each user has at most one; a new upload replaces it. It expires after a day.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
-    user = models.OneToOneField(User, models.CASCADE, related_name="+")
+    user = models.OneToOneField(User, CASCADE, related_name="+")
     files: "models.Field[Any, Any]" = OrderedJsonField()  # [{"name": ..., "values": ...}]
     sent_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         default_permissions = ()  # visible to its uploader only
-
-    def __str__(self) -> str:
-        return f"files of {self.user}"

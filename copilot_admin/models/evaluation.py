@@ -1,21 +1,19 @@
 """Test cases of copilots, evaluation runs over them, and their results."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import CASCADE, SET_NULL, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot, Provider
-from copilot_admin.models.fields import OrderedJsonField, Record
+from copilot_admin.models.fields import OrderedJsonField, Record, index, unique
 from copilot_admin.models.pricing import COST
-
-if TYPE_CHECKING:
-    from protocol.json import Json
+from protocol.json import Json
 
 DIGEST_LENGTH = 64
 MAX_LABEL_LENGTH = 60
@@ -26,7 +24,7 @@ class TestCase(models.Model):
 
     __test__: ClassVar = False  # for pytest, which collects classes named Test*
 
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="test_cases", db_index=False)
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="test_cases", db_index=False)
     position = models.PositiveIntegerField()
     question = models.TextField(_("question"))
     test_data: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(
@@ -50,18 +48,10 @@ class TestCase(models.Model):
         verbose_name_plural = _("test cases")
         ordering = ["copilot", "position", "id"]
         indexes = [
-            models.Index(fields=["copilot", "position", "id"], name="test_case_of_copilot"),
-            models.Index(fields=["copilot", "digest"], name="test_case_same"),
-            models.Index(
-                fields=["origin"],
-                condition=Q(origin__isnull=False),
-                name="test_case_of_origin",
-            ),
-            models.Index(
-                fields=["source_turn"],
-                condition=Q(source_turn__isnull=False),
-                name="test_case_of_turn",
-            ),
+            index("test_case_of_copilot", "copilot position id"),
+            index("test_case_same", "copilot digest"),
+            index("test_case_of_origin", "origin", Q(origin__isnull=False)),
+            index("test_case_of_turn", "source_turn", Q(source_turn__isnull=False)),
         ]
 
     def __str__(self) -> str:
@@ -88,25 +78,23 @@ class EvaluationRun(models.Model):
 
     ACTIVE: ClassVar = (RunState.WAITING, RunState.RUNNING)
 
-    copilot = models.ForeignKey(
-        Copilot, models.CASCADE, related_name="evaluation_runs", db_index=False
-    )
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="evaluation_runs", db_index=False)
     target = models.CharField(_("target"), max_length=7, choices=TargetKind.choices)
     version_number = models.PositiveIntegerField(default=0)  # 0: the draft
     document: "models.Field[Mapping[str, Json], Mapping[str, Json]]" = OrderedJsonField(
         default=dict
     )
     digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)  # of the draft
-    provider = models.ForeignKey(Provider, models.SET_NULL, null=True, related_name="+")
+    provider = models.ForeignKey(Provider, SET_NULL, null=True, related_name="+")
     provider_name = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
     # Model of judged assertions; blank: the model of the target.
-    judge_provider = models.ForeignKey(Provider, models.SET_NULL, null=True, related_name="+")
+    judge_provider = models.ForeignKey(Provider, SET_NULL, null=True, related_name="+")
     judge_model = models.CharField(max_length=200, blank=True)
     is_partial = models.BooleanField(default=False)  # not all test cases of the copilot
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.WAITING)
     cost_limit = models.DecimalField(**COST, null=True)  # in US dollars; None: no limit
-    started_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    started_by = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     heartbeat_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
@@ -116,12 +104,8 @@ class EvaluationRun(models.Model):
         verbose_name_plural = _("evaluation runs")
         ordering = ["-id"]
         indexes = [
-            models.Index(fields=["copilot", "-id"], name="evaluation_run_of_copilot"),
-            models.Index(
-                fields=["heartbeat_at"],
-                condition=Q(state="waiting") | Q(state="running"),
-                name="evaluation_run_active",
-            ),
+            index("evaluation_run_of_copilot", "copilot -id"),
+            index("evaluation_run_active", "heartbeat_at", Q(state="waiting") | Q(state="running")),
         ]
 
     def __str__(self) -> str:
@@ -159,8 +143,8 @@ class ResultVerdict(models.TextChoices):
 class EvaluationResult(Record):
     """The answer to a test case in a run, and its verdict; `state` makes it the work queue."""
 
-    run = models.ForeignKey(EvaluationRun, models.CASCADE, related_name="results", db_index=False)
-    case = models.ForeignKey(TestCase, models.CASCADE, related_name="results")
+    run = models.ForeignKey(EvaluationRun, CASCADE, related_name="results", db_index=False)
+    case = models.ForeignKey(TestCase, CASCADE, related_name="results")
     state = models.CharField(max_length=7, choices=ResultState.choices, default=ResultState.WAITING)
     heartbeat_at = models.DateTimeField(null=True)
     verdict = models.CharField(max_length=12, choices=ResultVerdict.choices, blank=True)
@@ -182,17 +166,13 @@ class EvaluationResult(Record):
         verbose_name = _("evaluation result")
         verbose_name_plural = _("evaluation results")
         ordering = ["run", "id"]
-        constraints = [
-            models.UniqueConstraint(fields=["run", "case"], name="evaluation_result_once")
-        ]
+        constraints = [unique("evaluation_result_once", "run case")]
 
 
-class PublishGate(models.Model):
+class PublishGate(Record):
     """Share of test cases that the draft of a copilot must pass before it is published."""
 
-    copilot = models.OneToOneField(
-        Copilot, models.CASCADE, primary_key=True, related_name="publish_gate"
-    )
+    copilot = models.OneToOneField(Copilot, CASCADE, primary_key=True, related_name="publish_gate")
     min_percent = models.PositiveSmallIntegerField(
         _("required pass rate in percent"),
         validators=[MinValueValidator(1), MaxValueValidator(100)],
@@ -202,6 +182,3 @@ class PublishGate(models.Model):
     class Meta:
         verbose_name = _("publish gate")
         verbose_name_plural = _("publish gates")
-
-    def __str__(self) -> str:
-        return f"{self.min_percent} %"

@@ -4,10 +4,11 @@ from typing import ClassVar, Self
 
 from django.contrib.auth.models import User
 from django.db import models
+from django.db.models import CASCADE
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models.fields import Record
+from copilot_admin.models.fields import Record, index, unique
 
 
 class ExportState(models.TextChoices):
@@ -29,7 +30,7 @@ class TranscriptExport(models.Model):
     written, `n_parts` the number of complete parts up to there.
     """
 
-    owner = models.ForeignKey(User, models.CASCADE, related_name="+")
+    owner = models.ForeignKey(User, CASCADE, related_name="+")
     query = models.TextField(blank=True)  # filters and words, as the address of the list has them
     words = models.TextField(blank=True)  # the same for people
     format = models.CharField(_("format"), max_length=20)
@@ -61,10 +62,8 @@ class TranscriptExport(models.Model):
         default_permissions = ()
         permissions = [("export_conversation", "Can export transcripts")]
         indexes = [
-            models.Index(
-                fields=["moved_at"], condition=models.Q(state="running"), name="export_running"
-            ),
-            models.Index(fields=["expires_at"], name="export_expires"),
+            index("export_running", "moved_at", condition=models.Q(state="running")),
+            index("export_expires", "expires_at"),
         ]
 
     def __str__(self) -> str:
@@ -89,13 +88,11 @@ class TranscriptExport(models.Model):
 class ExportPart(Record):
     """A compressed part of the file; parts after the last complete conversation are rewritten."""
 
-    export = models.ForeignKey(
-        TranscriptExport, models.CASCADE, related_name="parts", db_index=False
-    )
+    export = models.ForeignKey(TranscriptExport, CASCADE, related_name="parts", db_index=False)
     ord = models.PositiveIntegerField()
     data = models.BinaryField()  # zlib
 
     class Meta:
         default_permissions = ()
         ordering = ["export", "ord"]
-        constraints = [models.UniqueConstraint(fields=["export", "ord"], name="export_part_once")]
+        constraints = [unique("export_part_once", "export ord")]

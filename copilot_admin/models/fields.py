@@ -1,10 +1,11 @@
-"""Fields and a base of models that Django does not have."""
+"""A field, short forms of indexes and constraints, and a base of models."""
 
 from collections.abc import Mapping
 import json
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
+from django.db.models import Q
 
 if TYPE_CHECKING:  # the values set and read are any JSON
     _TextField = models.TextField[Any, Any]
@@ -26,6 +27,14 @@ class OrderedJsonField(_TextField):
 
     def from_db_value(self, value: str | None, *_: object) -> Any:
         return None if value is None else json.loads(value)
+
+
+def index(name: str, fields: str, condition: Q | None = None) -> models.Index:
+    return models.Index(fields=fields.split(), name=name, condition=condition)
+
+
+def unique(name: str, fields: str, condition: Q | None = None) -> models.UniqueConstraint:
+    return models.UniqueConstraint(fields=fields.split(), name=name, condition=condition)
 
 
 class Record(models.Model):

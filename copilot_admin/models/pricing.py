@@ -4,6 +4,7 @@ from typing import TypedDict
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models import CASCADE
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Provider
@@ -30,7 +31,7 @@ class ModelPrice(models.Model):
     """
 
     provider = models.ForeignKey(
-        Provider, models.CASCADE, related_name="prices", db_index=False, verbose_name=_("provider")
+        Provider, CASCADE, related_name="prices", db_index=False, verbose_name=_("provider")
     )
     model = models.CharField(_("model"), max_length=200)
     valid_from = models.DateField(_("valid from"))

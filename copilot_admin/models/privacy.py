@@ -2,13 +2,13 @@
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import Q
+from django.db.models import PROTECT, SET_NULL, Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.access import EndUser
 from copilot_admin.models.conversations import Conversation
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.fields import Record
+from copilot_admin.models.fields import Record, index, unique
 
 MAX_REASON_LENGTH = 500
 MAX_NAME_LENGTH = 150  # of who places a hold, as of an account
@@ -31,7 +31,7 @@ class RemovalState(models.TextChoices):
     DONE = "done", _("Done")
 
 
-class ScopeColumns(models.Model):
+class ScopeColumns(Record):
     """A selection of conversations: all non-empty columns must match.
 
     A conversation matches `since` and `until` if it was active in between.
@@ -60,7 +60,7 @@ class Removal(ScopeColumns):
     day = models.DateField(null=True)  # of retention: one for each copilot and night
     with_questions = models.BooleanField(default=True)  # test cases that were made from it
     reason = models.CharField(_("reason"), max_length=MAX_REASON_LENGTH, blank=True)
-    asked_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    asked_by = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
     state = models.CharField(
         _("state"), max_length=5, choices=RemovalState.choices, default=RemovalState.ROWS
     )
@@ -80,31 +80,20 @@ class Removal(ScopeColumns):
             ("erase_data", "Can erase conversations, users, callers and periods"),
             ("watch_background", "Can see and stop what runs in the background"),
         ]
-        indexes = [
-            models.Index(fields=["moved_at"], condition=~Q(state="done"), name="removal_unfinished")
-        ]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["copilot", "day"],
-                condition=Q(cause="retention"),
-                name="removal_of_night_once",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"removal {self.pk} {self.state}"
+        indexes = [index("removal_unfinished", "moved_at", ~Q(state="done"))]
+        constraints = [unique("removal_of_night_once", "copilot day", Q(cause="retention"))]
 
 
 class LegalHold(ScopeColumns):
     """A legal hold: nothing it selects may be removed before it is released."""
 
     conversation_row = models.ForeignKey(  # the database itself keeps what is held
-        Conversation, null=True, on_delete=models.PROTECT, related_name="+"
+        Conversation, null=True, on_delete=PROTECT, related_name="+"
     )
-    user_row = models.ForeignKey(EndUser, models.PROTECT, null=True, related_name="+")
-    copilot_row = models.ForeignKey(Copilot, models.PROTECT, null=True, related_name="+")
+    user_row = models.ForeignKey(EndUser, PROTECT, null=True, related_name="+")
+    copilot_row = models.ForeignKey(Copilot, PROTECT, null=True, related_name="+")
     reason = models.CharField(_("reason"), max_length=MAX_REASON_LENGTH)
-    placed_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    placed_by = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
     placed_by_name = models.CharField(_("placed by"), max_length=MAX_NAME_LENGTH)
     placed_at = models.DateTimeField(_("since"), auto_now_add=True)
     released_at = models.DateTimeField(_("released"), null=True)
@@ -116,10 +105,7 @@ class LegalHold(ScopeColumns):
         ordering = ["-id"]
         default_permissions = ()
         permissions = [("hold_data", "Can place and release legal holds, and see what is removed")]
-        indexes = [models.Index(fields=["id"], condition=Q(released_at=None), name="hold_in_force")]
-
-    def __str__(self) -> str:
-        return f"hold {self.pk}"
+        indexes = [index("hold_in_force", "id", Q(released_at=None))]
 
 
 class ErasedRun(Record):

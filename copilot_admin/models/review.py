@@ -3,11 +3,11 @@
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import CASCADE, PROTECT, SET_NULL, F, Q
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.conversations import Conversation
-from copilot_admin.models.fields import Record
+from copilot_admin.models.fields import Record, index, unique
 from copilot_admin.models.runs import Turn
 
 MAX_VIEW_NAME_LENGTH = 60
@@ -22,26 +22,22 @@ class Feedback(Record):
     """A thumb up or down for the answer of a turn, with an optional comment."""
 
     turn = models.ForeignKey(  # its own index would be the beginning of that of the constraint
-        Turn, on_delete=models.CASCADE, related_name="feedback", db_index=False
+        Turn, on_delete=CASCADE, related_name="feedback", db_index=False
     )
     source = models.CharField(max_length=10, choices=FeedbackSource.choices)
     value = models.SmallIntegerField()  # +1 or -1
     counted = models.SmallIntegerField(default=0)  # the value that is in the rollups
     tags = models.JSONField(default=list)
     comment = models.TextField(blank=True)
-    author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    author = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)  # of what is given again the last time
 
     class Meta:
         ordering = ["created_at"]
         verbose_name_plural = "feedback"
-        constraints = [models.UniqueConstraint(fields=["turn", "source"], name="feedback_once")]
+        constraints = [unique("feedback_once", "turn source")]
         indexes = [  # alerts count them every minute
-            models.Index(
-                fields=["created_at"],
-                condition=Q(source=FeedbackSource.END_USER, value=-1),
-                name="feedback_complaints",
-            )
+            index("feedback_complaints", "created_at", Q(source=FeedbackSource.END_USER, value=-1))
         ]
 
     @property
@@ -104,10 +100,10 @@ class Criterion(models.Model):
             )
 
 
-class Verdict(models.Model):
-    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="verdicts")
-    turn = models.ForeignKey(Turn, models.CASCADE, null=True, related_name="verdicts")
-    author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+class Verdict(Record):
+    conversation = models.ForeignKey(Conversation, CASCADE, related_name="verdicts")
+    turn = models.ForeignKey(Turn, CASCADE, null=True, related_name="verdicts")
+    author = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
     rating = models.CharField(  # "" where a list only gave a label
         _("rating"), max_length=5, choices=Rating.choices, blank=True
     )
@@ -121,37 +117,26 @@ class Verdict(models.Model):
         verbose_name_plural = _("verdicts")
         ordering = ["conversation", "id"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["conversation", "author"],
-                condition=Q(turn__isnull=True),
-                name="verdict_of_conversation_once",
-            ),
-            models.UniqueConstraint(
-                fields=["turn", "author"],
-                condition=Q(turn__isnull=False),
-                name="verdict_of_turn_once",
-            ),
+            unique("verdict_of_conversation_once", "conversation author", Q(turn__isnull=True)),
+            unique("verdict_of_turn_once", "turn author", Q(turn__isnull=False)),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.rating} {self.conversation_id}"
 
 
 class Mark(Record):
     """The value of a label or score in a verdict."""
 
-    verdict = models.ForeignKey(Verdict, models.CASCADE, related_name="marks", db_index=False)
-    criterion = models.ForeignKey(Criterion, models.PROTECT, related_name="marks")
+    verdict = models.ForeignKey(Verdict, CASCADE, related_name="marks", db_index=False)
+    criterion = models.ForeignKey(Criterion, PROTECT, related_name="marks")
     value = models.SmallIntegerField()  # of a label 1
 
     class Meta:
         ordering = ["verdict", "criterion__position", "id"]
-        constraints = [models.UniqueConstraint(fields=["verdict", "criterion"], name="mark_once")]
+        constraints = [unique("mark_once", "verdict criterion")]
 
 
-class TurnNote(models.Model):
-    turn = models.ForeignKey(Turn, models.CASCADE, related_name="notes")
-    author = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+class TurnNote(Record):
+    turn = models.ForeignKey(Turn, CASCADE, related_name="notes")
+    author = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
     text = models.TextField(_("note"))
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -160,9 +145,6 @@ class TurnNote(models.Model):
         verbose_name = _("note")
         verbose_name_plural = _("notes")
         ordering = ["turn", "id"]
-
-    def __str__(self) -> str:
-        return self.text[:60]
 
 
 class ReviewQueue(models.Model):
@@ -183,7 +165,7 @@ class ReviewQueue(models.Model):
         help_text=_("Leave empty to let every reviewer take the next conversation."),
     )
     is_closed = models.BooleanField(_("closed"), default=False)
-    created_by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -198,30 +180,22 @@ class ReviewQueue(models.Model):
 class Assignment(Record):
     """A conversation of a queue that one person is to review: free, claimed, or done."""
 
-    queue = models.ForeignKey(
-        ReviewQueue, models.CASCADE, related_name="assignments", db_index=False
-    )
-    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="assignments")
+    queue = models.ForeignKey(ReviewQueue, CASCADE, related_name="assignments", db_index=False)
+    conversation = models.ForeignKey(Conversation, CASCADE, related_name="assignments")
     place = models.PositiveSmallIntegerField()  # from 1 to the queue's number of reviewers
-    reviewer = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
+    reviewer = models.ForeignKey(User, SET_NULL, null=True, related_name="+")
     # None where the queue names its reviewers: what they were given doesn't expire.
     claimed_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["queue", "id"]
-        indexes = [
-            models.Index(
-                fields=["queue", "id"], condition=Q(done_at__isnull=True), name="seat_not_done"
-            )
-        ]
+        indexes = [index("seat_not_done", "queue id", Q(done_at__isnull=True))]
         constraints = [
-            models.UniqueConstraint(fields=["queue", "conversation", "place"], name="seat_once"),
+            unique("seat_once", "queue conversation place"),
             # A reviewer gets a conversation at most once per queue.
-            models.UniqueConstraint(
-                fields=["queue", "conversation", "reviewer"],
-                condition=Q(reviewer__isnull=False),
-                name="seat_of_reviewer_once",
+            unique(
+                "seat_of_reviewer_once", "queue conversation reviewer", Q(reviewer__isnull=False)
             ),
         ]
 
@@ -229,7 +203,7 @@ class Assignment(Record):
 class SavedView(models.Model):
     """Named filters of the transcript list; shared views are visible to all reviewers."""
 
-    owner = models.ForeignKey(User, models.CASCADE, related_name="+", db_index=False)
+    owner = models.ForeignKey(User, CASCADE, related_name="+", db_index=False)
     name = models.CharField(_("name"), max_length=MAX_VIEW_NAME_LENGTH)
     query = models.TextField()  # query string of the list, without the page
     is_shared = models.BooleanField(_("shared"), default=False)
@@ -238,7 +212,7 @@ class SavedView(models.Model):
     class Meta:
         verbose_name = _("saved view")
         ordering = ["name", "id"]
-        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="saved_view_once")]
+        constraints = [unique("saved_view_once", "owner name")]
 
     def __str__(self) -> str:
         return self.name
@@ -258,4 +232,4 @@ class SeenValue(Record):
 
     class Meta:
         ordering = ["kind", "value"]
-        constraints = [models.UniqueConstraint(fields=["kind", "value"], name="seen_value_once")]
+        constraints = [unique("seen_value_once", "kind value")]

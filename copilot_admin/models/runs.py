@@ -1,20 +1,17 @@
 """Turns, their runs, and the events and checkpoints of a run."""
 
-from typing import TYPE_CHECKING
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import CASCADE, PROTECT, SET_NULL, Q
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models.access import EndUser
+from copilot_admin.models.access import EndpointKey, EndUser
 from copilot_admin.models.conversations import Blob, Conversation, Node, Outcome
 from copilot_admin.models.copilots import Copilot, CopilotVersion
-from copilot_admin.models.fields import OrderedJsonField, Record
+from copilot_admin.models.fields import OrderedJsonField, Record, index, unique
 from copilot_admin.models.pricing import COST, PRICE
-
-if TYPE_CHECKING:
-    from protocol.json import JsonObject
+from protocol.json import Json, JsonObject
 
 
 class TurnState(models.TextChoices):
@@ -28,8 +25,8 @@ class TurnState(models.TextChoices):
 class Turn(Record):
     """A question with all the runs that answered it."""
 
-    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="turns")
-    human_node = models.OneToOneField(Node, models.CASCADE, null=True)
+    conversation = models.ForeignKey(Conversation, CASCADE, related_name="turns")
+    human_node = models.OneToOneField(Node, CASCADE, null=True)
     state = models.CharField(max_length=15, choices=TurnState.choices, default=TurnState.OPEN)
     started_at = models.DateTimeField()
     waiting_since = models.DateTimeField(null=True)
@@ -42,13 +39,7 @@ class Turn(Record):
 
     class Meta:
         ordering = ["conversation", "id"]
-        indexes = [
-            models.Index(
-                fields=["waiting_since"],
-                condition=Q(state="awaiting_result"),
-                name="turn_still_waiting",
-            )
-        ]
+        indexes = [index("turn_still_waiting", "waiting_since", Q(state="awaiting_result"))]
 
 
 class TurnText(Record):
@@ -58,8 +49,8 @@ class TurnText(Record):
     triggers on SQLite.
     """
 
-    turn = models.OneToOneField(Turn, models.CASCADE, primary_key=True, related_name="search_text")
-    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="+")
+    turn = models.OneToOneField(Turn, CASCADE, primary_key=True, related_name="search_text")
+    conversation = models.ForeignKey(Conversation, CASCADE, related_name="+")
     text = models.TextField()
 
 
@@ -71,25 +62,21 @@ class CostConfidence(models.TextChoices):
 
 
 def _blob_key() -> "models.ForeignKey[Blob | None, Blob | None]":
-    return models.ForeignKey(
-        Blob, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
+    return models.ForeignKey(Blob, null=True, on_delete=PROTECT, related_name="+", db_index=False)
 
 
 class Run(Record):
     """One HTTP request, written when it is accepted and updated when it ends."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="runs", db_index=False)
-    copilot_version = models.ForeignKey(CopilotVersion, models.SET_NULL, null=True, db_index=False)
-    conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="runs")
-    turn = models.ForeignKey(Turn, models.CASCADE, null=True, related_name="runs")
-    input_leaf = models.ForeignKey(Node, models.CASCADE, null=True, related_name="+")
-    output_node = models.ForeignKey(Node, models.CASCADE, null=True, related_name="written_by")
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="runs", db_index=False)
+    copilot_version = models.ForeignKey(CopilotVersion, SET_NULL, null=True, db_index=False)
+    conversation = models.ForeignKey(Conversation, CASCADE, null=True, related_name="runs")
+    turn = models.ForeignKey(Turn, CASCADE, null=True, related_name="runs")
+    input_leaf = models.ForeignKey(Node, CASCADE, null=True, related_name="+")
+    output_node = models.ForeignKey(Node, CASCADE, null=True, related_name="written_by")
     principal = models.CharField(max_length=100, blank=True)
-    user = models.ForeignKey(
-        EndUser, models.PROTECT, null=True, related_name="runs", db_index=False
-    )
+    user = models.ForeignKey(EndUser, PROTECT, null=True, related_name="runs", db_index=False)
     provider = models.CharField(max_length=100, blank=True)
     model = models.CharField(max_length=200, blank=True)
     params = models.JSONField(default=dict)
@@ -133,40 +120,24 @@ class Run(Record):
         ordering = ["started_at"]
         indexes = [
             # For budgets of keys and playground runs; most runs are anonymous.
-            models.Index(
-                fields=["principal", "started_at"],
-                condition=~Q(principal="anonymous"),
-                name="run_of_caller",
-            ),
-            models.Index(
-                fields=["started_at"], condition=Q(is_counted=False), name="run_not_counted"
-            ),
-            models.Index(fields=["copilot", "-started_at"], name="run_of_copilot"),
-            models.Index(fields=["copilot_version", "conversation"], name="run_of_version"),
-            models.Index(fields=["model", "conversation"], name="run_of_model"),
-            models.Index(fields=["provider", "conversation"], name="run_of_provider"),
-            models.Index(
-                fields=["error_code", "conversation"],
-                condition=~Q(error_code=""),
-                name="run_of_error",
-            ),
-            models.Index(
-                fields=["user", "-started_at"], condition=Q(user__isnull=False), name="run_of_user"
-            ),
+            index("run_of_caller", "principal started_at", ~Q(principal="anonymous")),
+            index("run_not_counted", "started_at", Q(is_counted=False)),
+            index("run_of_copilot", "copilot -started_at"),
+            index("run_of_version", "copilot_version conversation"),
+            index("run_of_model", "model conversation"),
+            index("run_of_provider", "provider conversation"),
+            index("run_of_error", "error_code conversation", ~Q(error_code="")),
+            index("run_of_user", "user -started_at", Q(user__isnull=False)),
             *(
-                models.Index(
-                    fields=[name], condition=Q(**{f"{name}__isnull": False}), name=f"run_{name}"
-                )
+                index(f"run_{name}", name, Q(**{f"{name}__isnull": False}))
                 for name in ("env", "widgets", "context", "tools")
             ),
-            models.Index(
-                fields=["heartbeat_at"], condition=Q(outcome="running"), name="run_still_running"
-            ),
+            index("run_still_running", "heartbeat_at", Q(outcome="running")),
             # For the conversations behind a metric of rare outcomes.
-            models.Index(
-                fields=["outcome", "started_at", "conversation"],
-                condition=Q(~Q(outcome="completed"), ~Q(outcome="running")),
-                name="run_not_completed",
+            index(
+                "run_not_completed",
+                "outcome started_at conversation",
+                Q(~Q(outcome="completed"), ~Q(outcome="running")),
             ),
         ]
 
@@ -192,29 +163,80 @@ OTHER_EVENT = "other"
 class Event(Record):
     """Output of a run other than text, at `text_offset` characters of the answer."""
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="events", db_index=False)
+    run = models.ForeignKey(Run, CASCADE, related_name="events", db_index=False)
     ord = models.PositiveIntegerField()
     type = models.CharField(max_length=15, choices=EventType.choices)
     payload: "models.Field[JsonObject | None, JsonObject | None]" = OrderedJsonField(null=True)
-    blob = models.ForeignKey(Blob, models.PROTECT, null=True, related_name="+", db_index=False)
+    blob = models.ForeignKey(Blob, PROTECT, null=True, related_name="+", db_index=False)
     text_offset = models.PositiveIntegerField(default=0)  # characters
     at_ms = models.PositiveIntegerField(default=0)  # since the run started
 
     class Meta:
         ordering = ["run", "ord"]
-        indexes = [
-            models.Index(fields=["blob"], condition=Q(blob__isnull=False), name="event_blob")
-        ]
-        constraints = [models.UniqueConstraint(fields=["run", "ord"], name="event_order")]
+        indexes = [index("event_blob", "blob", Q(blob__isnull=False))]
+        constraints = [unique("event_order", "run ord")]
 
 
 class Checkpoint(Record):
     """Output of a running answer since its last checkpoint; deleted when the run ends."""
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="checkpoints", db_index=False)
+    run = models.ForeignKey(Run, CASCADE, related_name="checkpoints", db_index=False)
     ord = models.PositiveIntegerField()
     data = models.BinaryField()  # zlib of JSON
 
     class Meta:
         ordering = ["run", "ord"]
-        constraints = [models.UniqueConstraint(fields=["run", "ord"], name="checkpoint_order")]
+        constraints = [unique("checkpoint_order", "run ord")]
+
+
+class CallStatus(models.TextChoices):
+    DONE = "done", _("Done")
+    REFUSED = "refused", _("Arguments rejected")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
+
+
+class ComponentCall(Record):
+    """A component call, written when it ends; `arguments` is None if they aren't stored."""
+
+    key = models.ForeignKey(
+        EndpointKey, SET_NULL, verbose_name=_("API key"), null=True, related_name="component_calls"
+    )
+    copilot = models.ForeignKey(  # whose settings and model it had, if any
+        Copilot,
+        verbose_name=_("copilot"),
+        null=True,
+        on_delete=CASCADE,
+        related_name="component_calls",
+    )
+    user = models.ForeignKey(  # whom a token or a trusted proxy named
+        EndUser,
+        verbose_name=_("user"),
+        null=True,
+        on_delete=PROTECT,
+        related_name="component_calls",
+        db_index=False,
+    )
+    component = models.CharField(_("tool"), max_length=64)
+    version = models.CharField(_("version"), max_length=40)
+    action = models.CharField(_("action"), max_length=10)
+    trace_id = models.CharField(_("trace ID"), max_length=128)
+    request_id = models.CharField(_("request ID"), max_length=128)
+    arguments: "models.Field[Json, Json]" = OrderedJsonField(_("arguments"), null=True)
+    status = models.CharField(_("status"), max_length=10, choices=CallStatus.choices)
+    events = models.PositiveIntegerField(_("events"), default=0)
+    usage = models.JSONField(_("usage"), default=list)
+    ms = models.PositiveIntegerField(_("milliseconds"))
+    error = models.TextField(_("error"), blank=True)
+    created_at = models.DateTimeField(_("time"))
+
+    class Meta:
+        verbose_name = _("tool call")
+        verbose_name_plural = _("tool calls")
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            index("call_newest", "-created_at -id"),
+            index("call_of_component", "component -created_at -id"),
+            index("call_of_status", "status -created_at -id"),
+            index("call_of_user", "user -created_at", condition=models.Q(user__isnull=False)),
+        ]

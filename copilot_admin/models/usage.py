@@ -5,10 +5,11 @@ periods read few rows. Rollups outlive conversations and go with their copilot.
 """
 
 from django.db import models
+from django.db.models import CASCADE
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Copilot
-from copilot_admin.models.fields import Record
+from copilot_admin.models.fields import Record, index, unique
 from copilot_admin.models.pricing import COST
 from copilot_admin.models.review import Criterion
 
@@ -27,7 +28,7 @@ class UsageCounts(Record):
     Feedback and verdicts count in the period of their question.
     """
 
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="+")
     version = models.PositiveIntegerField(default=0)  # 0: none answered
     model = models.CharField(max_length=200, blank=True)
     runs = _number()
@@ -63,9 +64,7 @@ class DailyUsage(UsageCounts):
     day = models.DateField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["day", "copilot", "version", "model"], name="usage_row")
-        ]
+        constraints = [unique("usage_row", "day copilot version model")]
 
 
 class DailyTotal(UsageCounts):
@@ -74,56 +73,44 @@ class DailyTotal(UsageCounts):
     day = models.DateField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["day", "copilot", "version"], name="daily_total_row")
-        ]
+        constraints = [unique("daily_total_row", "day copilot version")]
 
 
 class HourlyUsage(UsageCounts):
     """Counts of an hour; `hour` is its beginning."""
 
     # The index below starts with it.
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+", db_index=False)
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="+", db_index=False)
     hour = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["hour", "copilot", "version", "model"], name="hourly_usage_row"
-            )
-        ]
-        indexes = [models.Index(fields=["copilot", "hour"], name="hourly_usage_of_copilot")]
+        constraints = [unique("hourly_usage_row", "hour copilot version model")]
+        indexes = [index("hourly_usage_of_copilot", "copilot hour")]
 
 
 class ErrorUsage(Record):
     """Number of errors of a kind in an hour."""
 
     hour = models.DateTimeField()
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="+")
     code = models.CharField(max_length=50)
     number = _number()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["hour", "copilot", "code"], name="error_usage_row")
-        ]
+        constraints = [unique("error_usage_row", "hour copilot code")]
 
 
 class CriterionUsage(Record):
     """Number and sum of the labels or scores given to questions of an hour."""
 
     hour = models.DateTimeField()
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
-    criterion = models.ForeignKey(Criterion, models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="+")
+    criterion = models.ForeignKey(Criterion, CASCADE, related_name="+")
     number = _number()
     total = models.BigIntegerField(default=0)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["hour", "copilot", "criterion"], name="criterion_usage_row"
-            )
-        ]
+        constraints = [unique("criterion_usage_row", "hour copilot criterion")]
 
 
 class CallerDay(Record):
@@ -133,7 +120,7 @@ class CallerDay(Record):
     """
 
     day = models.DateField()
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="+")
     principal = models.CharField(max_length=100)
     first_hour = models.PositiveSmallIntegerField()  # of the day, in which the first was asked
     runs = _number()
@@ -146,9 +133,7 @@ class CallerDay(Record):
     down = _number()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["day", "copilot", "principal"], name="caller_of_day")
-        ]
+        constraints = [unique("caller_of_day", "day copilot principal")]
 
 
 class ToolKind(models.TextChoices):
@@ -161,17 +146,13 @@ class ToolUsage(Record):
     """Number of calls of a widget, client function or server tool on a day."""
 
     day = models.DateField()
-    copilot = models.ForeignKey(Copilot, models.CASCADE, related_name="+")
+    copilot = models.ForeignKey(Copilot, CASCADE, related_name="+")
     kind = models.CharField(max_length=10, choices=ToolKind.choices)
     name = models.CharField(max_length=200)
     number = _number()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["day", "copilot", "kind", "name"], name="tool_usage_row"
-            )
-        ]
+        constraints = [unique("tool_usage_row", "day copilot kind name")]
 
 
 ROLLUPS: tuple[type[models.Model], ...] = (
@@ -183,3 +164,51 @@ ROLLUPS: tuple[type[models.Model], ...] = (
     CallerDay,
     ToolUsage,
 )
+
+
+MAX_LIMIT_SUBJECT_LENGTH = 255  # characters: the id of a user, as tokens have it
+MAX_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 2**53
+MAX_LIMIT_DOLLARS = 1_000_000  # which are counted in billionths
+
+
+class LimitScope(models.TextChoices):
+    SERVER = "server", _("Server")
+    COPILOT = "copilot", _("Copilot")
+    KEY = "key", _("API key")
+    USER = "user", _("User")
+    ADDRESS = "address", _("IP address")
+
+
+class SubjectLimits(models.Model):
+    """Limits of the server, a key, a user or an address; copilots have their own column.
+
+    Without a subject they are the defaults of all keys, users or addresses.
+    """
+
+    scope = models.CharField(_("kind"), max_length=10, choices=LimitScope.choices)
+    subject = models.CharField(_("subject"), max_length=MAX_LIMIT_SUBJECT_LENGTH, blank=True)
+    limits = models.JSONField(_("limits"), default=dict, blank=True)
+    updated_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("limit")
+        verbose_name_plural = _("limits")
+        ordering = ["scope", "subject"]
+        constraints = [unique("limits_of_subject", "scope subject")]
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.subject}".strip()
+
+
+class LimitRejection(Record):
+    """Requests of one minute that a limit rejected; rows are kept for some days."""
+
+    minute = models.DateTimeField()
+    scope = models.CharField(max_length=10, choices=LimitScope.choices)
+    subject = models.CharField(max_length=MAX_LIMIT_SUBJECT_LENGTH, blank=True)  # "": not recorded
+    kind = models.CharField(max_length=30)  # key of the limit
+    number = models.PositiveIntegerField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [unique("rejections_of_minute", "minute scope subject kind")]

@@ -28,7 +28,7 @@ from copilot_admin.models import (
     TurnText,
     Verdict,
 )
-from copilot_admin.models.limits import LimitScope
+from copilot_admin.models.usage import LimitScope
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.store.rollups import count_runs

@@ -18,7 +18,7 @@ from copilot_admin.limits.rules import (
     LimitSubject,
 )
 from copilot_admin.models import Conversation, EndpointKey, LimitScope
-from copilot_admin.models.limits import MAX_LIMIT, MAX_LIMIT_DOLLARS
+from copilot_admin.models.usage import MAX_LIMIT, MAX_LIMIT_DOLLARS
 
 _MIN_DOLLARS = 0.000001
 USERS_SEEN_WITHIN = timedelta(days=30)

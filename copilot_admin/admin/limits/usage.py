@@ -20,7 +20,7 @@ from copilot_admin.limits.counters import RATE_LIMITS, SLOTS
 from copilot_admin.limits.rules import KINDS, NANO, LimitRule, Limits, LimitSubject, build_rules
 from copilot_admin.limits.usage import Usage, get_budgets, load_usage
 from copilot_admin.models import Copilot, EndpointKey, LimitRejection, LimitScope, SubjectLimits
-from copilot_admin.models.limits import MAX_LIMIT_SUBJECT_LENGTH
+from copilot_admin.models.usage import MAX_LIMIT_SUBJECT_LENGTH
 
 NEAR_PERCENT = 80
 MAX_CHECKED = 50  # subjects; the page of limits has all

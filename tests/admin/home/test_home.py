@@ -27,7 +27,7 @@ from copilot_admin.models import (
     SubjectLimits,
     TestCase,
 )
-from copilot_admin.models.limits import LimitScope
+from copilot_admin.models.usage import LimitScope
 from tests.alerts.alerting import make_rule
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
