@@ -32,8 +32,7 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.pricing.prices import add_demo_price, clear_price_cache_on_change
         from copilot_admin.storage.errors import reject_nul_on_sqlite
         from copilot_admin.storage.schema import reject_partial_upgrade
-        from copilot_admin.telemetry.finished_runs import LISTENERS
-        from copilot_admin.telemetry.run_log import log_run
+        from copilot_admin.telemetry.finished_runs import LISTENERS, log_run
 
         register_converter(IdConverter, "id")
         connection_created.connect(reject_nul_on_sqlite)

@@ -25,7 +25,7 @@ from copilot_admin.http.proxy_identity import ProxyIdentity  # noqa: E402
 from copilot_admin.http.scope import App, Receive, Scope, Send  # noqa: E402
 from copilot_admin.runs.live_updates import websocket_urlpatterns  # noqa: E402
 from copilot_admin.server import lifecycle  # noqa: E402
-from copilot_admin.server.gauges import refresh_gauges  # noqa: E402
+from copilot_admin.server.periodic_tasks import refresh_gauges  # noqa: E402
 from copilot_admin.telemetry.metrics import enable_metrics  # noqa: E402
 
 Hook: TypeAlias = Callable[[], Awaitable[None]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import socket
 import threading
 
@@ -33,7 +33,7 @@ class LiveServer:
 
 def shorten_periodic_tasks(patch: pytest.MonkeyPatch) -> None:
     """Let a server that starts later call its periodic tasks without delay."""
-    tasks = tuple(replace(task, interval_seconds=0.05) for task in PERIODIC_TASKS)
+    tasks = tuple(task._replace(interval_seconds=0.05) for task in PERIODIC_TASKS)
     patch.setattr(lifecycle, "PERIODIC_TASKS", tasks)
 
 

@@ -12,7 +12,7 @@ from copilot_admin.models import ComponentCall
 from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.telemetry.run_log import ThrottledWarnings
+from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 from copilot_admin.transcripts.end_users import save_end_user
 from protocol.json import Json
 from protocol.redaction import redact, redact_text

@@ -1,6 +1,7 @@
 """Load the demo conversations into the database, and remove them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -9,19 +10,14 @@ from uuid import UUID
 
 from django.db import transaction
 from django_tasks import task
+from pydantic import TypeAdapter
+import yaml
 
 from copilot_admin.agent.providers.demo_answers import LABEL, DemoAnswer, find_demo_answer
 from copilot_admin.agent.tools.artifacts import ChartType, chart_params
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.demo.conversations import (
-    FAILURES,
-    LABELS,
-    USERS,
-    DemoConversation,
-    read_demo_conversations,
-)
 from copilot_admin.import_export.changes import record_import
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.reading import read_yaml
@@ -63,6 +59,45 @@ from protocol.events import (
 from protocol.json import JsonObject
 from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
 
+CONVERSATIONS_FILE = Path(__file__).resolve().parent.parent / "samples" / "demo_conversations.yaml"
+USERS = (
+    "Amara Diallo", "Ben Hartley", "Chiara Russo", "Daniel Weiss", "Elif Kaya", "Femi Adeyemi",
+    "Grace Lin", "Hugo Laurent",
+)  # fmt: skip
+# Names of labels with their explanations.
+LABELS: Mapping[str, str] = {
+    "Wrong number": "A number differs from its source.",
+    "No source": "A number has no source.",
+    "Too long": "The answer could be half as long.",
+}
+# Codes of `errors.py` with the sentence for the user.
+FAILURES: Mapping[str, str] = {
+    "ProviderRateLimited": "The provider's rate limit was reached. Try again in a minute.",
+    "ProviderUnavailable": 'The provider is unavailable (503: "overloaded"). Try again.',
+    "ContextTooLong": "The question and its data are too long for the model.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DemoConversation:
+    """A conversation of the demo."""
+
+    copilot: str  # slug
+    questions: Sequence[str]
+    vote: int = 0  # 1 or -1 for the last answer, with a reason and a comment
+    reason: str = ""
+    comment: str = ""
+    rating: str = ""  # of a reviewer, with labels
+    labels: Sequence[str] = ()
+    failure: str = ""  # of the last answer, a key of `FAILURES`
+
+
+def read_demo_conversations() -> list[DemoConversation]:
+    """Return the conversations from the oldest to the newest."""
+    rows = yaml.safe_load(CONVERSATIONS_FILE.read_text(encoding="utf-8"))
+    return TypeAdapter(list[DemoConversation]).validate_python(rows)
+
+
 FILE = Path(__file__).resolve().parent.parent / "samples" / "demo.yaml"
 DAYS = 30
 PRINCIPAL = "anonymous"
@@ -76,13 +111,7 @@ def has_demo_data() -> bool:
 
 
 def load_demo_data(reviewer: Person, *, by: Actor, now: datetime) -> int:
-    """Load the demo copilots and their conversations; return the number of conversations.
-
-    Args:
-        reviewer: Author of the verdicts.
-        by: Named in the audit log.
-        now: The conversations are from the 30 days before.
-    """
+    """Load the demo copilots and conversations of the 30 days before; return their number."""
     with transaction.atomic():
         if has_demo_data():
             return 0
@@ -152,7 +181,8 @@ class _Loader:
             start = self._start(row, number, messages, at, user)
             stored = accept(prepare(start))
             self._finish(start, answer, row if is_last else None)
-            messages.append(AiMessage(_text_of(answer)))
+            text = f"{LABEL}\n\n{answer.opening}\n\n{answer.closing}"
+            messages.append(AiMessage(text))
             turn_id, conversation_id = stored.turn_id or 0, stored.conversation_id or 0
             at += timedelta(seconds=self._random.randrange(40, 240))
         self._add_feedback(row, turn_id)
@@ -160,20 +190,13 @@ class _Loader:
 
     def _choose_time(self, number: int) -> datetime:
         days = DAYS * (1 - (number + 1) / self._n_conversations)
-        day = self._now - timedelta(days=days)
         if days < 1:  # the newest ones are of the last hours
             return self._now - timedelta(hours=2 + days * 10)
-        return day.replace(
-            hour=self._random.randrange(*_OFFICE_HOURS), minute=self._random.randrange(60)
-        )
+        day, hour = self._now - timedelta(days=days), self._random.randrange(*_OFFICE_HOURS)
+        return day.replace(hour=hour, minute=self._random.randrange(60))
 
     def _start(
-        self,
-        row: DemoConversation,
-        number: int,
-        messages: Sequence[Message],
-        at: datetime,
-        user: str,
+        self, row: DemoConversation, number: int, messages: list[Message], at: datetime, user: str
     ) -> RunStart:
         version = self._versions[row.copilot]
         name = user.lower().replace(" ", ".")
@@ -206,22 +229,18 @@ class _Loader:
             tokens = (self._random.randrange(900, 4200), self._random.randrange(150, 600))
             price = Decimal(4 if start.model == _MODELS[0] else 1)  # USD for a million tokens
             cost = (tokens[0] + 4 * tokens[1]) * price / 1_000_000
-            recorder.add(
-                Usage(input_tokens=tokens[0], output_tokens=tokens[1], cost=cost), at_ms=ms
-            )
+            usage = Usage(input_tokens=tokens[0], output_tokens=tokens[1], cost=cost)
+            recorder.add(usage, at_ms=ms)
             recorder.add(Finish("stop"), at_ms=ms)
-        end = recorder.finish(
-            Ending(
-                outcome=Outcome.FAILED if failure else Outcome.COMPLETED,
-                ms=ms,
-                ttft_ms=None if failure else first_ms,
-                error=FAILURES.get(failure, ""),
-                error_code=failure,
-            ),
-            run_id=start.run_id,
-            at=start.started_at + timedelta(milliseconds=ms),
+        ending = Ending(
+            outcome=Outcome.FAILED if failure else Outcome.COMPLETED,
+            ms=ms,
+            ttft_ms=None if failure else first_ms,
+            error=FAILURES.get(failure, ""),
+            error_code=failure,
         )
-        finish(end)
+        at = start.started_at + timedelta(milliseconds=ms)
+        finish(recorder.finish(ending, run_id=start.run_id, at=at))
 
     def _add_feedback(self, row: DemoConversation, turn_id: int) -> None:
         if row.vote:
@@ -264,18 +283,13 @@ def _outputs(answer: DemoAnswer, run_id: UUID) -> Iterator[Event]:
     if answer.has_table:
         yield show(ArtifactType.TABLE)
     yield MessageChunk(f"\n\n{answer.closing}")
-    yield CitationCollection(
-        tuple(
-            Citation(
-                id=f"{run_id}-{number}",
-                source_info={"type": "widget", "name": widget.name, "origin": "Demo"},
-                details=({"Name": widget.name},),
-            )
-            for number, widget in enumerate(answer.widgets)
+    citations = (
+        Citation(
+            id=f"{run_id}-{number}",
+            source_info={"type": "widget", "name": widget.name, "origin": "Demo"},
+            details=({"Name": widget.name},),
         )
+        for number, widget in enumerate(answer.widgets)
     )
+    yield CitationCollection(tuple(citations))
     yield PromptSuggestions(tuple(answer.follow_ups))
-
-
-def _text_of(answer: DemoAnswer) -> str:
-    return f"{LABEL}\n\n{answer.opening}\n\n{answer.closing}"

@@ -24,7 +24,7 @@ from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
 from copilot_admin.storage.writer import READER
-from copilot_admin.telemetry.run_log import ThrottledWarnings
+from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 
 SEND_TIMEOUT_SECONDS = 2.0  # a page that misses one change receives the next
 CHECK_SECONDS = 15.0  # after which an open page notices that its session is over

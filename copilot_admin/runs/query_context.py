@@ -19,8 +19,7 @@ from copilot_admin.copilots.live import Answerer, LiveCopilot
 from copilot_admin.ids import Ids
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.models import Logging, Outcome
-from copilot_admin.telemetry.finished_runs import FinishedRun, RunObserver, RunTimes
-from copilot_admin.telemetry.tracing import wants_content
+from copilot_admin.telemetry.finished_runs import FinishedRun, RunObserver, RunTimes, wants_content
 from copilot_admin.transcripts.store.run_start import RunStart
 from protocol.models import Query
 

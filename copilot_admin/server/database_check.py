@@ -1,5 +1,11 @@
 """Checks of the database before the server starts, and the error message for commands."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+import fcntl
+import os
+from pathlib import Path
+
 from django import db
 from django.conf import settings
 
@@ -14,11 +20,7 @@ _UNDEFINED_COLUMN = "42703"
 
 
 def check_database() -> None:
-    """Connect, and check the schema.
-
-    Raises:
-        ConfigurationError: The server cannot start with this database.
-    """
+    """Connect, and check the schema."""
     try:
         schema_is_current = is_current()
     except db.Error as error:
@@ -41,3 +43,50 @@ def describe_database_error(error: db.Error) -> str:
         advice = "Check DATABASE_URL and that PostgreSQL is running."
     message = " ".join(without_secrets(str(error)).split())
     return f"The database cannot be used: {message.rstrip('.')}. {advice}"
+
+
+LOCK_FILE = "server.lock"
+_locked_folders: set[Path] = set()  # by this process
+
+
+@contextmanager
+def instance_lock() -> Iterator[None]:
+    """Hold the folder of the SQLite database; PostgreSQL needs no lock.
+
+    The lock ends with the process, also after `kill -9`. A process may take it twice: `serve` holds it
+    while it checks the database, and the application takes it when it starts.
+    """
+    database = settings.DATABASES["default"]
+    folder = Path(database["NAME"]).resolve().parent
+    if database["ENGINE"] != SQLITE or folder in _locked_folders:
+        yield
+        return
+    descriptor = _lock(folder)
+    _locked_folders.add(folder)
+    try:
+        yield
+    finally:
+        _locked_folders.discard(folder)
+        os.close(descriptor)
+
+
+def _lock(folder: Path) -> int:
+    path = folder / LOCK_FILE
+    descriptor = -1
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if descriptor >= 0:
+            os.close(descriptor)
+        text = (
+            f"Could not lock {path}: {error.strerror}. SQLite needs a local disk and a folder that the "
+            "server may write to (COPILOT_DATA_DIR)."
+        )
+        if isinstance(error, BlockingIOError):
+            text = (
+                f"Another server uses the SQLite database in {folder}. Stop it, or use PostgreSQL to "
+                "run several servers."
+            )
+        raise ConfigurationError(text) from error
+    return descriptor

@@ -1,27 +1,73 @@
 """First start with a new database: the first admin and the sample copilots."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 import secrets
+from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
+import httpx2
 
+from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.changes import record_import
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.import_export.reading import read_yaml
-from copilot_admin.models import Access, Action
-from copilot_admin.server.local_models import LocalServer, find_local_servers
-from protocol.json import JsonObject, list_of
+from copilot_admin.models import Access, Action, Provider
+from protocol.json import JsonObject, list_of, object_of
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "copilots.yaml"
 LOGIN_FILE = "first-login.txt"
 USERNAME = "admin"
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_PROVIDER = "OpenAI"
+
+
+LOCAL_SERVERS: Mapping[str, str] = {
+    "Ollama": "http://127.0.0.1:11434/v1",
+    "LM Studio": "http://127.0.0.1:1234/v1",
+}
+_TIMEOUT_SECONDS = 1.0
+_LOADING_SECONDS = 300  # a local server loads its model on the first request
+
+
+class LocalServer(NamedTuple):
+    name: str
+    base_url: str
+    models: int
+
+    @property
+    def provider(self) -> JsonObject:
+        """Entry of a copilot file."""
+        return {
+            "name": self.name,
+            "kind": OpenAICompatible.kind,
+            "base_url": self.base_url,
+            "timeout_s": {"first_token": _LOADING_SECONDS},
+        }
+
+
+def find_local_servers() -> Iterator[LocalServer]:
+    """Yield the model servers on this machine that have a model and aren't providers yet."""
+    known = set(Provider.objects.values_list("base_url", flat=True))
+    for name, base_url in LOCAL_SERVERS.items():
+        number = 0 if base_url in known else _count_models(base_url)
+        if number:
+            yield LocalServer(name=name, base_url=base_url, models=number)
+
+
+def _count_models(base_url: str) -> int:
+    try:
+        # Without the environment: the firm's proxy doesn't reach this machine.
+        with httpx2.Client(trust_env=False, timeout=_TIMEOUT_SECONDS) as client:
+            models = client.get(f"{base_url}/models").raise_for_status().json()
+    except (httpx2.HTTPError, ValueError):
+        return 0
+    return len(list_of(object_of(models).get("data")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +84,6 @@ def prepare_first_start() -> FirstLogin | None:
     """Create the first admin and the sample copilots; None if an admin exists.
 
     In production no password is generated: it would be printed into a log and stored on disk.
-
-    Raises:
-        ConfigurationError: Production has no admin yet, or the password cannot be stored.
     """
     users = get_user_model()._default_manager
     with transaction.atomic():
@@ -50,12 +93,8 @@ def prepare_first_start() -> FirstLogin | None:
             raise ConfigurationError(
                 "There is no admin yet. Create one with `manage.py createsuperuser`, then start again."
             )
-        login = FirstLogin(
-            USERNAME,
-            secrets.token_urlsafe(12),
-            Path(settings.DATA_DIR, LOGIN_FILE),
-            tuple(find_local_servers()),
-        )
+        file, servers = Path(settings.DATA_DIR, LOGIN_FILE), tuple(find_local_servers())
+        login = FirstLogin(USERNAME, secrets.token_urlsafe(12), file, servers)
         admin = users.create_superuser(username=login.username, password=login.password)
         samples = dict(read_samples())
         found = [server.provider for server in login.local_servers]

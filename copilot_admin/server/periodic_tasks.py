@@ -1,19 +1,21 @@
 """Periodic tasks of a server process: one table, and the runner."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 import logging
-from typing import TypeVar
+from time import monotonic
+from typing import NamedTuple, TypeVar
 
 from django import db
+from django.db import connections
 from django.utils import timezone
 
 from copilot_admin.accounts.sessions import delete_expired_sessions
 from copilot_admin.alerts.deliveries import enqueue_due_deliveries
 from copilot_admin.alerts.evaluation import evaluate_due_rules
 from copilot_admin.audit.forwarding import forward_entries, write_anchor
+from copilot_admin.component_calls.call import CALLS, MAX_CALLS
 from copilot_admin.errors import Unavailable
 from copilot_admin.evaluation.worker import resume_evaluations
 from copilot_admin.http.origins import ALLOWED_ORIGINS
@@ -34,9 +36,11 @@ from copilot_admin.runs.open_run import (
     end_revoked,
     send_heartbeats,
 )
+from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import spawn
-from copilot_admin.server.gauges import refresh_gauges
+from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
+from copilot_admin.telemetry.metrics import get_metrics
 from copilot_admin.transcripts.exports.records import sweep_exports
 from copilot_admin.transcripts.store.checkpoints import HEARTBEAT_SECONDS
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
@@ -48,8 +52,7 @@ MINUTE, HOUR = 60.0, 3600.0
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodicTask:
+class PeriodicTask(NamedTuple):
     """A function that each server process calls again and again, with a pause in between."""
 
     name: str
@@ -97,6 +100,43 @@ def _in_thread(function: Callable[[], T]) -> Callable[[], Awaitable[T]]:
             db.connections.close_all()
 
     return partial(asyncio.to_thread, run)
+
+
+# Use and maximum of each limit that `/metrics` shows.
+LIMITS: Mapping[str, Callable[[], tuple[float, float]]] = {
+    "component_calls": lambda: (len(CALLS), MAX_CALLS),
+    "journal_jobs": lambda: (WRITER.waiting, WRITER.capacity),
+    "reading_jobs": lambda: (READER.waiting, READER.capacity),
+    "spool_bytes": lambda: (SPOOL.size()[1], SPOOL.max_bytes),
+}
+
+
+def refresh_gauges() -> None:
+    if metrics := get_metrics():
+        metrics.set_gauges(read_gauges())
+
+
+def read_gauges() -> dict[str, Mapping[str, float]]:
+    """Return the values of `GAUGES`; lists the spool's folder."""
+    spooled_files, spooled_bytes = SPOOL.size()
+    limits = {name: read() for name, read in LIMITS.items()}
+    pool = getattr(connections["default"], "pool", None)
+    values: dict[str, Mapping[str, float]] = {
+        "streams": {"": len(RUNNING)},
+        "journal_lag_seconds": {"": WRITER.lag_seconds(monotonic())},
+        "spool_files": {"": spooled_files},
+        "spool_bytes": {"": spooled_bytes},
+        "spool_set_aside_files": {"": SPOOL.count_rejected()},
+        "limit_used": {name: used for name, (used, _) in limits.items()},
+        "limit": {name: maximum for name, (_, maximum) in limits.items()},
+    }
+    if pool is not None:
+        stats: Mapping[str, int] = pool.get_stats()
+        idle = stats.get("pool_available", 0)
+        used = stats.get("pool_size", 0) - idle
+        values["database_connections"] = {"idle": idle, "used": used}
+        values["database_waiting"] = {"": stats.get("requests_waiting", 0)}
+    return values
 
 
 PERIODIC_TASKS: tuple[PeriodicTask, ...] = (

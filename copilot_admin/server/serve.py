@@ -28,11 +28,7 @@ WORKER_TIMEOUT_SECONDS = 60
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the server's socket; port 0 is any free port.
-
-    Raises:
-        ConfigurationError: The address is not available.
-    """
+    """Open the server's socket; port 0 is any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     try:
@@ -51,11 +47,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def check_workers(workers: int) -> None:
-    """Refuse several processes over SQLite, which has one writer.
-
-    Raises:
-        ConfigurationError: The number does not fit the database.
-    """
+    """Refuse several processes over SQLite, which has one writer."""
     if workers < 1:
         raise ConfigurationError("--workers must be at least 1.")
     if workers > 1 and settings.DATABASES["default"]["ENGINE"] == SQLITE:
@@ -65,12 +57,7 @@ def check_workers(workers: int) -> None:
 
 
 def serve(listener: socket.socket, *, workers: int = 1) -> None:
-    """Serve until a signal ends the server.
-
-    Raises:
-        ConfigurationError: A worker could not start.
-        SystemExit: The only process could not start.
-    """
+    """Serve until a signal ends the server."""
     config = uvicorn.Config(
         APPLICATION,
         workers=workers,

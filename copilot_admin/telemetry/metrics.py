@@ -57,21 +57,15 @@ class ServerMetrics:
         self._registry = CollectorRegistry()
         self._metrics: dict[str, Any] = {}
         for name, (help_text, labels, buckets) in METRICS.items():
-            of = (f"copilot_{name}", help_text, labels.split())
-            if buckets:
-                self._metrics[name] = Histogram(*of, registry=self._registry, buckets=buckets)
-            else:
-                self._metrics[name] = Counter(*of, registry=self._registry)
-        self._gauges = {
-            name: Gauge(
-                f"copilot_{name}",
-                help_text,
-                label.split(),
-                registry=self._registry,
-                multiprocess_mode="livemax" if is_shared else "livesum",
-            )
-            for name, (help_text, label, is_shared) in GAUGES.items()
-        }
+            kind, options = (Histogram, {"buckets": buckets}) if buckets else (Counter, {})
+            self._add(name, kind, help_text, labels, **options)
+        for name, (help_text, label, is_shared) in GAUGES.items():
+            mode = "livemax" if is_shared else "livesum"
+            self._add(name, Gauge, help_text, label, multiprocess_mode=mode)
+
+    def _add(self, name: str, kind: Any, help_text: str, labels: str, **options: Any) -> None:
+        of = (f"copilot_{name}", help_text, labels.split())
+        self._metrics[name] = kind(*of, registry=self._registry, **options)
 
     def count_request(self, method: str, path: str, status: str) -> None:
         self._count("http_requests", method, path, status)
@@ -114,7 +108,7 @@ class ServerMetrics:
     def set_gauges(self, values: Mapping[str, Mapping[str, float]]) -> None:
         """Set gauges of this process: values by label; "" for a gauge without one."""
         for name, by_label in values.items():
-            gauge = self._gauges[name]
+            gauge = self._metrics[name]
             for label, value in by_label.items():
                 (gauge.labels(label) if label else gauge).set(value)
 

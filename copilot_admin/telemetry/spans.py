@@ -26,11 +26,11 @@ from opentelemetry.trace import (
     SpanKind,
     StatusCode,
     TraceFlags,
+    Tracer,
     set_span_in_context,
 )
-from opentelemetry.trace import Tracer as SdkTracer
 
-from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall, Usage
+from copilot_admin.agent.values.model_call import ModelRole, ToolCall, Usage
 from copilot_admin.agent.values.tracing import ModelCallTrace, ToolTrace
 from copilot_admin.config.observability import TraceSettings
 from copilot_admin.telemetry.finished_runs import ERROR_OUTCOMES, ClientCall, FinishedRun
@@ -54,7 +54,7 @@ class _RunIds(RandomIdGenerator):  # type: ignore[misc]  # the package is option
         return _run_id.get()
 
 
-class Tracer:
+class SpanExporter:
     """Exports the spans of finished runs from a bounded queue in a thread of its own."""
 
     def __init__(self, settings: TraceSettings, processor: SpanProcessor | None = None) -> None:
@@ -100,7 +100,7 @@ class Tracer:
 
 
 class _RunTrace:
-    def __init__(self, tracer: SdkTracer, run: FinishedRun, *, with_content: bool) -> None:
+    def __init__(self, tracer: Tracer, run: FinishedRun, *, with_content: bool) -> None:
         self._tracer = tracer
         self._run = run
         self._with_content = with_content and run.keeps_content  # operator and copilot allow it
@@ -237,11 +237,8 @@ def _model_attributes(run: FinishedRun, model: str) -> Attributes:
 
 
 def _server_attributes(url: str) -> Attributes:
-    try:
-        parts = urlsplit(url)
-        port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    except ValueError:  # not a URL, so the call has failed
-        return {}
+    parts = urlsplit(url)
+    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
     return {"server.address": parts.hostname, "server.port": port if parts.hostname else None}
 
 
@@ -258,41 +255,31 @@ def _usage_attributes(usage: Usage | None) -> Attributes:
 
 
 def _message_attributes(fact: ModelCallTrace) -> Attributes:
-    system = [
-        part for one in fact.call.messages if _is_system(one) for part in _text_parts(one.text)
-    ]
-    answer: JsonObject = {
+    system, messages = [], []
+    for message in fact.call.messages:
+        parts = _parts(message.text, message.tool_calls)
+        if message.role is ModelRole.SYSTEM:
+            system += parts
+            continue
+        if message.role is ModelRole.TOOL:
+            answer = {"id": message.tool_call_id, "response": message.text}
+            parts = [{"type": "tool_call_response", **answer}]
+        messages.append({"role": message.role.value, "parts": parts})
+    output = {
         "role": "assistant",
-        "parts": [*_text_parts("".join(fact.texts)), *map(_call_part, fact.tool_calls)],
+        "parts": _parts("".join(fact.texts), fact.tool_calls),
         "finish_reason": fact.finish or "",
     }
-    messages = [_message(one) for one in fact.call.messages if not _is_system(one)]
     return {
         "gen_ai.system_instructions": json.dumps(system),
         "gen_ai.input.messages": json.dumps(messages),
-        "gen_ai.output.messages": json.dumps([answer]),
+        "gen_ai.output.messages": json.dumps([output]),
     }
 
 
-def _is_system(message: ModelMessage) -> bool:
-    return message.role is ModelRole.SYSTEM
-
-
-def _message(message: ModelMessage) -> JsonObject:
-    if message.role is ModelRole.TOOL:
-        part: JsonObject = {
-            "type": "tool_call_response",
-            "id": message.tool_call_id,
-            "response": message.text,
-        }
-        return {"role": message.role.value, "parts": [part]}
-    parts = [*_text_parts(message.text), *map(_call_part, message.tool_calls)]
-    return {"role": message.role.value, "parts": parts}
-
-
-def _text_parts(text: str) -> Iterable[JsonObject]:
-    return ({"type": "text", "content": text},) if text else ()
-
-
-def _call_part(call: ToolCall) -> JsonObject:
-    return {"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}
+def _parts(text: str, calls: Iterable[ToolCall]) -> list[JsonObject]:
+    texts: list[JsonObject] = [{"type": "text", "content": text}] if text else []
+    return texts + [
+        {"type": "tool_call", "id": one.id, "name": one.name, "arguments": one.arguments}
+        for one in calls
+    ]

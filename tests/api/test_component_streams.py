@@ -10,7 +10,7 @@ import pytest
 from copilot_admin.asgi import application
 from copilot_admin.component_calls.call import CALLS
 from copilot_admin.models import CallStatus
-from copilot_admin.server.shutdown import drain
+from copilot_admin.server.lifecycle import drain
 from protocol.components import create_output
 from tests.component_calls.component_http import Stage, rows, served
 from tests.factories import make_key

@@ -15,7 +15,7 @@ from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import CallStatus, ComponentCall
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.telemetry.run_log import ThrottledWarnings
+from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 from protocol.redaction import redact
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]

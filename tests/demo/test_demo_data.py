@@ -8,8 +8,7 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.agent.providers.demo_answers import find_demo_answer
-from copilot_admin.demo.conversations import read_demo_conversations
-from copilot_admin.demo.loading import has_demo_data
+from copilot_admin.demo.loading import has_demo_data, read_demo_conversations
 from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.models import (
     Conversation,

@@ -30,7 +30,7 @@ from copilot_admin.runs.live_updates import (
     may_have_viewers,
     websocket_urlpatterns,
 )
-from copilot_admin.telemetry.run_log import ThrottledWarnings
+from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 from tests.factories import make_user
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client

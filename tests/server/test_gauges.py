@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.component_calls.call import MAX_CALLS
 from copilot_admin.config.observability import MetricsAccess
-from copilot_admin.server.gauges import LIMITS, read_gauges
+from copilot_admin.server.periodic_tasks import LIMITS, read_gauges
 from copilot_admin.server.serve import METRICS_DIRECTORY, drop_gauges, shared_metrics
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER

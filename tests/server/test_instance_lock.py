@@ -11,7 +11,7 @@ import pytest
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.server.instance_lock import LOCK_FILE, instance_lock
+from copilot_admin.server.database_check import LOCK_FILE, instance_lock
 
 HOLDER = """
 import fcntl, sys

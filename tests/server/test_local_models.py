@@ -7,9 +7,8 @@ import json
 import pytest
 
 from copilot_admin.models import Provider
-from copilot_admin.server import local_models
-from copilot_admin.server.first_start import prepare_first_start
-from copilot_admin.server.local_models import find_local_servers
+from copilot_admin.server import first_start
+from copilot_admin.server.first_start import find_local_servers, prepare_first_start
 from tests.http_stub import Request, http_stub
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +31,7 @@ def test_a_server_that_is_found_becomes_a_provider_at_the_first_start(
 ):
     settings.DATA_DIR = tmp_path
     with list_models({"data": [{"id": "qwen3"}, {"id": "gemma3"}]}) as url:
-        monkeypatch.setattr(local_models, "LOCAL_SERVERS", {"Ollama": url})
+        monkeypatch.setattr(first_start, "LOCAL_SERVERS", {"Ollama": url})
         login = prepare_first_start()
         assert login is not None
         assert [server.models for server in login.local_servers] == [2]
@@ -43,5 +42,5 @@ def test_a_server_that_is_found_becomes_a_provider_at_the_first_start(
 @pytest.mark.parametrize("body", [{"data": []}, {"data": None}, [], None])
 def test_a_server_without_models_offers_nothing(body, monkeypatch):
     with list_models(body) as url:
-        monkeypatch.setattr(local_models, "LOCAL_SERVERS", {"Ollama": url})
+        monkeypatch.setattr(first_start, "LOCAL_SERVERS", {"Ollama": url})
         assert list(find_local_servers()) == []

@@ -10,8 +10,8 @@ import pytest
 
 from copilot_admin.runs import open_run
 from copilot_admin.runs.tasks import CancelReason
-from copilot_admin.server import shutdown
-from copilot_admin.server.shutdown import drain, install_signal_handlers
+from copilot_admin.server import lifecycle
+from copilot_admin.server.lifecycle import drain, install_signal_handlers
 from tests.polling import HANGS_SECONDS
 
 
@@ -31,7 +31,7 @@ class Running:
 def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[Running]]:
     """The runs of this process."""
     running: set[Running] = set()
-    monkeypatch.setattr(shutdown, "RUNNING", running)
+    monkeypatch.setattr(lifecycle, "RUNNING", running)
     monkeypatch.setattr(open_run, "RUNNING", running)
     yield running
     open_run.stop_draining()
@@ -79,7 +79,7 @@ def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     numbers: list[int] = []
     handlers = {
         number: signal.signal(number, lambda number, _: numbers.append(number))
-        for number in shutdown.SIGNALS
+        for number in lifecycle.SIGNALS
     }
     yield numbers
     for number, handler in handlers.items():
@@ -147,8 +147,8 @@ class Server:
 
 def test_a_worker_stops_listening_first_and_refuses_nothing(runs, received, monkeypatch, settings):
     settings.DRAIN_SECONDS = 0.02
-    monkeypatch.setattr(shutdown, "LATE_REQUEST_SECONDS", 0.01)
-    monkeypatch.setattr(shutdown, "_terminate_with_supervisor", lambda: None)
+    monkeypatch.setattr(lifecycle, "LATE_REQUEST_SECONDS", 0.01)
+    monkeypatch.setattr(lifecycle, "_terminate_with_supervisor", lambda: None)
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: object())
     events: list[str] = []
     signal.signal(signal.SIGTERM, Server(events).handle_exit)

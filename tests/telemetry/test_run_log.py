@@ -10,8 +10,7 @@ import pytest
 from copilot_admin.config.logs import FORMATTERS, LogFormat
 from copilot_admin.models import CostConfidence, Outcome
 from copilot_admin.telemetry import finished_runs
-from copilot_admin.telemetry.finished_runs import FinishedRun, RunTimes
-from copilot_admin.telemetry.run_log import log_fields, log_run
+from copilot_admin.telemetry.finished_runs import FinishedRun, RunTimes, log_fields, log_run
 from tests.telemetry.ended import RUN, asked, client_call, ended_run, ran
 
 

@@ -12,7 +12,7 @@ from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, Model
 from copilot_admin.config.observability import TraceSettings
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.finished_runs import RunTimes
-from copilot_admin.telemetry.spans import Tracer
+from copilot_admin.telemetry.spans import SpanExporter
 from tests.telemetry.ended import QUESTION, RUN, SECOND, TABLE, asked, client_call, ended_run, ran
 
 USAGE = Usage(input_tokens=12, output_tokens=3)
@@ -24,7 +24,7 @@ class Trace:
     def __init__(self, run, *, with_content=False):
         exporter = InMemorySpanExporter()
         settings = TraceSettings(endpoint="http://localhost", with_content=with_content)
-        Tracer(settings, SimpleSpanProcessor(exporter)).export(run)
+        SpanExporter(settings, SimpleSpanProcessor(exporter)).export(run)
         self.spans = exporter.get_finished_spans()
         self.root = self.get("invoke_agent news")
 
@@ -140,7 +140,6 @@ def test_a_model_call_has_the_attributes_of_request_and_response():
         ("", (None, None)),
         ("http://[::1]:8000/v1", ("::1", 8000)),
         ("http://localhost", ("localhost", 80)),
-        ("http://localhost:eighty", (None, None)),
         ("no address", (None, None)),
     ],
 )

@@ -15,8 +15,8 @@ from copilot_admin.asgi import application
 from copilot_admin.config.observability import TraceSettings
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Access, Outcome
-from copilot_admin.telemetry import finished_runs, tracing
-from copilot_admin.telemetry.spans import Tracer
+from copilot_admin.telemetry import finished_runs
+from copilot_admin.telemetry.spans import SpanExporter
 from tests.factories import make_provider, make_published
 from tests.http_stub import Request, http_stub
 from tests.live_server import serving
@@ -118,7 +118,7 @@ def test_a_collector_that_is_away_changes_no_answer(settings, model, monkeypatch
 
 
 def test_runs_that_failed_are_traced_and_of_the_others_a_share(collector):
-    traces = Tracer(collector.traces(share=0.25))
+    traces = SpanExporter(collector.traces(share=0.25))
     low, high = UUID(int=0x3FFF << 112), UUID(int=0x4000 << 112)
     traces.export(ended_run(run_id=low))
     traces.export(ended_run(run_id=high))
@@ -131,19 +131,18 @@ def test_runs_that_failed_are_traced_and_of_the_others_a_share(collector):
 def test_missing_packages_are_reported_in_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "copilot_admin.telemetry.spans", None)
     with pytest.raises(ConfigurationError, match=r"requirements/traces\.txt"):
-        tracing.start_tracing(TraceSettings(endpoint="http://127.0.0.1:9"))
+        finished_runs.start_tracing(TraceSettings(endpoint="http://127.0.0.1:9"))
 
 
 def test_it_starts_and_stops_with_the_server(monkeypatch, collector):
     listeners: list[Any] = []
-    for module in (finished_runs, tracing):
-        monkeypatch.setattr(module, "LISTENERS", listeners)
-    tracing.start_tracing(TraceSettings(service="desk"))
+    monkeypatch.setattr(finished_runs, "LISTENERS", listeners)
+    finished_runs.start_tracing(TraceSettings(service="desk"))
     assert listeners == []
-    tracing.start_tracing(collector.traces(with_content=True))
+    finished_runs.start_tracing(collector.traces(with_content=True))
     assert len(listeners) == 1
-    assert tracing.wants_content()
+    assert finished_runs.wants_content()
     finished_runs.notify(ended_run())
-    tracing.stop_tracing(timeout=HANGS_SECONDS)
+    finished_runs.stop_tracing(timeout=HANGS_SECONDS)
     assert listeners == []
     assert eventually(lambda: len(collector.spans) == 4)

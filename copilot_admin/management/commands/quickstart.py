@@ -13,10 +13,8 @@ from copilot_admin.copilots.checks import COMPONENTS
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve
-from copilot_admin.server.database_check import describe_database_error
-from copilot_admin.server.first_start import prepare_first_start
-from copilot_admin.server.instance_lock import instance_lock
-from copilot_admin.server.local_models import LocalServer, find_local_servers
+from copilot_admin.server.database_check import describe_database_error, instance_lock
+from copilot_admin.server.first_start import LocalServer, find_local_servers, prepare_first_start
 
 
 class Command(SanitizedCommand):

@@ -9,7 +9,7 @@ from copilot_admin.audit.forwarding import anchors_path, read_anchors
 from copilot_admin.jobs.backup import restore_backup
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action
-from copilot_admin.server.instance_lock import instance_lock
+from copilot_admin.server.database_check import instance_lock
 
 
 class Command(SanitizedCommand):

@@ -7,8 +7,7 @@ from typing import Any
 from copilot_admin.copilots.checks import COMPONENTS
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve
-from copilot_admin.server.database_check import check_database
-from copilot_admin.server.instance_lock import instance_lock
+from copilot_admin.server.database_check import check_database, instance_lock
 
 
 class Command(SanitizedCommand):
