@@ -81,16 +81,12 @@ class CaseAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The verdict of one assertion, and its reason."""
-
     verdict: ResultVerdict
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """A model that judges."""
-
     provider: ModelProvider
     spec: ProviderSpec
     model: str

@@ -39,8 +39,6 @@ ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
 
 @dataclass(slots=True)
 class _Chat:
-    """A test case in progress."""
-
     live: LiveCopilot
     caller: Caller
     entry: TestCaseEntry

@@ -49,7 +49,6 @@ class TextPart:
 
 
 def compare_texts(before: str, after: str) -> tuple[TextPart, ...]:
-    """Return the differences of two texts with some context."""
     return shortened(differences(before, after))
 
 
@@ -110,19 +109,16 @@ class MarkedChange:
 
 
 def marked_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[MarkedChange, ...]:
-    """Compare two documents field by field, in the order of the form."""
     return marked(find_changes(before, after))
 
 
 def marked(changes: Iterable[FieldChange]) -> tuple[MarkedChange, ...]:
-    """Compare the texts of changed fields."""
     return tuple(
         MarkedChange(label=one.label, parts=compare_texts(one.before, one.after)) for one in changes
     )
 
 
 def proposed_note(changes: Sequence[FieldChange], *, is_first: bool) -> str:
-    """Return the default note of a version."""
     return _("First version") if is_first else in_a_line(changes)
 
 

@@ -32,8 +32,6 @@ _TEXTS = ("name", "description", "uuid", "origin", "category")
 
 
 class SaveStatus(TextChoices):
-    """Outcome of saving a turn as a test case."""
-
     SAVED = "saved", _("Saved.")
     SAVED_BEFORE = "saved-before", _("This question is already a test case.")
     NOT_KEPT = "not-kept", _("The question was not stored.")

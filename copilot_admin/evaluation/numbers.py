@@ -29,14 +29,11 @@ _SCALE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FoundNumber:
-    """A number in its notation, and its possible values: both readings of percentages, millions."""
-
     text: str
     values: frozenset[float]
 
 
 def find_numbers(text: str) -> Iterator[FoundNumber]:
-    """Find the numbers of a text, in order."""
     for found in _NUMBER.finditer(text):
         written = found[0]
         if len(written) > MAX_NUMBER_LENGTH:

@@ -80,7 +80,6 @@ def claim_next(copilot_id: int) -> EvaluationResult | None:
 
 
 def store_result(claim: EvaluationResult, answer: CaseAnswer) -> bool:
-    """Store an answer and its verdict; return False if the run was cancelled or deleted."""
     previous = find_previous_answer(claim.run, claim.case)
     rows = EvaluationResult.objects.filter(pk=claim.pk, state=ResultState.RUNNING)
     stored = rows.update(
@@ -123,11 +122,10 @@ def find_previous_answer(run: EvaluationRun, case: TestCase) -> str | None:
     return (case.recorded_answer or None) if previous is None else previous
 
 
-def release(result_ids: Collection[int]) -> None:
-    """Return claimed test cases to the queue."""
-    if result_ids:
-        rows = EvaluationResult.objects.filter(pk__in=result_ids, state=ResultState.RUNNING)
-        rows.update(state=ResultState.WAITING, heartbeat_at=None)
+def release(result_id: int) -> None:
+    """Return a claimed test case to the queue."""
+    rows = EvaluationResult.objects.filter(pk=result_id, state=ResultState.RUNNING)
+    rows.update(state=ResultState.WAITING, heartbeat_at=None)
 
 
 def send_heartbeat(copilot_id: int, result_ids: Collection[int]) -> frozenset[int]:
@@ -165,7 +163,6 @@ def claim_stalled() -> list[int]:
 
 
 def finish_run(run_id: int) -> None:
-    """Mark a run as finished if all of its results are done."""
     if not EvaluationResult.objects.filter(run=run_id).exclude(state=ResultState.DONE).exists():
         rows = EvaluationRun.objects.filter(
             pk=run_id, state__in=(*EvaluationRun.ACTIVE, RunState.COST_LIMIT)

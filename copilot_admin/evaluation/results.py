@@ -32,8 +32,6 @@ DONE = Q(state=ResultState.DONE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Numbers of test cases by verdict, and the cost of their answers."""
-
     total: int
     passed: int
     failed: int
@@ -193,14 +191,12 @@ def needs_attention(column: TargetColumn, case_id: int) -> bool:
 
 
 def diff_to_previous(result: EvaluationResult) -> tuple[TextPart, ...]:
-    """Return the differences to the previous answer; empty without a different one."""
     if not result.is_changed:
         return ()
     return compare_texts(find_previous_answer(result.run, result.case) or "", result.answer)
 
 
 def export_rows(columns: Sequence[TargetColumn]) -> list[dict[str, Any]]:
-    """Return the results of some targets as flat rows, for CSV and JSON."""
     shown = {row.pk: column.run for column in columns for row in column.results.values()}
     rows = EvaluationResult.objects.filter(DONE, pk__in=shown).select_related("case", "run")
     return [

@@ -13,13 +13,11 @@ DONE: JsonObject = {"status": "success", "message": "Done"}  # of a function tha
 
 
 def first_messages(entry: TestCaseEntry) -> list[JsonObject]:
-    """Return the chat up to the question."""
     earlier = [{"role": one.role, "content": one.content} for one in entry.earlier]
     return [*earlier, {"role": "human", "content": entry.question}]
 
 
 def request_of(entry: TestCaseEntry, messages: Sequence[JsonObject]) -> JsonObject:
-    """Return the body of a request with these messages."""
     widgets: dict[str, list[Json]] = {"primary": [], "secondary": [], "extra": []}
     for widget in entry.widgets:
         widgets[widget.place].append(_widget(widget))

@@ -38,7 +38,6 @@ def version_page(copilot: Copilot, *, below: int | None = None) -> dict[str, Any
 
 
 def version_of(copilot: Copilot, number: int) -> CopilotVersion | None:
-    """Return the version with this number, or None."""
     return _with_providers(copilot).filter(number=number).first()
 
 

@@ -80,7 +80,6 @@ def start_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None
 
 
 def run_here(copilot_id: int) -> None:
-    """Run all waiting test cases of a copilot, in this thread."""
     run_coroutine(EvaluationWorker(copilot_id).run_waiting())
 
 
@@ -92,13 +91,10 @@ def resume_evaluations() -> None:
 
 
 class EvaluationWorker:
-    """Runs the waiting test cases of a copilot, several at a time."""
-
     def __init__(self, copilot_id: int) -> None:
         self.copilot_id = copilot_id
         self.name = f"evaluations of copilot {copilot_id}"
         self._running: dict[asyncio.Task[None], EvaluationResult] = {}
-        self._failed: set[int] = set()  # results to be released
         self._ends_at = float("inf")
 
     async def run_waiting(self, *, max_seconds: float = float("inf")) -> bool:
@@ -123,7 +119,7 @@ class EvaluationWorker:
             except RETRIED as error:
                 pause = next(pauses, None)
                 if pause is None or is_draining():
-                    await self._pause(error)
+                    logger.warning("An evaluation is paused: %s.", type(error).__name__)
                     return False
                 await asyncio.sleep(pause)
                 continue
@@ -134,7 +130,7 @@ class EvaluationWorker:
 
     async def _run_next(self) -> bool:
         """Run the next test case; return False if no test case waits."""
-        claim = await self._claim()
+        claim = await WRITER.run(partial(claim_next, self.copilot_id))
         if claim is None:
             return False
         running = spawn(_run_case(claim), name=f"{self.name}, result {claim.pk}")
@@ -146,30 +142,12 @@ class EvaluationWorker:
             del self._running[running]
         error = None if running.cancelled() else running.exception()
         if isinstance(error, RETRIED):
-            self._failed.add(claim.pk)
+            with suppress(*RETRIED):  # then it is claimed again without a heartbeat
+                await WRITER.run(partial(release, claim.pk))
             raise error
         if error is not None:  # logged by its task
             await WRITER.run(partial(store_result, claim, CaseAnswer(error=CRASHED)))
         return True
-
-    async def _claim(self) -> EvaluationResult | None:
-        failed, self._failed = frozenset(self._failed), set()  # release each only one time
-
-        def release_and_claim() -> EvaluationResult | None:
-            release(failed)
-            return claim_next(self.copilot_id)
-
-        try:
-            return await WRITER.run(release_and_claim)
-        except RETRIED:
-            self._failed |= failed
-            raise
-
-    async def _pause(self, error: Exception) -> None:
-        logger.warning("An evaluation is paused and will be resumed: %s.", type(error).__name__)
-        failed, self._failed = frozenset(self._failed), set()
-        with suppress(*RETRIED):
-            await WRITER.run(partial(release, failed))
 
     async def _send_heartbeats(self) -> None:
         while True:
@@ -201,11 +179,7 @@ async def _evaluate(run: EvaluationRun, case: TestCase) -> CaseAnswer:
         live, judge = await READER.run(partial(prepare_target, run))
     except (ConfigurationError, RunError) as error:
         return CaseAnswer(error=error.public)
-    caller = await READER.run(lambda: _get_caller(run))
+    user = run.started_by
+    caller = make_caller(user) if user else Caller(principal=f"{PLAYGROUND}command")
     answer = await query_case(live, caller, entry, origin=case.origin)
     return await judge_answer(answer, entry.expect, judge)
-
-
-def _get_caller(run: EvaluationRun) -> Caller:
-    user = run.started_by
-    return make_caller(user) if user else Caller(principal=f"{PLAYGROUND}command")

@@ -12,7 +12,6 @@ register.filter("ca_time", format_time)
 
 @register.filter
 def initials(user: object) -> str:
-    """Return up to two letters for the avatar of a user."""
     name = getattr(user, "get_full_name", str)() or getattr(user, "username", "")
     words = name.replace(".", " ").replace("_", " ").replace("@", " ").split()
     return "".join(word[0] for word in words[:2]).upper()

@@ -24,13 +24,11 @@ register.filter("as_json", text.pretty_json)
 
 @register.filter
 def duration(ms: int | None) -> str:
-    """Format milliseconds; "" if there are none."""
     return "" if ms is None else text.duration(ms)
 
 
 @register.filter
 def coordinate(number: float) -> str:
-    """Format a number for SVG, the same in every language."""
     return f"{number:.1f}"
 
 

@@ -60,8 +60,6 @@ class KeyForm(ModelForm[EndpointKey]):
 
 @admin.register(EndpointKey, site=site)
 class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
-    """API keys."""
-
     form = KeyForm
     change_form_template = "admin/copilot_admin/endpointkey/change_form.html"
     list_display = ("name", "beginning", "state", "scope", "expires", "created")
@@ -136,7 +134,6 @@ class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
         return response
 
     def revoke_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Ask whether to revoke a key; a POST does it."""
         key = self.get_changeable(request, pk)
         if request.method == "POST":
             with transaction.atomic():

@@ -58,8 +58,6 @@ class GrantedAdmin(BaseAdmin[Row]):
 
 @admin.register(User, site=site)
 class UserAdmin(GrantedAdmin[User]):
-    """Team members."""
-
     form = UserForm
     list_display = [
         "username",
@@ -153,7 +151,6 @@ class UserAdmin(GrantedAdmin[User]):
 
     @method_decorator([require_POST, never_cache])
     def password_link_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Create a link by which a user sets a password."""
         user = self.get_changeable(request, pk)
         if is_external(user) or not user.is_active:
             raise PermissionDenied
@@ -180,7 +177,6 @@ class UserAdmin(GrantedAdmin[User]):
 
     @method_decorator([require_POST])
     def reset_mfa_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Remove the second factors of a user who has lost them."""
         user = self.get_changeable(request, pk)
         if user.pk == request.user.pk:
             raise PermissionDenied  # their own page asks for a code first
@@ -190,7 +186,6 @@ class UserAdmin(GrantedAdmin[User]):
         return self.redirect_to(user)
 
     def sessions_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """List the sessions of a user, and end some."""
         user = self.get_changeable(request, pk)
         if request.method == "POST":
             self.log_change(request, user, "Ended sessions.")
@@ -212,8 +207,6 @@ class UserAdmin(GrantedAdmin[User]):
 
 @admin.register(Group, site=site)
 class RoleAdmin(GrantedAdmin[Group]):
-    """Roles."""
-
     form = RoleForm
     fields = ("name", "requires_second_factor", "permissions")
     list_display = ("name", "description", "second_factor")

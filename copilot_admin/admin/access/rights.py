@@ -31,8 +31,6 @@ class RightsWidget(forms.CheckboxSelectMultiple):
 
 
 class _ByThing(ModelChoiceIterator[Permission]):
-    """Permissions grouped by what they are about."""
-
     def __iter__(self) -> Iterator[Any]:
         found = sorted(self.queryset, key=_sort_key)
         for thing, rights in groupby(found, key=_get_thing):
@@ -40,8 +38,6 @@ class _ByThing(ModelChoiceIterator[Permission]):
 
 
 class RightsField(ModelMultipleChoiceField[Permission]):
-    """Permissions that some page or role uses."""
-
     iterator = _ByThing
     widget = RightsWidget
 

@@ -29,8 +29,6 @@ Aggregate = Callable[[Counts], float | None]
 
 
 class Report:
-    """The counts of a scope, read once for all cards."""
-
     def __init__(self, scope: AnalyticsScope) -> None:
         self.scope, self.period, self.source = scope, scope.period, scope.source
         users, by_slot = self.source.users(self.period)
@@ -53,7 +51,6 @@ class Report:
         return self.source.total(span).with_users(self.source.users_before(span))
 
     def key_figures(self) -> list[dict[str, Any]]:
-        """Return the metrics of the whole period."""
         figures = []
         for metric in metrics.KEY_METRICS:
             now = metric.aggregate(self.now)
@@ -95,8 +92,6 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartCard:
-    """A chart along the time."""
-
     key: str
     title: str | Promise
     kind: ChartKind
@@ -216,7 +211,6 @@ CHARTS: Sequence[ChartCard] = (
 
 
 def draw(card: ChartCard, report: Report) -> Chart:
-    """Draw a chart of a report."""
     slots = [span.first for span in report.period.slots]
     full, short = ("H:i", "H:i") if report.period.is_hourly else ("D j M Y", "j M")
     series = card.read(report)
@@ -234,7 +228,6 @@ def draw(card: ChartCard, report: Report) -> Chart:
 
 
 def chart_rows(card: ChartCard, report: Report) -> list[list[Any]]:
-    """Return a chart as the rows of a file, the names of columns first."""
     series = card.read(report)
     form = "%Y-%m-%dT%H:00Z" if report.period.is_hourly else "%Y-%m-%d"
     rows = [

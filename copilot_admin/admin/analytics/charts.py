@@ -43,8 +43,6 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A drawn chart with its words."""
-
     label: str  # accessible description
     column: str  # heading of the slots in the data table
     series: Sequence[Series]

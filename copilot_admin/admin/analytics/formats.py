@@ -16,7 +16,6 @@ MIN_WHOLE_PERCENT = 0.1  # smaller shares have a decimal
 
 
 def format_value(unit: Unit, value: float | None) -> str:
-    """Return a value with its unit."""
     return NONE if value is None else "".join(split_value(unit, value))
 
 
@@ -77,8 +76,6 @@ _FORMATS: Mapping[Unit, Callable[[float], tuple[str, str]]] = {
 
 
 class Delta(NamedTuple):
-    """Change of a metric; `tone` is the class of its color, empty for a neutral one."""
-
     text: str
     icon: str
     label: str

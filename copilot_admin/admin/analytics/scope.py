@@ -23,8 +23,6 @@ MAX_VERSION = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalyticsScope:
-    """Scope of an analytics page: period and filters."""
-
     period: Period
     traffic: Scope  # the part that is counted
     copilot: Copilot | None = None  # the chosen one, if it is exactly one

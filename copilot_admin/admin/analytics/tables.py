@@ -45,7 +45,6 @@ class Table:
         return self.rows[:MAX_SHOWN]
 
     def file(self) -> list[list[Any]]:
-        """Return the rows of a file, the names of columns first."""
         head = [_("Name"), _("Details"), *map(str, self.columns)]
         return [
             head,

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import DateField, DateTimeField, Model, QuerySet, UUIDField
 from django.db.models.constants import LOOKUP_SEP
 from django.forms import Field, Media
-from django.http import HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
@@ -60,6 +60,18 @@ DATE_TIME_INPUT = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-
 DATE_INPUT = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
 
 
+def audit(
+    request: HttpRequest,
+    action: Action,
+    row: Model,
+    *,
+    before: Mapping[str, object] | None = None,
+    after: Mapping[str, object] | None = None,
+) -> None:
+    """Record what a view did to a row."""
+    record(action, by=Actor.of(request), on=Subject.of(row), before=before, after=after)
+
+
 class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     """ModelAdmin with an audit entry for each row that is added, changed or deleted.
 
@@ -82,6 +94,7 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     empty_state: str | Promise = ""
     empty_icon = "info"
     row_views: ClassVar[Sequence[str]] = ()
+    audit = staticmethod(audit)
 
     def get_urls(self) -> list[URLPattern]:
         row = "<uuid:pk>" if isinstance(self.opts.pk, UUIDField) else "<id:pk>"
@@ -103,7 +116,6 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
         return row
 
     def redirect_to(self, row: Model) -> HttpResponseRedirect:
-        """Return to the page of a row."""
         name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
         return HttpResponseRedirect(reverse(name, args=[row.pk]))
 
@@ -112,21 +124,7 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
         """No scripts of Django: `list.js` replaces those of lists, and no popup is offered."""
         return Media()
 
-    def audit(
-        self,
-        request: HttpRequest,
-        action: Action,
-        row: Model,
-        *,
-        before: Mapping[str, object] | None = None,
-        after: Mapping[str, object] | None = None,
-    ) -> None:
-        """Record what a view did to a row."""
-        by = Actor.of(request)
-        record(action, by=by, on=Subject.of(row), before=before, after=after)
-
     def page_context(self, request: HttpRequest, title: str) -> dict[str, Any]:
-        """Return the context of a page of its own."""
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
@@ -179,6 +177,11 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
                 or now.get(field.attname) != columns.get(field.attname)
             }
         )
+
+    def history_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.has_view_or_change_permission(request):
+            raise PermissionDenied
+        return super().history_view(request, *args, **kwargs)
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         logged = super().log_addition(request, obj, message)

@@ -30,7 +30,6 @@ def require_copilot_access(view: _View) -> _View:
 
 
 def require_copilot_access_in(patterns: list[URLPattern]) -> list[URLPattern]:
-    """Wrap the views of all patterns."""
     for pattern in patterns:
         pattern.callback = require_copilot_access(cast(_View, pattern.callback))
     return patterns

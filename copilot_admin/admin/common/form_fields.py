@@ -21,14 +21,11 @@ def with_plain_newlines(data: QueryDict) -> QueryDict:
 
 
 def reject_bidi_controls(text: str) -> None:
-    """Reject bidi control characters."""
     if wrong := bidi_fault(text):
         raise forms.ValidationError(capfirst(wrong))
 
 
 class SeveralFiles(forms.FileInput):
-    """Input for several files."""
-
     allow_multiple_selected = True
 
 

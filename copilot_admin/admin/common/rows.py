@@ -49,7 +49,6 @@ class RowForm(forms.Form):
         return {name: self.cleaned_data[name] for name in self.fields if name not in LIST_FIELDS}
 
     def own_fields(self) -> list[forms.BoundField]:
-        """Return the fields without those of the list itself."""
         return [self[name] for name in self.fields if name not in LIST_FIELDS]
 
 
@@ -134,8 +133,6 @@ def _render(row: RowForm, *, number: str) -> SafeString:
 
 
 class RowsField(forms.Field):
-    """A list of records, edited as rows."""
-
     widget: RowsWidget
 
     def __init__(

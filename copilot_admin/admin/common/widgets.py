@@ -10,8 +10,6 @@ Text = str | Promise
 
 
 class DescribedRadio(forms.RadioSelect):
-    """Radio buttons with a description each."""
-
     template_name = "admin/widgets/described_choices.html"
     use_fieldset = True
 
@@ -32,8 +30,6 @@ class SwitchesWidget(DescribedRadio, forms.CheckboxSelectMultiple):
 
 
 class DatalistInput(forms.TextInput):
-    """Text input with suggestions."""
-
     template_name = "admin/widgets/datalist.html"
 
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
@@ -48,8 +44,6 @@ class DatalistInput(forms.TextInput):
 
 
 class Searched(forms.SelectMultiple):
-    """Searchable multiple choice; a plain list without JavaScript."""
-
     template_name = "admin/widgets/searched.html"
 
 

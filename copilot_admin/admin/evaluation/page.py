@@ -35,7 +35,6 @@ _LOOKS: dict[str, tuple[str, str]] = {  # class and icon
 
 
 def build_rows(cases: Iterable[TestCase], columns: Sequence[TargetColumn]) -> list[dict[str, Any]]:
-    """Return the rows of the matrix: a test case with its result on each target."""
     return [
         {
             "case": case,
@@ -64,7 +63,6 @@ def _cell(result: EvaluationResult | None, column: TargetColumn | None = None) -
 
 
 def _describe_assertions(case: TestCase) -> str:
-    """Return the assertions of a test case in words; also of one that isn't valid any more."""
     try:
         found = [Assertion.model_validate(row).summary for row in case.assertions]
     except ValidationError:
@@ -102,7 +100,6 @@ def read_answers(
 
 
 def build_chart(copilot: Copilot, gate: PublishGate | None) -> Chart | None:
-    """Return the chart of pass rates over time; None before there are two runs to compare."""
     slots = _group_runs(read_pass_rates(copilot))
     if len(slots) < 2:
         return None

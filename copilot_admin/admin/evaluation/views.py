@@ -39,7 +39,6 @@ View = Callable[..., HttpResponseBase]
 
 
 def evaluation_urls(pages: CopilotViews) -> list[URLPattern]:
-    """Return the routes of the Test tab."""
     routes: tuple[tuple[str, str, View, str], ...] = (
         ("", "s", tests_view, READ),
         ("table/", "s_table", table_view, READ),
@@ -75,19 +74,16 @@ def _bind(view: View, pages: CopilotViews, kind: str) -> View:
 
 
 def tests_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
-    """Show the runs, the pass rate and the matrix of test cases and targets."""
     return _render(pages, request, copilot)
 
 
 def table_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
-    """Return runs and matrix alone, for polling."""
     return render(request, f"{FOLDER}/table.html", _read_table(pages, request, copilot))
 
 
 def case_view(
     pages: CopilotViews, request: HttpRequest, copilot: Copilot, number: int | None = None
 ) -> HttpResponseBase:
-    """Add or edit a test case."""
     case = TestCase(copilot=copilot)
     if number is not None:
         case = get_object_or_404(TestCase, copilot=copilot, pk=number)
@@ -108,7 +104,6 @@ def case_view(
 
 
 def import_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
-    """Import test cases from a CSV file: all, or none with the errors of its lines."""
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
     if form.is_bound and form.is_valid():
         entries = form.cleaned_data["file"]
@@ -128,7 +123,6 @@ def import_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> 
 
 
 def run_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
-    """Start runs on the chosen targets."""
     form = RunForm(copilot, request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         for run in form.runs:
@@ -147,7 +141,6 @@ def run_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> Htt
 
 
 def gate_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
-    """Set the pass rate that is required before publishing."""
     gate = PublishGate.objects.filter(pk=copilot.pk).first() or PublishGate(copilot=copilot)
     form = GateForm(request.POST if request.method == "POST" else None, instance=gate)
     if form.is_bound and form.is_valid():
@@ -161,7 +154,6 @@ def gate_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> Ht
 
 
 def cancel_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
-    """Cancel the active runs; their results so far stay."""
     if cancel_runs(EvaluationRun.objects.filter(copilot=copilot)):
         pages.audit(request, Action.STOPPED, copilot, after={"work": "evaluation"})
         messages.info(request, _("The run was cancelled. Results so far are kept."))
@@ -171,7 +163,6 @@ def cancel_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> 
 def move_view(
     pages: CopilotViews, request: HttpRequest, copilot: Copilot, number: int
 ) -> HttpResponseBase:
-    """Move a test case up or down."""
     case = get_object_or_404(TestCase.objects.defer("test_data"), copilot=copilot, pk=number)
     move_case(case, by=-1 if request.POST.get("direction") == "up" else 1)
     return _redirect(copilot, anchor=f"#case-{number}")
@@ -180,7 +171,6 @@ def move_view(
 def delete_view(
     pages: CopilotViews, request: HttpRequest, copilot: Copilot, number: int
 ) -> HttpResponseBase:
-    """Delete a test case with its results."""
     case = get_object_or_404(TestCase.objects.defer("test_data"), copilot=copilot, pk=number)
     with transaction.atomic():
         case.delete()
@@ -192,7 +182,6 @@ def delete_view(
 def delete_run_view(
     pages: CopilotViews, request: HttpRequest, copilot: Copilot, number: int
 ) -> HttpResponseBase:
-    """Delete a run with its results."""
     run = get_object_or_404(EvaluationRun, copilot=copilot, pk=number)
     with transaction.atomic():
         run.delete()
@@ -203,7 +192,6 @@ def delete_run_view(
 
 
 def export_view(pages: CopilotViews, request: HttpRequest, copilot: Copilot) -> HttpResponseBase:
-    """Download the results as CSV or JSON."""
     rows = export_rows(read_columns(copilot))
     kind = request.GET.get("format")
     if kind == "json":

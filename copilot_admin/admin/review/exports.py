@@ -88,7 +88,6 @@ class ExportForm(forms.Form):
 
     @property
     def options(self) -> ExportOptions:
-        """Options of a valid form."""
         wanted = self.cleaned_data
         return ExportOptions(
             with_data=wanted["with_data"], with_prompts=wanted.get("with_prompts", False)
@@ -97,8 +96,6 @@ class ExportForm(forms.Form):
 
 @admin.register(TranscriptExport, site=site)
 class ExportAdmin(BaseAdmin[TranscriptExport]):
-    """People see their own exports, superusers all of them."""
-
     list_display = ("what", "filter", "state", "n_conversations", "owner", "made_at")
     row_views = ("state", "file", "stop", "discard")
     list_select_related = ("owner",)
@@ -182,11 +179,9 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
         return TemplateResponse(request, f"{FOLDER}/export.html", context)
 
     def state_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Return the part of the page that changes."""
         return render(request, f"{FOLDER}/progress.html", _facts(self._export(request, str(pk))))
 
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Stream the file."""
         export = self._export(request, str(pk))
         if not export.is_done:
             raise Http404
@@ -203,15 +198,8 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
         response["Cache-Control"] = "no-store, no-transform"
         return response
 
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        self._export(request, object_id)
-        return super().history_view(request, object_id, extra_context)
-
     @post_only
     def stop_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Stop an export."""
         export = self._export(request, str(pk))
         if stop_export(export):
             self.audit(request, Action.STOPPED, export)
@@ -222,7 +210,6 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
 
     @post_only
     def discard_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Delete an export with its file."""
         export = self._export(request, str(pk))
         self.audit(request, Action.DELETED, export)
         discard_export(export)

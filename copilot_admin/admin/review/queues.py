@@ -42,8 +42,6 @@ ALL = 100  # percent
 
 
 class QueueForm(forms.ModelForm[ReviewQueue]):
-    """A new queue, with the filters of the list that it is created from."""
-
     share = forms.IntegerField(
         label=gettext_lazy("Sample size (%)"),
         min_value=1,
@@ -156,14 +154,12 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
 
     @post_only
     def next_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Go to the reviewer's next conversation."""
         if not request.user.has_perm(REVIEW):
             raise PermissionDenied
         return redirect_to_next(request, pk)
 
     @post_only
     def close_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Close a queue, or open it again; reviews stay."""
         queue = self.get_changeable(request, pk)
         wanted = request.POST.get("closed", "")
         if wanted not in ("0", "1"):

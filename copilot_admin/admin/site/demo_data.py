@@ -26,7 +26,6 @@ def describe_demo_data(user: AbstractBaseUser | AnonymousUser) -> dict[str, bool
 @require_POST
 @permission_required(PERMISSIONS, raise_exception=True)
 def load_view(request: HttpRequest) -> HttpResponse:
-    """Load the demo conversations."""
     number = load_demo_data(request.user, by=Actor.of(request), now=timezone.now())
     text = ngettext("Loaded %(n)d demo conversation.", "Loaded %(n)d demo conversations.", number)
     messages.success(request, text % {"n": number})
@@ -36,7 +35,6 @@ def load_view(request: HttpRequest) -> HttpResponse:
 @require_POST
 @permission_required(PERMISSIONS, raise_exception=True)
 def remove_view(request: HttpRequest) -> HttpResponse:
-    """Remove the demo conversations in the background."""
     with transaction.atomic():
         remove_demo_data(by=Actor.of(request))
     messages.success(request, _("Removing the demo conversations. This takes a few seconds."))

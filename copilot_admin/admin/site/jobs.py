@@ -67,7 +67,6 @@ def jobs_view(request: HttpRequest) -> HttpResponse:
 @site.page("jobs/cancel/", name="jobs_cancel", permissions=(WATCH,))
 @require_POST
 def cancel_view(request: HttpRequest) -> HttpResponse:
-    """Cancel a test run."""
     number = request.POST.get("of", "")
     if not number.isdecimal() or request.POST.get("kind") != JobKind.EVALUATION:
         raise Http404

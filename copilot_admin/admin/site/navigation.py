@@ -119,7 +119,6 @@ def build_menu(
 
 
 def list_settings(urls: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the pages of the settings that the user may see."""
     section = next(one for one in SECTIONS if one.key == "settings")
     return [
         {"label": section.pages[name], "url": urls[name], "icon": icon, "text": text}

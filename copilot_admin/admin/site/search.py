@@ -16,7 +16,6 @@ MAX_SEARCH_LENGTH = 200
 
 
 def find_results(request: HttpRequest, urls: Mapping[str, str]) -> dict[str, Any]:
-    """Return the query of a request and its results, as far as the user may open these URLs."""
     query = request.GET.get("q", "").strip()[:MAX_SEARCH_LENGTH]
     found: list[dict[str, object]] = []
     if query and "Copilot" in urls:

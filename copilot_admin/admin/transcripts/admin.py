@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
@@ -84,13 +83,6 @@ class ConversationAdmin(ReadOnlyAdmin[Conversation]):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         return read_page(views.conversation_page)(request, parse_id(object_id) or 0)
-
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        return super().history_view(request, object_id, extra_context)
 
     def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
         return may_read_conversations(request.user)

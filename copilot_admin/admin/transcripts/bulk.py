@@ -15,7 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from copilot_admin.admin.transcripts.pages import LIST, audit, parse_id, read_context, render_page
+from copilot_admin.admin.common.base import audit
+from copilot_admin.admin.transcripts.pages import LIST, parse_id, read_context, render_page
 from copilot_admin.audit.recording import Actor
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Conversation, Criterion, ReviewQueue, ReviewState

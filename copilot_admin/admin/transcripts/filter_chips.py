@@ -1,8 +1,8 @@
 """Filter chips above the list of conversations, and the menu that adds one."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 from urllib.parse import urlencode
 
 from django.utils.translation import gettext_lazy as _
@@ -30,29 +30,7 @@ GROUPS: Sequence[tuple[Label, Sequence[str]]] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chip:
-    """A filter that is set, or that is being set.
-
-    Attributes:
-        control: menu, text, number or date.
-        options: Value, label and URL of those of a menu, or of suggestions for a text.
-        remove_url: URL of the list without it; "" if it isn't set.
-    """
-
-    name: str
-    label: Label
-    control: str
-    value: str
-    shown: Label
-    hint: Label
-    error: str
-    options: Sequence[tuple[str, Label, str]]
-    remove_url: str
-    is_open: bool
-
-
-def build_chips(filters: TranscriptFilters, params: Mapping[str, str]) -> list[Chip]:
+def build_chips(filters: TranscriptFilters, params: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the chips of the filters that are set, of the period, and of the one being edited."""
     opened = params.get(EDIT, "")
     wanted = {ALWAYS_SHOWN, opened, *filters.data}
@@ -80,7 +58,7 @@ def build_filter_menu(
     ]
 
 
-def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]) -> Chip:
+def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]) -> dict[str, Any]:
     kind, value = FILTERS[name], filters.data.get(name, "")
     choices: Iterable[tuple[str, Label]] = ()
     if isinstance(kind, TypedFilter):
@@ -92,18 +70,19 @@ def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]
         shown: Label = str(len(value.split(",")))
     else:
         shown = labels.get(value, value) or empty
-    return Chip(
-        name=name,
-        label=kind.label,
-        control=_control(kind),
-        value=value,
-        shown=shown,
-        hint=kind.field.hint if isinstance(kind, TypedFilter) else "",
-        error=" ".join(filters.errors.get(name, [])),
-        options=[(one, label, _url(params, **{name: one})) for one, label in listed],
-        remove_url=_url(params, **{name: ""}) if value else "",
-        is_open=params.get(EDIT) == name,
-    )
+    return {
+        "name": name,
+        "label": kind.label,
+        "control": _control(kind),
+        "value": value,
+        "shown": shown,
+        "hint": kind.field.hint if isinstance(kind, TypedFilter) else "",
+        "error": " ".join(filters.errors.get(name, [])),
+        # Value, label and URL of those of a menu, or of suggestions for a text.
+        "options": [(one, label, _url(params, **{name: one})) for one, label in listed],
+        "remove_url": _url(params, **{name: ""}) if value else "",
+        "is_open": params.get(EDIT) == name,
+    }
 
 
 def _url(params: Mapping[str, str], **changes: str) -> str:

@@ -65,7 +65,6 @@ NO_TURNS: Mapping[int, int | None] = {}
 
 @require_safe
 def conversation_list(request: HttpRequest) -> HttpResponse:
-    """Show the list of conversations."""
     if not may_read_conversations(request.user):
         raise PermissionDenied
     params = {name: value.strip() for name, value in request.GET.dict().items()}
@@ -116,7 +115,6 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
 
 
 def row_view(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return one row of the list, after it changed."""
     conversation = load_conversation(request, pk, view="")
     filters = read_filters_query(request.GET.get(LIST, "")) or ""
     columns = choose_columns(request, [conversation])
@@ -125,7 +123,6 @@ def row_view(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def unknown_filter_page(request: HttpRequest, name: str) -> HttpResponse:
-    """Return the page that rejects a filter that doesn't exist."""
     response = render_page(request, "unknown_filter.html", _("Unknown filter"), name=name)
     response.status_code = 400
     return response

@@ -27,7 +27,6 @@ YEAR_SECONDS = 365 * 24 * 3600
 
 @require_POST
 def choose_columns_view(request: HttpRequest) -> HttpResponse:
-    """Store the reader's columns in a cookie."""
     _check(request)
     known = {column.name for column in COLUMNS}
     names = [name for name in request.POST.getlist("column") if name in known]
@@ -44,7 +43,6 @@ def choose_columns_view(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def save_view_view(request: HttpRequest) -> HttpResponse:
-    """Save the filters and words of the list under a name."""
     _check(request)
     query = request.POST.get("query", "")
     if unknown := find_unknown(QueryDict(query).dict()):
@@ -57,7 +55,6 @@ def save_view_view(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def rename_view_view(request: HttpRequest, view: int) -> HttpResponse:
-    """Rename an own view."""
     _check(request)
     error = rename_view(request.user, view, name=request.POST.get("name", ""))
     return _redirect(request, error, done=_("View renamed."))
@@ -65,7 +62,6 @@ def rename_view_view(request: HttpRequest, view: int) -> HttpResponse:
 
 @require_POST
 def delete_view_view(request: HttpRequest, view: int) -> HttpResponse:
-    """Delete an own view."""
     _check(request)
     error = "" if delete_view(request.user, view) else "gone"
     return _redirect(request, error, done=_("View deleted."))

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -16,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.recording import Actor, Subject, record, record_read
+from copilot_admin.audit.recording import Actor, Subject, record_read
 from copilot_admin.models import Action, Conversation
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations, visible_conversations
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
@@ -56,12 +55,10 @@ class ReturnContext:
         return f"?{urlencode(self.fields)}" if self.fields else ""
 
     def url_of(self, name: str, *args: object) -> str:
-        """Return the URL of a page of conversations with this context."""
         return reverse(f"admin:copilot_admin_conversation_{name}", args=args) + self.query
 
     @property
     def list_url(self) -> str:
-        """URL of the list with its filters, or of the queue."""
         if self.queue is not None:
             return reverse("admin:copilot_admin_reviewqueue_change", args=[self.queue])
         url = reverse("admin:copilot_admin_conversation_changelist")
@@ -69,7 +66,6 @@ class ReturnContext:
 
 
 def read_context(data: QueryDict) -> ReturnContext:
-    """Read the context of a URL or a form."""
     place = data.get(PLACE, "")
     return ReturnContext(
         filters=read_filters_query(data.get(LIST, "")) or "",
@@ -131,22 +127,9 @@ def load_for_review(request: HttpRequest, pk: int) -> Conversation:
     return load_conversation(request, pk)
 
 
-def audit(
-    request: HttpRequest,
-    action: Action,
-    row: Model,
-    *,
-    before: Mapping[str, object] | None = None,
-    after: Mapping[str, object] | None = None,
-) -> None:
-    """Record a change in the audit trail."""
-    record(action, by=Actor.of(request), on=Subject.of(row), before=before, after=after)
-
-
 def render_page(
     request: HttpRequest, template: str, title: str, **context: Any
 ) -> TemplateResponse:
-    """Return a page of the admin from a template of conversations."""
     values = {**site.each_context(request), "title": title, "opts": Conversation._meta, **context}
     return TemplateResponse(request, f"{FOLDER}/{template}", values)
 
@@ -166,5 +149,4 @@ def title_of(conversation: Conversation) -> str:
 
 
 def is_fragment(request: HttpRequest) -> bool:
-    """Return whether a script asks for a part of a page."""
     return request.headers.get("HX-Request") == "true" or "fragment" in request.GET

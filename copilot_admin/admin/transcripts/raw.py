@@ -60,7 +60,6 @@ class RawEvent:
 
     @property
     def text(self) -> str:
-        """The stored JSON, indented for reading."""
         return pretty_json(self.data)[:MAX_SHOWN]
 
 
@@ -83,7 +82,6 @@ def _chunk(text: str) -> Iterator[RawEvent]:
 
 
 def _messages(path: Sequence[TurnView], run: RunView) -> Iterator[JsonObject]:
-    """Yield the messages that came with a run: the turns to it, then its results."""
     for turn in path:
         yield from map(_message, turn.history)
         if turn.question:
@@ -116,7 +114,6 @@ def _message(message: Node) -> JsonObject:
 
 @read_page
 def run_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
-    """Show the request and the events of a run."""
     conversation = load_conversation(request, pk, view="run", of=run)
     body, view = load_request(conversation, run)
     whole = pretty_json(body)
@@ -131,7 +128,6 @@ def run_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
 
 @read_page
 def request_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
-    """Return the whole request of a run as a file."""
     conversation = load_conversation(request, pk, view="request", of=run)
     body, _view = load_request(conversation, run)
     response = HttpResponse(pretty_json(body), content_type="application/json")
@@ -141,7 +137,6 @@ def request_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
 
 @read_page
 def curl_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
-    """Return the request of a run as a curl command, without a key."""
     conversation = load_conversation(request, pk, view="request", of=run)
     body, _view = load_request(conversation, run)
     url = f"{get_base_url(request)}/v1/copilots/{conversation.copilot.slug}/query"
@@ -156,7 +151,6 @@ def curl_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
 
 @read_page
 def question_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
-    """Return a question with its data and options, for the playground."""
     conversation = load_conversation(request, pk)
     path = _read_path(conversation, read_tree(conversation), turn)
     if not path:

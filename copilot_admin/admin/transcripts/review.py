@@ -33,8 +33,6 @@ ICONS: Mapping[str, str] = {Rating.GOOD: "ok", Rating.MIXED: "minus", Rating.BAD
 
 
 class VerdictForm(forms.Form):
-    """Verdict on a conversation or on one answer."""
-
     rating = forms.ChoiceField(
         label=gettext_lazy("Verdict"),
         choices=Rating.choices,
@@ -77,7 +75,6 @@ class VerdictForm(forms.Form):
         return [self[_field_name(one)] for one in scores]
 
     def verdict(self) -> SubmittedVerdict:
-        """Return the verdict of a valid form."""
         values = {one.pk: self.cleaned_data[_field_name(one)] for one in self._criteria}
         return SubmittedVerdict(
             rating=self.cleaned_data["rating"],
@@ -136,7 +133,6 @@ def build_review(
 def redirect_to_next(
     request: HttpRequest, queue_id: int, *, after: int = 0
 ) -> HttpResponseRedirect:
-    """Redirect to the reviewer's next conversation of a queue, or to the result of the queue."""
     queue = get_object_or_404(ReviewQueue, pk=queue_id)
     with transaction.atomic():
         found = claim_next(queue, request.user, now=timezone.now(), after=after)

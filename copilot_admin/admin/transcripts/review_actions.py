@@ -3,18 +3,17 @@
 import json
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from copilot_admin.admin.common.base import audit
 from copilot_admin.admin.transcripts.pages import (
     FOLDER,
     ReturnContext,
-    audit,
     is_fragment,
     load_for_review,
     read_context,
@@ -29,7 +28,6 @@ from copilot_admin.admin.transcripts.views import conversation_page, go_on, rend
 from copilot_admin.models import Action, Conversation, ReviewQueue, Turn, TurnNote, Verdict
 from copilot_admin.review.queues import finish_assignments, skip_assignment
 from copilot_admin.review.results import verdicts_on
-from copilot_admin.transcripts.access import REVIEW
 from copilot_admin.transcripts.verdicts import (
     SubmittedVerdict,
     active_criteria,
@@ -44,10 +42,7 @@ MAX_NOTE_LENGTH = 10_000
 def verdict_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Save a verdict on the conversation, and go on to the next one if asked."""
     nav = read_context(request.POST)
-    try:
-        conversation = load_for_review(request, pk)
-    except Http404:
-        return _leave_deleted(request, nav)
+    conversation = load_for_review(request, pk)
     form = VerdictForm(request.POST, criteria=active_criteria())
     if not form.is_valid():
         if is_fragment(request):
@@ -69,12 +64,8 @@ def verdict_view(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def skip_view(request: HttpRequest, pk: int) -> HttpResponse:
-    """Release a conversation of a queue, and go on to another one."""
     nav = read_context(request.POST)
-    try:
-        conversation = load_for_review(request, pk)
-    except Http404:
-        return _leave_deleted(request, nav)
+    conversation = load_for_review(request, pk)
     queue = get_object_or_404(ReviewQueue, pk=nav.queue or 0)
     after = skip_assignment(queue, conversation.pk, request.user)
     return redirect_to_next(request, queue.pk, after=after)
@@ -101,34 +92,27 @@ def turn_verdict_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
 
 @require_POST
 def add_note_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
-    """Add a note to a turn."""
     conversation = load_for_review(request, pk)
     asked = _load_turn(conversation, turn)
     nav = read_context(request.POST)
-    text = request.POST.get("text", "").strip()
-    if error := _check_note(text):
-        messages.error(request, error)
-        return HttpResponseRedirect(_turn_url(conversation, asked, nav))
-    with transaction.atomic():
-        note = TurnNote.objects.create(turn=asked, author_id=request.user.pk, text=text)
-        _audit_note(request, Action.ADDED, conversation, note)
+    if text := _read_note(request):
+        with transaction.atomic():
+            note = TurnNote.objects.create(turn=asked, author_id=request.user.pk, text=text)
+            _audit_note(request, Action.ADDED, conversation, note)
     return _show_turn(request, conversation, asked, nav)
 
 
 @require_POST
 def note_view(request: HttpRequest, pk: int, note: int) -> HttpResponse:
-    """Change or delete an own note."""
     conversation = load_for_review(request, pk)
     rows = TurnNote.objects.filter(turn__conversation=conversation, author_id=request.user.pk)
     own = get_object_or_404(rows.select_related("turn"), pk=note)
-    nav, text = read_context(request.POST), request.POST.get("text", "").strip()
+    nav = read_context(request.POST)
     with transaction.atomic():
         if "_delete" in request.POST:
             _audit_note(request, Action.DELETED, conversation, own)
             own.delete()
-        elif error := _check_note(text):
-            messages.error(request, error)
-        else:
+        elif text := _read_note(request):
             own.text = text
             own.save(update_fields=["text", "updated_at"])
             _audit_note(request, Action.CHANGED, conversation, own)
@@ -160,12 +144,16 @@ def _audit_note(
     audit(request, action, note, after={"conversation": conversation.pk, "turn": note.turn_id})
 
 
-def _check_note(text: str) -> str:
+def _read_note(request: HttpRequest) -> str:
+    """Return the text of a note; "" after a message if it is missing or too long."""
+    text = request.POST.get("text", "").strip()
     if not text:
-        return _("Enter a note.")
-    if len(text) > MAX_NOTE_LENGTH:
-        return _("A note has at most %(max)s characters.") % {"max": MAX_NOTE_LENGTH}
-    return ""
+        messages.error(request, _("Enter a note."))
+    elif len(text) > MAX_NOTE_LENGTH:
+        most = {"max": MAX_NOTE_LENGTH}
+        messages.error(request, _("A note has at most %(max)s characters.") % most)
+        return ""
+    return text
 
 
 def _load_turn(conversation: Conversation, turn: int) -> Turn:
@@ -173,17 +161,14 @@ def _load_turn(conversation: Conversation, turn: int) -> Turn:
     return get_object_or_404(rows, pk=turn)
 
 
-def _turn_url(conversation: Conversation, turn: Turn, nav: ReturnContext) -> str:
-    url = nav.url_of("change", conversation.pk)
-    return f"{url}{'&' if '?' in url else '?'}turn={turn.pk}#turn-{turn.pk}"
-
-
 def _show_turn(
     request: HttpRequest, conversation: Conversation, turn: Turn, nav: ReturnContext
 ) -> HttpResponse:
     if is_fragment(request):
         return render_turn(request, conversation, turn.pk)
-    return HttpResponseRedirect(_turn_url(conversation, turn, nav))
+    url = nav.url_of("change", conversation.pk)
+    sign = "&" if "?" in url else "?"
+    return HttpResponseRedirect(f"{url}{sign}turn={turn.pk}#turn-{turn.pk}")
 
 
 def _render_review(
@@ -199,12 +184,3 @@ def _render_review(
         "in_panel": "_panel" in request.POST,
     }
     return render(request, f"{FOLDER}/review.html", context)
-
-
-def _leave_deleted(request: HttpRequest, nav: ReturnContext) -> HttpResponse:
-    if not request.user.has_perm(REVIEW):
-        raise PermissionDenied
-    messages.warning(request, _("The conversation was deleted while you read it."))
-    if nav.queue is not None:
-        return redirect_to_next(request, nav.queue)
-    return HttpResponseRedirect(nav.list_url)

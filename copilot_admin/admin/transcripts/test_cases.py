@@ -43,7 +43,6 @@ MAX_REPORTED = 100  # turns that were not saved and are named
 
 @require_POST
 def save_turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
-    """Save one turn as a test, and go to its form."""
     _check(request)
     conversation = load_conversation(request, pk, view="")
     if not is_reachable(request.user, conversation.copilot_id):
@@ -66,7 +65,6 @@ def save_turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def save_turns_view(request: HttpRequest) -> HttpResponse:
-    """Save the turns of the selected conversations as tests, after showing how many."""
     _check(request)
     sent = request.POST if request.method == "POST" else request.GET
     filters, only_bad = sent.get(LIST, ""), sent.get("which") == ONLY_BAD

@@ -48,7 +48,6 @@ NEXT, PREVIOUS = "next", "previous"
 def conversation_page(
     request: HttpRequest, pk: int, *, form: VerdictForm | None = None
 ) -> HttpResponse:
-    """Show a conversation; with a verdict to correct, if one is given."""
     conversation = load_conversation(request, pk)
     context = _page_context(request, conversation, form=form)
     return render_page(request, "page.html", title_of(conversation), **context)
@@ -56,7 +55,6 @@ def conversation_page(
 
 @read_page
 def panel_view(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return the side panel of the list."""
     context = _page_context(request, load_conversation(request, pk))
     return render(request, f"{FOLDER}/panel.html", context)
 
@@ -70,14 +68,12 @@ def chat_view(request: HttpRequest, pk: int) -> HttpResponse:
 
 @read_page
 def turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
-    """Return one turn, and the facts of its conversation, for a page that is open."""
     return render_turn(request, load_conversation(request, pk), turn)
 
 
 def render_turn(
     request: HttpRequest, conversation: Conversation, turn: int, **extra: Any
 ) -> HttpResponse:
-    """Return a turn as a part of a page."""
     tree = read_tree(conversation)
     view = _read_turn(conversation, tree, turn, extent=EXTENT)
     reviews = turn_reviews(conversation, [view.id], verdicts_on(conversation))
@@ -88,7 +84,6 @@ def render_turn(
 
 @read_page
 def part_view(request: HttpRequest, pk: int, key: str) -> HttpResponse:
-    """Show a whole piece of data of which the page has the beginning."""
     conversation = load_conversation(request, pk, view="data")
     tree = read_tree(conversation)
     turn = _read_turn(conversation, tree, find_turn_of_key(conversation, tree, key))
@@ -101,7 +96,6 @@ def part_view(request: HttpRequest, pk: int, key: str) -> HttpResponse:
 
 @read_page
 def trace_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
-    """Show what happened to answer a question."""
     conversation = load_conversation(request, pk, view="trace", of=turn)
     view = _read_turn(conversation, read_tree(conversation), turn, extent=EXTENT)
     context = {"trace": build_trace(view)}
@@ -110,7 +104,6 @@ def trace_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
 
 @read_page
 def prompt_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
-    """Show the messages that the model got, rebuilt from the version and the stored request."""
     conversation = load_conversation(request, pk, view="prompt", of=run)
     body, view = load_request(conversation, run)
     may_see = request.user.has_perm(VIEW_PROMPTS)
@@ -130,7 +123,6 @@ def adjacent_view(request: HttpRequest, pk: int, direction: str) -> HttpResponse
 
 
 def go_on(request: HttpRequest, conversation: Conversation, nav: ReturnContext) -> HttpResponse:
-    """Redirect to the next conversation of the queue or of the list."""
     if nav.queue is not None:
         return redirect_to_next(request, nav.queue)
     return _go_to_adjacent(request, conversation, nav, is_next=True)
