@@ -9,7 +9,6 @@ from copilot_admin.agent.client.widgets import (
     DATA_TOOL,
     DataRequest,
     WidgetLookup,
-    data_tool,
     plan_data_call,
     read_data_requests,
 )
@@ -54,7 +53,7 @@ class ClientTools:
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
-        data = (data_tool(self._query.generation),) if self._data_offered else ()
+        data = (DATA_TOOL,) if self._data_offered else ()
         return (*data, *(tool.schema for tool in self._tools.values() if not tool.unlisted))
 
     @property

@@ -205,25 +205,12 @@ def _as_wanted(source: Any) -> Any:
     return source
 
 
-_WHEN = (
-    "Gets the current data of one or more widgets of the user's dashboard. Use it whenever the "
-    "answer depends on what a widget shows"
-)
 DATA_TOOL = ToolSchema(
     name=GET_WIDGET_DATA,
-    description=f"{_WHEN}, and ask for all you need in one call.",
+    description="Gets the current data of one or more widgets of the user's dashboard. Use it "
+    "whenever the answer depends on what a widget shows, and ask for all you need in one call.",
     parameters=schema_of(GetWidgetData),
 )
-_ONE_AT_A_TIME = replace(
-    DATA_TOOL,
-    description=f"{_WHEN}. The client gives the data of one widget at a time, and of more than one "
-    "the first: call it again for each of the others.",
-)
-
-
-def data_tool(generation: Generation) -> ToolSchema:
-    """Return the tool that gets data, in its form for this generation."""
-    return _ONE_AT_A_TIME if generation is Generation.ONE else DATA_TOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +221,6 @@ class DataRequest:
     wanted: WantedWidget
     widget: Widget
     source: DataSource
-
-    @property
-    def identity(self) -> Identity:
-        """The identity of the requested data."""
-        return identity(self.source, widget=self.widget)
 
 
 def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> tuple[DataRequest, ...]:
@@ -261,8 +243,10 @@ def plan_data_call(
     as they fit. Generation 1 fetches one widget in each step. If all of the data is already in this
     turn, a `ToolMistake` is raised.
     """
-    distinct = {one.identity: one for one in reversed(requests) if one.identity not in plan.had}
-    new = [one for one in requests if distinct.get(one.identity) is one]
+    distinct: dict[Identity, DataRequest] = {}
+    for one in requests:
+        distinct.setdefault(identity(one.source, widget=one.widget), one)
+    new = [one for same, one in distinct.items() if same not in plan.had]
     if not new:
         names = join_names(dict.fromkeys(quote(one.wanted.id) for one in requests))
         raise ToolMistake(f"The data of {names} is already above; answer from it.")

@@ -12,15 +12,10 @@ from copilot_admin.agent.llm.tool_calls import EXTRA_NAMES, REASONING_CONTENT
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, ToolCall
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of
 
-# Reasoning models of OpenAI; others of their line, such as "gpt-5-chat", don't reason.
-_THINKING_MODEL = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-5(?!\.\d|\d|.*chat))")
-_RENAMES_LIMIT = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-[5-9](?!\d))")
-_SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
 # For calls of other models, or whose signature is lost; documented by Google.
 _UNSIGNED: JsonObject = {
     "extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}
 }
-_GEMINI = re.compile(r"gemini-(?:[3-9]|\d\d)")
 _NO_REASONING = "(not kept)"
 # Adaptations by errors of Kimi and DeepSeek, Gemini, OpenAI, templates of Mistral and Gemma,
 # and for tools those of Ollama, vLLM and OpenRouter.
@@ -54,8 +49,7 @@ class RequestRules:
     merges_messages: bool = False  # adjacent ones of one role become one
     has_system_role: bool = True  # otherwise the system text opens the first user message
     text_tools: bool = False  # tools are offered by a convention in plain text
-    # `max_tokens` is called `max_completion_tokens`; None decides by the model's name
-    renames_limit: bool | None = None
+    renames_limit: bool | None = None  # `max_tokens` to `max_completion_tokens`, or the reverse
     refused: frozenset[str] = frozenset()  # parameters that are left out
     sends_extras: bool = True  # returns the extras of tool calls with them
     wants_reasoning: bool = False  # each message with tool calls must have its reasoning
@@ -120,15 +114,10 @@ def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> 
 def _parameters(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
     left_out = RESERVED_PARAMETERS | rules.refused
     body = {key: one for key, one in call.parameters.items() if key not in left_out}
-    renames = rules.renames_limit
-    if renames is None:
-        renames = bool(_RENAMES_LIMIT.match(call.model))
-    if renames and "max_tokens" in body:
-        body.setdefault("max_completion_tokens", body.pop("max_tokens"))
-    elif rules.renames_limit is False and "max_completion_tokens" in body:
-        body.setdefault("max_tokens", body.pop("max_completion_tokens"))
-    if _THINKING_MODEL.match(call.model):
-        body = {key: one for key, one in body.items() if key not in _SAMPLING}
+    names = ("max_tokens", "max_completion_tokens")
+    old, new = names if rules.renames_limit else names[::-1]
+    if rules.renames_limit is not None and old in body:
+        body.setdefault(new, body.pop(old))
     return body
 
 
@@ -142,7 +131,7 @@ def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
             message.setdefault(REASONING_CONTENT, _NO_REASONING)
     calls = [objects_of(message["tool_calls"]) for message in calling]
     is_signed = any(_is_signed(one) for group in calls for one in group)
-    if is_signed or rules.wants_signatures or _GEMINI.search(call.model):
+    if is_signed or rules.wants_signatures:
         for message, (first, *others) in zip(calling, calls, strict=True):
             if not _is_signed(first):
                 message["tool_calls"] = [{**first, **_UNSIGNED}, *others]

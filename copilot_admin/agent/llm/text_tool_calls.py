@@ -64,9 +64,6 @@ _OPENING = regex.compile("|".join(map(regex.escape, _MARKS)))
 _BARE = regex.compile(
     r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"(?:name|type|id|function|tool|tool_name|arguments|parameters)"'
 )
-_BARE_NAME = regex.compile(r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"name"\s*:\s*"([^"\\]*)"')
-_WORDS_BEHIND = regex.compile(r"\s*```(?:json)?\s.*?\n```\s*\S", regex.DOTALL)
-_MAX_BARE = 16 * 1024
 # Names and arguments: of Qwen coder and Llama, MiniMax and DeepSeek, Kimi, older DeepSeeks, GLM.
 _CALLS = [
     regex.compile(pattern, regex.DOTALL)
@@ -115,9 +112,9 @@ class TextToolReader:
     def feed(self, text: str) -> Iterator[Delta]:
         """Yield the deltas that are certain after the next piece."""
         self._held += text
-        if self._is_bare is not False:
+        if self._is_bare is None:
             found = _BARE.match(self._held, partial=True)
-            self._is_bare = found is not None and (None if found.partial else self._may_be_bare())
+            self._is_bare = None if found and found.partial else found is not None
         if self._is_bare is False:
             yield from self._feed_marked()
 
@@ -144,13 +141,6 @@ class TextToolReader:
         if self._held and not self._opening:
             yield TextDelta(self._held)
             self._held = ""
-
-    def _may_be_bare(self) -> bool:
-        """Return whether the complete answer so far may be a call."""
-        if len(self._held) > _MAX_BARE or _WORDS_BEHIND.match(self._held):
-            return False
-        name = _BARE_NAME.match(self._held)
-        return name is None or read_name(name[1], self._tools) in self._tools
 
     def _feed_marked(self) -> Iterator[Delta]:
         while True:

@@ -188,13 +188,8 @@ def read_arguments_text(text: str) -> str:
     text = _FENCE.sub("", text.strip())
     if text in ("", "null"):
         return ""
-    half = text[: len(text) // 2]
-    candidates = (
-        text,
-        text.removeprefix("{}"),  # written before the real arguments
-        half if text == half * 2 else "",  # the text is repeated at the end
-    )
-    return next(filter(None, map(_object_in, candidates)), text)
+    # Some write an empty object before the real arguments.
+    return _object_in(text) or _object_in(text.removeprefix("{}")) or text
 
 
 def _object_in(text: str) -> str:

@@ -44,15 +44,6 @@ def test_a_block_is_found_wherever_its_pieces_are_cut(data):
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ['{"name": "Ada"', '```json\n{"type": 1}\n```\nAnd ', '{"id": "' + "x" * 20_000]
-)
-def test_an_answer_in_json_is_shown_once_it_is_clear_that_it_is_no_call(text):
-    reader = TextToolReader((TABLE,), CallLimits(), is_convention=False)
-    found = [delta for character in text for delta in reader.feed(character)]
-    assert joined(found)[0].text.startswith(text[:9])
-
-
 def test_only_what_may_begin_a_block_is_held_back():
     reader = TextToolReader((TABLE,), CallLimits(), is_convention=True)
     assert list(reader.feed("Rates rose. ``")) == [TextDelta("Rates rose. ")]

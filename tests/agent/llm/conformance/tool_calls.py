@@ -55,7 +55,6 @@ ARGUMENTS = (
     row("encoded twice", "quarkiverse/quarkus-langchain4j PR 2642", [fragment("calculator", json.dumps(SUM), index=0, id="c")]),
     row("trailing comma", KEPT, [fragment("calculator", '{"expression": "2 + 2",}', index=0, id="c")]),
     row("commas within texts stay", KEPT, [fragment("calculator", '{"expression": "[1,]", "places": 1,}', index=0, id="c")], [call("calculator", '{"expression": "[1,]", "places": 1}', id="c")]),
-    row("repeated at the end", KEPT, [fragment("calculator", SUM, index=0, id="c"), fragment(None, SUM, index=0)]),
     row("with the word json before", "tenstorrent/tt-inference-server #3683", [fragment("calculator", f"json\n{SUM}", index=0, id="c")]),
     row("in a fence", "tenstorrent/tt-inference-server #3683", [fragment("calculator", f"```json\n{SUM}\n```", index=0, id="c")]),
     row("line ends within texts", KEPT, [fragment("calculator", '{"expression": "2\n+ 2"}', index=0, id="c")], [call("calculator", '{"expression": "2\\n+ 2"}', id="c")]),
