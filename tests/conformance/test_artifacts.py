@@ -5,8 +5,7 @@ from typing import Any
 from openbb_ai import chart, table
 import pytest
 
-from tests.conformance.strangers import NEWS, Stranger, content, widgets
-from tests.workspace.client import Function, named, text_of
+from tests.workspace.client import named, text_of
 from tests.workspace.model_server import Reply, calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -97,34 +96,3 @@ def test_html_keeps_inline_styles_and_loses_what_workspace_would_drop(chat_with)
     for gone in ("script", "iframe", "onerror", "steal"):
         assert gone not in artifact["content"]
     assert text_of(events) == "One figure."
-
-
-def names_of(events: list[Any]) -> list[str]:
-    return [one["name"] for one in named(events, "copilotMessageArtifact")]
-
-
-def test_a_name_of_the_leg_before_is_taken_too(chat_with):
-    stranger = chat_with(
-        "charts",
-        calls("chart", name="Mine", description="", type="line", **AXES),
-        calls("get_widget_data", widgets=[{"id": NEWS["uuid"]}]),
-        calls("chart", name="Mine", description="", type="bar", **AXES),
-        says("Both."),
-    )
-    first, second = stranger.asks(
-        "Draw both.",
-        functions={"get_widget_data": forgetting(stranger, content("[1]"))},
-        **widgets(NEWS),
-    )
-    assert names_of(first) == ["Mine"]
-    assert names_of(second) == ["Mine 2"]
-
-
-def forgetting(stranger: Stranger, function: Function) -> Function:
-    """A client that sends no artifacts along."""
-
-    def carry_out(arguments: Any) -> list[Any]:
-        stranger.chat.artifacts.clear()
-        return function(arguments)
-
-    return carry_out

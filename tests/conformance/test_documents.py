@@ -8,7 +8,7 @@ from tests.agent.files.sample_files import SENTENCE, base64, pdf
 from tests.conformance.strangers import PRICE, PRICE_SOURCE, widgets
 from tests.http_stub import files_served
 from tests.workspace.client import named
-from tests.workspace.model_server import calls, says
+from tests.workspace.model_server import says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,28 +35,6 @@ def test_a_pdf_reaches_the_model_as_text_either_way(by_link, chat_with, model, s
     assert "The first page says little." in model.told()
     assert SENTENCE in model.told()
     assert base64(PAGES)[:80] not in str(model.requests), "bytes are never shown to a model"
-
-
-def test_a_dead_link_is_told_to_the_user_once_and_to_the_model_always(chat_with, model, settings):
-    settings.FETCH_ALLOW = ["127.0.0.1"]
-    stranger = chat_with(
-        "widget-citations",
-        calls("get_widget_data", widgets=[{"id": PRICE["uuid"]}]),
-        says("No."),
-        says("Still no."),
-    )
-    with files_served({}) as address:
-        link = file(url=f"{address}/gone.pdf")
-        _, told = stranger.asks("Dividends?", functions=link, **widgets(secondary=(PRICE,)))
-        [later] = stranger.asks("And now?")
-    sentence = (
-        "The file 'report.pdf' could not be read. The link has expired or is not open: the server "
-        "answered 404."
-    )
-    [step] = named(told, "copilotStatusUpdate")
-    assert (step["eventType"], step["message"]) == ("WARNING", sentence)
-    assert later == [("copilotMessageChunk", {"delta": "Still no."})]
-    assert sentence in model.told()
 
 
 def test_an_attached_file_is_a_selected_widget_without_uuid(chat_with, model):

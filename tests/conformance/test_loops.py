@@ -13,7 +13,6 @@ from tests.workspace.model_server import says
 pytestmark = pytest.mark.django_db(transaction=True)
 
 LOOPED = "The dashboard sent the question again without the data it was asked for"
-TESLA = {**NEWS, "params": [{**NEWS["params"][0], "current_value": "TSLA"}]}  # type: ignore[index]  # the fields differ in type
 
 
 def ask_about(service: str, generation: Generation, *selected: Any, **more: Any) -> list[Event]:
@@ -47,17 +46,6 @@ def test_a_loop_is_still_stopped(generation, service_url, model):
     again = ask_about(service_url, generation, NEWS)
     assert text_of(again).startswith(LOOPED)
     assert text_of(again).endswith("Without it.")
-
-
-def test_other_arguments_or_options_are_another_question(service_url, model):
-    import_template("widget-reader", model)
-    three = Generation.THREE
-    ask_about(service_url, three, NEWS)
-    assert fetched(ask_about(service_url, three, TESLA)) == ["company_news"]
-    options = {"workspace_options": {"deep-research": True}}
-    assert fetched(ask_about(service_url, three, TESLA, **options)) == ["company_news"]
-    model.plays(says("Without it."))
-    assert text_of(ask_about(service_url, three, TESLA, **options)).startswith(LOOPED)
 
 
 def test_a_client_that_drops_the_data_is_stopped_though_it_repeats_less(chat_with):

@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Copilot, Logging, Outcome
-from tests.conformance.strangers import NEWS, PRICE, Stranger, content, import_template, widgets
+from tests.conformance.strangers import NEWS, PRICE, Stranger, content, widgets
 from tests.conformance.test_bad_input import CHART, journaled
 from tests.conformance.test_client import HIT, TOOL
-from tests.conformance.test_generations import BOTH, ONE
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import ModelServer, Reply, calls, says
 
@@ -92,16 +91,6 @@ def test_a_client_that_loses_what_it_carries_only_costs_another_call(change, cha
     assert len(model.requests) == 3
 
 
-def test_a_new_question_forgets_what_was_waiting(chat_with):
-    stranger = chat_with("charts", Reply(calls=(FETCH, DRAW)), says("Something else."))
-    stranger.chat.functions = {"get_widget_data": content("[1]")}
-    stranger.chat.request = widgets(NEWS)
-    stranger.chat.messages.append({"role": "human", "content": "Draw it."})
-    stranger.chat.carry_out(asked(stranger.chat.post()))
-    [events] = stranger.asks("No. What else is there?", **widgets(NEWS))
-    assert events == [("copilotMessageChunk", {"delta": "Something else."})]
-
-
 STEPS = [
     {"at": "end", "type": "INFO", "message": "End"},
     {"at": "read", "type": "INFO", "message": "Read"},
@@ -138,16 +127,3 @@ def test_what_the_model_asks_for_is_shown_in_each_leg_and_the_start_once(chat_wi
     model.plays(says("Again."))
     [again] = stranger.asks("And now?", **widgets())
     assert shown(again) == ["Start", "MessageChunk", "End"]
-
-
-@BOTH
-def test_older_clients_are_shown_the_steps_that_they_know(generation, old, model):
-    chat = old("widget-reader", generation, says("Up."), widgets=[NEWS])
-    import_template("widget-reader", model, steps=STEPS)
-    first, second = chat.ask("What moved?")
-    if generation is ONE:
-        assert (shown(first), shown(second)) == (["FunctionCall"], ["MessageChunk"])
-        return
-    assert shown(first) == ["Start", "Fetch: Company News", "FunctionCall"]
-    assert details(first)[1] == [{"How": "at once"}]
-    assert shown(second) == ["Read", "MessageChunk", "End"]

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.models import Node
-from protocol.models import Generation
-from tests.conformance.dialects import asks, offered
-from tests.conformance.strangers import NEWS, import_template, widgets
+from tests.conformance.strangers import NEWS, widgets
 from tests.conformance.test_widgets import on_dashboard
 from tests.workspace.client import named
 from tests.workspace.model_server import calls, says
@@ -113,22 +111,3 @@ def test_rows_that_did_not_fit_are_told_to_the_user_once(chat_with, model):
     assert "[85 of 100 rows left out: too much data]" in model.told()
     [later] = stranger.asks("Really?")
     assert later == [("copilotMessageChunk", {"delta": "It did."})]
-
-
-@pytest.mark.parametrize("generation", Generation)
-def test_messages_in_parts_are_understood_in_every_generation(generation, service_url, model):
-    import_template("reasoning-steps", model)
-    model.plays(says("Well."))
-    messages = [
-        {"role": role, "content": [{"type": "text", "text": f"{role} {part}"} for part in "ab"]}
-        for role in ("human", "ai", "human")
-    ]
-    events = asks(service_url, "reasoning-steps", {"messages": messages, **offered(generation)})
-    said = [(one["role"], one["content"]) for one in model.requests[0]["messages"][1:]]
-    assert said == [
-        ("user", "human a\nhuman b"),
-        ("assistant", "ai a\nai b"),
-        ("user", "human a\nhuman b"),
-    ]
-    steps = named(events, "copilotStatusUpdate")
-    assert len(steps) == (0 if generation is Generation.ONE else 2)
