@@ -1,13 +1,11 @@
 """Bad data, calls and options over HTTP: clear words, and nothing lost."""
 
-import json
 from typing import Any
 
 import pytest
 
 from copilot_admin.models import Outcome, Run, Turn
 from tests.conformance.strangers import NEWS, widgets
-from tests.conformance.test_client import TOOL
 from tests.workspace.client import text_of
 from tests.workspace.model_server import calls, says
 
@@ -63,17 +61,6 @@ def test_errors_and_empty_results_are_told_to_the_model_in_words(result, told, c
 ROWS = [{"day": "Mon", "price": 1.5}]
 CHART: dict[str, Any] = {"name": "P", "description": "", "type": "line", "rows": ROWS, "x": "day",
                          "y": ["price"]}  # fmt: skip
-
-
-def test_an_mcp_call_that_fails_is_told_to_the_model_in_its_words(chat_with, model):
-    stranger = chat_with("mcp-tools", calls("Tool1_function_one", q="a"), says("It is away."))
-    words = {"error_type": "not_found", "content": "Tool1_function one is not connected."}
-    failed = [{"items": [{"content": json.dumps(words)}], "extra_citations": []}]
-    _, second = stranger.asks(
-        "Find it.", functions={"execute_agent_tool": lambda _: failed}, tools=[TOOL]
-    )
-    assert "Tool1_function one is not connected." in model.told()
-    assert text_of(second) == "It is away."
 
 
 @pytest.mark.parametrize(

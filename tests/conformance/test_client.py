@@ -8,7 +8,7 @@ from openbb_ai import reasoning_step
 import pytest
 
 from copilot_admin.models import Feedback, Turn
-from tests.conformance.strangers import NEWS, import_template, widgets
+from tests.conformance.strangers import import_template
 from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says
@@ -29,16 +29,6 @@ TOOL = {
     "auth_token": None,
 }
 HIT = {"execute_agent_tool": lambda _: [{"items": [{"content": "A hit."}], "extra_citations": []}]}
-
-
-def test_the_prompt_optimizer_streams_the_better_prompt(chat_with, model):
-    stranger = chat_with("prompt-optimizer", says("Act as ", "an analyst."))
-    [events] = stranger.asks("tell me about nvidia", **widgets(NEWS))
-    assert {name for name, _ in events} == {"copilotMessageChunk"}
-    assert text_of(events) == "Act as an analyst."
-    assert [one["role"] for one in model.requests[0]["messages"]] == ["system", "user"]
-    assert "tools" not in model.requests[0]
-    assert stranger.agent["features"]["widget-dashboard-select"] is False
 
 
 def test_reasoning_steps_are_what_the_package_of_openbb_would_send(chat_with):

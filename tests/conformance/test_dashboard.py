@@ -73,18 +73,6 @@ def test_a_change_of_the_dashboard_leaves_as_workspace_reads_it(case, chat_with,
     assert made["name"] == function, "the model sees its call under the name it used"
 
 
-def test_a_change_that_fails_is_told_in_the_words_of_workspace(chat_with, model):
-    wish = calls("manage_navigation_bar", operation="remove_tabs", tabs=[{"name": "Rates"}])
-    stranger = chat_with("dashboard-explorer", wish, says("There is none."))
-    refused = [{"status": "error", "message": "Invalid manage_navigation_bar arguments: tabs"}]
-    stranger.asks(
-        "Remove it.",
-        functions={"manage_navigation_bar": lambda _: refused},
-        **on_dashboard(workspace_options={"generative-ui": True}),
-    )
-    assert "(error) Invalid manage_navigation_bar arguments: tabs" in model.told()
-
-
 def test_options_of_a_parameter_are_asked_for_before_the_data(chat_with, model):
     param = {"name": "ticker", "type": "endpoint", "get_options": True, "current_value": "AAPL",
              "description": "", "options_params": []}  # fmt: skip

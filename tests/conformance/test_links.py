@@ -7,8 +7,7 @@ import pytest
 from copilot_admin.models import Copilot, Event, EventType
 from protocol.models import Generation
 from tests.agent.files.sample_files import SENTENCE, pdf
-from tests.conformance.dialects import asks, offered
-from tests.conformance.strangers import NEWS, content, import_template, widgets
+from tests.conformance.strangers import NEWS, asks, content, import_template, offered, widgets
 from tests.http_stub import files_served
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import calls, says

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from protocol.models import Generation
-from tests.conformance.dialects import asks, offered
-from tests.conformance.strangers import NEWS, PRICE, import_template
+from tests.conformance.strangers import NEWS, PRICE, asks, import_template, offered
 from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import says
 

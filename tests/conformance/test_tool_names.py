@@ -7,8 +7,7 @@ import pytest
 
 from copilot_admin.models import Run
 from protocol.models import Generation
-from tests.conformance.dialects import QUESTION, asks, offered
-from tests.conformance.strangers import NEWS, import_template
+from tests.conformance.strangers import NEWS, QUESTION, asks, import_template, offered
 from tests.conformance.test_client import TOOL
 from tests.workspace.client import named
 from tests.workspace.model_server import ModelServer, calls, says

@@ -13,12 +13,10 @@ from copilot_admin.agent.client.limits import (
 )
 from copilot_admin.agent.client.widget_data import plan_data
 from copilot_admin.agent.client.widgets import DATA_TOOL
-from copilot_admin.agent.client_functions.registry import CLIENT_FUNCTIONS, labels, names
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.agent.values.spec import CallLimit, WidgetDataMode
 from protocol.events import FunctionCall
-from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.models import CallMessage, Generation, HumanMessage, WidgetParam, Widgets
 from tests.agent.answer_requests import events_of, make_query, make_request, make_spec, make_widget
 from tests.agent.scripted import ScriptedProvider, Step, text
@@ -83,14 +81,6 @@ LIMITED = (CallLimit(function=MCP, most=1),)
 )  # fmt: skip
 def test_a_budget_says_when_a_function_is_not_called_again(function, calls, more, sentence):
     assert refusal(function, calls, **more) == sentence
-
-
-def test_messages_and_labels_tell_functions_apart():
-    given = [one.limit_messages for one in CLIENT_FUNCTIONS]
-    own = [(one.done, one.no_more) for one in given if one != CallLimitMessages()]
-    assert len(set(own)) == len(own) > 0
-    assert labels().keys() - {GET} == set(names()) - WIDGET_DATA_FUNCTIONS
-    assert len(set(labels().values())) == len(labels())
 
 
 def large_widget(number=1, value=LONG):

@@ -13,6 +13,8 @@ from copilot_admin.errors import NotReady, RunError
 from tests.agent.providers.openai_asking import deltas_of, hello, make_spec
 from tests.agent.providers.upstream import serving
 
+FIRM = "https://firm.openai.azure.com"
+
 
 def request_of(kind, *, path="", key="sk-test", **options):
     """The request that a provider sends for a question."""
@@ -103,8 +105,7 @@ def test_a_token_that_is_not_issued_is_explained(entra_id, monkeypatch):
         raise ValueError("no such tenant")
 
     monkeypatch.setattr("azure.identity.get_bearer_token_provider", lambda *_: fail)
-    url = "https://firm.openai.azure.com"
-    assert "Entra ID issued no token: no such tenant" in refused("azure", url, uses_entra_id=True)
+    assert "Entra ID issued no token: no such tenant" in refused("azure", FIRM, uses_entra_id=True)
 
 
 @pytest.mark.parametrize(
@@ -118,26 +119,25 @@ def test_a_token_that_is_not_issued_is_explained(entra_id, monkeypatch):
 def test_a_missing_package_is_named(kind, options, module, sentence, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     key = "{}" if kind == "vertex" else ""
-    url = "https://firm.openai.azure.com" if kind == "azure" else ""
-    assert sentence in refused(kind, url, key=key, **options)
+    assert sentence in refused(kind, FIRM if kind == "azure" else "", key=key, **options)
 
 
 @pytest.mark.parametrize(
-    ("kind", "url", "sentence"),
+    ("kind", "url", "key", "sentence"),
     [
-        ("azure", "", "needs the endpoint"),
-        ("azure", "https://firm.openai.azure.com", "needs a key, or Entra ID"),
-        ("vertex", "", "needs the project"),
+        ("azure", "", "", "needs the endpoint"),
+        ("azure", FIRM, "", "needs a key, or Entra ID"),
+        ("vertex", "", "", "needs the project"),
+        ("vertex", FIRM, "{broken", "no key file of a service account"),
+        ("bedrock", "", "bedrock-api-key", "region"),
     ],
 )
-def test_what_is_missing_is_named(kind, url, sentence):
-    assert sentence in refused(kind, url)
-
-
-def test_bedrock_without_a_region_says_so(monkeypatch):
+def test_what_is_missing_is_named(kind, url, key, sentence, monkeypatch):
+    if key.startswith("{"):
+        pytest.importorskip("google.oauth2.service_account")
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
-    assert "region" in refused("bedrock", key="bedrock-api-key")
+    assert sentence in refused(kind, url, key=key)
 
 
 def test_bedrock_takes_an_api_key():
@@ -201,8 +201,3 @@ def test_vertex_signs_in_with_a_key_file(monkeypatch):
     }
     request = request_of("vertex", path="/v1", key=json.dumps(key_file))
     assert request.headers["authorization"] == "Bearer token-of-copilot@p.example"
-
-
-def test_a_wrong_key_file_of_vertex_is_explained():
-    pytest.importorskip("google.oauth2.service_account")
-    assert "no key file of a service account" in refused("vertex", key="{broken", project="p")

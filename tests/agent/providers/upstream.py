@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 import json
 import ssl
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
@@ -15,8 +15,7 @@ from copilot_admin.agent.values.spec import ProviderSpec, Timeouts
 SSE = "text/event-stream"
 
 
-@dataclass(slots=True)
-class Request:
+class Request(NamedTuple):
     """A request as the server read it."""
 
     method: str

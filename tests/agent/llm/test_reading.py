@@ -1,4 +1,4 @@
-"""Models without tool calling: tools in words, and calls taken out of words."""
+"""Bodies and tool calls are read within bounds, and tools in words by models without tool calling."""
 
 from itertools import pairwise
 
@@ -6,8 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
+from copilot_admin.agent.llm import body_reader
+from copilot_admin.agent.llm.body_reader import BodyReader
 from copilot_admin.agent.llm.text_tool_calls import UNREADABLE, TextToolReader, in_plain_text
-from copilot_admin.agent.llm.tool_calls import MAX_ARGUMENT_BYTES, MAX_CALLS, CallLimits
+from copilot_admin.agent.llm.tool_calls import (
+    MAX_ARGUMENT_BYTES,
+    MAX_CALLS,
+    CallLimits,
+    ToolCallAccumulator,
+)
 from copilot_admin.agent.values.model_call import (
     Finish,
     ModelCall,
@@ -17,8 +24,8 @@ from copilot_admin.agent.values.model_call import (
     ToolCall,
     ToolSchema,
 )
-from copilot_admin.errors import LimitReached
-from tests.agent.llm.chunks import joined, parsed, stop, stream, words
+from copilot_admin.errors import LimitReached, ProviderBroke
+from tests.agent.llm.chunks import fragment, joined, parsed, stop, stream, words
 
 TABLE = ToolSchema(name="table", description="Shows rows.", parameters={"type": "object"})
 BLOCK = '```tool\n{"name": "table", "arguments": {"rows": [1]}}\n```'
@@ -112,3 +119,58 @@ def test_without_tools_nothing_is_taken_out():
 def test_calls_in_words_have_the_limits_of_others(text, message):
     with pytest.raises(LimitReached, match=message):
         taken_out(text)
+
+
+def accumulated(*fragments):
+    accumulator = ToolCallAccumulator(CallLimits())
+    for one in fragments:
+        accumulator.add(one)
+    return accumulator
+
+
+def calls_of(accumulator):
+    calls = accumulator.calls(offered=(), model="m", message={})
+    return [(call.id, call.name, call.arguments) for call in calls]
+
+
+@pytest.mark.parametrize("odd", [{}, {"function": 7}, fragment(None, "1", id="c")])
+def test_fragments_without_a_name_are_no_call(odd):
+    assert calls_of(accumulated(odd)) == []
+
+
+def test_as_many_calls_as_a_request_may_offer_tools_are_taken_and_no_more():
+    accumulator = accumulated(
+        *(fragment("table", "{}", index=10**9 - at, id=f"c{at}") for at in range(MAX_CALLS))
+    )
+    assert len(calls_of(accumulator)) == MAX_CALLS
+    with pytest.raises(LimitReached, match="more than 128 tools"):
+        accumulator.add(fragment("table", "{}"))
+
+
+@pytest.mark.parametrize("piece", ["x" * 1024, "é" * 512])
+def test_a_megabyte_of_arguments_is_taken_and_no_more(piece):
+    accumulator = accumulated(*(fragment("table", piece, index=at % 2) for at in range(1024)))
+    assert sum(len(call[2]) for call in calls_of(accumulator)) == 1024 * len(piece)
+    with pytest.raises(LimitReached, match="more than 1 MB of arguments"):
+        accumulator.add(fragment(None, "x", index=0))
+
+
+def texts_of(*blocks):
+    reader = BodyReader()
+    found = [event for block in blocks for event in reader.feed(block)]
+    return [data for _, data in (*found, *reader.end())]
+
+
+def test_the_first_byte_says_whether_it_is_one_document():
+    for before in (b"", b"\xef\xbb\xbf", b" \r\n\n"):
+        assert texts_of(before, b'{"a":\n\n', b"1}") == [b'{"a":\n\n1}']
+        assert texts_of(before + b"data: {}\n\n") == [b"{}"]
+    assert texts_of(b" \n") == []
+
+
+@pytest.mark.parametrize("block", [b"data: " + b"x" * 65, b"data: x\n" * 10, b"{" + b" " * 64])
+def test_a_text_that_is_too_large_ends_the_answer(block, monkeypatch):
+    monkeypatch.setattr(body_reader, "MAX_EVENT_BYTES", 64)
+    with pytest.raises(ProviderBroke, match="more than 8 MiB"):
+        texts_of(block)
+    assert texts_of(b"data: " + b"x" * 58, b"\n\n") == [b"x" * 58]
