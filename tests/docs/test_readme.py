@@ -1,7 +1,6 @@
 """What documents tell people to type does what they say it does."""
 
 from argparse import Namespace
-import os
 import re
 import shlex
 import subprocess
@@ -35,20 +34,6 @@ def parsed(line: str) -> Namespace:
     return parser.parse_args(arguments)
 
 
-def commands_of(target: str) -> list[list[str]]:
-    """What a target of the Makefile would start in an environment that is there."""
-    ready = [word for name in ("run", "dev") for word in ("-o", f".venv/{name}.stamp")]
-    shown = subprocess.run(
-        ["make", "--dry-run", *ready, *shlex.split(target)[1:]],  # noqa: S607  # wherever it lies
-        cwd=BASE_DIR,
-        env={"PATH": os.environ["PATH"]},  # not with the flags of a make that runs these tests
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [shlex.split(line) for line in shown.stdout.replace("\\\n", " ").splitlines()]
-
-
 @pytest.mark.parametrize("line", sorted(COPIED))
 def test_a_command_is_taken_as_it_is_copied(line):
     assert parsed(line)
@@ -61,19 +46,6 @@ def test_a_command_knows_what_sentences_write_behind_it(line):
         parsed(line)
     except CommandError as error:
         assert "the following arguments are required" in str(error)
-
-
-@pytest.mark.parametrize(
-    ("target", "port"), [("make run", OURS.rpartition(":")[2]), ("make run PORT=8000", "8000")]
-)
-def test_make_run_serves_where_it_is_said_to(target, port):
-    (command,) = commands_of(target)
-    python, script, *line = command
-    assert python == ".venv/bin/python"
-    assert (BASE_DIR / script).is_file()
-    options = parsed(shlex.join(line))
-    assert (line[0], options.host, str(options.port)) == ("quickstart", "127.0.0.1", port)
-    assert f"serves {OURS}." in " ".join(README.split())
 
 
 @pytest.mark.curl
