@@ -71,47 +71,12 @@ def test_a_row_of_a_spreadsheet_says_all_of_a_question():
     Mark.objects.create(verdict=verdict, criterion=label, value=1)
     Mark.objects.create(verdict=verdict, criterion=score, value=4)
     (row,) = rows_of(said_by("csv", asked.conversation))
-    assert row == {
-        "conversation": str(asked.conversation.pk),
-        "turn": str(turn.pk),
-        "follows": "",
-        "branch": "1",
-        "trace_id": "t-1",
-        "caller": "key:7",
-        "user": "u-1",
-        "user_email": "ada@b.example",
-        "asked_at": "2026-11-20T12:00:01+00:00",
-        "copilot": client.version.copilot.slug,
-        "version": "1",
-        "provider": "Provider",
-        "model": "small-1",
-        "state": "done",
-        "outcome": "completed",
-        "error_kind": "",
-        "error": "",
-        "attempts": "1",
-        "question": "'=2+2",
-        "answer": 'Four,\n"exactly".',
-        "client_calls": "",
-        "thumbs_up": "1",
-        "thumbs_down": "1",
-        "reasons": "Slow",
-        "comments": "'-late",
-        "ratings": "bad",
-        "labels": "wrong number; tone: 4",
-        "rating_comments": "No.",
-        "conversation_ratings": "",
-        "conversation_labels": "",
-        "review_state": "new",
-        "input_tokens": "10",
-        "cached_tokens": "0",
-        "output_tokens": "5",
-        "reasoning_tokens": "0",
-        "cost_usd": "",
-        "cost_is": "unknown",
-        "first_token_ms": "300",
-        "ms": "900",
-    }
+    assert list(row.values()) == [
+        str(asked.conversation.pk), str(turn.pk), "", "1", "t-1", "key:7", "u-1", "ada@b.example",
+        "2026-11-20T12:00:01+00:00", client.version.copilot.slug, "1", "Provider", "small-1", "done",
+        "completed", "", "", "1", "'=2+2", 'Four,\n"exactly".', "", "1", "1", "Slow", "'-late", "bad",
+        "wrong number; tone: 4", "No.", "", "", "new", "10", "0", "5", "0", "", "unknown", "300", "900",
+    ]  # fmt: skip
 
 
 def test_a_line_is_a_chat_with_its_calls_and_what_they_gave():

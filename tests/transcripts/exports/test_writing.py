@@ -4,21 +4,15 @@ import csv
 from datetime import timedelta
 import io
 
-from django.db import transaction
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.jobs import export_tasks as tasks
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.export_tasks import resume_exports
-from copilot_admin.jobs.removal import begin_erasure, remove_batch
-from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Copilot, ExportPart, ExportState, TranscriptExport
-from copilot_admin.privacy.scopes import PrivacyScope
-from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.exports import writing
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.records import (
@@ -31,7 +25,6 @@ from copilot_admin.transcripts.exports.records import (
 )
 from copilot_admin.transcripts.exports.writing import ExportWriter
 from tests.factories import make_user, make_version
-from tests.polling import HANGS_SECONDS
 from tests.transcripts.exports.exporting import begun, parts_of, text_of, written
 from tests.transcripts.store.journaling import Client
 
@@ -138,23 +131,6 @@ def test_an_export_is_swept_after_a_week_or_when_it_is_discarded():
     assert [sweep_exports() for _ in range(3)] == [2, 2, 0]
 
 
-def test_what_is_erased_while_it_is_written_is_in_no_part_of_it(monkeypatch):
-    ids = conversations(4)
-    one_by_one(monkeypatch)
-    export = begun()
-    running = ExportWriter(export.pk, export.claim)
-    while len(parts_of(export)) < 2:
-        assert running.write_batch()
-    removal = begin_erasure(PrivacyScope(conversation=ids[2]))
-    step = BatchResult.MORE
-    while step is BatchResult.MORE:
-        with transaction.atomic():
-            step = remove_batch(removal.pk)
-    assert not running.write_batch()
-    export.refresh_from_db()
-    assert (export.state, parts_of(export)) == (ExportState.FAILED, [])
-
-
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
@@ -170,24 +146,6 @@ def test_an_export_that_cannot_be_written_says_why(monkeypatch, name, value, sen
     export = begun()
     monkeypatch.setattr(writing, name, fail if isinstance(value, Exception) else value)
     assert sentence in written(export).error
-
-
-def test_what_another_process_left_is_taken_up():
-    export = begun()
-    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
-    WRITER.submit(resume_exports).result(HANGS_SECONDS)
-    assert BACKGROUND.wait_until_idle(timeout=HANGS_SECONDS)
-    export.refresh_from_db()
-    assert (export.is_done, export.claim) == (True, 1)
-
-
-def test_what_waits_for_a_worker_is_left_to_it(settings):
-    settings.TASKS = IN_DATABASE
-    export = begun()
-    tasks.write_export.enqueue(export.pk, export.claim)
-    TranscriptExport.objects.update(moved_at=timezone.now() - timedelta(minutes=1))
-    resume_exports()
-    assert DBTaskResult.objects.ready().count() == 1
 
 
 def test_a_person_has_few_at_a_time_and_of_bounded_filters():

@@ -7,8 +7,7 @@ import pytest
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, Logging, Node, Run, Turn
 from copilot_admin.transcripts.store.run_start import accept, prepare
-from protocol.events import StatusUpdate
-from protocol.models import AiMessage, CallMessage, Generation, Message, ResultMessage, SourceError
+from protocol.models import AiMessage, CallMessage, Generation, Message
 from tests.transcripts.store.journaling import (
     Client,
     ai,
@@ -116,29 +115,6 @@ def test_what_many_chats_begin_with_joins_none_of_them(brought: list[Message]):
 
 @pytest.mark.database
 @TRACES
-def test_a_long_unknown_history_is_stored_once(trace_id):
-    client = Client(trace_id=trace_id)
-    history = [human(f"q{i}") if i % 2 == 0 else ai(f"a{i}") for i in range(1200)]
-    asked = client.ask(*history, "And now?")
-    nodes = list(asked.conversation.nodes.order_by("depth"))
-    assert [node.parent_id for node in nodes] == [None, *(node.pk for node in nodes[:-1])]
-    assert [node.text for node in nodes] == [*(one.text for one in history), "And now?"]
-    assert [node.from_history for node in nodes] == [True] * 1200 + [False]
-    assert client.ask(*history, "And now?").conversation == asked.conversation
-    assert asked.conversation.nodes.count() == 1201
-
-
-@TRACES
-def test_an_answer_split_into_bubbles_is_recognised(trace_id):
-    client = Client(trace_id=trace_id)
-    client.ask("Hi").answer("First part. ", StatusUpdate(message="Step"), "\nSecond part.")
-    asked = client.ask("Hi", ai("First part."), ai("Second part."), "More")
-    assert [row[1] for row in shape(asked.conversation)] == ["human", "ai", "human"]
-    assert not Node.objects.filter(echo_differs=True).exists()
-
-
-@pytest.mark.database
-@TRACES
 @pytest.mark.parametrize("generation", list(Generation))
 def test_a_call_is_recognised_in_every_dialect(trace_id, generation):
     client = Client(trace_id=trace_id, generation=generation)
@@ -193,22 +169,6 @@ def test_a_history_of_another_owner_is_stored_as_history(other, answer, trace_id
     assert list(history) == [True, True, False]
 
 
-MIGRATED = CallMessage("get_widget_data", {"widget_uuids": ["w-1"]})
-
-
-@pytest.mark.database
-@TRACES
-def test_an_edited_question_is_a_branch(trace_id):
-    client = Client(trace_id=trace_id)
-    client.ask("Hi").answer("Hello")
-    client.ask("Hi", ai("Hello"), "One").answer("First")
-    edited = client.ask("Hi", ai("Hello"), "Two").answer("Second")
-    conversation = edited.conversation
-    assert conversation.has_branch
-    assert [row[0] for row in shape(conversation)] == [0, 1, 2, 3, 2, 3]
-    assert (conversation.n_turns, conversation.n_runs) == (3, 3)
-
-
 @TRACES
 def test_a_regenerated_answer_is_a_second_run_of_the_same_turn(trace_id):
     client = Client(trace_id=trace_id)
@@ -220,27 +180,3 @@ def test_a_regenerated_answer_is_a_second_run_of_the_same_turn(trace_id):
     assert second.conversation.has_branch is False
     assert (second.conversation.n_turns, second.conversation.n_runs) == (2, 3)
     assert Node.objects.filter(role="human").count() == 2
-
-
-def test_a_result_that_comes_last_is_new_although_its_call_came_back_altered():
-    client = Client(trace_id="chat")
-    client.ask("Price?").answer(call_event())
-    client.ask("Price?", call_echo(), result("42")).answer("It is 42")
-    asked = client.ask("Price?", MIGRATED, result("43"))
-    results = Node.objects.filter(kind="result").order_by("id")
-    assert [one.pk for one in results][-1] == asked.run.input_leaf_id
-    assert len(results) == 2
-    assert Node.objects.filter(kind="call").count() == 1
-
-
-def test_an_altered_result_is_stored_once_more_and_is_no_branch():
-    client = Client(trace_id="chat")
-    client.ask("Price?").answer(call_event())
-    client.ask("Price?", call_echo(), result()).answer("It is 42")
-    renewed = ResultMessage("get_widget_data", {}, (SourceError("not_found", "gone"),))
-    history: list[Message] = [human("Price?"), MIGRATED, renewed, ai("It is 42")]
-    client.ask(*history, "Sure?").answer("Yes")
-    asked = client.ask(*history, "Sure?", ai("Yes"), "Good")
-    assert [row[0] for row in shape(asked.conversation)] == [0, 1, 2, 3, 2, 3, 4, 5, 6]
-    assert Node.objects.get(echo_differs=True).kind == "call"
-    assert (Turn.objects.count(), asked.conversation.has_branch) == (3, False)

@@ -50,22 +50,6 @@ def test_a_turn_shows_question_call_result_and_answer():
     assert second.version == client.version.number
 
 
-def test_branches_follow_their_turn_in_the_order_asked():
-    client = Client(trace_id="chat")
-    client.ask("A").answer("a")
-    client.ask("A", ai("a"), "B").answer("b")
-    client.ask("A", ai("a"), "B", ai("b"), "C").answer("c")
-    asked = client.ask("A", ai("a"), "B2").answer("b2")
-    turns = read(asked)
-    assert [(t.question.text, t.place.level, t.place.branch, t.place.branches) for t in turns] == [
-        ("A", 0, 1, 1),
-        ("B", 1, 1, 2),
-        ("C", 2, 1, 1),
-        ("B2", 1, 2, 2),
-    ]
-    assert [turn.place.parent_id for turn in turns] == [None, turns[0].id, turns[1].id, turns[0].id]
-
-
 def test_foreign_messages_stand_before_the_question_they_came_with():
     client = Client(trace_id="chat")
     asked = client.ask("Old", ai("Told by another"), "New").answer("Mine")

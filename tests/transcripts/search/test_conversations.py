@@ -6,9 +6,8 @@ from django.db import connection
 import pytest
 
 from copilot_admin.models import Conversation, TurnText
-from copilot_admin.storage.search_text import normalize
 from copilot_admin.transcripts.search import conversations, text_index
-from copilot_admin.transcripts.search.conversations import find_by_id, find_hits, search
+from copilot_admin.transcripts.search.conversations import find_by_id, search
 from copilot_admin.transcripts.search.text_index import (
     MAX_CHARACTERS,
     SearchQuery,
@@ -89,18 +88,6 @@ class TestBothMethods:
         assert titles("bonds dividends") == []
 
 
-def test_one_or_two_signs_are_found():
-    phrases = ("z", "zz", "щ", "щщ", "為", "%", "_", "\\", "'", "🙂")
-    for words in ("a z\u0301 z b", "шɛ 爲", "⁄"):
-        say(words)
-    for phrase in phrases:
-        say(f"a {phrase} b")
-    every = [row.title for row in Conversation.objects.order_by("-last_at", "-id")]
-    for phrase in phrases:
-        wanted = [title for title in every if normalize(phrase) in normalize(title)]
-        assert titles(phrase) == wanted, phrase
-
-
 def test_the_index_goes_with_its_conversation_and_is_bounded():
     asked = say("Why " + "x" * 2 * MAX_CHARACTERS, "An answer")
     assert len(TurnText.objects.get().text) == MAX_CHARACTERS
@@ -110,14 +97,6 @@ def test_the_index_goes_with_its_conversation_and_is_bounded():
         name = "copilot_admin_turntext_trigrams"
         with connection.cursor() as cursor:  # raises if index and texts don't agree
             cursor.execute(f"INSERT INTO {name}({name}) VALUES('integrity-check')")
-
-
-def test_a_search_without_the_index_ends_at_a_limit(monkeypatch):
-    limit_steps(monkeypatch, 1, 1)
-    for number in range(3):
-        say(f"q{number}")
-    assert find("q0") == ([], True)
-    assert find("q2") == (["q2"], True)
 
 
 @pytest.mark.skipif(IS_POSTGRESQL, reason="PostgreSQL is limited by time")
@@ -154,16 +133,6 @@ def test_conversations_are_found_by_ids():
     }
     for text in ("chat", "", str(uuid4()), "0"):
         assert find_by_id(parse_search(text), visible) == {}, text
-
-
-def test_a_hit_has_its_first_turn_and_their_number():
-    client = Client()
-    first = client.ask("Bonds?").answer("Yes")
-    client.ask("Bonds?", ai("Yes"), "Shares?").answer("No")
-    client.ask("Bonds?", ai("Yes"), "Shares?", ai("No"), "More bonds?").answer("No")
-    pk = first.conversation.pk
-    assert find_hits([pk], ["bonds"]) == {pk: first.accepted.turn_id}
-    assert find_hits([pk], ["nothing"]) == find_hits([], ["bonds"]) == {}
 
 
 def test_the_index_is_used_and_no_table_read_whole():

@@ -17,7 +17,7 @@ import pytest
 from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store import checkpoints as module
-from copilot_admin.transcripts.store.checkpoints import beat, load_pieces, reap, save_checkpoints
+from copilot_admin.transcripts.store.checkpoints import load_pieces, reap, save_checkpoints
 from copilot_admin.transcripts.store.recorder import Piece, Recorder
 from copilot_admin.transcripts.store.transcript_store import STORE, TranscriptStore
 from protocol.events import MessageChunk, StatusUpdate
@@ -70,16 +70,6 @@ def test_a_checkpoint_never_raises(monkeypatch, caplog):
     assert "checkpoint failed: IntegrityError" in caplog.text
     assert "told nobody" not in caplog.text
     assert "too many writes wait for the checkpoints of 1 runs" in caplog.text
-
-
-def test_beating_reaches_the_runs_that_are_open():
-    client = Client()
-    open_run, ended = client.ask("Hi"), client.ask("Ho").answer("Yes")
-    ended_at = ended.run.heartbeat_at
-    assert beat([open_run.run_id, ended.run_id, open_run.run_id]) == [open_run.run_id]
-    assert open_run.run.heartbeat_at > open_run.at
-    assert ended.run.heartbeat_at == ended_at
-    assert beat([]) == []
 
 
 def test_dead_runs_are_interrupted_and_keep_what_they_streamed():

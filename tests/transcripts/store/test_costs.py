@@ -4,8 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from copilot_admin.models import Conversation, DailyUsage, Outcome, Run, Turn
-from copilot_admin.transcripts.store.checkpoints import reap
+from copilot_admin.models import Conversation, DailyUsage, Outcome, Turn
 from tests.transcripts.store.journaling import Client
 from tests.transcripts.store.priced import (
     ESTIMATED,
@@ -69,14 +68,3 @@ def test_a_cost_is_no_surer_than_its_tokens(usages, outcome, expected):
     set_price()
     asked = ended(Client().ask("Hi"), *usages, outcome=outcome)
     assert cost(asked) == expected
-
-
-def test_a_guess_that_a_run_was_interrupted_gives_way_with_its_unknown_cost():
-    set_price()
-    asked = Client().ask("Hi")
-    Run.objects.update(boot_id="another")
-    assert reap(every_other_boot=True) == 1
-    assert counters() == [(Decimal(0), 1, False)] * 2
-    ended(asked, TOLD)
-    assert cost(asked) == (SUM, EXACT)
-    assert counters() == [(SUM, 0, False)] * 2

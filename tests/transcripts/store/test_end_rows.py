@@ -2,13 +2,12 @@
 
 from datetime import timedelta
 import re
-from typing import Any
 
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.agent.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.models import (
     Blob,
     Conversation,
@@ -27,23 +26,15 @@ from protocol.events import StatusUpdate
 from tests.databases import IS_POSTGRESQL
 from tests.transcripts.store.journaling import (
     START,
-    Asked,
     Client,
     ai,
     call_echo,
     call_event,
     ending,
     result,
-    shape,
 )
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
-
-
-def row(asked: Asked, *names: str) -> dict[str, Any]:
-    """Some columns of a run."""
-    values: dict[str, Any] = Run.objects.values(*names).get(pk=asked.run_id)
-    return values
 
 
 def test_a_question_and_its_end_change_conversation_messages_and_turn_in_one_order():
@@ -64,50 +55,6 @@ def taken_in(queries: CaptureQueriesContext) -> list[str]:
     changes = rf'\s*(?:INSERT INTO|UPDATE|{locks}) "?copilot_admin_(conversation|node|turn)\b'
     found = (re.match(changes, one["sql"], re.DOTALL) for one in queries.captured_queries)
     return list(dict.fromkeys(one[1] for one in found if one))
-
-
-def test_a_run_keeps_everything_that_is_known_of_its_end():
-    asked = Client().ask("Hi", notes=("A field was dropped.",))
-    tokens = Usage(input_tokens=4, cached_tokens=3, output_tokens=2, reasoning_tokens=1)
-    failed = ending(Outcome.FAILED, error="It broke.", error_code="Broke", notes=("Cut.",))
-    asked.answer("Half", tokens, Finish("length"), ended=failed)
-    assert row(
-        asked,
-        "outcome", "ms", "ttft_ms", "error", "error_code", "finish_reason", "notes", "answer_text",
-        "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "usage_source",
-        "heartbeat_at", "output_node__text",
-    ) == {
-        "outcome": "failed",
-        "ms": 900,
-        "ttft_ms": 300,
-        "error": "It broke.",
-        "error_code": "Broke",
-        "finish_reason": "stop",
-        "notes": ["A field was dropped.", "Cut."],
-        "answer_text": "",
-        "input_tokens": 14,
-        "cached_tokens": 3,
-        "output_tokens": 7,
-        "reasoning_tokens": 1,
-        "usage_source": UsageSource.PROVIDER.value,
-        "heartbeat_at": asked.at + timedelta(milliseconds=900),
-        "output_node__text": "Half",
-    }  # fmt: skip
-
-
-def test_what_a_run_wrote_hangs_below_its_question():
-    client = Client()
-    asked = client.ask("Price?").answer("Let me look. ", call_event())
-    assert shape(asked.conversation) == [
-        (0, "human", "text", "Price?"),
-        (1, "ai", "text", "Let me look. "),
-        (2, "ai", "call", '{"function":"get_wid'),
-    ]
-    question, text, call = asked.conversation.nodes.order_by("depth")
-    assert (text.parent_id, call.parent_id) == (question.pk, text.pk)
-    assert (asked.run.output_node, asked.run.answer_text) == (call, "")
-    assert call.created_at == asked.at + timedelta(milliseconds=900)
-    assert {one.client_hash for one in (text, call)} == {question.client_hash}
 
 
 def test_events_are_kept_in_order_and_big_ones_as_blobs():
@@ -185,3 +132,17 @@ def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():
     assert [one.payload["message"] for one in Event.objects.all()] == ["Real"]
     day = DailyUsage.objects.get()
     assert (asked.run.outcome, day.runs, day.errors) == (Outcome.COMPLETED, 1, 0)
+
+
+def test_a_run_keeps_everything_that_is_known_of_its_end():
+    asked = Client().ask("Hi", notes=("A field was dropped.",))
+    failed = ending(Outcome.FAILED, error="It broke.", error_code="Broke", notes=("Cut.",))
+    tokens = {"input_tokens": 4, "cached_tokens": 3, "output_tokens": 2, "reasoning_tokens": 1}
+    asked.answer("Half", Usage(**tokens), Finish("length"), ended=failed, counted=False)
+    run = asked.run
+    assert (run.outcome, run.ms, run.ttft_ms, run.error, run.error_code) == (
+        *("failed", 900, 300, "It broke.", "Broke"),
+    )
+    assert (run.finish_reason, run.notes) == ("length", ["A field was dropped.", "Cut."])
+    assert {name: getattr(run, name) for name in tokens} == tokens
+    assert (run.usage_source, run.output_node.text) == ("provider", "Half")

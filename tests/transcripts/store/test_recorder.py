@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import pytest
 
 from copilot_admin.agent.values.answer_request import (
+    ComponentCalled,
     DataSeen,
     FileRead,
     Output,
@@ -31,6 +32,7 @@ from protocol.events import (
 from protocol.json import clean_text
 from protocol.models import CallMessage, Generation
 from tests.protocol.test_events import Tomorrow
+from tests.runs.test_unknown_outputs import WEATHER, WEATHER_DATA
 from tests.transcripts.store.journaling import START, call_echo, call_event, ending, recorder_of
 
 
@@ -43,40 +45,49 @@ TABLE = MessageArtifact(
 )
 
 
+FILE = {
+    "name": "a",
+    "type": "png",
+    "size": 5,
+    "pages": 2,
+    "pixels": [8, 4],
+    "note": "n",
+    "fault": "f",
+}
+CALLED = {
+    "name": "sum",
+    "version": "v1",
+    "arguments": {"a": 1},
+    "result": "3",
+    "outputs": 0,
+    "ms": 0,
+}
+
+
 @pytest.mark.parametrize(
     ("output", "kind", "payload"),
     [
-        (
-            CitationCollection((Citation(id="c", source_info={"type": "web"}),)),
-            EventType.CITATION,
-            {"citations": [{"id": "c", "source_info": {"type": "web"}}]},
-        ),
+        (CitationCollection((Citation(id="c", source_info={"type": "web"}),)), EventType.CITATION,
+         {"citations": [{"id": "c", "source_info": {"type": "web"}}]}),
         (PromptSuggestions(("More?",)), EventType.SUGGESTIONS, {"suggestions": ["More?"]}),
         (ServerTool("sum", "{}", "3"), EventType.TOOL, {"name": "sum", "arguments": "{}", "result": "3"}),
         (DataSeen("## Data: ¶a\n1"), EventType.DATA, {"text": "## Data: ¶a\n1"}),
         (FileRead(name="a", kind="txt"), EventType.FILE, {"name": "a", "type": "txt"}),
-        (
-            FileRead(name="a", kind="png", size=5, pages=2, pixels=(8, 4), note="n", fault="f"),
-            EventType.FILE,
-            {"name": "a", "type": "png", "size": 5, "pages": 2, "pixels": [8, 4], "note": "n",
-             "fault": "f"},
-        ),
+        (FileRead(name="a", kind="png", size=5, pages=2, pixels=(8, 4), note="n", fault="f"),
+         EventType.FILE, FILE),
+        (ComponentCalled(**CALLED), EventType.COMPONENT, CALLED),
         (Reasoning("Hm"), EventType.REASONING, {"text": "Hm"}),
         (Tomorrow(app={"a": 1}), OTHER_EVENT,
          {"event": "copilotTomorrow", "data": {"app": {"a": 1}, "order": 1}}),
         (Alive(), OTHER_EVENT, {"fact": "Alive", "data": {}}),
-        (
-            call_event(),
-            EventType.FUNCTION_CALL,
-            {
-                "function": "get_widget_data",
-                "input_arguments": call_echo().input_arguments,
-                "extra_state": {"signed": "by us"},
-            },
-        ),
+        (WEATHER, OTHER_EVENT, {"fact": "Weather", "data": WEATHER_DATA}),
+        ([None, (2,), b"ab", str], OTHER_EVENT,
+         {"fact": "list", "data": [None, [2], "2 bytes", str(str)]}),
+        (call_event(), EventType.FUNCTION_CALL,
+         {"function": "get_widget_data", "input_arguments": call_echo().input_arguments,
+          "extra_state": {"signed": "by us"}}),
     ],
-    ids=["citations", "suggestions", "tool", "data", "file", "whole file", "thought", "new event", "new fact",
-         "call"],
+    ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_everything_but_text_is_an_event(output, kind, payload):
     (event,) = recording_of(output).events

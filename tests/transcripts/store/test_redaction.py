@@ -17,7 +17,7 @@ from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.transcript_store import end_from_json, end_to_json
 from protocol.events import MessageChunk, StatusUpdate
-from tests.transcripts.store.journaling import Client, ai, call_event, end_of, ending
+from tests.transcripts.store.journaling import Client, call_event, end_of, ending
 
 pytestmark = pytest.mark.django_db
 RULES = Rules((DataKind.EMAIL, DataKind.CARD))
@@ -68,17 +68,6 @@ def test_nothing_that_is_stored_has_it_and_the_places_of_events_move():
     run = asked.run
     assert (run.error, run.notes) == (f"{KEPT} is wrong", [f"{KEPT} was left out"])
     assert TurnText.objects.get().text == f"i am {KEPT}\nhello {KEPT}, bye"
-
-
-def test_a_conversation_is_gone_on_with_by_secret_hashes():
-    client = Redacting()
-    first = client.ask(f"I am {MAIL}")
-    ended(first, said(f"Hello {MAIL}"))
-    second = client.ask(f"I am {MAIL}", ai(f"Hello {MAIL}"), "And?")
-    assert second.conversation == first.conversation
-    assert not Node.objects.filter(echo_differs=True).exists()
-    in_clear = Client(version=client.version).ask(f"I am {MAIL}", ai(f"Hello {MAIL}"), "And?")
-    assert in_clear.conversation != first.conversation
 
 
 def test_what_streams_is_encrypted_until_it_is_looked_through():

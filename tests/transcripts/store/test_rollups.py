@@ -1,10 +1,8 @@
 """What the rollups say is what a full count of the log says, whatever comes late or twice."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import uuid4
 
-from django.db import connection
 import pytest
 
 from copilot_admin.models import (
@@ -23,12 +21,10 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
-from copilot_admin.transcripts.store import rollups as rollups_module
 from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.store.rollups import count_finished_runs, uncount_runs
 from copilot_admin.transcripts.store.run_start import Rejection, reject
 from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
-from tests.databases import on_postgresql
 from tests.factories import make_key, make_user, make_version
 from tests.transcripts.store.full_count import full_count, rollups
 from tests.transcripts.store.journaling import (
@@ -144,25 +140,3 @@ def test_a_correction_never_makes_a_count_negative():
     assert DailyTotal.objects.get().runs == 0
     count_all()
     assert HourlyUsage.objects.get().runs == 1
-
-
-@on_postgresql
-@pytest.mark.django_db(transaction=True)
-def test_several_processes_count_each_run_once(monkeypatch):
-    monkeypatch.setattr(rollups_module, "MAX_RUNS", 3)
-    versions = [make_version() for _ in range(3)]
-    for number in range(24):
-        asked = Client(version=versions[number % 3]).ask(f"Question {number}")
-        Run.objects.filter(pk=asked.run_id).update(outcome=Outcome.COMPLETED)
-
-    def count() -> None:
-        try:
-            while count_finished_runs():
-                pass
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: count(), range(4)))
-    assert rollups() == full_count()
-    assert sum(HourlyUsage.objects.values_list("runs", flat=True)) == 24

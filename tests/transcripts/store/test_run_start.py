@@ -1,20 +1,17 @@
 """Rows of a request that begins, and of one that was rejected."""
 
 from dataclasses import replace
-import json
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.models import Blob, Conversation, DailyUsage, EndUser, Logging, Node, Run
+from copilot_admin.models import Blob, Conversation, DailyUsage, EndUser, Logging, Run
 from copilot_admin.transcripts.matching.messages import hash_key
-from copilot_admin.transcripts.queries import read_request
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.run_start import BOOT_ID, Rejection, accept, prepare, reject
 from protocol.models import Generation
-from protocol.parsing import parse_query
 from tests.factories import make_version
 from tests.transcripts.store.journaling import START, Client, ai
 
@@ -34,23 +31,11 @@ def test_a_run_that_begins_says_who_asks_what_of_whom():
     client = Client(principal="key:1", generation=Generation.TWO)
     start = client.start("Hi", notes=("A \0 was dropped.",))
     accept(prepare(replace(start, provider="P" * 101, model="m" * 201)))
-    assert row() == {
-        "copilot_id": client.version.copilot_id,
-        "copilot_version_id": client.version.pk,
-        "principal": "key:1",
-        "provider": "P" * 100,
-        "model": "m" * 200,
-        "params": {"temperature": 0.2},
-        "generation": 2,
-        "started_at": client.now,
-        "ms": None,
-        "outcome": "running",
-        "error": "",
-        "error_code": "",
-        "notes": ["A \ufffd was dropped."],
-        "boot_id": BOOT_ID,
-        "heartbeat_at": client.now,
-    }
+    assert list(row().values()) == [
+        client.version.copilot_id, client.version.pk, "key:1", "P" * 100, "m" * 200,
+        {"temperature": 0.2}, 2, client.now, None, "running", "", "", ["A \ufffd was dropped."],
+        BOOT_ID, client.now,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("before", [(), ("Hi", ai("Hello"))])
@@ -104,38 +89,16 @@ def test_rejected_requests_are_one_run_without_a_turn_and_all_are_counted(
     )
     reject([rejection])
     reject([rejection])
-    assert row() == {
-        "copilot_id": version.copilot_id,
-        "copilot_version_id": version.pk,
-        "principal": principal,
-        "provider": "",
-        "model": "",
-        "params": {},
-        "generation": 3,
-        "started_at": START,
-        "ms": 0,
-        "outcome": "refused",
-        "error": error,
-        "error_code": "c" * 50,
-        "notes": [],
-        "boot_id": BOOT_ID,
-        "heartbeat_at": START,
-    }
+    assert list(row().values()) == [
+        version.copilot_id, version.pk, principal, "", "", {}, 3, START, 0, "refused", error, "c" * 50,
+        [], BOOT_ID, START,
+    ]  # fmt: skip
     run = Run.objects.get()
     assert (run.times, run.cost, run.turn, run.conversation, run.user) == (5, 0, None, None, None)
     assert count_finished_runs() == 1
     day = DailyUsage.objects.get()
     assert (day.version, day.runs, day.refused, day.questions) == (version.number, 5, 5, 0)
     assert not EndUser.objects.exists()  # a rejection brings no erased user back
-
-
-def test_what_a_database_refuses_is_replaced_and_noted():
-    body = json.dumps({"messages": [{"role": "human", "content": "a\0b \ud800 " + "9" * 30}]})
-    query = parse_query(body.encode())
-    client = Client(trace_id="chat-1")
-    accept(prepare(replace(client.start(*query.messages), query=query)))
-    assert Node.objects.get().text == "a\ufffdb \ufffd " + "9" * 30
-    assert Run.objects.get().notes
 
 
 WIDGETS = {"primary": [{"id": f"w{number}", "name": "x" * 100} for number in range(100)]}
@@ -151,19 +114,3 @@ def test_what_requests_repeat_is_stored_once():
     assert Blob.objects.count() == 3 + 3
     for name in fixed:
         assert Run.objects.values_list(name).distinct().count() == 1
-
-
-@pytest.mark.parametrize(
-    ("env", "separate"),
-    [
-        ({}, set()),
-        ({"timezone": "UTC", "widgets": {"primary": []}, "context": []}, set()),
-        ({"timezone": "UTC", "widgets": WIDGETS, "context": []}, {"widgets"}),
-        ({"context": CONTEXT, "tools": TOOLS}, {"context", "tools"}),
-    ],
-)
-def test_a_request_is_read_as_it_was(env, separate):
-    asked = Client().ask("Hi", ai("Hello"), "And?", env=env)
-    assert read_request(asked.run_id) == env
-    stored = {name for name in ("widgets", "context", "tools") if getattr(asked.run, name)}
-    assert stored == separate

@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.models import Turn, TurnText
+from copilot_admin.models import TurnText
 from copilot_admin.transcripts.search.text_index import answers_of, index_answer
 from tests.transcripts.store.journaling import Client, call_echo, call_event, result
 
@@ -17,20 +17,6 @@ def test_a_turn_has_the_answers_of_all_its_runs_in_their_order():
     other = Client().ask("Another").answer("Other").accepted.turn_id
     assert answers_of([turn]) == {turn: ["Fetching.", "42", "A" * 16_000]}
     assert answers_of([turn, other])[other] == ["Other"]
-
-
-def index(is_first: bool, answer: str) -> str:
-    """What is searched of a question after an answer to it, where that has been written already."""
-    Client().ask("Why?")
-    turn = Turn.objects.get()
-    TurnText.objects.create(turn=turn, conversation=turn.conversation, text="why?")
-    index_answer(turn.pk, turn.conversation_id, answer, is_first=is_first)
-    return TurnText.objects.get().text
-
-
-@pytest.mark.parametrize("is_first", [True, False])
-def test_an_answer_is_added_to_what_is_there(is_first):
-    assert index(is_first, "Because") == "why?\nbecause"
 
 
 def test_the_question_is_searched_even_when_its_answer_is_empty():

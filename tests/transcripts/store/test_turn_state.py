@@ -1,14 +1,12 @@
 """What the server remembers of a turn when the client comes back to it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from copilot_admin.agent.client.client_state import SIGNED_MEMORY
 from copilot_admin.agent.values.answer_request import Memory, StoredTurn
-from copilot_admin.models import Blob, Logging, Run
+from copilot_admin.models import Logging, Run
 from copilot_admin.transcripts.store.turn_state import LOOP_WINDOW
 from protocol.events import FunctionCall
 from protocol.models import Generation, ResultMessage
@@ -69,34 +67,12 @@ def test_a_loop_is_one_for_a_minute_after_the_end_of_the_call():
     assert is_retry_loop(LOOP_WINDOW - timedelta(microseconds=1)) is True
 
 
-@pytest.mark.database
-def test_where_no_content_is_kept_no_memory_is_either():
-    client = Client(trace_id="chat", logging=Logging.METADATA)
-    client.ask("Price?", env={"timezone": "UTC"}, timezone="UTC").answer(call_event())
-    second = client.ask("Price?", call_echo(), result())
-    assert second.accepted.stored_turn == StoredTurn(client_calls={"": 1})
-    assert not Blob.objects.exists()
-
-
 def with_value(symbol: str) -> dict[str, Any]:
     return {"uuid": "w-1", "params": [{"name": "symbol", "current_value": symbol}]}
 
 
 PRICES = with_value("AAPL")
 SELECTED = {"primary": [PRICES]}
-
-
-@pytest.mark.parametrize("length", [10, 100_000], ids=["small", "as a blob"])
-def test_what_an_older_client_does_not_carry_is_known_from_the_call(length):
-    client = Client(trace_id="chat-1", generation=Generation.ONE)
-    state = {SIGNED_MEMORY: "x" * length}
-    call = replace(call_event(), extra_state=state)
-    asked = client.ask("Price?")
-    asked.answer(call)
-    echo = echo_of(call, Generation.ONE)
-    bare = ResultMessage("get_widget_data", echo.input_arguments, result().data)
-    second = client.ask("Price?", echo, bare)
-    assert second.accepted.stored_turn.carried == state
 
 
 @pytest.mark.parametrize(
