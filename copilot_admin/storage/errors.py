@@ -24,6 +24,7 @@ from django.db import (
     connection,
     transaction,
 )
+from django.db.models import QuerySet
 
 from copilot_admin.errors import Unavailable
 
@@ -178,3 +179,12 @@ def _limit_sqlite(seconds: float) -> Iterator[None]:
         yield
     finally:
         database.set_progress_handler(None, 0)
+
+
+def count_rows(rows: "QuerySet[Any]", limit: int, *, seconds: float) -> int | None:
+    """Return the number of rows, at most one more than the limit; None if counting is too slow."""
+    try:
+        with time_limit(seconds):
+            return rows.order_by()[: limit + 1].count()
+    except TooSlowError:
+        return None

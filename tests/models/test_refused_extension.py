@@ -26,8 +26,8 @@ from tests.transcripts.store.journaling import Client
 client = Client()
 for words in ("Rates and bonds", "Oil"):
     client.ask(words).answer("Well.")
-page = search(Conversation.objects.order_by("-last_at", "-id"), ("bonds",), size=50)
-print(json.dumps([one.title for one in page.rows]))
+page, _ = search(Conversation.objects.order_by("-last_at", "-id"), ("bonds",), size=50)
+print(json.dumps([one.title for one in page]))
 """
 
 

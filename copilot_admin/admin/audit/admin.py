@@ -19,7 +19,6 @@ from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -44,7 +43,7 @@ class ListedFilter(ParameterFilter):
 
 
 class PersonFilter(ListedFilter):
-    title = gettext_lazy("user")
+    title = _("user")
     parameter_name = "who"
     column = "actor_name"
 
@@ -56,7 +55,7 @@ class PersonFilter(ListedFilter):
 
 
 class ActionFilter(ListedFilter):
-    title = gettext_lazy("action")
+    title = _("action")
     parameter_name = "action"
     column = "action"
 
@@ -65,7 +64,7 @@ class ActionFilter(ListedFilter):
 
 
 class KindFilter(ListedFilter):
-    title = gettext_lazy("type")
+    title = _("type")
     parameter_name = "kind"
     column = "subject_kind"
 
@@ -74,7 +73,7 @@ class KindFilter(ListedFilter):
 
 
 class SubjectFilter(ParameterFilter):
-    title = gettext_lazy("ID")
+    title = _("ID")
     parameter_name = "subject"
     column = "subject_id"
 
@@ -97,50 +96,41 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     fields = ("time", "actor", "action_label", "subject", "address", "session", "agent", "hashes")
     readonly_fields = fields
     empty_icon = "book"
-    empty_state = gettext_lazy("Every change and every read of private data is recorded here.")
+    empty_state = _("Every change and every read of private data is recorded here.")
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.file_view)
         own = path("file/", view, name="copilot_admin_auditentry_file")
         return [own, *super().get_urls()]
 
-    @admin.display(description=gettext_lazy("Time"))
+    @admin.display(description=_("Time"))
     def time(self, entry: AuditEntry) -> SafeString | str:
         return format_time(entry.at)
 
-    @admin.display(description=gettext_lazy("User"))
+    @admin.display(description=_("User"))
     def actor(self, entry: AuditEntry) -> str:
-        kind = entry.actor_kind
-        label = str(ActorKind(kind).label) if kind in ActorKind.values else kind
-        if not entry.actor_name:
-            return label
-        is_person = kind == ActorKind.PERSON
-        return entry.actor_name if is_person else f"{entry.actor_name} ({label})"
+        label = entry.get_actor_kind_display()
+        is_person = entry.actor_kind == ActorKind.PERSON
+        return entry.actor_name if is_person else f"{entry.actor_name} ({label})".strip()
 
-    @admin.display(description=gettext_lazy("Action"))
+    @admin.display(description=_("Action"))
     def action_label(self, entry: AuditEntry) -> str:
-        known = entry.action in Action.values
-        return str(Action(entry.action).label) if known else entry.action
+        return str(dict(Action.choices).get(entry.action, entry.action))
 
-    @admin.display(description=gettext_lazy("Subject"))
+    @admin.display(description=_("Subject"))
     def subject(self, entry: AuditEntry) -> str:
         words = f"{kind_label(entry.subject_kind)} {entry.subject_id}".strip()
         return f"{entry.subject_name} ({words})" if entry.subject_name else words
 
-    @admin.display(description=gettext_lazy("Hash"))
+    @admin.display(description=_("Hash"))
     def hashes(self, entry: AuditEntry) -> SafeString:
-        correct = has_correct_hash(entry)
-        state = (
-            chip(gettext_lazy("Correct"), "good") if correct else chip(gettext_lazy("Wrong"), "bad")
-        )
+        key = verification_keys().get(entry.key_id)
+        correct = key is not None and has_valid_hash(entry, key)
+        state = chip(_("Correct"), "good") if correct else chip(_("Wrong"), "bad")
         return SafeString(f"<code>{entry.hash}</code> {state}")
 
     def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         entry = self.get_object(request, object_id)
         if entry is not None and self.has_view_permission(request, entry):
@@ -228,11 +218,10 @@ def field_label(kind: str, name: str) -> str:
     """Return the label of a field; its readable name if it is unknown."""
     model = _models().get(kind)
     try:
-        field = model._meta.get_field(name) if model else None
-    except FieldDoesNotExist:
-        field = None
-    words = getattr(field, "verbose_name", "") or _FACTS.get(name, name.replace("_", " "))
-    text = str(words)
+        text = str(model._meta.get_field(name).verbose_name) if model else ""  # type: ignore[union-attr]
+    except (FieldDoesNotExist, AttributeError):  # a relation from another model has no name
+        text = ""
+    text = text or str(_FACTS.get(name, name.replace("_", " ")))
     return text[:1].upper() + text[1:]
 
 
@@ -243,7 +232,7 @@ def _models() -> Mapping[str, type[Model]]:
 
 
 def list_changes(entry: AuditEntry) -> tuple[MarkedChange, ...]:
-    before, after = _fields(entry.before), _fields(entry.after)
+    before, after = json.loads(entry.before), json.loads(entry.after)
     names = [*before, *(one for one in after if one not in before)]
     return tuple(
         MarkedChange(
@@ -252,11 +241,6 @@ def list_changes(entry: AuditEntry) -> tuple[MarkedChange, ...]:
         )
         for name in names
     )
-
-
-def has_correct_hash(entry: AuditEntry) -> bool:
-    key = verification_keys().get(entry.key_id)
-    return key is not None and has_valid_hash(entry, key)
 
 
 def find_url(request: HttpRequest, entry: AuditEntry) -> str:
@@ -270,14 +254,6 @@ def find_url(request: HttpRequest, entry: AuditEntry) -> str:
     if row is None or not page.has_view_permission(request, row):
         return ""
     return reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_change", args=[row.pk])
-
-
-def _fields(text: str) -> Mapping[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {"": text}
 
 
 def _text(value: Any) -> str:

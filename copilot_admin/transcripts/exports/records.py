@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Conversation, ExportPart, ExportState, TranscriptExport, TurnText
-from copilot_admin.storage.errors import TooSlowError, time_limit
+from copilot_admin.storage.errors import count_rows
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions, is_staying
@@ -113,11 +113,7 @@ def count_conversations(selection: Selection) -> int | None:
     if selection.phrases:
         return None
     rows = selection.filters.apply(Conversation.objects.filter(is_staying()))
-    try:
-        with time_limit(COUNT_SECONDS):
-            return rows.order_by()[: MAX_COUNT + 1].count()
-    except TooSlowError:
-        return None
+    return count_rows(rows, MAX_COUNT, seconds=COUNT_SECONDS)
 
 
 def begin_export(

@@ -26,25 +26,45 @@ from copilot_admin.transcripts.search.text_index import (
 FIRST_STEPS, MORE_STEPS = (100, 400, 1_000), (1_000, 7_500)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResults:
-    """A page of conversations and one more; `is_limited` if older ones were not searched."""
+def search(
+    ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
+) -> tuple[list[Conversation], bool]:
+    """Return a page of conversations and one more, and whether older ones were not searched."""
 
-    rows: Sequence[Conversation]
-    is_limited: bool = False
+    def read(ids: Iterable[int]) -> list[Conversation]:
+        return list(ordered.filter(pk__in=list(ids))[: size + 1])
 
-
-def search(ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int) -> SearchResults:
-    walk = _Walk(ordered, phrases, size=size)
-    if walk.advance(FIRST_STEPS):
-        return SearchResults(rows=_rows(ordered, walk.found, size=size))
+    found, is_done = _scan(ordered, phrases, FIRST_STEPS, start=0, size=size)
+    if is_done:
+        return read(found), False
     indexed = [phrase for phrase in phrases if has_trigram(phrase)]
-    if indexed and (found := find_conversations(phrases, indexed)) is not None:
-        ids, are_all = found
-        rows = _rows(ordered, {*ids, *walk.found}, size=size)
-        return SearchResults(rows=rows, is_limited=not are_all)
-    is_done = walk.advance(MORE_STEPS)
-    return SearchResults(rows=_rows(ordered, walk.found, size=size), is_limited=not is_done)
+    if indexed and (hits := find_conversations(phrases, indexed)) is not None:
+        ids, are_all = hits
+        return read({*ids, *found}), not are_all
+    start = sum(FIRST_STEPS)
+    more, is_done = _scan(ordered, phrases, MORE_STEPS, start=start, size=size - len(found))
+    return read([*found, *more]), not is_done
+
+
+def _scan(
+    ordered: QuerySet[Conversation],
+    phrases: Sequence[str],
+    steps: Sequence[int],
+    *,
+    start: int,
+    size: int,
+) -> tuple[list[int], bool]:
+    """Search the list step by step; return whether more than a page, or the list's end, is reached."""
+    upcoming = list(ordered.values_list("pk", flat=True)[start : start + sum(steps) + 1])
+    is_at_end = len(upcoming) <= sum(steps)
+    found: list[int] = []
+    for step in steps:
+        if len(found) <= size:
+            ids, upcoming = upcoming[:step], upcoming[step:]
+            texts = having(texts_of(ids), phrases).order_by()
+            matching = set(texts.values_list("conversation_id", flat=True))
+            found += [pk for pk in ids if pk in matching]
+    return found, is_at_end or len(found) > size
 
 
 def find_by_id(query: SearchQuery, visible: QuerySet[Conversation]) -> dict[int, int | None]:
@@ -70,35 +90,6 @@ def find_hits(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[i
     """Return the first matching turn by conversation."""
     texts = having(TurnText.objects.filter(conversation__in=list(conversation_ids)), phrases)
     return dict(texts.order_by().values_list("conversation_id").annotate(Min("turn_id")))
-
-
-class _Walk:
-    """Scan of the list from its beginning until more than a page is found."""
-
-    def __init__(
-        self, ordered: QuerySet[Conversation], phrases: Sequence[str], *, size: int
-    ) -> None:
-        self._ids = ordered.values_list("pk", flat=True)
-        self._phrases, self._size, self._start = phrases, size, 0
-        self.found: list[int] = []
-
-    def advance(self, steps: Sequence[int]) -> bool:
-        """Search these steps; return True at the end of the list or of a page."""
-        upcoming = list(self._ids[self._start : self._start + sum(steps) + 1])
-        is_at_end = len(upcoming) <= sum(steps)
-        for step in steps:
-            if len(self.found) > self._size:
-                return True
-            ids, upcoming = upcoming[:step], upcoming[step:]
-            texts = having(texts_of(ids), self._phrases).order_by()
-            matching = set(texts.values_list("conversation_id", flat=True))
-            self.found += [pk for pk in ids if pk in matching]
-            self._start += step
-        return is_at_end or len(self.found) > self._size
-
-
-def _rows(ordered: QuerySet[Conversation], ids: Iterable[int], *, size: int) -> list[Conversation]:
-    return list(ordered.filter(pk__in=list(ids))[: size + 1])
 
 
 MARGIN = 70  # characters before the first hit, and after it

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 from django.db.models import Q, QuerySet
 
 from copilot_admin.models import Conversation
-from copilot_admin.storage.errors import TooSlowError, time_limit
+from copilot_admin.storage.errors import count_rows, time_limit
 from copilot_admin.transcripts.filters import read_filters
 from copilot_admin.transcripts.search.conversations import find_by_id, is_only_id, search
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
@@ -108,21 +108,15 @@ class ConversationList:
             found = [*named]
             if not is_only_id(self.query, named):
                 ordered = self.rows.order_by("-last_at", "-id")
-                results = search(ordered, self.query.phrases, size=MAX_SEARCHED)
-                found += [row.pk for row in results.rows]
+                hits, _ = search(ordered, self.query.phrases, size=MAX_SEARCHED)
+                found += [row.pk for row in hits]
             rows = self._visible.filter(pk__in=found)
         newest = rows.order_by("-last_at", "-id").values_list("pk", flat=True)
         return list(newest[:MAX_SELECTED])
 
     def count(self, limit: int, *, seconds: float) -> int | None:
         """Return their number, at most one more than the limit; None if counting is too slow."""
-        if self.query or seconds <= 0:
-            return None
-        try:
-            with time_limit(seconds):
-                return self.rows.order_by()[: limit + 1].count()
-        except TooSlowError:
-            return None
+        return None if self.query or seconds <= 0 else count_rows(self.rows, limit, seconds=seconds)
 
     def _find(
         self, ordered: QuerySet[Conversation], named: Mapping[int, int | None], *, size: int
@@ -132,8 +126,7 @@ class ConversationList:
         ordered = ordered.select_related("copilot", "user")
         if not self.query:
             return list(ordered[: size + 1]), False
-        results = search(ordered, self.query.phrases, size=size)
-        return list(results.rows), results.is_limited
+        return search(ordered, self.query.phrases, size=size)
 
     def _order(self, *, after: RowKey | None, before: RowKey | None) -> QuerySet[Conversation]:
         key = after or before

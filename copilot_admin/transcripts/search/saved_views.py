@@ -21,7 +21,7 @@ MAX_VIEWS = 40  # own and shared
 MAX_QUERY_LENGTH = 8_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ListedView:
     view: SavedView
     is_own: bool
@@ -44,25 +44,20 @@ def normalize_query(given: Mapping[str, str]) -> str:
 def list_views(user: AbstractUser | AnonymousUser, *, current: str) -> Sequence[ListedView]:
     """Return the views of a user and the shared ones by name; `current` is the displayed query."""
     seen = SavedView.objects.filter(Q(owner=user.pk) | Q(is_shared=True)).order_by("name", "id")
-    return [
-        ListedView(
-            view=view,
-            is_own=view.owner_id == user.pk,
-            may_delete=view.owner_id == user.pk or user.is_superuser,
-            is_current=bool(current) and view.query == current,
-        )
-        for view in seen[:MAX_VIEWS]
-    ]
+    listed = []
+    for view in seen[:MAX_VIEWS]:
+        is_own = view.owner_id == user.pk
+        is_current = bool(current) and view.query == current
+        listed.append(ListedView(view, is_own, is_own or user.is_superuser, is_current))
+    return listed
 
 
 def save_view(user: AbstractUser | AnonymousUser, *, name: str, query: str, is_shared: bool) -> str:
     """Save a view, replacing an own one with this name; return the kind of an error, or ""."""
-    title = _clean_title(name)
+    title, error = _clean_title(name)
     kept = normalize_query(read_query(query))
-    if error := _check_title(title):
-        return error
-    if not kept:
-        return "empty"
+    if error or not kept:
+        return error or "empty"
     if len(kept) > MAX_QUERY_LENGTH:
         return "much"
     values = {"query": kept, "is_shared": is_shared}
@@ -72,8 +67,8 @@ def save_view(user: AbstractUser | AnonymousUser, *, name: str, query: str, is_s
 
 def rename_view(user: AbstractUser | AnonymousUser, view_id: int, *, name: str) -> str:
     """Rename an own view; return the kind of an error, or ""."""
-    title = _clean_title(name)
-    if error := _check_title(title):
+    title, error = _clean_title(name)
+    if error:
         return error
     own = SavedView.objects.filter(owner=user.pk)
     try:
@@ -90,11 +85,8 @@ def delete_view(user: AbstractUser | AnonymousUser, view_id: int) -> bool:
     return bool(deleted)
 
 
-def _clean_title(name: str) -> str:
-    return " ".join(remove_bidi_controls(clean_text(name)).split())
-
-
-def _check_title(title: str) -> str:
-    if not title:
-        return "unnamed"
-    return "long" if len(title) > MAX_VIEW_NAME_LENGTH else ""
+def _clean_title(name: str) -> tuple[str, str]:
+    """Return a name and the kind of its error, or ""."""
+    title = " ".join(remove_bidi_controls(clean_text(name)).split())
+    is_long = len(title) > MAX_VIEW_NAME_LENGTH
+    return title, "long" if is_long else "" if title else "unnamed"

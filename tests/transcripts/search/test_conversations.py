@@ -31,8 +31,8 @@ def say(question: str, answer: str = "Well.") -> Asked:
 
 def find(text: str, *, size: int = 50) -> tuple[list[str], bool]:
     rows = Conversation.objects.order_by("-last_at", "-id")
-    found = search(rows, parse_search(text).phrases, size=size)
-    return [row.title for row in found.rows], found.is_limited
+    found, is_limited = search(rows, parse_search(text).phrases, size=size)
+    return [row.title for row in found], is_limited
 
 
 def titles(text: str) -> list[str]:
