@@ -1,22 +1,20 @@
 """A copilot is deleted in short batches, resumed where it stopped, and leaves nothing behind."""
 
-from datetime import timedelta
 from functools import partial
 
-from django.utils import timezone
 import pytest
 
 from copilot_admin import models
 from copilot_admin.jobs import deletion
 from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
-from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion, resume_deletions
+from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Conversation, Copilot, Run
 from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.store.run_start import accept, prepare
 from protocol.events import ArtifactType, MessageArtifact
-from tests.factories import make_call, make_case, make_published, make_result, make_version
+from tests.factories import make_call, make_case, make_result, make_version
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client, ai
 
@@ -100,19 +98,6 @@ def test_a_deleted_copilot_leaves_nothing_behind_and_others_keep_all():
     assert get_unreferenced_blobs().count() == 0
 
 
-def test_no_batch_deletes_more_rows_than_it_may(monkeypatch):
-    monkeypatch.setattr(privacy_rows, "MAX_BATCH_ROWS", 5)
-    version = make_version()
-    fill(version)
-    mark_for_deletion([version.copilot_id])
-    rows = sum(everything().values())
-    while (step := delete_batch(version.copilot_id)) is BatchResult.MORE:
-        left = sum(everything().values())
-        assert rows - 5 <= left < rows
-        rows = left
-    assert step is BatchResult.DONE
-
-
 def test_an_answer_that_still_runs_is_waited_for():
     version = make_version()
     fill(version)
@@ -130,22 +115,6 @@ def test_an_answer_that_still_runs_is_waited_for():
     silent.answer("Done")
     delete(version.copilot_id)
     assert not Copilot.objects.exists()
-
-
-def test_a_deletion_that_stopped_is_taken_up_once(monkeypatch):
-    going, stalled, never = make_published(), make_published(), make_published()
-    staying = make_published()
-    mark_for_deletion([going.pk, stalled.pk, never.pk])
-    long_ago = timezone.now() - timedelta(minutes=1)
-    Copilot.objects.filter(pk=stalled.pk).update(deletion_moved_at=long_ago)
-    Copilot.objects.filter(pk=never.pk).update(deletion_moved_at=None)
-    claimed = []
-    task = type(deletion.delete_copilot)
-    monkeypatch.setattr(task, "enqueue", lambda _task, pk: claimed.append(pk))
-    resume_deletions()
-    resume_deletions()
-    assert sorted(claimed) == [stalled.pk, never.pk]
-    assert not Copilot.objects.get(pk=staying.pk).is_being_deleted
 
 
 @pytest.mark.django_db(transaction=True)

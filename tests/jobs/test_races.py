@@ -12,8 +12,8 @@ from django.db import connection, connections, transaction
 from django.utils import timezone
 import pytest
 
-from copilot_admin.jobs import blob_sweep, deletion
-from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
+from copilot_admin.jobs import deletion
+from copilot_admin.jobs.blob_sweep import get_unreferenced_blobs
 from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import Conversation, Copilot, LegalHold, Node, NodeKind, NodeRole
@@ -21,7 +21,6 @@ from copilot_admin.privacy import holds
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import load, to_blob
-from copilot_admin.storage.writer import WRITER
 from tests.databases import on_postgresql
 from tests.factories import make_published
 from tests.polling import HANGS_SECONDS, eventually
@@ -135,23 +134,6 @@ class TestSweeps:
                 thread.submit(call_command, "sweep").result(HANGS_SECONDS)
             self.assert_whole(stored)
             other.submit(connections.close_all).result(HANGS_SECONDS)
-
-    def test_a_request_that_waits_for_the_sweep_stores_the_blob_again(self, thread, monkeypatch):
-        steps = Steps()
-
-        def batch(state: Sweep) -> Sweep:
-            state = sweep_batch(state)
-            steps.wait()
-            return state
-
-        monkeypatch.setattr(blob_sweep, "sweep_batch", batch)
-        sweeping = thread.submit(call_command, "sweep")
-        with self.stopped(steps):  # the blob is deleted, but not yet for others
-            stored = WRITER.submit(self.referring(lambda: None))
-            assert eventually(somebody_waits)
-            assert not stored.done()
-        sweeping.result(HANGS_SECONDS)
-        self.assert_whole(stored)
 
 
 class Steps:

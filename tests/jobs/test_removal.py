@@ -197,19 +197,6 @@ def test_the_database_itself_keeps_what_is_held():
         transaction.get_connection().check_constraints()
 
 
-@pytest.mark.parametrize(
-    ("scope", "words"),
-    [
-        (PrivacyScope(), "Select what to hold"),
-        (PrivacyScope(copilot=0), "Copilot 0 does not exist."),
-        (PrivacyScope(conversation=0), "Conversation 0 does not exist."),
-    ],
-)
-def test_a_hold_needs_something_to_hold(scope, words):
-    with pytest.raises(ValueError, match=words):
-        holds.place(scope, reason="r", by="ann")
-
-
 def test_a_conversation_that_is_being_removed_cannot_be_held(monkeypatch):
     monkeypatch.setattr(rows, "MAX_BATCH_ROWS", 2)
     asked = Client(trace_id="mine").ask("q").answer("a")

@@ -61,14 +61,6 @@ class TestThread:
         assert Copilot.objects.exists()
         tasks.start()
 
-    def test_long_tasks_are_enqueued_again(self, monkeypatch):
-        results = [BatchResult.MORE, BatchResult.MORE, BatchResult.DONE]
-        monkeypatch.setattr(deletion, "delete_batch", lambda pk: results.pop(0))
-        monkeypatch.setattr(tasks, "MAX_TASK_SECONDS", 0)
-        deletion.delete_copilot.enqueue(1)
-        wait_until_idle()
-        assert results == []
-
     def test_a_sweep_continues_where_it_was(self, monkeypatch):
         seen = []
 
@@ -151,18 +143,5 @@ class TestServerLoop:
                 assert tasks.has_server_loop() and tasks._coroutines
                 go_on.set()
             assert not (tasks.has_server_loop() or tasks._coroutines)
-
-        asyncio.run(main())
-
-    def test_stopping_cancels_coroutines(self, monkeypatch):
-        monkeypatch.setattr(tasks, "CANCEL_SECONDS", 0.01)
-
-        async def main() -> None:
-            async with self.serve() as loop:
-                forever = asyncio.Event().wait()
-                run_on_server_loop(lambda: loop.create_task(forever))
-                await asyncio.sleep(0)
-                assert tasks._coroutines
-            assert not tasks._coroutines
 
         asyncio.run(main())

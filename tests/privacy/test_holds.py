@@ -3,18 +3,15 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from django.contrib import admin
-from django.core.management import call_command
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import timezone
 import pytest
 
 from copilot_admin import models
-from copilot_admin.admin.site.site import site
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.copilots.live_settings import archive_copilots
 from copilot_admin.jobs import removal as removal_job
-from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
+from copilot_admin.jobs.deletion import delete_batch
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.commands import privacy as command
 from copilot_admin.models import ComponentCall, Conversation, Copilot, EndUser, Run
@@ -76,15 +73,6 @@ def _deleted_by_page(client) -> None:
     _all_batches()
 
 
-def _deleted_in_the_list(client) -> None:
-    copilot = Copilot.objects.get()
-    archive_copilots([copilot.pk])
-    url = reverse("admin:copilot_admin_copilot_changelist") + "?state=archived"
-    given = {"action": "delete_selected", "_selected_action": [copilot.pk], "post": "yes"}
-    client.post(url, given)
-    _all_batches()
-
-
 def _all_batches() -> None:
     for pk in Copilot.objects.filter(deletion_requested_at__isnull=False).values_list("pk"):
         while delete_batch(*pk) is BatchResult.MORE:
@@ -98,11 +86,6 @@ def _deletion_that_runs(_client) -> None:
     _all_batches()
 
 
-def _marked(_client) -> None:
-    mark_for_deletion([Copilot.objects.get().pk])
-    _all_batches()
-
-
 def _erased_by_page(client) -> None:
     given = {"user": "Ada", "reason": "r", "with_questions": "on", "sure": "1"}
     client.post(reverse("admin:privacy_erase"), given)
@@ -113,10 +96,6 @@ def _erased_by_page(client) -> None:
 def _pruned_by_night(_client) -> None:
     for pk in retention.begin_pruning(timezone.now().replace(hour=23)):
         remove(removal=models.Removal.objects.get(pk=pk))
-
-
-def _commanded(*words: str) -> Callable[[object], object]:
-    return lambda _client: call_command(*words)
 
 
 def _spool_of_erased(_client) -> None:
@@ -136,25 +115,11 @@ PATHS: dict[str, Callable[[object], object]] = {
     "erasing a copilot": _removed(lambda: PrivacyScope(copilot=Copilot.objects.get().pk)),
     "erasing a period": _removed(lambda: PrivacyScope(since=START - timedelta(days=1))),
     "erasing by a page": _erased_by_page,
-    "erasing by a command": _commanded("privacy", "erase", "--user", "Ada", "--yes"),
     "pruning at night": _pruned_by_night,
-    "pruning by a command": _commanded("privacy", "prune", "--yes"),
     "deleting a copilot on its page": _deleted_by_page,
-    "deleting copilots in the list": _deleted_in_the_list,
-    "deleting a copilot that is marked": _marked,
     "a deletion that runs when the hold comes": _deletion_that_runs,
     "the spool of what is erased": _spool_of_erased,
 }
-
-
-# What these ask of a database, the others ask too: by day they are enough on PostgreSQL.
-OWN_STATEMENTS = (
-    "erasing a conversation",
-    "erasing a user",
-    "erasing a copilot",
-    "pruning at night",
-    "a deletion that runs when the hold comes",
-)
 
 
 def everyones_hold() -> models.LegalHold:
@@ -162,13 +127,8 @@ def everyones_hold() -> models.LegalHold:
     return holds.place(PrivacyScope(since=START - timedelta(days=9)), reason="Case 12", by="ann")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(one, marks=[pytest.mark.database] if one in OWN_STATEMENTS else [])
-        for one in PATHS
-    ],
-)
+@pytest.mark.database
+@pytest.mark.parametrize("path", PATHS)
 def test_nothing_leaves_while_it_is_held_and_all_of_it_afterwards(
     path, version, client, settings, capsys
 ):
@@ -184,25 +144,3 @@ def test_nothing_leaves_while_it_is_held_and_all_of_it_afterwards(
     models.Removal.objects.all().delete()
     PATHS[path](client)
     assert evidence() != before
-
-
-@pytest.mark.parametrize("model", sorted(site._registry, key=str), ids=lambda model: model.__name__)
-def test_no_page_to_delete_takes_what_is_held(model, version, client):
-    """By the page of a row and by the action of the list, whatever is registered."""
-    client.force_login(make_user(is_superuser=True))
-    everyones_hold()
-    copilots = list(Copilot.objects.values_list("pk", flat=True))
-    before = evidence()
-    of = f"admin:{model._meta.app_label}_{model._meta.model_name}"
-    pks = list(model._default_manager.values_list("pk", flat=True)[:3])
-    chosen = {"action": "delete_selected", admin.helpers.ACTION_CHECKBOX_NAME: pks, "post": "yes"}
-    try:
-        client.post(reverse(f"{of}_changelist"), chosen)
-        for pk in pks:
-            client.post(reverse(f"{of}_delete", args=[pk]), {"post": "yes"})
-    except NoReverseMatch:
-        assert not model._default_manager.exists()
-    for pk in copilots:
-        delete_batch(pk)
-    assert evidence() == before
-    assert rows.get_user_ids(Run.objects.all()) == {EndUser.objects.get().pk}

@@ -1,15 +1,12 @@
 """Queues assign each review once, and report their result."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from threading import Barrier
 
 from django.contrib.auth.models import User
-from django.db import connection
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.models import Assignment, Conversation, Criterion, ReviewQueue
+from copilot_admin.models import Conversation, Criterion, ReviewQueue
 from copilot_admin.review.queues import (
     CLAIM_DURATION,
     MAX_QUEUED,
@@ -130,27 +127,6 @@ def test_a_skipped_conversation_goes_to_the_end_and_to_others():
     assert skip_assignment(queue, first, ada) == 0
     third = claimed(queue, ada, after=skip_assignment(queue, second, ada))
     assert len({first, second, third}) == 3
-
-
-@pytest.mark.database
-@pytest.mark.django_db(transaction=True)
-def test_many_at_once_each_get_another_conversation():
-    if connection.vendor == "sqlite":
-        pytest.skip("one writer at a time")
-    people = reviewers(8)
-    queue = queue_of(len(people))
-    barrier = Barrier(len(people))
-
-    def take(who: User) -> int:
-        try:
-            barrier.wait()
-            return claimed(queue, who)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(people)) as pool:
-        assert len(set(pool.map(take, people))) == len(people)
-    assert Assignment.objects.exclude(reviewer=None).count() == len(people)
 
 
 @pytest.mark.database
