@@ -75,8 +75,7 @@ def measure_series(
         raise ValueError(
             "The result is too large for a number. Check the values: some are too far apart."
         ) from None
-    words = measure.replace("_", " ").capitalize()
-    title = measure.upper() if measure in OF_PAYMENTS else words
+    title = measure.upper() if measure in OF_PAYMENTS else measure.replace("_", " ").capitalize()
     return MeasuredSeries(title, rounded, tuple(lines), tuple(dict.fromkeys(notes)))
 
 
@@ -120,7 +119,6 @@ def _measure(
     for row in rows:
         missing = (reason for name, reason in _REASONS.items() if row.get(name, 0) is None)
         notes += [f"None of {row['series']!r}: {reason}." for reason in missing]
-    notes += [_CONVENTIONS[measure]] if measure in _CONVENTIONS else []
     return rows, [describe_row(row) for row in rows]
 
 
@@ -175,10 +173,7 @@ def _sortino(growth: Growth) -> float | None:
     periods = growth.periods()
     excess = growth.returns - _rate_of_period(target, periods)
     downside = sqrt(float((excess.clip(upper=0) ** 2).mean()))
-    growth.notes.append(
-        f"The Sortino ratio is over a target of {format_percent(target)} a year; its downside"
-        " deviation is over all returns."
-    )
+    growth.notes.append(f"The Sortino ratio is over a target of {format_percent(target)} a year.")
     return float(excess.mean()) / downside * sqrt(periods) if downside > ROUNDING else None
 
 
@@ -193,11 +188,7 @@ def _calmar(growth: Growth) -> float | None:
 
 def _value_at_risk(growth: Growth) -> Row:
     share, count = growth.options.confidence, len(growth.returns)
-    growth.notes.append(
-        f"Value at risk is the loss of one period that {share * 100:.4g}% of the returns did not"
-        " exceed: historical, on the line between two returns (as PERCENTILE.INC). Below zero it is"
-        " a gain."
-    )
+    growth.notes.append("Value at risk is the loss of one period; below zero it is a gain.")
     if count * (1 - share) < 1:
         growth.notes.append(
             f"{growth.name!r} has {count} returns: too few to see one beyond that loss."
@@ -256,8 +247,7 @@ def _check_no_total_loss(growth: Growth) -> None:
     lost = growth.returns[growth.returns == -1]
     if len(lost):
         raise ValueError(
-            f"{growth.name!r} loses everything at {label(lost.index[0])}: that has no log return,"
-            " and nothing returns from there."
+            f"{growth.name!r} loses everything at {label(lost.index[0])}: nothing returns from there."
         )
 
 
@@ -327,11 +317,6 @@ _REASONS = {  # for undefined results
     "calmar": "it never falls",
     "beta": "the returns of the benchmark do not vary",
     "tracking_error": "a tracking error needs two common returns",
-}
-_CONVENTIONS = {
-    "standard_deviation": "It is that of a sample (n - 1), of one period.",
-    "calmar": "The Calmar ratio is over the whole series.",
-    "tracking_error": "It is the standard deviation of a sample (n - 1) of the differences, a year.",
 }
 _OF_ONE: Mapping[str, Callable[[Growth], Row | float | None]] = {
     "summary": _summary,

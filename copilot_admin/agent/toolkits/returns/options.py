@@ -35,34 +35,23 @@ Rate: TypeAlias = Annotated[Number, Field(gt=-1, lt=1)]
 
 
 class Options(BaseModel):
-    """Options of a call.
-
-    Attributes:
-        kind: Prices (or index levels), simple returns of each period such as 0.01, or any numbers,
-            for which only the standard deviation is meaningful.
-        unit: Of returns: 0.01, or 1 for one percent.
-        periods_per_year: 252 for trading days, 52, 12 ...; None to derive it from the dates.
-        risk_free_rate: A year's, such as 0.04.
-        target: A year's target return of the Sortino ratio; None for the risk-free rate.
-        confidence: Of value at risk, such as 0.95.
-        benchmark: The series to which others are compared; the last one if empty.
-        window: Number of returns in a rolling measure; by default the trading days of a month.
-        guess: Of several internal rates of return, the nearest to this is listed first.
-        day_first: Read 03/04/2024 as a day in April; None to decide by the other dates.
-    """
+    """Options of a call."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
+    # Prices (or index levels), simple returns of each period such as 0.01, or any numbers, for
+    # which only the standard deviation is meaningful.
     kind: Literal["prices", "returns", "values"] = "prices"
-    unit: Literal["fraction", "percent"] = "fraction"
-    periods_per_year: Annotated[Number, Field(gt=0, le=1_000_000)] | None = None
-    risk_free_rate: Rate = 0.0
-    target: Rate | None = None
-    confidence: Annotated[Number, Field(ge=0.5, lt=1)] = 0.95
-    benchmark: Annotated[str, BeforeValidator(str)] = ""
-    window: int = Field(21, ge=2, le=1_000)
+    unit: Literal["fraction", "percent"] = "fraction"  # of returns: 0.01, or 1 for one percent
+    periods_per_year: Annotated[Number, Field(gt=0, le=1_000_000)] | None = None  # as dates say
+    risk_free_rate: Rate = 0.0  # a year's, such as 0.04
+    target: Rate | None = None  # a year's, of the Sortino ratio; None for the risk-free rate
+    confidence: Annotated[Number, Field(ge=0.5, lt=1)] = 0.95  # of value at risk
+    benchmark: Annotated[str, BeforeValidator(str)] = ""  # a series; the last one if empty
+    window: int = Field(21, ge=2, le=1_000)  # returns in a rolling measure; 21 days are a month
+    # Of several internal rates of return, the nearest to this is listed first.
     guess: Annotated[Number, Field(gt=-1, le=10)] = 0.1
-    day_first: bool | None = None
+    day_first: bool | None = None  # 03/04/2024 is a day in April; None: as other dates say
 
     @model_validator(mode="after")
     def _check_unit(self) -> Self:
