@@ -62,7 +62,7 @@ RAIN: Any = {"place": "Bern <b>", "days": ({"day": "Mon", "rain": 3}, {"day": "T
 SAID = {"place": "Bern <b>", "days": [{"day": "Mon", "rain": 3}, {"day": "Tue", "rain": 0}]}
 
 
-@tool(samples=({},))
+@tool
 async def forecast(context: ToolContext) -> ToolResult:
     """Tells the weather."""
     return ToolResult("It rains.", (Forecast(**RAIN),))

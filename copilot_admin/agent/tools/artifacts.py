@@ -25,10 +25,8 @@ class ChartType(StrEnum):
 
 ROUND = frozenset({ChartType.PIE, ChartType.DONUT})
 MAX_SERIES = 20  # more lines can't be distinguished
-Cell: TypeAlias = str | int | float | bool | None
-Row: TypeAlias = dict[str, Cell]
 Rows: TypeAlias = Annotated[
-    list[Row],
+    list[dict[str, str | int | float | bool | None]],
     Field(min_length=1, description="The rows, all with the same keys, as in the source."),
 ]
 ArtifactName: TypeAlias = Annotated[
@@ -49,11 +47,9 @@ ValueColumns = Annotated[
         description="The columns with numbers; of a pie, just one.",
     ),
 ]
-_ROWS: list[JsonObject] = [{"day": "Mon", "price": 1}]
-_SAMPLE: JsonObject = {"name": "Prices", "description": "By day.", "rows": _ROWS}
 
 
-@tool(samples=[_SAMPLE])
+@tool
 async def table(
     context: ToolContext, name: ArtifactName, description: Description, rows: Rows
 ) -> ToolResult:
@@ -64,7 +60,7 @@ async def table(
     return ToolResult(f"The user now sees the table {name!r} with {len(rows)} rows.", (artifact,))
 
 
-@tool(samples=[{**_SAMPLE, "type": "bar", "x": "day", "y": ["price"]}])
+@tool
 async def chart(
     context: ToolContext,
     name: ArtifactName,

@@ -69,7 +69,7 @@ _NESTING = re.compile(
 _MAX_NESTING = 5_000
 
 
-@tool(samples=[{"name": "Card", "description": "One figure.", "html": "<p>4.5 %</p>"}])
+@tool
 async def html(
     context: ToolContext,
     name: ArtifactName,

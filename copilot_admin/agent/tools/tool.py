@@ -1,6 +1,6 @@
 """Definition of a tool that runs on the server."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from inspect import Parameter, getdoc, signature
 from typing import Any, TypeAlias, get_type_hints
@@ -11,7 +11,6 @@ from pydantic import BaseModel, create_model
 from copilot_admin.agent.tools.tool_arguments import read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import ArtifactType, Event, MessageArtifact
-from protocol.json import JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,36 +47,27 @@ ToolFunction: TypeAlias = Callable[..., Awaitable[ToolResult]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool with its schema and sample arguments, which the contract tests run."""
+    """A tool with its schema and the type of its arguments."""
 
     schema: ToolSchema
     arguments: type[BaseModel]
     function: ToolFunction
-    samples: Sequence[JsonObject]
 
     async def run(self, call: ToolCall, *, context: ToolContext) -> ToolResult:
-        """Run the tool with the arguments from the model.
-
-        Raises:
-            ToolMistake: The arguments are wrong.
-        """
+        """Run the tool with the arguments from the model; wrong ones are a `ToolMistake`."""
         given = read_arguments(self.arguments, call)
         return await self.function(context, **dict(given))
 
 
-def tool(*, samples: Sequence[JsonObject]) -> Callable[[ToolFunction], Tool]:
+def tool(function: ToolFunction) -> Tool:
     """Build a tool from a typed async function: name, docstring and annotations are its schema."""
-
-    def make(function: ToolFunction) -> Tool:
-        hints = get_type_hints(function, include_extras=True)
-        _, *parameters = signature(function).parameters.values()
-        fields: dict[str, Any] = {
-            one.name: (hints[one.name], ... if one.default is Parameter.empty else one.default)
-            for one in parameters
-        }
-        name, description = function.__name__, getdoc(function) or ""
-        arguments = create_model(name, **fields)
-        schema = ToolSchema(name=name, description=description, parameters=schema_of(arguments))
-        return Tool(schema=schema, arguments=arguments, function=function, samples=samples)
-
-    return make
+    hints = get_type_hints(function, include_extras=True)
+    _, *parameters = signature(function).parameters.values()
+    fields: dict[str, Any] = {
+        one.name: (hints[one.name], ... if one.default is Parameter.empty else one.default)
+        for one in parameters
+    }
+    name, description = function.__name__, getdoc(function) or ""
+    arguments = create_model(name, **fields)
+    schema = ToolSchema(name=name, description=description, parameters=schema_of(arguments))
+    return Tool(schema=schema, arguments=arguments, function=function)

@@ -15,10 +15,15 @@ from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import MessageArtifact
 
 CONTEXT = ToolContext(id=UUID(int=0xABCDEF << 104))
-PARAMETERS = {
-    "chart": ["name", "description", "type", "rows", "x", "y"],
-    "html": ["name", "description", "html"],
-    "table": ["name", "description", "rows"],
+TABLE: dict[str, Any] = {
+    "name": "Prices",
+    "description": "By day.",
+    "rows": [{"day": "Mon", "price": 1}],
+}
+SAMPLES: dict[str, dict[str, Any]] = {
+    "chart": {**TABLE, "type": "bar", "x": "day", "y": ["price"]},
+    "html": {"name": "Card", "description": "One figure.", "html": "<p>4.5 %</p>"},
+    "table": TABLE,
 }
 every = pytest.mark.parametrize("one", find_tools(tool_names()), ids=tool_names())
 
@@ -33,23 +38,22 @@ def run(name: str, arguments: Any) -> ToolResult:
 def test_a_tool_is_described_to_the_model(one: Tool):
     schema: Any = one.schema.parameters
     assert one.schema.description == getdoc(one.function)
-    assert list(schema["properties"]) == PARAMETERS[one.schema.name]
+    assert set(schema["properties"]) == set(SAMPLES[one.schema.name])
     assert all("description" in row or "enum" in row for row in schema["properties"].values())
     assert not {"$ref", '"title":'} & {*json.dumps(schema).split()}
 
 
 @every
 def test_a_sample_shows_an_artifact_and_needs_its_arguments(one: Tool):
-    assert one.samples
-    for sample in one.samples:
-        result = run(one.schema.name, sample)
-        assert result.text
-        assert [type(event) for event in result.events] == [MessageArtifact]
-        fields = one.arguments.model_fields.items()
-        for missing in (name for name, field in fields if field.is_required()):
-            rest = {key: value for key, value in sample.items() if key != missing}
-            with pytest.raises(ToolMistake, match=f"Wrong arguments .*{missing}: "):
-                run(one.schema.name, rest)
+    sample = SAMPLES[one.schema.name]
+    result = run(one.schema.name, sample)
+    assert result.text
+    assert [type(event) for event in result.events] == [MessageArtifact]
+    required: Any = one.schema.parameters["required"]
+    for missing in required:
+        rest = {key: value for key, value in sample.items() if key != missing}
+        with pytest.raises(ToolMistake, match=f"Wrong arguments .*{missing}: "):
+            run(one.schema.name, rest)
 
 
 @pytest.mark.parametrize(
