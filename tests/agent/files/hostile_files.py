@@ -18,14 +18,12 @@ def pdf_bomb(megabytes: int) -> bytes:
     stream = b"".join(packer.compress(piece) for _ in range(megabytes)) + packer.flush()
     stream = zlib.compress(stream, 9)
     return (
-        b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
+        b"%%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
         b"2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n"
         b"3 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R >>\nendobj\n"
-        + f"4 0 obj\n<< /Length {len(stream)} /Filter [/FlateDecode /FlateDecode] >>\n".encode()
-        + b"stream\n"
-        + stream
-        + b"\nendstream\nendobj\ntrailer << /Size 5 /Root 1 0 R >>\n%%EOF"
-    )
+        b"4 0 obj\n<< /Length %d /Filter [/FlateDecode /FlateDecode] >>\nstream\n%b"
+        b"\nendstream\nendobj\ntrailer << /Size 5 /Root 1 0 R >>\n%%%%EOF"
+    ) % (len(stream), stream)
 
 
 def docx_with(inside: str) -> bytes:
@@ -36,7 +34,6 @@ def docx_with(inside: str) -> bytes:
 
 
 def paragraphs(number: int) -> bytes:
-    """A Word document of many short paragraphs."""
     return docx_with("<w:p><w:r><w:t>x</w:t></w:r></w:p>" * number)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from base64 import encodebytes
 from contextlib import asynccontextmanager
+import json
 
 from PIL import Image
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.agent.files import base64_files
 from copilot_admin.agent.files import reading as files
-from copilot_admin.agent.files.contents import FileItem, ImageItem
+from copilot_admin.agent.files.contents import TEXT_FORM, FileItem, ImageItem, UnreadItem
 from copilot_admin.agent.files.pictures import read_picture
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import FileRules
@@ -34,8 +35,11 @@ from tests.agent.files.sample_images import image
 from tests.agent.scripted import ScriptedProvider, text
 
 FORM = {"data_type": "pdf", "filename": "report.pdf"}
+PICTURE = {"data_type": "png", "filename": "chart.png"}
 SCAN = Image.new("RGB", (60, 40), "white")
 REPORT = base64(pdf([SENTENCE]))
+NOT_READ = "The file 'report.pdf' could not be read. "
+SHOWN = "[the image 'chart.png', 8 by 4 pixels: you are shown it]"
 ARGUMENTS = {"data_sources": [{"widget_uuid": "w-1", "origin": "o", "id": "i", "input_args": {}}]}
 
 
@@ -43,8 +47,13 @@ def item(content=REPORT, **changes):
     return DataItem(content=content, data_format={**FORM, **changes})
 
 
-def link(url="https://files/report.pdf"):
-    return FileReference(url=url, data_format=FORM)
+def picture(content=None, **changes):
+    content = base64(image()) if content is None else content
+    return DataItem(content=content, data_format={**PICTURE, **changes})
+
+
+def link(url="https://files/report.pdf?sig=canary", **form):
+    return FileReference(url=url, data_format=form or FORM)
 
 
 def result(*items):
@@ -53,74 +62,111 @@ def result(*items):
     )
 
 
+def behind(data):
+    """Fetch these bytes for any link."""
+
+    @asynccontextmanager
+    async def fetch(url):
+        yield data
+
+    return fetch
+
+
 def nowhere(url):
-    raise FetchFailed("The link has expired.")
+    raise FetchFailed("It could not be reached.", detail="It is in a private network.")
 
 
-def read(*items, fetch=nowhere, sees_images=True, **query):
-    asked = make_query(HumanMessage("q"), result(*items), **query)
-    found, files = asyncio.run(
-        with_files_read(asked, fetch=fetch, rules=FileRules(sees_images=sees_images))
-    )
-    problems = tuple(one.fault for one in files if one.fault)
-    return found.messages[1].data[0].items, problems
+def query_read(*messages, fetch=nowhere, sees_images=True, **query):
+    rules = FileRules(sees_images=sees_images)
+    asked = make_query(*messages, **query)
+    return asyncio.run(with_files_read(asked, fetch=fetch, rules=rules))
+
+
+def read(*items, **options):
+    """Return the items and the facts on their files."""
+    query, files = query_read(HumanMessage("q"), result(*items), **options)
+    return query.messages[1].data[0].items, files
+
+
+def faults(*items, **options):
+    return tuple(one.fault for one in read(*items, **options)[1] if one.fault)
+
+
+def shown(data=None, name="chart.png"):
+    return ModelImage(name=name, url=read_picture(data or image(), name=name).url)
 
 
 def test_what_only_builders_may_know_of_a_link_is_in_the_transcript_alone():
-    def intranet(url):
-        raise FetchFailed("It could not be reached.", detail="It is in a private network.")
-
-    asked = make_query(HumanMessage("q"), result(link()))
-    found, [file] = asyncio.run(with_files_read(asked, fetch=intranet))
-
+    [found], [file] = read(link())
     assert file.note == "It is in a private network."
-    assert file.fault.endswith("could not be read. It could not be reached.")
-    assert "private" not in str(found)
+    assert file.fault == f"{NOT_READ}It could not be reached."
+    assert found.content == f"[{file.fault}]"
 
 
-def test_a_file_in_base64_becomes_text_with_its_document():
-    for content in (
-        REPORT,
-        f"data:application/pdf;base64,{REPORT}",
-        REPORT[:40] + "\n" + REPORT[40:],
-    ):
-        [found], problems = read(item(content))
-        assert isinstance(found, FileItem)
-        assert found.content == f"[page 1]\n{SENTENCE}"
-        assert found.data_format == {
-            "data_type": "object",
-            "parse_as": "text",
-            "filename": "report.pdf",
-        }
-        assert problems == ()
+@pytest.mark.parametrize(
+    "content",
+    [REPORT, f"data:application/pdf;base64,{REPORT}", REPORT[:40] + "\n" + REPORT[40:]],
+)
+def test_a_file_in_base64_becomes_text_with_its_document(content):
+    [found], [file] = read(item(content))
+    assert isinstance(found, FileItem)
+    assert found.content == f"[page 1]\n{SENTENCE}"
+    assert found.data_format == {**TEXT_FORM, "filename": "report.pdf"}
+    assert file.fault == ""
 
 
 def test_a_link_is_fetched_once_however_often_it_is_repeated():
     urls = []
 
-    @asynccontextmanager
-    async def fetch(url):
+    def fetch(url):
         urls.append(url)
-        yield pdf([SENTENCE])
+        return behind(pdf([SENTENCE]))(url)
 
     found, _ = read(link(), link(), fetch=fetch)
     assert [one.content for one in found] == [f"[page 1]\n{SENTENCE}"] * 2
-    assert urls == ["https://files/report.pdf"]
+    assert urls == [link().url]
+
+
+OBJECT = {"data_type": "object", "parse_as": "table"}
+CHART = {"data_type": "object", "parse_as": "chart", "chart_params": {"xKey": "day"}}
+ROWS = json.dumps([{"day": "Mon", "price": 1.5}])
+
+
+@pytest.mark.parametrize(
+    ("form", "told"), [(OBJECT, OBJECT), (CHART, CHART), ({"name": "x"}, TEXT_FORM)]
+)
+def test_what_is_behind_a_link_without_a_kind_is_known_by_its_content(form, told):
+    [found], [file] = read(link(**form), fetch=behind(ROWS.encode()))
+    assert (found.content, found.data_format) == (ROWS, told)
+    name = "https://files/report.pdf"  # without the signature
+    assert file == FileRead(name=name, kind="json", size=len(ROWS), pages=1)
+    [seen], _ = read(link(**form), fetch=behind(image()))
+    assert seen.picture.name == name
+    [unseen], [file] = read(link(**form), fetch=behind(image()), sees_images=False)
+    assert unseen.content.startswith(f"[the image {name!r}, which is linked:")
+    assert file.kind == "png"
+
+
+def test_a_link_to_something_that_cannot_be_read_is_told():
+    [found], [file] = read(link(data_type="MP3"), fetch=behind(b"ID3\x00\x01"))
+    assert "no document of a known kind" in file.fault
+    assert found == UnreadItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
+    assert file == FileRead(name="without a name (mp3)", kind="mp3", fault=file.fault)
 
 
 def test_files_that_are_text_may_come_as_they_are_or_in_base64():
     rows = "day,price\nMon,1\nTue,2\nWed,3"
-    plain, encoded, short = (
+    items = (
         item(rows, data_type="csv"),
         item(base64(rows.encode()), data_type="csv"),
         item("data", data_type="txt"),
+        item("x", data_type="object"),
     )
-    found, _ = read(plain, encoded, short, item("x", data_type="object"))
+    found, _ = read(*items)
     assert [one.content for one in found] == [rows, rows, "data", "x"]
     assert [isinstance(one, FileItem) for one in found] == [False, True, False, False]
-    [binary], [told] = read(item(base64(b"\xff\x01\xfe\x02" * 100), data_type="csv"))
-    assert not isinstance(binary, FileItem)
-    assert told.startswith("The file 'report.pdf' could not be read. ")
+    [told] = faults(item(base64(b"\xff\x01\xfe\x02" * 100), data_type="csv"))
+    assert told.startswith(NOT_READ)
 
 
 @pytest.mark.parametrize(
@@ -133,11 +179,11 @@ def test_files_that_are_text_may_come_as_they_are_or_in_base64():
     ids=["in one line", "in lines", "with its address"],
 )
 def test_a_file_of_a_kind_that_is_not_read_is_told_to_the_user_and_the_model(content):
-    sound = item(content, data_type="mp3", filename="sound.mp3")
-    [found], [sentence] = read(sound)
-    assert sentence.startswith("The file 'sound.mp3' could not be read. ")
-    assert found.content == f"[{sentence}]"
-    assert told(HumanMessage("q"), result(sound)) == [sentence]
+    sound = item(content, data_type="mp3")
+    [found], [file] = read(sound)
+    assert file.fault.startswith(NOT_READ)
+    assert found.content == f"[{file.fault}]"
+    assert told(HumanMessage("q"), result(sound)) == [file.fault]
 
 
 @pytest.mark.parametrize(
@@ -153,49 +199,33 @@ def test_a_file_of_a_kind_that_is_not_read_is_told_to_the_user_and_the_model(con
 )
 def test_text_of_a_kind_that_is_not_read_is_left_as_it_is(kind, content):
     sent = item(content, data_type=kind)
-    assert read(sent) == ((sent,), ())
+    assert read(sent)[0] == (sent,)
+    assert faults(sent) == ()
 
 
-def test_an_empty_file_is_told_as_that():
-    _, problems = read(item(""), item("data:image/png;base64,", data_type="png"))
-    assert (
-        problems == ("The file 'report.pdf' could not be read. It is empty. Attach it again.",) * 2
-    )
-
-
-def test_too_many_and_too_large_files_are_told(monkeypatch):
-    monkeypatch.setattr(files, "MAX_FILES", 1)
-    _, problems = read(item(), item(base64(pdf(["other"]))))
-    assert problems == (
-        "The file 'report.pdf' could not be read. 1 other files were read already.",
-    )
-    monkeypatch.setattr(base64_files, "MAX_BYTES", 10)
-    _, problems = read(item())
-    assert "It is larger than" in problems[0]
-
-
-def files_of(*items, sees_images=True):
-    @asynccontextmanager
-    async def fetch(url):
-        yield image()
-
-    asked = make_query(HumanMessage("q"), result(*items))
-    return asyncio.run(
-        with_files_read(asked, fetch=fetch, rules=FileRules(sees_images=sees_images))
-    )[1]
+@pytest.mark.parametrize(
+    ("limit", "value", "items", "sentence"),
+    [
+        (None, 0, [item("")], "It is empty. Attach it again."),
+        ((files, "MAX_FILES"), 1, [item(), item(base64(pdf(["other"])))],
+         "1 other files were read already."),
+        ((base64_files, "MAX_BYTES"), 10, [item()], "It is larger than 0 MB."),
+        ((files, "MAX_IMAGE_CHARACTERS"), len(shown().url) + 10,
+         [picture(), picture(base64(image(size=(9, 9))), filename="report.pdf")],
+         "Together with newer images it is too large. Attach fewer."),
+    ],
+)  # fmt: skip
+def test_empty_too_many_and_too_large_files_are_told(limit, value, items, sentence, monkeypatch):
+    if limit:
+        monkeypatch.setattr(*limit, value)
+    assert faults(*items) == (NOT_READ + sentence,)
 
 
 def test_every_file_is_known_once_with_what_is_in_it():
     two = pdf(*[["one"]] * 301)
-    found = files_of(
-        item(base64(two)),
-        item(base64(two)),
-        item("Käse", data_type="txt", filename="a.txt"),
-        item("Käse", data_type="txt", filename="a.txt"),
-        item("x", data_type="object"),
-        linked(),
-    )
-    assert found == (
+    plain = item("Käse", data_type="txt", filename="a.txt")
+    items = (*[item(base64(two))] * 2, plain, plain, item("x", data_type="object"), picture())
+    assert read(*items)[1] == (
         FileRead(
             name="report.pdf",
             kind="pdf",
@@ -208,112 +238,59 @@ def test_every_file_is_known_once_with_what_is_in_it():
     )
 
 
-# Images
-
-PICTURE = {"data_type": "png", "filename": "chart.png"}
-SHOWN = "[the image 'chart.png', 8 by 4 pixels: you are shown it]"
-TEXT = {"data_type": "object", "parse_as": "text", "filename": "chart.png"}
-
-
-def picture(content=None, *, citable=True, **changes):
-    content = base64(image()) if content is None else content
-    return DataItem(content=content, data_format={**PICTURE, **changes}, citable=citable)
-
-
-def linked(url="https://files/chart.png", **changes):
-    return FileReference(url=url, data_format={**PICTURE, **changes})
-
-
-def shown(data=None, name="chart.png"):
-    return ModelImage(name=name, url=read_picture(data or image(), name=name).url)
-
-
-@pytest.mark.parametrize("kind", ["png", "PNG", "jpg", "jpeg", "gif", "webp"])
+@pytest.mark.parametrize("kind", ["PNG", "jpg", "jpeg", "gif", "webp"])
 def test_an_image_in_base64_or_linked_becomes_a_picture(kind):
-    @asynccontextmanager
-    async def fetch(url):
-        yield image()
-
-    for one in (
-        picture(data_type=kind),
-        picture(f"data:image/png;base64,{base64(image())}", data_type=kind),
-        linked(data_type=kind),
-    ):
-        [found], problems = read(one, fetch=fetch)
+    form = {**PICTURE, "data_type": kind}
+    for one in (picture(**form), picture(f"data:image/png;base64,{base64(image())}"), link(**form)):
+        [found], _ = read(one, fetch=behind(image()))
         assert found == ImageItem(
             content=SHOWN,
-            data_format=TEXT,
+            data_format={**TEXT_FORM, "filename": "chart.png"},
             citable=True,
             picture=read_picture(image(), name="chart.png"),
         )
-        assert problems == ()
 
 
 def test_a_model_that_does_not_see_is_told_of_images_and_no_link_is_followed():
     rule = "you cannot look at images; say so if the answer depends on it]"
-    found, problems = read(
-        picture(), picture(base64(image() + b"0" * 2**20)), linked(), sees_images=False
-    )
+    items = picture(), picture(base64(image() + b"0" * 2**20)), link(**PICTURE)
+    found, _ = read(*items, sees_images=False)
     assert [one.content for one in found] == [
         f"[the image 'chart.png', 1 KB: {rule}",
         f"[the image 'chart.png', 1.0 MB: {rule}",
         f"[the image 'chart.png', which is linked: {rule}",
     ]
     assert not any(isinstance(one, ImageItem) or one.citable for one in found)
-    assert problems == ()
 
 
 def test_pages_of_a_scan_are_shown_to_a_model_that_sees_and_else_the_user_is_told():
     scanned = item(base64(draw(lambda canvas: canvas.drawInlineImage(SCAN, 50, 200))()))
-    [found], problems = read(scanned)
-    assert (len(files.pictures_in([SourceData((found,))])), problems) == (1, ())
-    [unseen], [problem] = read(scanned, sees_images=False)
+    [found], _ = read(scanned)
+    assert len(files.pictures_in([SourceData((found,))])) == 1
+    [problem] = faults(scanned, sees_images=False)
     assert "Recognise them first" in problem
-    assert unseen.content == f"[{problem}]"
 
 
 def test_of_too_many_images_the_oldest_are_left_out(monkeypatch):
     monkeypatch.setattr(files, "MAX_IMAGES", 2)
     old, new, attached = (picture(base64(image(size=(8, one)))) for one in (1, 2, 3))
-    asked = make_query(
-        HumanMessage("a"),
-        result(old),
-        HumanMessage("b"),
-        result(new),
-        context=(ContextItem(name="Attached", data=SourceData((attached,))),),
-    )
-    found, files_read = asyncio.run(
-        with_files_read(asked, fetch=nowhere, rules=FileRules(sees_images=True))
-    )
+    context = (ContextItem(name="Attached", data=SourceData((attached,))),)
+    messages = HumanMessage("a"), result(old), HumanMessage("b"), result(new)
+    found, facts = query_read(*messages, context=context)
     assert isinstance(found.context[0].data.items[0], ImageItem)
     assert isinstance(found.messages[3].data[0].items[0], ImageItem)
     sentence = "The file 'chart.png' could not be read. The model is shown 2 newer images already."
     assert found.messages[1].data[0].items[0].content == f"[{sentence}]"
-    assert [(one.pixels, one.fault) for one in files_read] == [
-        ((8, 3), ""),
-        ((8, 2), ""),
-        (None, sentence),
-    ]
-
-
-def test_images_that_are_too_large_together_are_told(monkeypatch):
-    one, two = picture(), picture(base64(image(size=(9, 9))))
-    monkeypatch.setattr(files, "MAX_IMAGE_CHARACTERS", len(shown().url) + 10)
-    found, problems = read(one, two)
-    assert isinstance(found[0], ImageItem)
-    assert problems == (
-        "The file 'chart.png' could not be read. Together with newer images it is too large. "
-        "Attach fewer.",
-    )
+    pixels = [(one.pixels, one.fault) for one in facts]
+    assert pixels == [((8, 3), ""), ((8, 2), ""), (None, sentence)]
 
 
 def asked_with(*messages, context=()):
     """The messages that a model gets."""
     query = make_query(*messages, context=context)
+    spec = make_spec(sees_images=True, citations="off")
     with ScriptedProvider([text("I see.")]) as provider:
-        outputs_of(
-            make_request(provider, query=query, spec=make_spec(sees_images=True, citations="off"))
-        )
+        outputs_of(make_request(provider, query=query, spec=spec))
     return [one for one in provider.calls[0].messages if one.role is not ModelRole.SYSTEM]
 
 
