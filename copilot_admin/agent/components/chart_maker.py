@@ -56,8 +56,6 @@ class ChartMaker(Component):
             ValueError: A column is missing or has no numbers, or the chart would show nothing or
                 too much.
         """
-        if type not in tuple(ChartType):
-            raise ValueError(f"There is no chart {type!r}. Use one of {', '.join(ChartType)}.")
         kind = ChartType(type)
         columns = list(dict.fromkeys([y] if isinstance(y, str) else y))
         points, left_out = select_points(rows, kind=kind, x=x, y=columns)

@@ -74,28 +74,22 @@ def content_of(component: Component, message: Message, **options: Any) -> Any:
     return asyncio.run(collect())
 
 
+LINK = create_output("urls", "https://example.org")
+
+
 @pytest.mark.parametrize(
-    ("component", "message", "content"),
+    ("component", "content", "options", "expected"),
     [
-        (Adds(), Message({"one": 2, "other": 3}), "5"),
-        (Adds(), Message(2), "3"),
-        (EchoTwo(), Message("hello"), "hello"),
-        (Player(outputs=[]), Message("x"), ""),
+        (Adds(), {"one": 2, "other": 3}, {}, "5"),
+        (Adds(), 2, {}, "3"),  # the value of the first parameter
+        (EchoTwo(), "hello", {}, "hello"),
+        (Player(outputs=[]), "x", {}, ""),
+        (Player(outputs=[LINK]), {}, {}, LINK.to_json()["content"]),
+        (Player(outputs=[LINK]), {}, {"stream": True}, [LINK.to_json()["content"]]),
     ],
 )
-def test_run_takes_parameters_by_name_or_the_value_of_the_first(component, message, content):
-    assert content_of(component, message) == content
-
-
-def test_a_result_that_is_not_only_text_is_given_as_its_elements():
-    adds = Adds()
-    adds.system = {"_sys_uid": "1"}
-    content = content_of(adds, Message(2))
-    assert [(one["type"], one["name"]) for one in content] == [("text", "sum"), ("json", "")]
-    assert content[1]["text"] == {"data": '["_sys_uid"]'}
-    link = create_output("urls", "https://example.org")
-    pieces = content_of(Player(outputs=[link]), Message({}), stream=True)
-    assert pieces == [link.to_json()["content"]]
+def test_run_takes_and_gives_a_message(component, content, options, expected):
+    assert content_of(component, Message(content), **options) == expected
 
 
 def test_a_stream_is_a_message_whose_content_is_its_pieces():
@@ -109,7 +103,7 @@ def test_a_stream_is_a_message_whose_content_is_its_pieces():
     assert asyncio.run(Spells()(Message("hi"))).content == "hi"
 
 
-@pytest.mark.parametrize(("given", "used"), [(None, 0.9), (0.2, 0.2), (0, 0)])
+@pytest.mark.parametrize(("given", "used"), [(None, 0.9), (0, 0)])
 def test_the_temperature_of_run_wins_over_that_of_the_caller(given, used):
     component = Spells()
     component.system = {"model_configs": {"temperature": 0.9, "top_p": 0.5}}
@@ -122,25 +116,18 @@ def counted(*pieces: str, tokens: tuple[int, int]) -> Step:
     return Step((Alive(), *map(TextDelta, pieces), usage, Finish("stop")))
 
 
-def ask(client: Any, *questions: str, **options: Any) -> list[str]:
-    async def collect() -> list[str]:
-        return [piece for question in questions async for piece in client.ask(question, **options)]
-
-    return asyncio.run(collect())
-
-
 def test_a_client_asks_the_model_and_sums_its_tokens():
+    async def ask(client: Any) -> list[str]:
+        options = {"temperature": 0.0, "top_p": 0.0}
+        questions = ("one", "two")
+        return [piece for one in questions async for piece in client.ask(one, **options)]
+
     script = [counted("a", "b", tokens=(3, 2)), counted("c", tokens=(4, 1))]
     with ScriptedProvider(script) as provider:
         client = client_of(provider, temperature=0.5, seed=1)
-        assert client.usage == {}
-        assert ask(client, "one", "two", temperature=0.0, top_p=0.0) == ["a", "b", "c"]
-    assert client.usage == {
-        "prompt_tokens": 7,
-        "completion_tokens": 3,
-        "total_tokens": 10,
-        "name": "small",
-    }
+        assert asyncio.run(ask(client)) == ["a", "b", "c"]
+    counts = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    assert client.usage == {**counts, "name": "small"}
     call = provider.calls[0]
     assert call.messages == (ModelMessage(role=ModelRole.USER, text="one"),)
     assert call.parameters == {"temperature": 0.0, "seed": 1, "top_p": 0.0}
@@ -172,23 +159,21 @@ def test_a_caller_who_leaves_frees_the_thread_that_waits_for_the_model():
 
 
 def test_run_of_a_completion_names_the_values_of_a_message():
+    arguments = {"query": "x", "language": "en"}
+
+    class Free(SimilarQuestion):
+        """As the example, with another argument."""
+
+        manifests = (
+            {"description": "", "parameters": {"properties": {key: {} for key in arguments}}},
+        )
+
+    async def collect(run: ComponentRun) -> list[Any]:
+        return [output async for output in run.stream()]
+
     with ScriptedProvider([text("One?")]) as provider:
-        system = {MODEL: client_of(provider)}
-        arguments = {"query": "x", "language": "en"}
-
-        class Free(SimilarQuestion):
-            """As the example, with another argument."""
-
-            manifests = (
-                {"description": "", "parameters": {"properties": {key: {} for key in arguments}}},
-            )
-
-        run = ComponentRun(Free, arguments, system, as_program=True)
-
-        async def collect() -> list[Any]:
-            return [output async for output in run.stream()]
-
-        asyncio.run(collect())
+        run = ComponentRun(Free, arguments, {MODEL: client_of(provider)}, as_program=True)
+        asyncio.run(collect(run))
     assert "query: x\nlanguage: en" in provider.calls[0].messages[0].text
     with pytest.raises(ValueError, match="run needs an event loop"):
         SimilarQuestion().run(Message("x"))

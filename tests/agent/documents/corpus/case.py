@@ -8,7 +8,7 @@ from copilot_admin.agent.documents.document import Document, build_document
 from copilot_admin.agent.documents.registry import parts_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Case:
     """A document and what its text must and must not contain.
 

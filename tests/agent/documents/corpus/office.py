@@ -1,6 +1,7 @@
 """Word documents and presentations, written with python-docx, python-pptx and LibreOffice."""
 
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO
 from typing import Any
 import zipfile
@@ -40,15 +41,19 @@ NUMBERING = f"""<w:numbering {W}><w:abstractNum w:abstractNumId="7"><w:multiLeve
  </w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="7"/></w:num></w:numbering>"""
 
 
-def docx(fill: Callable[[Any], None]) -> Callable[[], bytes]:
+def saved(new: Callable[[], Any], fill: Callable[[Any], None]) -> Callable[[], bytes]:
+    """Return a builder of a new document that is filled."""
+
     def build() -> bytes:
-        document = Document()
+        document, file = new(), BytesIO()
         fill(document)
-        file = BytesIO()
         document.save(file)
         return file.getvalue()
 
     return build
+
+
+docx, pptx = partial(saved, Document), partial(saved, Presentation)
 
 
 def with_part(build: Callable[[], bytes], name: str, text: str) -> Callable[[], bytes]:
@@ -149,17 +154,6 @@ def signs(document: Any) -> None:
     add(paragraph, f"<w:r {W}><w:t>line two 88</w:t></w:r>")
 
 
-def pptx(fill: Callable[[Any], None]) -> Callable[[], bytes]:
-    def build() -> bytes:
-        presentation = Presentation()
-        fill(presentation)
-        file = BytesIO()
-        presentation.save(file)
-        return file.getvalue()
-
-    return build
-
-
 def slides(presentation: Any) -> None:
     slide = presentation.slides.add_slide(presentation.slide_layouts[5])
     slide.shapes.title.text = "Results 2024"
@@ -185,60 +179,60 @@ def chart(presentation: Any) -> None:
 
 CASES = (
     Case(
-        name="text box",
-        data_type="docx",
-        build=docx(text_box),
+        "text box",
+        "docx",
+        docx(text_box),
         must=("Before the box.", "Target price 220 in a box", "After the box."),
         once=("220",),
     ),
     *(
         Case(
-            name=kind,
-            data_type="docx",
-            build=with_part(docx(reference(kind)), f"word/{kind}s.xml", NOTES.format(kind=kind)),
+            kind,
+            "docx",
+            with_part(docx(reference(kind)), f"word/{kind}s.xml", NOTES.format(kind=kind)),
             must=(f"Net income 4,410[{mark}] in 2024.", f"[{mark}] Restated by 17 million"),
         )
         for kind, mark in (("footnote", "2"), ("endnote", "e2"))
     ),
     Case(
-        name="headers and footers",
-        data_type="docx",
-        build=docx(headers),
+        "headers and footers",
+        "docx",
+        docx(headers),
         must=("[header] Strictly confidential 2024", "Body 33.", "[footer] Draft of 31 March"),
         once=("confidential", "31 March"),
     ),
     Case(
-        name="comments",
-        data_type="docx",
-        build=docx(comments),
+        "comments",
+        "docx",
+        docx(comments),
         must=("The margin is 12 %.", "[comment by Ann Lee: Is this before tax?]"),
     ),
     Case(
-        name="numbered clauses",
-        data_type="docx",
-        build=with_part(docx(clauses), "word/numbering.xml", NUMBERING),
+        "numbered clauses",
+        "docx",
+        with_part(docx(clauses), "word/numbering.xml", NUMBERING),
         must=(
             "1. Definitions\n1.1 Loan means 5 million\n1.2 Bank means the lender\n(i) in London\n"
             "(ii) in Paris\n2. Interest\n2.1 Rate is 4 %",
         ),
     ),
     Case(
-        name="lists by their style",
-        data_type="docx",
-        build=docx(lists),
+        "lists by their style",
+        "docx",
+        docx(lists),
         must=("1. First step\n2. Second step\n- A point",),
     ),
     Case(
-        name="tables with merged cells",
-        data_type="docx",
-        build=docx(tables),
+        "tables with merged cells",
+        "docx",
+        docx(tables),
         must=(" | 2024 | \nRetail | 10 | 12\n |  | 14\nGroup | inner 1 | inner 2",),
         once=("Retail", "2024"),
     ),
     Case(
-        name="equations",
-        data_type="docx",
-        build=docx(equations),
+        "equations",
+        "docx",
+        docx(equations),
         must=(
             "Return on equity: ROE=(profit)/(equity)",
             "x^2sqrt(y)",
@@ -246,54 +240,42 @@ CASES = (
         ),
     ),
     Case(
-        name="tracked changes",
-        data_type="docx",
-        build=docx(tracked),
+        "tracked changes",
+        "docx",
+        docx(tracked),
         must=("The price is 105 euros.", "tracked changes were read as accepted"),
         must_not=("99",),
     ),
+    Case("tabs and breaks", "docx", docx(signs), must=("A\tB-C\nline two 88",)),
     Case(
-        name="tabs and breaks",
-        data_type="docx",
-        build=docx(signs),
-        must=("A\tB-C\nline two 88",),
-    ),
-    Case(
-        name="docx by LibreOffice",
-        data_type="docx",
-        build=libreoffice("memo.docx"),
+        "docx by LibreOffice",
+        "docx",
+        libreoffice("memo.docx"),
         must=("Memo 2024", "Net income 4,410", "Retail | 10 | 12", "Restated by 17 million"),
         once=("17 million", "4,410"),
     ),
     Case(
-        name="pdf by LibreOffice",
-        data_type="pdf",
-        build=libreoffice("memo.pdf"),
+        "pdf by LibreOffice",
+        "pdf",
+        libreoffice("memo.pdf"),
         must=("Memo 2024", "Net income 4,410", "Retail | 10 | 12"),
         once=("4,410",),
     ),
     Case(
-        name="slides with tables and notes",
-        data_type="pptx",
-        build=pptx(slides),
+        "slides with tables and notes",
+        "pptx",
+        pptx(slides),
         must=(
             "[slide 1]\nResults 2024\nYear | Revenue | EPS\n2024 |  | 1.2",
             "[speaker notes] Mention the 17 million",
             "[slide 2]\nabove 1\nbelow 2",
         ),
     ),
+    Case("chart on a slide", "pptx", pptx(chart), must=("2023 | 2024", "Revenue | 4100 | 4410.5")),
     Case(
-        name="chart on a slide",
-        data_type="pptx",
-        build=pptx(chart),
-        must=("2023 | 2024", "Revenue | 4100 | 4410.5"),
-    ),
-    Case(
-        name="old Word",
-        data_type="docx",
-        build=lambda: (
-            bytes.fromhex("d0cf11e0a1b11ae1") + "WordDocument".encode("utf-16-le") + bytes(600)
-        ),
+        "old Word",
+        "docx",
+        lambda: bytes.fromhex("d0cf11e0a1b11ae1") + "WordDocument".encode("utf-16-le") + bytes(600),
         error="save it as .docx",
     ),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 
 import pikepdf
 from PIL import Image, ImageDraw
@@ -32,21 +33,16 @@ def draw(paint: Callable[[Canvas], None], **options: object) -> Callable[[], byt
     return build
 
 
-def content(stream: bytes, *, font: bytes = b"/Helvetica") -> Callable[[], bytes]:
+def content(stream: bytes) -> Callable[[], bytes]:
     """Return a builder of a page with a content stream of its own."""
 
     def build() -> bytes:
         document = pikepdf.new()
         page = document.add_blank_page(page_size=(612, 792))
-        fonts = pikepdf.Dictionary(
-            F1=pikepdf.Dictionary(
-                Type=pikepdf.Name.Font,
-                Subtype=pikepdf.Name.Type1,
-                BaseFont=pikepdf.Name(font.decode()),
-                Encoding=pikepdf.Name.WinAnsiEncoding,
-            )
+        page.Resources = pikepdf.Object.parse(
+            b"<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica"
+            b" /Encoding /WinAnsiEncoding >> >> >>"
         )
-        page.Resources = pikepdf.Dictionary(Font=fonts)
         page.Contents = document.make_stream(stream)
         file = BytesIO()
         document.save(file, deterministic_id=True)
@@ -56,13 +52,13 @@ def content(stream: bytes, *, font: bytes = b"/Helvetica") -> Callable[[], bytes
 
 
 def changed(
-    build: Callable[[], bytes], change: Callable[[pikepdf.Pdf], None]
+    build: Callable[[], bytes], change: Callable[[pikepdf.Pdf], None], **options: Any
 ) -> Callable[[], bytes]:
     def build_changed() -> bytes:
         file = BytesIO()
         with pikepdf.open(BytesIO(build())) as document:
             change(document)
-            document.save(file, deterministic_id=True)
+            document.save(file, **options)
         return file.getvalue()
 
     return build_changed
@@ -168,47 +164,29 @@ def form(canvas: Canvas) -> None:
 
 
 def annotate(document: pikepdf.Pdf) -> None:
-    page = document.pages[0]
-
-    def annotation(kind: str, text: str, rect: list[int]) -> pikepdf.Object:
-        return document.make_indirect(
-            pikepdf.Dictionary(
-                Type=pikepdf.Name.Annot,
-                Subtype=pikepdf.Name(f"/{kind}"),
-                Rect=rect,
-                Contents=text,
-                DA="/Helv 12 Tf 0 g",
+    document.pages[0].Annots = pikepdf.Array(
+        document.make_indirect(
+            pikepdf.Object.parse(
+                f"<< /Type /Annot /Subtype /{kind} /Rect [{rect}] /Contents ({text})"
+                " /DA (/Helv 12 Tf 0 g) >>".encode()
             )
         )
-
-    page.Annots = pikepdf.Array(
-        [
-            annotation("FreeText", "Typed on the page 93", [300, 700, 420, 720]),
-            annotation("Text", "Sticky note 58", [10, 10, 30, 30]),
-            annotation("Highlight", "Check figure 61", [72, 718, 200, 732]),
-        ]
+        for kind, text, rect in (
+            ("FreeText", "Typed on the page 93", "300 700 420 720"),
+            ("Text", "Sticky note 58", "10 10 30 30"),
+            ("Highlight", "Check figure 61", "72 718 200 732"),
+        )
     )
 
 
 def without_unicode(document: pikepdf.Pdf) -> None:
     """Make the font one of glyph numbers that nothing maps to letters."""
-    page = document.pages[0]
-    descendant = pikepdf.Dictionary(
-        Type=pikepdf.Name.Font,
-        Subtype=pikepdf.Name.CIDFontType2,
-        BaseFont=pikepdf.Name("/AAAAAA+Odd"),
-        CIDSystemInfo=pikepdf.Dictionary(Registry="Adobe", Ordering="Identity", Supplement=0),
-        DW=600,
+    font = pikepdf.Object.parse(
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /AAAAAA+Odd /Encoding /Identity-H"
+        b" /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /AAAAAA+Odd /DW 600"
+        b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>] >>"
     )
-    page.Resources.Font["/F1"] = document.make_indirect(
-        pikepdf.Dictionary(
-            Type=pikepdf.Name.Font,
-            Subtype=pikepdf.Name.Type0,
-            BaseFont=pikepdf.Name("/AAAAAA+Odd"),
-            Encoding=pikepdf.Name("/Identity-H"),
-            DescendantFonts=pikepdf.Array([document.make_indirect(descendant)]),
-        )
-    )
+    document.pages[0].Resources.Font["/F1"] = document.make_indirect(font)
 
 
 def scan(canvas: Canvas) -> None:
@@ -219,63 +197,54 @@ def scan(canvas: Canvas) -> None:
     canvas.drawImage(ImageReader(image), 50, 200, 500, 400)
 
 
-def encrypt(build: Callable[[], bytes]) -> Callable[[], bytes]:
-    def build_encrypted() -> bytes:
-        file = BytesIO()
-        with pikepdf.open(BytesIO(build())) as document:
-            document.save(file, encryption=pikepdf.Encryption(user="secret", owner="other"))
-        return file.getvalue()
-
-    return build_encrypted
-
-
+LOCK = pikepdf.Encryption(user="secret", owner="other")
 _GAPS = b"BT /F1 %d Tf 72 720 Td [(Net)-250(income)-250(was)-250(4,410)-250(in)-250(2024)] TJ ET"
 
 CASES = (
     Case(
-        name="bold drawn twice",
-        data_type="pdf",
-        build=draw(bold_twice),
+        "bold drawn twice",
+        "pdf",
+        draw(bold_twice),
         must=("Net income 4,410",),
         must_not=("44,", "NN"),
         once=("4,410",),
     ),
     *(
         Case(
-            name=f"gaps between words at {size} points",
-            data_type="pdf",
-            build=content(_GAPS % size),
+            f"gaps between words at {size} points",
+            "pdf",
+            content(_GAPS % size),
             must=("Net income was 4,410 in 2024",),
         )
         for size in (6, 8, 10, 20)
     ),
     Case(
-        name="turned text beside upright text",
-        data_type="pdf",
-        build=draw(sideways),
+        "turned text beside upright text",
+        "pdf",
+        draw(sideways),
         must=("Upright 12", "Sideways total 991", "second line of 90"),
         must_not=("199", "266"),
         once=("Downwards total 662", "second line of 270"),
     ),
     *(
         Case(
-            name=f"page turned by {rotation}",
-            data_type="pdf",
-            build=draw(landscape(rotation)),
+            f"page turned by {rotation}",
+            "pdf",
+            draw(landscape(rotation)),
             must=(f"Turned page {rotation}: revenue 1,234", "second line 5,678"),
         )
         for rotation in (90, 180, 270)
     ),
     Case(
-        name="table with empty cells",
-        data_type="pdf",
-        build=draw(table_without_lines),
+        "table with empty cells",
+        "pdf",
+        draw(table_without_lines),
         must=("Year | Revenue | EPS", "2022 | 4,100 | 0.9", "2023 |  | 1.2", "2024 | 5,000 |"),
     ),
     Case(
-        name="table with lines",
-        data_type="pdf",
-        build=ruled_table,
+        "table with lines",
+        "pdf",
+        ruled_table,
         must=(
             "Segment | 2023 | 2024 | Change",
             "Retail banking | 1,204 | 1,310 | 8.8%",
@@ -284,9 +253,9 @@ CASES = (
         ),
     ),
     Case(
-        name="two columns with header and footer",
-        data_type="pdf",
-        build=draw(two_columns),
+        "two columns with header and footer",
+        "pdf",
+        draw(two_columns),
         must=(
             "Header of the report, page 7",
             f"{LEFT_WORDS} 0\n{LEFT_WORDS} 1",
@@ -297,9 +266,9 @@ CASES = (
         ),
     ),
     Case(
-        name="table over both columns",
-        data_type="pdf",
-        build=draw(table_below_columns),
+        "table over both columns",
+        "pdf",
+        draw(table_below_columns),
         must=(
             f"{LEFT_WORDS} 7",
             f"{RIGHT_WORDS} 0\n{RIGHT_WORDS} 1",
@@ -309,43 +278,43 @@ CASES = (
         ),
     ),
     Case(
-        name="justified paragraphs",
-        data_type="pdf",
-        build=paragraphs,
+        "justified paragraphs",
+        "pdf",
+        paragraphs,
         must=("Revenue rose to 4,410 million euros in",),
         must_not=(" | ",),
     ),
     Case(
-        name="form fields",
-        data_type="pdf",
-        build=draw(form),
+        "form fields",
+        "pdf",
+        draw(form),
         must=("Amount in euros", "4,711", "Audited", "[x]", "Restated", "[ ]"),
         once=("4,711",),
     ),
     Case(
-        name="annotations",
-        data_type="pdf",
-        build=changed(draw(bold_twice), annotate),
+        "annotations",
+        "pdf",
+        changed(draw(bold_twice), annotate),
         must=("Net income 4,410", "Typed on the page 93", "Sticky note 58", "Check figure 61"),
         once=("93", "58", "61"),
     ),
     Case(
-        name="font without a Unicode map",
-        data_type="pdf",
-        build=changed(content(b"BT /F1 12 Tf 72 720 Td <000100020003> Tj ET"), without_unicode),
+        "font without a Unicode map",
+        "pdf",
+        changed(content(b"BT /F1 12 Tf 72 720 Td <000100020003> Tj ET"), without_unicode),
         must=("characters",),
         must_not=("(cid:", "cid:1"),
     ),
     Case(
-        name="scanned page",
-        data_type="pdf",
-        build=draw(scan),
+        "scanned page",
+        "pdf",
+        draw(scan),
         must=("First page has text 15", "page 2: it is a picture without text"),
     ),
     Case(
-        name="locked with a password",
-        data_type="pdf",
-        build=encrypt(draw(bold_twice)),
+        "locked with a password",
+        "pdf",
+        changed(draw(bold_twice), lambda _: None, encryption=LOCK),
         error="locked with a password",
     ),
 )

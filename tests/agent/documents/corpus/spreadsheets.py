@@ -113,9 +113,9 @@ _RESULTS = ("Margin,12.5%,20.0%", '"1,234.50 €"', "01/03/2024", "#DIV/0!", "hi
 
 CASES = (
     Case(
-        name="number formats",
-        data_type="xlsx",
-        build=build(formats),
+        "number formats",
+        "xlsx",
+        build(formats),
         must=(
             "12.5%",
             "1,234.50 €",
@@ -135,64 +135,49 @@ CASES = (
         must_not=("0.125", "45322", "0.30000000000000004"),
     ),
     Case(
-        name="formula without a stored value",
-        data_type="xlsx",
-        build=build_openpyxl(uncached),
+        "formula without a stored value",
+        "xlsx",
+        build_openpyxl(uncached),
         must=("Item,Amount", "a,10", "b,32", "Sum,=SUM(B2:B3)"),
     ),
     Case(
-        name="formula with a zero that nobody calculated",
-        data_type="xlsx",
-        build=build(zero_cached),
+        "formula with a zero that nobody calculated",
+        "xlsx",
+        build(zero_cached),
         must=("10\n32\n=SUM(A1:A2)\n20",),
     ),
+    Case("errors", "xlsx", build(errors), must=("Ratio,Lookup\n#DIV/0!,#N/A",)),
     Case(
-        name="errors",
-        data_type="xlsx",
-        build=build(errors),
-        must=("Ratio,Lookup\n#DIV/0!,#N/A",),
-    ),
-    Case(
-        name="hidden sheet",
-        data_type="xlsx",
-        build=build(hidden),
+        "hidden sheet",
+        "xlsx",
+        build(hidden),
         must=("[sheet Shown]\nvisible 55", "[sheet Assumptions]\nrate 0.07", "it is hidden"),
     ),
     Case(
-        name="more rows than are read",
-        data_type="xlsx",
-        build=build(large),
+        "more rows than are read",
+        "xlsx",
+        build(large),
         must=("19999,row 19999", "only rows 1 to 20,000 of 21,000 were read, columns A to B"),
         must_not=("row 20001",),
     ),
-    Case(
-        name="chart sheet",
-        data_type="xlsx",
-        build=build(charts),
-        must=("[sheet Numbers]\n1\n2\n3",),
-    ),
+    Case("chart sheet", "xlsx", build(charts), must=("[sheet Numbers]\n1\n2\n3",)),
     *(
         Case(
-            name=f"{extension} by LibreOffice",
-            data_type=extension,
-            build=libreoffice(f"results.{extension}"),
+            f"{extension} by LibreOffice",
+            extension,
+            libreoffice(f"results.{extension}"),
             must=_RESULTS,
             once=("12.5%", "77"),
         )
         for extension in ("xls", "ods", "xlsx")
     ),
     Case(
-        name="locked with a password",
-        data_type="xlsx",
-        build=lambda: (
+        "locked with a password",
+        "xlsx",
+        lambda: (
             bytes.fromhex("d0cf11e0a1b11ae1") + "EncryptedPackage".encode("utf-16-le") + bytes(600)
         ),
         error="locked with a password",
     ),
-    Case(
-        name="damaged workbook",
-        data_type="xlsx",
-        build=lambda: write_xlsx({"A": [["x", 1]]})[:2000],
-        error="damaged",
-    ),
+    Case("damaged workbook", "xlsx", lambda: write_xlsx({"A": [["x", 1]]})[:2000], error="damaged"),
 )

@@ -68,9 +68,9 @@ def html(body: str, encoding: str = "utf-8") -> bytes:
 
 CASES = (
     Case(
-        name="page with navigation and links",
-        data_type="html",
-        build=lambda: html(""),
+        "page with navigation and links",
+        "html",
+        lambda: html(""),
         must=(
             "Results 2024",
             "Annual results",
@@ -79,44 +79,42 @@ CASES = (
         must_not=("Menu entry", "track", "color"),
     ),
     Case(
-        name="table with empty cells",
-        data_type="html",
-        build=lambda: html(TABLE),
+        "table with empty cells",
+        "html",
+        lambda: html(TABLE),
         must=("Year | Revenue | EPS", "2023 |  | 1.2", "2024 | 5,000 |"),
     ),
     Case(
-        name="table with spans",
-        data_type="html",
-        build=lambda: html(SPANS),
+        "table with spans",
+        "html",
+        lambda: html(SPANS),
         must=("Segment | 2024 |", "| Q1 | Q2", "Retail | 10 | 12"),
         once=("Segment", "2024 |"),
     ),
     Case(
-        name="HTML saved as xls",
-        data_type="xls",
-        build=lambda: f"<table>{TABLE}</table>".encode(),
+        "HTML saved as xls",
+        "xls",
+        lambda: f"<table>{TABLE}</table>".encode(),
         must=("Year | Revenue | EPS", "2023 |  | 1.2"),
     ),
     Case(
-        name="page in Latin 1 that says so",
-        data_type="html",
-        build=lambda: '<html><head><meta charset="iso-8859-1"></head><body>Größe 5 €'.encode(
-            "cp1252"
-        ),
+        "page in Latin 1 that says so",
+        "html",
+        lambda: '<html><head><meta charset="iso-8859-1"></head><body>Größe 5 €'.encode("cp1252"),
         must=("Größe 5",),
     ),
     Case(
-        name="RTF",
-        data_type="rtf",
-        build=lambda: (
+        "RTF",
+        "rtf",
+        lambda: (
             rb"{\rtf1\ansi\ansicpg1252 Net income {\b 4,410} rose 5 \'80.\par Next \u8364? line}"
         ),
         must=("Net income 4,410 rose 5 €.", "Next € line"),
     ),
     Case(
-        name="e-mail with attachments",
-        data_type="eml",
-        build=write_email,
+        "e-mail with attachments",
+        "eml",
+        write_email,
         must=(
             "From: Ann Lee",
             "Subject: Figures for März",
@@ -128,29 +126,24 @@ CASES = (
         once=("106.25", "17.5"),
     ),
     Case(
-        name="e-mail in HTML under another name",
-        data_type="txt",
-        build=write_html_email,
+        "e-mail in HTML under another name",
+        "txt",
+        write_html_email,
         must=("Subject: Table", "Year | Revenue | EPS", "2023 |  | 1.2"),
     ),
     Case(
-        name="e-mail in an e-mail",
-        data_type="eml",
-        build=write_nested_email,
+        "e-mail in an e-mail",
+        "eml",
+        write_nested_email,
         must=("Outer figure 205.", "Inner message", "Inner figure 318."),
         once=("205", "318"),
     ),
+    Case("archive", "docx", zipped, error="Attach the files in it one by one"),
     Case(
-        name="archive",
-        data_type="docx",
-        build=zipped,
-        error="Attach the files in it one by one",
-    ),
-    Case(
-        name="bytes that are nothing",
-        data_type="csv",
-        build=lambda: b"\x00\x01\x02\x03a\0b" * 20,
+        "bytes that are nothing",
+        "csv",
+        lambda: b"\x00\x01\x02\x03a\0b" * 20,
         error="no document of a known kind",
     ),
-    Case(name="empty text", data_type="txt", build=lambda: b" \n " * 100, error="It holds no text"),
+    Case("empty text", "txt", lambda: b" \n " * 100, error="It holds no text"),
 )
