@@ -1,7 +1,7 @@
 """The files that come with a call of a component."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,11 +22,25 @@ __all__ = ["served"]
 CSV = b"symbol,price\nTSLA,250\n"
 
 
-def read(parameters: dict[str, Any], *, data: bytes = CSV) -> tuple[SourceDocument, ...]:
+def serving(data: bytes) -> Any:
     @asynccontextmanager
     async def fetch(url: str) -> AsyncGenerator[bytes, None]:
         yield data
 
+    return fetch
+
+
+def failing(url: str) -> Any:
+    raise FetchFailed("The server answered 500.")
+
+
+@asynccontextmanager
+async def hanging(url: str) -> AsyncGenerator[bytes, None]:
+    await asyncio.Future()
+    yield b""
+
+
+def read(parameters: dict[str, Any], fetch: Any) -> tuple[SourceDocument, ...]:
     return asyncio.run(read_files(parameters, fetch=fetch))
 
 
@@ -34,97 +48,53 @@ def document(name: str, text: str) -> SourceDocument:
     return SourceDocument(name, DocumentOrigin.FILE, (("", text),))
 
 
-def refusal(run: Callable[[], Any]) -> str:
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [
+        ({"_sys_file_urls": {"a.txt": "https://x.test/1"}}, "a.txt"),
+        ({"_sys_file_urls": {"prices": "https://x.test/f/Prices.TXT?x=1"}}, "prices"),
+        ({"_sys_uploaded_files": [{"filename": "a.txt", "url": "https://x.test/1"}]}, "a.txt"),
+        ({"_sys_uploaded_files": [{"url": "https://x.test/f/a.txt"}]}, "a.txt"),
+        ({"uploaded_files": {"filename": "a.txt", "url": "https://x.test/1"}}, "a.txt"),
+        *(({key: value}, None) for key, value in (("_sys_file_urls", {}), ("uploaded_files", ""))),
+    ],
+)
+def test_files_are_named_in_any_of_three_ways(parameters, name):
+    assert read(parameters, serving(b"hello")) == ((document(name, "hello"),) if name else ())
+
+
+MANY = {f"{n}.csv": "https://x.test/1" for n in range(21)}
+ONE = {"a.csv": "https://x.test/1"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "fetch", "code"),
+    [
+        ({"_sys_file_urls": ["https://x.test/a.csv"]}, serving(CSV), "bad-parameters"),
+        ({"_sys_file_urls": {"a.csv": 1}}, serving(CSV), "bad-parameters"),
+        ({"uploaded_files": ["https://x.test/a.csv"]}, serving(CSV), "bad-parameters"),
+        ({"_sys_uploaded_files": [{"filename": "a.csv"}]}, serving(CSV), "bad-parameters"),
+        ({"_sys_file_urls": {"a.exe": "https://x.test/1"}}, serving(CSV), "unreadable-file"),
+        ({"_sys_file_urls": {"a": "http://["}}, serving(CSV), "unreadable-file"),
+        ({"_sys_file_urls": ONE}, serving(b"PK\x03\x04"), "unreadable-file"),
+        ({"_sys_file_urls": ONE}, failing, "unreadable-file"),
+        ({"_sys_file_urls": ONE}, hanging, "unreadable-file"),
+        ({"_sys_file_urls": MANY}, failing, "too-many-files"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused(parameters, fetch, code, monkeypatch):
+    monkeypatch.setattr(files, "MAX_SECONDS", 0.01 if fetch is hanging else 90)
     with pytest.raises(InvalidCall) as caught:
-        run()
-    return caught.value.code
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"_sys_file_urls": {"a.txt": "https://x.test/1"}},
-        {"_sys_file_urls": {"a.txt": "https://x.test/a.txt?sig=1"}},
-        {"_sys_uploaded_files": [{"filename": "a.txt", "url": "https://x.test/1"}]},
-        {"_sys_uploaded_files": [{"url": "https://x.test/f/a.txt"}]},
-        {"uploaded_files": [{"filename": "a.txt", "url": "https://x.test/1", "file_id": "1"}]},
-        {"uploaded_files": {"filename": "a.txt", "url": "https://x.test/1"}},
-    ],
-)
-def test_files_are_named_in_any_of_three_ways(parameters):
-    assert read(parameters, data=b"hello") == (document("a.txt", "hello"),)
-
-
-def test_the_type_of_a_file_may_be_in_its_url_and_files_may_be_missing():
-    (found,) = read({"_sys_file_urls": {"prices": "https://x.test/f/Prices.CSV?x=1"}})
-    assert (found.name, "TSLA" in found.parts[0][1]) == ("prices", True)
-    for parameters in ({}, {"_sys_file_urls": {}}, {"uploaded_files": []}, {"uploaded_files": ""}):
-        assert read(parameters) == ()
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"_sys_file_urls": ["https://x.test/a.csv"]},
-        {"_sys_file_urls": {"a.csv": 1}},
-        {"uploaded_files": ["https://x.test/a.csv"]},
-        {"_sys_uploaded_files": [{"filename": "a.csv"}]},
-    ],
-)
-def test_files_that_are_named_otherwise_are_refused(parameters):
-    assert refusal(lambda: read(parameters)) == "bad-parameters"
-
-
-@pytest.mark.parametrize(
-    ("name", "url"),
-    [
-        ("a.exe", "https://x.test/1"),
-        ("a", "https://x.test"),
-        ("a", "http://["),
-        ("a.pdf", "https://x.test/1"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_refused(name, url):
-    sent = {"_sys_file_urls": {name: url}}
-    assert refusal(lambda: read(sent, data=b"PK\x03\x04")) == "unreadable-file"
-
-
-def test_a_file_that_cannot_be_fetched_is_refused():
-    def fetch(url: str) -> Any:
-        raise FetchFailed("The server answered 500.")
-
-    parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
-    code = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
-    assert code == "unreadable-file"
-
-
-def test_too_many_files_are_refused_before_one_is_fetched():
-    many = {f"{n}.csv": "https://x.test/1" for n in range(21)}
-    assert refusal(lambda: read({"_sys_file_urls": many})) == "too-many-files"
-    assert len(read({"_sys_file_urls": dict(list(many.items())[:20])})) == 20
-
-
-def test_files_that_take_too_long_are_given_up(monkeypatch):
-    @asynccontextmanager
-    async def fetch(url: str) -> AsyncGenerator[bytes, None]:
-        await asyncio.Future()
-        yield b""
-
-    monkeypatch.setattr(files, "MAX_SECONDS", 0.01)
-    parameters = {"_sys_file_urls": {"a.csv": "https://x.test/1"}}
-    code = refusal(lambda: asyncio.run(read_files(parameters, fetch=fetch)))
-    assert code == "unreadable-file"
+        read(parameters, fetch)
+    assert caught.value.code == code
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("served")
 class TestOverHttp:
     def test_the_component_finds_the_files_as_documents(self, monkeypatch):
-        @asynccontextmanager
-        async def fetch(self: Any, url: str) -> AsyncGenerator[bytes, None]:
-            yield b"hello"
-
-        monkeypatch.setattr(component_calls.Egress, "fetch", fetch)
+        fetch = serving(b"hello")
+        monkeypatch.setattr(component_calls.Egress, "fetch", lambda self, url: fetch(url))
         sent = {"_sys_file_urls": {"a.txt": "https://x.test/1"}}
         assert ask("/stage", {"parameters": sent}, key=make_key()[1]).status == 200
         assert Stage.seen["_sys_documents"] == (document("a.txt", "hello"),)

@@ -2,7 +2,6 @@
 
 import asyncio
 from concurrent.futures import Future
-import threading
 from typing import Any
 
 from django import db
@@ -16,7 +15,6 @@ from copilot_admin.errors import Unavailable
 from copilot_admin.models import CallStatus, ComponentCall
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.telemetry.finished_runs import ThrottledWarnings
-from protocol.redaction import redact
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 SIGNED = "https://files.test/a?sig=1 "
@@ -42,35 +40,23 @@ def test_a_call_belongs_to_its_user():
     assert list(users) == ["ada", None]
 
 
-def test_a_record_has_no_signatures_and_of_long_arguments_the_beginning(monkeypatch):
-    threads: list[str] = []
-
-    def watched(value: Any) -> Any:
-        threads.append(threading.current_thread().name)
-        return redact(value)
-
-    monkeypatch.setattr(records, "redact", watched)
+def test_a_record_has_no_signatures_and_of_long_arguments_the_beginning():
     record({"text": SIGNED, "token": "t"})
     record({"rows": [SIGNED] * 10_000})
     small, large = ComponentCall.objects.order_by("pk")
-    assert (small.arguments, small.error) == (
-        {"text": "https://files.test/a "},
-        "https://files.test/a ",
-    )
+    text = "https://files.test/a "
+    assert (small.arguments, small.error) == ({"text": text}, text)
     assert len(large.arguments) < BEGINNING + 10 and "sig=" not in large.arguments
-    for thread in threads:  # neither the event loop nor the writer
-        assert thread != threading.current_thread().name and "journal" not in thread
 
 
 class Away:
     """A writer whose queue is full, or whose database is away."""
 
-    def __init__(self, error: Exception, *, at_once: bool) -> None:
+    def __init__(self, error: Exception) -> None:
         self._error = error
-        self._at_once = at_once
 
     def submit(self, job: Any) -> Future[None]:
-        if self._at_once:
+        if isinstance(self._error, Unavailable):
             raise self._error
         done = Future[None]()
         done.set_exception(self._error)
@@ -78,17 +64,15 @@ class Away:
 
 
 @pytest.mark.parametrize(
-    ("error", "at_once", "lines"),
+    ("error", "words"),
     [
-        (Unavailable("The queue is full."), True, [("WARNING", "recorded: The queue is full.")]),
-        (db.OperationalError("no route"), False, [("WARNING", "recorded: OperationalError")]),
+        (Unavailable("The queue is full."), "recorded: The queue is full."),
+        (db.OperationalError("no route"), "recorded: OperationalError"),
     ],
 )
-def test_a_call_that_cannot_be_recorded_is_logged(
-    monkeypatch, caplog, error: Exception, at_once: bool, lines: list[tuple[str, str]]
-):
+def test_a_call_that_cannot_be_recorded_is_logged_once(monkeypatch, caplog, error, words):
     monkeypatch.setattr(records, "UNRECORDED", ThrottledWarnings(records.logger))
-    monkeypatch.setattr(records, "WRITER", Away(error, at_once=at_once))
+    monkeypatch.setattr(records, "WRITER", Away(error))
     record({}, times=3)
-    assert [one.levelname for one in caplog.records] == [level for level, _ in lines]
-    assert all(words in one for one, (_, words) in zip(caplog.messages, lines, strict=True))
+    [message] = caplog.messages
+    assert words in message

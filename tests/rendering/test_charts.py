@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from copilot_admin.rendering.chart_plot import MAX_SERIES, round_ticks
+from copilot_admin.rendering.chart_plot import MAX_SERIES
 from copilot_admin.rendering.charts import (
     COLOURS,
     MAX_POINTS,
@@ -136,29 +136,18 @@ def test_every_shape_stays_in_the_picture(kind: str, rows: Any):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "ticks"),
+    ("kind", "numbers", "ticks"),
     [
-        (0, 10, [0, 2, 4, 6, 8, 10]),
-        (-1, 1, [-1, -0.5, 0, 0.5, 1]),
-        (3, 3, [2.6, 2.8, 3.0, 3.2, 3.4]),
-        (0, 0, [-1, -0.5, 0, 0.5, 1]),
+        ("line", [0, 10], ["0", "2", "4", "6", "8", "10"]),
+        ("line", [-1.0, 1.5], ["-1", "-0.5", "0", "0.5", "1", "1.5"]),
+        ("bar", [0, 1, 1], ["0", "1"]),  # counts have no fractions
+        ("bar", [0, 0], ["0", "1"]),
+        ("bar", [11, 3], ["0", "3", "6", "9", "12"]),
+        ("bar", [7], ["0", "2", "4", "6", "8"]),
     ],
 )
-def test_ticks_are_round_and_enclose_the_values(low: float, high: float, ticks: list[float]):
-    assert round_ticks(low, high) == pytest.approx(ticks)
-
-
-@pytest.mark.parametrize(
-    ("counts", "ticks"),
-    [
-        ([0, 1, 1], ["0", "1"]),
-        ([0, 0], ["0", "1"]),
-        ([11, 3], ["0", "3", "6", "9", "12"]),
-        ([7], ["0", "2", "4", "6", "8"]),
-    ],
-)
-def test_counts_have_no_fractions(counts: list[float], ticks: list[str]):
-    chart = draw("bar", [{"day": str(count), "close": count} for count in counts])
+def test_ticks_are_round_and_enclose_the_values(kind: str, numbers: Any, ticks: list[str]):
+    chart = draw(kind, [{"day": str(number), "close": number} for number in numbers])
     assert list(reversed(chart.y_labels)) == ticks
 
 
