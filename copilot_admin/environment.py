@@ -27,14 +27,6 @@ from pydantic_settings import (
 from copilot_admin.config.databases import parse_database_url
 from copilot_admin.config.encryption import EncryptionKey, parse_key
 from copilot_admin.config.logs import LogFormat
-from copilot_admin.config.networks import (
-    ALL_NETWORKS,
-    WORKSPACE_ORIGINS,
-    check_host,
-    check_origin,
-    covers_everyone,
-    parse_networks,
-)
 from copilot_admin.config.observability import (
     MetricsAccess,
     SyslogServer,
@@ -43,7 +35,9 @@ from copilot_admin.config.observability import (
 )
 from copilot_admin.config.sso import SecondFactorRule, SsoSettings
 from copilot_admin.config.variables import (
+    ALL_NETWORKS,
     IS_SECRET,
+    WORKSPACE_ORIGINS,
     HeaderNames,
     HttpUrl,
     NetworkList,
@@ -51,10 +45,14 @@ from copilot_admin.config.variables import (
     SecretText,
     StringList,
     VariableSource,
+    check_host,
+    check_origin,
+    covers_everyone,
     find_missing,
     is_insecure,
     is_secret,
     iter_variables,
+    parse_networks,
     split_list,
 )
 from copilot_admin.copilots.user_tokens import ProxyRules, TokenRules, UserIdDisclosure
@@ -179,15 +177,11 @@ class Environment(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (VariableSource(settings_cls),)
 
-    @property
-    def is_production(self) -> bool:
-        return self.copilot_env == "production"
-
     @model_validator(mode="after")
     def _reject_contradictions(self) -> Self:
         problems = [*self._find_problems(), *self.sso.find_problems()]
         problems += self.user_tokens.find_problems()
-        if self.is_production:
+        if self.copilot_env == "production":
             problems += [*self._find_production_problems(), *self._find_exposed_values()]
         if problems:
             raise ValueError("\n".join(problems))

@@ -21,7 +21,7 @@ VAR_DIR = BASE_DIR / "var"
 KEYS_DIR = VAR_DIR / "keys"
 
 env = load_environment()
-PRODUCTION = env.is_production
+PRODUCTION = env.copilot_env == "production"
 DEBUG = env.copilot_debug
 
 # URLs and clients
@@ -100,14 +100,9 @@ if REDIS_URL:
         }
     }
     DJANGO_REDIS_LOG_IGNORED_EXCEPTIONS = True
-    CHANNEL_LAYERS = {
-        "default": {
-            "BACKEND": "channels_redis.core.RedisChannelLayer",
-            "CONFIG": {
-                "hosts": [{"address": REDIS_URL, "socket_timeout": CHANNEL_SOCKET_TIMEOUT_SECONDS}]
-            },
-        }
-    }
+    _HOST = {"address": REDIS_URL, "socket_timeout": CHANNEL_SOCKET_TIMEOUT_SECONDS}
+    _LAYER = {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": {"hosts": [_HOST]}}
+    CHANNEL_LAYERS = {"default": _LAYER}
 else:
     CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
@@ -142,13 +137,9 @@ DEFAULT_FROM_EMAIL = env.email_from
 
 # Background jobs
 BACKGROUND = env.copilot_tasks
-TASKS = {
-    "default": {
-        "BACKEND": "django_tasks_db.DatabaseBackend"
-        if BACKGROUND == "database"
-        else "copilot_admin.jobs.tasks.ThreadBackend"
-    }
-}
+_IN_DATABASE = "django_tasks_db.DatabaseBackend"
+_IN_THREADS = "copilot_admin.jobs.tasks.ThreadBackend"
+TASKS = {"default": {"BACKEND": _IN_DATABASE if BACKGROUND == "database" else _IN_THREADS}}
 REDACTION = (env.copilot_redact, tuple(one.pattern for one in env.copilot_redact_expressions))
 PRUNE_HOUR = env.copilot_prune_hour  # UTC
 
@@ -225,14 +216,12 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+_CHECKS = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS = [
-    {
-        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
-        "OPTIONS": {"min_length": 12},
-    },
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": f"{_CHECKS}.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": f"{_CHECKS}.UserAttributeSimilarityValidator"},
+    {"NAME": f"{_CHECKS}.CommonPasswordValidator"},
+    {"NAME": f"{_CHECKS}.NumericPasswordValidator"},
     {"NAME": "copilot_admin.accounts.passwords.VarietyValidator"},
 ]
 ACCOUNT_ADAPTER = "copilot_admin.admin.sign_in.adapters.AccountAdapter"
@@ -240,11 +229,12 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]  # nobody signs up; the sign-in form asks both
+_FORMS = "copilot_admin.admin.sign_in.forms"
 ACCOUNT_FORMS = {
-    "change_password": "copilot_admin.admin.sign_in.forms.ChangePasswordForm",
-    "login": "copilot_admin.admin.sign_in.forms.SignInForm",
-    "reset_password": "copilot_admin.admin.sign_in.forms.ResetPasswordForm",
-    "reset_password_from_key": "copilot_admin.admin.sign_in.forms.SetPasswordForm",
+    "change_password": f"{_FORMS}.ChangePasswordForm",
+    "login": f"{_FORMS}.SignInForm",
+    "reset_password": f"{_FORMS}.ResetPasswordForm",
+    "reset_password_from_key": f"{_FORMS}.SetPasswordForm",
 }
 # Failures count for an account at an address, so others behind that address aren't locked out.
 # The wider limits stop guesses from many addresses and at many accounts.

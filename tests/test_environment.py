@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from copilot_admin.config.networks import WORKSPACE_ORIGINS
-from copilot_admin.config.variables import is_secret, iter_variables
+from copilot_admin.config.variables import WORKSPACE_ORIGINS, is_secret, iter_variables
 from copilot_admin.environment import Environment, load_environment, load_or_create_secret
 from copilot_admin.redaction.kinds import DataKind
 from tests.jwt_issuer import key_set, pem
@@ -53,7 +52,7 @@ def reject(monkeypatch: pytest.MonkeyPatch, **variables: str) -> list[str]:
 
 def test_an_empty_environment_is_a_development_server(monkeypatch):
     env = load(monkeypatch)
-    assert not env.is_production
+    assert env.copilot_env == "development"
     assert env.cors_origins == WORKSPACE_ORIGINS
     assert env.copilot_anonymous_per_minute is env.copilot_anonymous_concurrent is None
     assert not (env.sso.oidc.is_configured or env.metrics.is_enabled or env.traces.is_enabled)
@@ -64,7 +63,7 @@ def test_unrelated_variables_are_ignored(monkeypatch):
 
 
 def test_production_starts_with_the_smallest_environment(monkeypatch):
-    assert load(monkeypatch, **PRODUCTION).is_production
+    assert load(monkeypatch, **PRODUCTION).copilot_env == "production"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,15 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, PlainValidator, SecretStr
 
-from copilot_admin.config.networks import covers_everyone, is_in
-from copilot_admin.config.variables import IS_SECRET, Group, HttpUrl, NetworkList, SecretText
+from copilot_admin.config.variables import (
+    IS_SECRET,
+    Group,
+    HttpUrl,
+    NetworkList,
+    SecretText,
+    covers_everyone,
+    is_in,
+)
 
 
 class MetricsAccess(Group):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import cast
 
-from copilot_admin.config.networks import is_in
 from copilot_admin.config.sso import SsoProxy
+from copilot_admin.config.variables import is_in
 from copilot_admin.copilots.end_users import ProxyHeaders
 from copilot_admin.copilots.user_tokens import ProxyRules
 from copilot_admin.http.scope import App, Headers, Receive, Scope, Send, get_client_address

@@ -9,8 +9,8 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from copilot_admin.asgi import application
-from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.sso import SsoProxy
+from copilot_admin.config.variables import parse_networks
 from copilot_admin.copilots.end_users import get_jwks_client
 from copilot_admin.copilots.user_tokens import ProxyRules
 from copilot_admin.http.proxy_identity import ProxyIdentity

@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.config.networks import covers_everyone, is_in, parse_networks
+from copilot_admin.config.variables import covers_everyone, is_in, parse_networks
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from django.core.checks import CheckMessage
 import pytest
 
-from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.observability import MetricsAccess
+from copilot_admin.config.variables import parse_networks
 from copilot_admin.copilots import checks
 from copilot_admin.copilots.user_tokens import ProxyRules
 from tests.factories import make_provider

@@ -6,8 +6,8 @@ import pytest
 import requests
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.sso import SsoProxy
+from copilot_admin.config.variables import parse_networks
 from copilot_admin.copilots.end_users import ProxyHeaders
 from copilot_admin.copilots.user_tokens import ProxyRules
 from copilot_admin.http.proxy_identity import (

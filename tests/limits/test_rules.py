@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from asgiref.sync import async_to_sync
 import pytest
 
-from copilot_admin.config.networks import parse_networks
+from copilot_admin.config.variables import parse_networks
 from copilot_admin.copilots.config_types import LIMITS, LimitsEntry
 from copilot_admin.limits.admission import build_rejection
 from copilot_admin.limits.cache import LIMIT_CACHE, LimitCache, reload_on_commit

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor, Subject, record
-from copilot_admin.config.networks import check_origin
+from copilot_admin.config.variables import check_origin
 from copilot_admin.connection_test.client import ConnectionAsker, is_own_url
 from copilot_admin.connection_test.steps import TITLES, StepName, run_step
 from copilot_admin.connection_test.values import (

@@ -8,8 +8,8 @@ from asgiref.sync import async_to_sync
 from django.test import Client
 import pytest
 
-from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
+from copilot_admin.config.variables import parse_networks
 from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.counters import LIMIT_REDIS
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity

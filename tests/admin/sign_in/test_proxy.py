@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.config.networks import parse_networks
 from copilot_admin.config.roles import Role
 from copilot_admin.config.sso import PasswordSignIn, SsoProxy, SsoSettings
+from copilot_admin.config.variables import parse_networks
 from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
 from copilot_admin.models import ExternalAccount
 from tests.factories import make_user
