@@ -14,6 +14,7 @@ from protocol.models import (
     DataItem,
     FileReference,
     HumanMessage,
+    Message,
     ResultMessage,
     SourceData,
     SourceError,
@@ -26,7 +27,7 @@ RESULT = ResultMessage(
     "get_widget_data",
     CALL.input_arguments,
     (
-        SourceData((DataItem(content="rows"),)),
+        SourceData((DataItem(content="rows"), FileReference(url="https://f.example/a.pdf"))),
         SourceError("not_found", "No such widget."),
         CommandResult("success", "Added", {"widget_uuid": "u"}),
     ),
@@ -40,84 +41,50 @@ def test_canonical_bytes_are_what_hashes_already_stored_were_made_of():
         b'"input_arguments":{"data_sources":[{"id":"i","input_args":{"a":1}}]}}'
     )
     assert canonical(RESULT) == (
-        b'tool\nresult\n{"data":[["rows"],'
+        b'tool\nresult\n{"data":[["rows",{"url":"https://f.example/a.pdf"}],'
         b'{"content":"No such widget.","error_type":"not_found"},'
         b'{"data":{"widget_uuid":"u"},"message":"Added","status":"success"}],'
         b'"function":"get_widget_data"}'
     )
 
 
-@pytest.mark.parametrize(
-    "same",
-    [
-        HumanMessage("Café\nnoir"),
-        HumanMessage("Cafe\u0301\rnoir"),
-        HumanMessage("Café\nnoir", agent_id="openbb-copilot"),
-    ],
-)
-def test_spelling_of_the_same_text_does_not_count(same: HumanMessage):
-    assert canonical(same) == canonical(HUMAN)
-
-
-def test_markers_do_not_count():
-    marked = AiMessage('See <|start_artifact_id|>p<|end_artifact_id|><citation className="i"/>.')
-    assert canonical(marked) == canonical(AiMessage("See ."))
+def file(signature: str) -> ResultMessage:
+    url = f"https://b.s3.amazonaws.com/a.pdf?X-Amz-Signature={signature}&X-Amz-Expires=9"
+    return ResultMessage("get_widget_data", data=(SourceData((FileReference(url=url),)),))
 
 
 @pytest.mark.parametrize(
-    "same",
+    ("message", "same"),
     [
-        replace(CALL, extra={"extra_state": {"signed": "x"}}),
-        CallMessage("get_widget_data", {"data_sources": [{"input_args": {"a": 1.0}, "id": "i"}]}),
+        (HUMAN, HumanMessage("  Cafe\u0301\rnoir\n\n")),
+        (HUMAN, HumanMessage("Café\nnoir", agent_id="openbb-copilot")),
+        (AiMessage("a."), AiMessage("a<|start_artifact_id|>p<|end_artifact_id|>.")),
+        (CALL, replace(CALL, extra={"extra_state": {"signed": "x"}})),
+        (CALL, CallMessage(
+            "get_widget_data", {"data_sources": [{"input_args": {"a": 1.0}, "id": "i"}]})),
+        (RESULT, replace(RESULT, input_arguments={}, extra_state={"a": 1})),
+        (file("one"), file("two")),
     ],
-)
-def test_order_extras_and_javascript_numbers_of_a_call_do_not_count(same: CallMessage):
-    assert canonical(same) == canonical(CALL)
+)  # fmt: skip
+def test_what_a_client_changes_does_not_count(message: Message, same: Message):
+    assert canonical(message) == canonical(same)
 
 
-def test_a_file_is_its_address():
-    file = FileReference(url="https://f.example/a.pdf")
-    message = ResultMessage("get_widget_data", data=(SourceData((file,)),))
-    assert canonical(message) == (
-        b'tool\nresult\n{"data":[[{"url":"https://f.example/a.pdf"}]],"function":"get_widget_data"}'
-    )
+CALLED = {"function": "f", "input_arguments": {"b": 1, "a": "é"}}
 
 
-def test_renewed_signature_of_a_file_does_not_count():
-    def result(signature: str) -> ResultMessage:
-        url = f"https://b.s3.amazonaws.com/a.pdf?X-Amz-Signature={signature}&X-Amz-Expires=9"
-        return ResultMessage("get_widget_data", data=(SourceData((FileReference(url=url),)),))
-
-    assert canonical(result("one")) == canonical(result("two"))
-    assert b"one" not in canonical(result("one"))
-
-
-RESULTS_OF_ALL_GENERATIONS: list[dict[str, Any]] = [
-    {"content": "12.5"},
-    {"data": {"content": "12.5"}},
-    {"data": [{"content": "12.5"}]},
-    {"data": [{"items": [{"content": "12.5"}]}]},
-]
-
-
-def test_result_is_the_same_in_every_dialect():
-    def read_back(shape: dict[str, Any]) -> bytes:
-        tool = {"role": "tool", "function": "get_widget_data", **shape}
-        return canonical(parse_query({"messages": [tool]}).messages[0])
-
-    assert len({read_back(shape) for shape in RESULTS_OF_ALL_GENERATIONS}) == 1
-
-
-def test_call_is_the_same_as_object_text_or_doubly_encoded_text():
-    call = {"function": "f", "input_arguments": {"b": 1, "a": "é"}}
-    contents: list[Any] = [
-        call,
-        json.dumps(call),
-        json.dumps(json.dumps(call)),
-        json.dumps(call, indent=2),
-    ]
-    hashed = {
-        canonical(parse_query({"messages": [{"role": "ai", "content": content}]}).messages[0])
-        for content in contents
-    }
-    assert len(hashed) == 1
+@pytest.mark.parametrize(
+    ("role", "forms"),
+    [
+        ("tool", [
+            {"content": "12.5"}, {"data": {"content": "12.5"}}, {"data": [{"content": "12.5"}]},
+            {"data": [{"items": [{"content": "12.5"}]}]},
+        ]),
+        ("ai", [{"content": one} for one in (
+            CALLED, json.dumps(CALLED), json.dumps(json.dumps(CALLED)), json.dumps(CALLED, indent=2)
+        )]),
+    ],
+)  # fmt: skip
+def test_a_message_is_the_same_in_every_dialect(role: str, forms: list[dict[str, Any]]):
+    bodies = ({"messages": [{"role": role, "function": "f", **form}]} for form in forms)
+    assert len({canonical(parse_query(body).messages[0]) for body in bodies}) == 1

@@ -18,13 +18,8 @@ BOX = {"text": "nine percent", "page": 2, "x0": 1, "top": 2.5, "x1": 30, "bottom
 WEB = {"type": "web", "name": "Minutes", "metadata": {"url": "https://bank.example"}}
 
 
-def read(**fields: Any) -> Citation | None:
+def read(**fields: Any) -> Any:
     return read_citation({"source_info": WEB, **fields}, id=OURS)
-
-
-def source_of(**info: Any) -> Any:
-    citation = read(source_info=info)
-    return citation and citation.source_info
 
 
 def test_a_citation_of_the_client_is_given_back_as_it_came():
@@ -43,43 +38,22 @@ def test_a_citation_of_the_client_is_given_back_as_it_came():
     assert TheirCitation.model_validate(raw)
 
 
-@pytest.mark.parametrize("id", [None, "", "c-1", 5])
-def test_one_without_a_uuid_gets_one(id: Any):
-    citation = read(id=id)
-    assert citation is not None
-    assert citation.id == str(OURS)
-
-
-@pytest.mark.parametrize(
-    "info", [None, "web", {}, {"type": "book"}, {"type": None}, {**WEB, "citable": False}]
-)
+@pytest.mark.parametrize("info", [None, "web", {}, {"type": "book"}, {**WEB, "citable": False}])
 def test_one_without_a_source_that_may_be_cited_is_none(info: Any):
     assert read(source_info=info) is None
 
 
-def test_members_of_a_source_that_no_client_would_take_are_left_out():
-    assert source_of(type="web", uuid="w-1", origin=None, name=5, metadata=[], citable="no") == {
-        "type": "web",
-        "metadata": {},
-        "citable": True,
-    }
+def test_what_no_client_would_take_is_left_out():
+    info = {"type": "web", "uuid": "w-1", "origin": None, "name": 5, "metadata": [], "citable": "x"}
+    clean = {"type": "web", "metadata": {}, "citable": True}
+    assert read(source_info=info, details=[{"Page": 2}, "page 3"], id="c-1") == Citation(
+        id=str(OURS), source_info=clean, details=({"Page": 2},)
+    )
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"page": "2"},
-        {"page": 2.5},
-        {"page": True},
-        {"page": None},
-        {"x0": False},
-        {"top": "2"},
-        {"bottom": None},
-    ],
-)
+@pytest.mark.parametrize("wrong", [{"page": 2.5}, {"page": True}, {"x0": False}, {"top": "2"}])
 def test_boxes_without_a_place_are_left_out(wrong: Any):
     citation = read(quote_bounding_boxes=[[BOX, {**BOX, **wrong}, 5], [{**BOX, **wrong}], [], 5])
-    assert citation is not None
     assert citation.quote_bounding_boxes == ((BOX,),)
 
 
@@ -88,8 +62,8 @@ UNSAFE = (
     "vbscript:msgbox(1)", "data:text/html,<script>x</script>", "data:;base64,PHA+", "[x](javascript:x)",
 )  # fmt: skip
 SAFE = (
-    "https://bank.example/a:b?c=javascript", "HTTP://bank.example", "mailto:desk@bank.example",
-    "AAPL:US", "Market data: rates", "12:30", "reports/1.pdf", "",
+    "https://bank.example/a:b?c=javascript", "mailto:desk@bank.example", "AAPL:US",
+    "Market data: rates", "12:30", "reports/1.pdf", "",
 )  # fmt: skip
 
 
@@ -112,58 +86,37 @@ def test_other_texts_of_a_citation_stay_as_they_are(generation: Generation, text
     assert repr(text)[1:-1] in say_citation(generation, text, key="Symbol")
 
 
-@pytest.mark.parametrize("url", ["ftp://bank.example", "file:///etc/passwd", "blob:x"])
-def test_a_url_has_a_scheme_that_clients_may_open(url: str):
-    for key in ("url", "Link", "source_url", "href"):
-        assert url not in say_citation(Generation.THREE, url, key).replace(
-            f"'name': '{url}'", ""
-        ).replace(f"'Name': '{url}'", "")
+@pytest.mark.parametrize("key", ["url", "Link", "source_url", "href"])
+def test_a_url_has_a_scheme_that_clients_may_open(key: str):
+    said = say_citation(Generation.THREE, "file:///etc/passwd", key)
+    assert said.count("file:///") == 2  # the names, which are no links
 
 
 def test_the_arguments_of_a_widget_stay_those_of_the_client():
     info = {"type": "widget", "metadata": {"input_args": {"url": "javascript:x"}}}
-    [(_, data)] = serialize(
-        CitationCollection((Citation(id=str(OURS), source_info=info),)), Generation.THREE
-    )
+    cited = CitationCollection((Citation(id=str(OURS), source_info=info),))
+    [(_, data)] = serialize(cited, Generation.THREE)
     assert data["citations"][0]["source_info"] == info
 
 
 @pytest.mark.parametrize(
-    ("text", "stripped"),
+    ("text", "stripped", "names"),
     [
-        ("a < b and c > d", "a < b and c > d"),
-        ("see <|start_artifact_id|>prices<|end_artifact_id|>.", "see ."),
-        ("a<|start_citation_id|>8b2e<|end_citation_id|> b", "a b"),
-        ("<|start_artifact_id|>a<|end_artifact_id|><|start_citation_id|>b<|end_citation_id|>", ""),
-        ("only the end<|end_citation_id|>", "only the end"),
-        ("<|start_artifact_id|>a<|start_citation_id|>b<|end_artifact_id|>c", "c"),
+        ("a < b and c > d", "a < b and c > d", ()),
+        ("see <|start_artifact_id|>Prices | 2<|end_artifact_id|>.", "see .", ("Prices | 2",)),
+        ("a<|start_citation_id|>8b2e<|end_citation_id|> b", "a b", ()),
+        ("<|start_artifact_id|>a<|end_artifact_id|><|start_citation_id|>b<|end_citation_id|>",
+         "", ("a",)),
+        ("never <|start_artifact_id|>ended", "never ended", ()),
+        ("only the end<|end_citation_id|>", "only the end", ()),
         # what began within a name is no marker
-        (
-            "<|start_artifact_id|>a<|start_citation_id|>b<|end_artifact_id|>c<|end_citation_id|>d",
-            "cd",
-        ),
-        ('see <artifact className="prices"/> and <citation className="8b2e" />', "see  and "),
-        ("<artifacts> stay, <citation never closed", "<artifacts> stay, <citation never closed"),
-        ("<|start_artifact_id|>" + "x" * 300 + "<|end_artifact_id|>", "x" * 300),
-    ],
-)
-def test_markers_are_taken_out(text: str, stripped: str):
-    assert strip_markers(text) == stripped
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("plain", ()),
-        ("see <|start_artifact_id|>Prices | 2<|end_artifact_id|>.", ("Prices | 2",)),
-        ("<|start_artifact_id|>a<|end_artifact_id|><|start_artifact_id|>b<|end_artifact_id|>",
-         ("a", "b")),
-        ("<|start_citation_id|>a<|end_citation_id|>", ()),
-        ("<|start_artifact_id|>never ended", ()),
-        ("<|start_artifact_id|>" + "x" * 300 + "<|end_artifact_id|>", ()),
-        ('<artifact className="Prices"/> <artifact className="More" />', ("Prices", "More")),
-        ('<artifact className=""/><artifact name="x"/><citation className="c"/>', ()),
+        ("<|start_artifact_id|>a<|start_citation_id|>b<|end_artifact_id|>c<|end_citation_id|>d",
+         "cd", ("a<|start_citation_id|>b",)),
+        ('see <artifact className="p"/> and <citation className="8b2e" />', "see  and ", ("p",)),
+        ('<artifact className=""/><artifact name="x"/>', "", ()),
+        ("<artifacts> stay, <citation never closed", "<artifacts> stay, <citation never closed", ()),
+        (f"<|start_artifact_id|>{'x' * 300}<|end_artifact_id|>", "x" * 300, ()),
     ],
 )  # fmt: skip
-def test_names_of_artifacts_are_known(text: str, names: tuple[str, ...]):
-    assert artifact_names(text) == names
+def test_markers_are_taken_out_and_artifacts_known(text: str, stripped: str, names: tuple):
+    assert (strip_markers(text), artifact_names(text)) == (stripped, names)

@@ -29,71 +29,34 @@ def text(info: str, **more: Any) -> ComponentOutput:
 def seen(output: ComponentOutput) -> list[tuple[str, str, dict[str, Any]]]:
     """Type, name and payload of each element, without what is empty."""
     return [
-        (
-            content.type.value,
-            content.name,
-            {key: value for key, value in content.text.model_dump().items() if value},
-        )
-        for content in output.content
+        (one.type.value, one.name, {k: v for k, v in one.text.model_dump().items() if v})
+        for one in output.content
     ]
 
 
-def references(title: str) -> ComponentOutput:
-    return create_output("references", {"title": title})
+A, B = (create_output("references", {"title": title}) for title in "AB")
+REFERENCES = [("references", "", {"title": title}) for title in "AB"]
+LINKS = create_outputs([create_output("urls", "u1"), create_output("urls", "u2")])
+HALF, DONE = ({"progress": part, "message": "m"} for part in (0.5, 1.0))
 
 
-MERGED: dict[str, tuple[list[ComponentOutput], list[tuple[str, str, dict[str, Any]]]]] = {
-    "1 pieces of a text become one": (
-        [text("Hel"), text("lo")],
-        [("text", "", {"info": "Hello"})],
-    ),
-    "2 references stand side by side": (
-        [references("A"), references("B")],
-        [("references", "", {"title": "A"}), ("references", "", {"title": "B"})],
-    ),
-    "3 a group stands where its first element stood": (
-        [references("A"), text("x"), references("B")],
-        [
-            ("references", "", {"title": "A"}),
-            ("references", "", {"title": "B"}),
-            ("text", "", {"info": "x"}),
-        ],
-    ),
-    "4 names keep streams apart": (
-        [text("a", name="part1"), text("b", name="part2"), text("c", name="part1")],
-        [("text", "part1", {"info": "ac"}), ("text", "part2", {"info": "b"})],
-    ),
-    "7 every link stays": (
-        [
-            create_outputs([create_output("urls", "u1"), create_output("urls", "u2")]),
-            create_output("urls", "u3"),
-        ],
-        [("urls", "", {"url": url}) for url in ("u1", "u2", "u3")],
-    ),
-    "12 the last progress remains": (
-        [
-            create_output("progress", {"progress": 0.2, "message": "start"}),
-            create_output("progress", {"progress": 1.0, "message": "done"}),
-            text("ok"),
-        ],
-        [("progress", "", {"progress": 1.0, "message": "done"}), ("text", "", {"info": "ok"})],
-    ),
-    "13 both older names of thoughts are one type": (
-        [create_output("reasoning_content", "hm"), create_output("tought", "m"), text("42")],
-        [("thought", "", {"info": "hmm"}), ("text", "", {"info": "42"})],
-    ),
-    "14 no scope means everybody": (
-        [
-            text("x", visible_scope=""),
-            text("y", visible_scope="all"),
-            text("z", visible_scope=None),
-        ],
-        [("text", "", {"info": "xyz"})],
-    ),
-}
-
-
-@pytest.mark.parametrize(("outputs", "expected"), MERGED.values(), ids=MERGED)
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [
+        ([text("Hel"), text("lo")], [("text", "", {"info": "Hello"})]),  # vector 1
+        ([A, text("x"), B], [*REFERENCES, ("text", "", {"info": "x"})]),  # 2 and 3
+        ([text("a", name="p"), text("b", name="q"), text("c", name="p")],  # 4
+         [("text", "p", {"info": "ac"}), ("text", "q", {"info": "b"})]),
+        ([LINKS, create_output("urls", "u3")],  # 7
+         [("urls", "", {"url": url}) for url in ("u1", "u2", "u3")]),
+        ([create_output("progress", HALF), create_output("progress", DONE), text("ok")],  # 12
+         [("progress", "", DONE), ("text", "", {"info": "ok"})]),
+        ([create_output("reasoning_content", "hm"), create_output("tought", "m"), text("42")],  # 13
+         [("thought", "", {"info": "hmm"}), ("text", "", {"info": "42"})]),
+        ([text("x", visible_scope=""), text("y", visible_scope="all"),  # 14
+          text("z", visible_scope=None)], [("text", "", {"info": "xyz"})]),
+    ],
+)  # fmt: skip
 def test_outputs_are_merged_as_in_the_vectors(outputs: list, expected: list):
     assert seen(merge(outputs)) == expected
     assert merge([merge(outputs)]) == merge(outputs)
@@ -103,45 +66,26 @@ FILES = [
     create_output("files", {"filename": name, "url": ""}, visible_scope=scope)
     for name, scope in (("a.csv", "user"), ("b.csv", "all"))
 ]
-FOR_MODELS: dict[str, tuple[list[ComponentOutput], list[str]]] = {
-    "5 scopes keep readers apart": (
-        [text("for model", visible_scope="llm"), text("", visible_scope="user"), text("both")],
-        ["for model", "both"],
-    ),
-    "11 nothing": ([], [""]),
-    "16 charts and JSON are one line each": (
-        [
-            create_output("chart", {"type": "line", "data": '[{"x":1,"y":2}]'}, name="c"),
-            create_output("json", '{"n": 1}'),
-            create_output("json", '{"n": 2}'),
-        ],
-        [
-            r'{"type": "chart", "name": "c", "text": '
-            r'{"type": "line", "data": "[{\"x\":1,\"y\":2}]"}}',
-            r'{"type": "json", "text": {"data": "{\"n\": 1}"}}',
-            r'{"type": "json", "text": {"data": "{\"n\": 2}"}}',
-        ],
-    ),
-    "17 files of the user alone are not for models": (
-        FILES,
-        ['{"type": "files", "text": {"filename": "b.csv"}}'],
-    ),
-    "19 pictures without their bytes": (
-        [
-            text("copy verbatim", visible_scope="llm"),
-            create_output("image", {"filename": "", "url": "u", "base64": "AA"}, name="link"),
-            create_output("urls", "j", name="jump_link_url"),
-        ],
-        [
-            "copy verbatim",
-            '{"type": "image", "name": "link", "text": {"url": "u", "mime_type": "jpeg"}}',
-            '{"type": "urls", "name": "jump_link_url", "text": {"url": "j"}}',
-        ],
-    ),
-}
+IMAGE = create_output("image", {"filename": "", "url": "u", "base64": "AA"}, name="link")
+CHART = create_output("chart", {"type": "line", "data": '[{"x":1}]'}, name="c")
 
 
-@pytest.mark.parametrize(("outputs", "lines"), FOR_MODELS.values(), ids=FOR_MODELS)
+@pytest.mark.parametrize(
+    ("outputs", "lines"),
+    [
+        ([text("for model", visible_scope="llm"), text("", visible_scope="user"), text("both")],
+         ["for model", "both"]),  # vector 5
+        ([], [""]),  # 11
+        ([create_output("progress", HALF), create_output("thought", "hm"), text("ok")], ["ok"]),
+        ([CHART, create_output("json", '{"n": 1}')],  # 16
+         [r'{"type": "chart", "name": "c", "text": {"type": "line", "data": "[{\"x\":1}]"}}',
+          r'{"type": "json", "text": {"data": "{\"n\": 1}"}}']),
+        (FILES, ['{"type": "files", "text": {"filename": "b.csv"}}']),  # 17
+        ([IMAGE, create_output("urls", "j", name="jump")],  # 19
+         ['{"type": "image", "name": "link", "text": {"url": "u", "mime_type": "jpeg"}}',
+          '{"type": "urls", "name": "jump", "text": {"url": "j"}}']),
+    ],
+)  # fmt: skip
 def test_model_reads_what_is_meant_for_it(outputs: list, lines: list[str]):
     assert llm_text(merge(outputs)).split("\n") == lines
 
@@ -153,70 +97,39 @@ def test_vector_10_the_last_role_wins_and_collecting_keeps_every_piece():
     assert merge([]).to_json() == collect([]).to_json() == {"role": "tool", "content": []}
 
 
+def used(name: str, first: int, second: int) -> dict[str, Any]:
+    counts = {"prompt_tokens": first, "completion_tokens": second}
+    return {**counts, "total_tokens": first + second, "name": name}
+
+
 def test_usage_may_be_a_list():
     """Source: "usage | list of dict" among the returned fields of the contract."""
-    small = {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6, "name": "small"}
-    large = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9, "name": "large"}
-    output = text("x", usage=[small, large])
-    assert output.to_json()["content"][0]["usage"] == [small, large]
-    merged = merge([text("a"), output, text("b", usage=None)])
+    small, large = used("small", 5, 1), used("large", 7, 2)
+    merged = merge([text("a"), text("x", usage=[small, large]), text("b", usage=None)])
     assert merged.content[0].usage == [small, large]
-    assert total_usage(merged) == tuple({"name": "", **one} for one in (small, large))
-    assert one_usage(merged) == {
-        "prompt_tokens": 12,
-        "completion_tokens": 3,
-        "total_tokens": 15,
-        "name": "small, large",
-    }
+    assert total_usage(merged) == (small, large)
+    assert one_usage(merged) == used("small, large", 12, 3)
 
 
-def test_vectors_8_and_15_last_usage_counts_and_raw_data_is_updated():
-    counted = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7, "name": "m"}
-    for outputs in (
-        [text("a", usage={}, raw_data={"i": 1, "k": "x"}), text("b", usage=counted)],
-        [text("a", usage=counted, raw_data={"i": 0, "k": "x"}), text("b", raw_data={"i": 1})],
-    ):
-        (content,) = merge(outputs).content
-        assert (content.text.model_dump(), content.usage) == ({"info": "ab"}, counted)
-        assert content.raw_data == {"i": 1, "k": "x"}
-
-
-@pytest.mark.parametrize(
-    ("times", "begin", "end"),
-    [
-        ([(10, 11), (10.5, 14)], 10, 14),
-        ([(10, 14), (11, 12)], 10, 14),
-    ],
-)
-def test_vector_9_times_span_all_pieces(times: list, begin: object, end: object):
-    (content,) = merge(
-        text("x", metrics={"begin_timestamp": first, "end_timestamp": last})
-        for first, last in times
-    ).content
-    assert content.metrics == {"begin_timestamp": begin, "end_timestamp": end}
+def test_vectors_8_9_and_15_last_usage_counts_raw_data_is_updated_and_times_span_all():
+    counted = used("m", 5, 2)
+    pieces = (
+        text("a", usage=counted, raw_data={"i": 0, "k": "x"},
+             metrics={"begin_timestamp": 10, "end_timestamp": 14}),
+        text("b", raw_data={"i": 1}, metrics={"begin_timestamp": 11, "end_timestamp": 12}),
+    )  # fmt: skip
+    (content,) = merge(pieces).content
+    assert (content.text.model_dump(), content.usage) == ({"info": "ab"}, counted)
+    assert content.raw_data == {"i": 1, "k": "x"}
+    assert content.metrics == {"begin_timestamp": 10, "end_timestamp": 14}
 
 
 def test_construction_1_an_output_stands_on_the_wire_with_all_its_keys():
-    assert text("hi").to_json() == {
-        "role": "tool",
-        "content": [
-            {
-                "name": "",
-                "visible_scope": "all",
-                "raw_data": {},
-                "usage": {},
-                "metrics": {},
-                "type": "text",
-                "text": {"info": "hi"},
-            }
-        ],
-    }
+    empty: dict[str, Any] = {"raw_data": {}, "usage": {}, "metrics": {}}
+    element = {"name": "", "visible_scope": "all", **empty, "type": "text", "text": {"info": "hi"}}
+    assert text("hi").to_json() == {"role": "tool", "content": [element]}
     assert text("hi").model_dump() == text("hi").to_json()
-    assert [type(text("hi").to_json()["role"]), type(text("hi").model_dump()["role"])] == [
-        str,
-        OutputRole,
-    ]
-    assert merge([]).model_dump() == {"role": "tool", "content": []}
+    assert type(text("hi").model_dump()["role"]) is OutputRole
 
 
 @pytest.mark.parametrize(
@@ -226,21 +139,12 @@ def test_construction_1_an_output_stands_on_the_wire_with_all_its_keys():
         ("thought_x", "x", "Unknown type 'thought_x'. Use one of: text, code,"),
         ("text", None, "text must be str or dict, not NoneType"),
         ("image", {"url": "u"}, "The type image needs the keys filename, url; missing: filename"),
-        ("json", {"a": 1}, "missing: data"),
         ("function_call", {"name": "x", "arguments": {}}, "missing: thought"),
-        (
-            "urls",
-            {"url": 1},
-            "Content of the type urls is wrong: text: url: Input should be a valid string.",
-        ),
+        ("urls", {"url": 1}, "Content of the type urls is wrong: text: url: Input should be"),
         ("progress", {"progress": float("nan")}, "Input should be a finite number"),
         ("json", {"data": 5}, "text: data: Input should be a valid string"),
         ("json", {"data": [float("nan")]}, "The data of a json is not JSON: Out of range"),
-        (
-            "chart",
-            {"type": "bar", "data": {"a": {1}}},
-            "The data of a chart is not JSON: Object of",
-        ),
+        ("chart", {"type": "bar", "data": {"a": {1}}}, "The data of a chart is not JSON: Object"),
     ],
 )
 def test_construction_2_and_3_what_no_type_takes_is_refused(type: str, given: Any, sentence: str):
@@ -253,29 +157,19 @@ def test_construction_4_missing_keys_have_defaults_and_others_are_kept():
     def payload(type: str, given: Any) -> dict[str, Any]:
         return create_output(type, given).content[0].text.model_dump()
 
-    assert payload("image", {"filename": "f", "url": "u"}) == {
-        "filename": "f",
-        "url": "u",
-        "base64": "",
-        "mime_type": "jpeg",
-    }
+    image = {"filename": "f", "url": "u"}
+    assert payload("image", image) == {**image, "base64": "", "mime_type": "jpeg"}
     assert payload("text", {"info": "x", "k": 1}) == {"info": "x", "k": 1}
     empty = payload("references", {"type": None, "doc_id": None})
-    assert {key: empty[key] for key in ("type", "source", "doc_id", "title", "content")} == {
-        "type": "",
-        "source": "",
-        "doc_id": "",
-        "title": "",
-        "content": "",
-    }
+    assert {empty[key] for key in ("type", "source", "doc_id", "title", "content")} == {""}
 
 
 def test_outputs_of_one_event_have_one_role():
     assert create_outputs([]) == ComponentOutput()
-    spoken = create_outputs([text("a", role="assistant"), text("b", role="assistant")])
-    assert (spoken.role, len(spoken.content)) == (OutputRole.ASSISTANT, 2)
     with pytest.raises(ContractBreach, match="All elements of an output have one role"):
         create_outputs([text("a"), text("b", role="assistant")])
+    with pytest.raises(ContractBreach, match="The role of an output is 'tool' or 'assistant'"):
+        text("a", role="user")
 
 
 @pytest.mark.parametrize("kind", list(ContentType))
@@ -292,40 +186,17 @@ def test_every_type_keeps_its_payload_on_the_wire_and_back(kind: ContentType):
     assert merge([output]) == output
     if payload.text_key:
         assert create_output(kind, "x").content[0].text.model_dump()[payload.text_key] == "x"
-    elif payload.required:
-        with pytest.raises(ContractBreach, match="missing: "):
-            create_output(kind, {})
 
 
 def test_construction_6_a_message_says_what_it_holds():
     assert (Message("x").mtype, Message([1]).mtype, Message().mtype) == ("str", "list", "dict")
-    assert Message().content == {}
+    assert Message(content=None).content == Message(None).content == Message().content == {}
     assert Message("x").id != Message("y").id
-    assert Message(content="x").content == "x"
-    assert Message(content=None).content == Message(None).content == {}
-    assert Message("x", mtype="int", more=1).mtype == "str"
-    assert Message("x", id="1", more=1).model_dump() == {
-        "content": "x",
-        "name": "msg",
-        "id": "1",
-        "mtype": "str",
-        "more": 1,
-    }
+    known = {"content": "x", "name": "msg", "id": "1", "mtype": "str", "more": 1}
+    assert Message("x", id="1", more=1, mtype="int").model_dump() == known
 
 
 def test_callers_set_their_own_system_inputs_and_none_of_the_servers():
-    may_set = {
-        "_sys_origin_query",
-        "_sys_file_urls",
-        "_sys_file_names",
-        "_sys_conversation_id",
-        "_sys_end_user_id",
-        "_sys_chat_history",
-        "_sys_user_instruction",
-        "_sys_custom_variables",
-        "_sys_uploaded_files",
-        "model_configs",
-        "uploaded_files",
-    }
+    may_set = {"_sys_origin_query", "_sys_file_urls", "_sys_end_user_id", "model_configs"}
     others = {"_sys_traceid", "_sys_new", "traceid", "query"}
     assert from_caller(dict.fromkeys(may_set | others)).keys() == may_set

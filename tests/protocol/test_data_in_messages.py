@@ -5,20 +5,16 @@ from typing import Any
 import pytest
 
 from protocol.data import DataMessage
-from protocol.models import CallMessage, HumanMessage, Query, ResultMessage
+from protocol.models import CallMessage, ContextItem, HumanMessage, Query, ResultMessage
 from protocol.parsing import UnusableQuery, parse_query
 
 ASKED = {"role": "human", "content": "Hello"}
 USER = {"type": "data", "kind": "user", "data": {"age": 30}}
-THIRTY = DataMessage(kind="user", data={"age": 30})
+THIRTY = (ContextItem(message=DataMessage(kind="user", data={"age": 30})),)
 
 
-def query(*messages: Any, **more: Any) -> Query:
-    return parse_query({"messages": list(messages), **more})
-
-
-def data_of(found: Query) -> list[DataMessage | None]:
-    return [item.message for item in found.context]
+def query(*messages: Any) -> Query:
+    return parse_query({"messages": list(messages)})
 
 
 @pytest.mark.parametrize(
@@ -26,7 +22,6 @@ def data_of(found: Query) -> list[DataMessage | None]:
     [
         USER,
         {"role": "user", "content": USER},
-        {"role": "human", **USER},
         {"role": "assistant", "content": USER},  # nobody but the user is spoken for
         {"role": "system", **USER},
         {"role": "user", "content": [USER]},
@@ -35,52 +30,32 @@ def data_of(found: Query) -> list[DataMessage | None]:
 )
 def test_it_is_read_flat_and_in_an_envelope(message):
     found = query(message, ASKED)
-    assert data_of(found) == [THIRTY]
-    assert found.messages == (HumanMessage("Hello"),)
-    assert found.notes == ()
+    assert (found.context, found.messages, found.notes) == (THIRTY, (HumanMessage("Hello"),), ())
 
 
 def test_a_result_stays_a_result_and_its_call_before_it():
     call = {"role": "ai", "content": '{"function": "get_widget_data", "input_arguments": {}}'}
     result = {"role": "tool", "type": "data", "data": [{"items": [{"content": "1"}]}]}
     found = query(ASKED, call, USER, result)
-    human, called, answered = found.messages
-    assert (type(human), type(called), type(answered)) == (
-        HumanMessage,
-        CallMessage,
-        ResultMessage,
-    )
-    assert isinstance(answered, ResultMessage)
-    assert answered.function == "get_widget_data"
-    assert data_of(found) == [THIRTY]
+    assert [type(one) for one in found.messages] == [HumanMessage, CallMessage, ResultMessage]
+    assert (found.messages[2].function, found.context) == ("get_widget_data", THIRTY)
 
 
-def test_words_stay_words_whatever_type_is_written_beside_them():
-    found = query({"role": "human", "type": "data", "content": "Hello"})
-    assert (found.messages, found.context) == ((HumanMessage("Hello"),), ())
-
-
-def test_data_alone_asks_nothing():
+def test_data_alone_asks_nothing_and_words_stay_words():
     with pytest.raises(UnusableQuery, match="The messages are data alone"):
         query(USER)
+    assert query({**ASKED, "type": "data"}).messages == (HumanMessage("Hello"),)
 
 
 @pytest.mark.parametrize(
     ("message", "wanted"),
     [
-        ({"type": "data"}, "a Data message with data, a schema or a description"),
-        ({"type": "data", "description": " "}, "a Data message with data, a schema or a descript"),
-        ({"type": "data", "data": 1, "kind": []}, "a Data message of texts and a JSON Schema"),
-        (
-            {"type": "data", "data": 1, "description": 5},
-            "a Data message of texts and a JSON Schema",
-        ),
-        ({"type": "data", "data": 1, "schema": "x"}, "a Data message of texts and a JSON Schema"),
+        ({"description": " "}, "a Data message with data, a schema or a description"),
+        ({"data": 1, "kind": []}, "a Data message of texts and a JSON Schema"),
+        ({"data": 1, "schema": "x"}, "a Data message of texts and a JSON Schema"),
     ],
 )
 def test_what_is_none_is_left_out_and_noted(message, wanted):
-    found = query(ASKED, message)
+    found = query(ASKED, {"type": "data", **message})
     assert found.context == ()
-    (note,) = found.notes
-    assert note.startswith("`messages[1]` is not ")
-    assert wanted in note
+    assert found.notes == (f"`messages[1]` is not {wanted} and was left out.",)

@@ -25,37 +25,32 @@ def test_faults_are_named_in_the_words_of_callers() -> None:
     assert argument_faults({"x": 1}, {"required": ["x"]}) == ()
 
 
+def unresolved(reference: str) -> str:
+    return f"$: the reference {reference!r} leads to no schema."
+
+
 @pytest.mark.parametrize(
     ("schema", "fault"),
     [
         (None, ""),
         (True, ""),
-        ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, ""),
         (5, "$: 5 is not of type 'object', 'boolean'"),
+        ({"pattern": "("}, "$.pattern: '(' is not a 'regex'"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, ""),
         ({"properties": {"a": {}, "b": {"$ref": "#/properties/a"}}}, ""),
-        ({"$ref": "#/nowhere"}, "$: the reference '#/nowhere' leads to no schema."),
-        (
-            {"$ref": "#/anyOf/7", "anyOf": [True]},
-            "$: the reference '#/anyOf/7' leads to no schema.",
-        ),
-        ({"$ref": "#/anyOf/0", "anyOf": [True]}, ""),
+        ({"$ref": "#/nowhere"}, unresolved("#/nowhere")),
+        ({"$ref": "#/anyOf/7", "anyOf": [True]}, unresolved("#/anyOf/7")),
         ({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}, ""),
         ({"$ref": "#/$defs/a~1b~0c%20d", "$defs": {"a/b~c d": {}}}, ""),
         ({"properties": {"$id": {"type": "string"}, "$ref": {}}}, ""),
-        (
-            {"$ref": "#/required/0", "required": ["a"]},
-            "$: the reference '#/required/0' leads to no schema.",
-        ),
-        (
-            {"$dynamicRef": "#/properties", "properties": {"type": {"type": "string"}}},
-            "$: the reference '#/properties' leads to no schema.",
-        ),
-        (
-            {"anyOf": [{"$ref": "file:///x"}]},
-            "$: the reference 'file:///x' leads outside the schema.",
-        ),
+        ({"$ref": "#/required/0", "required": ["a"]}, unresolved("#/required/0")),
+        ({"$ref": "#/minLength/x", "minLength": 1}, unresolved("#/minLength/x")),
+        ({"$dynamicRef": "#/properties", "properties": {"type": {"type": "string"}}},
+         unresolved("#/properties")),
+        ({"anyOf": [{"$ref": "file:///x"}]},
+         "$: the reference 'file:///x' leads outside the schema."),
     ],
-)
+)  # fmt: skip
 def test_a_schema_is_checked_and_nothing_is_fetched_for_it(schema: Any, fault: str) -> None:
     assert schema_fault(schema) == fault
 

