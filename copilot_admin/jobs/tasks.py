@@ -49,10 +49,6 @@ class BatchResult(StrEnum):
     DONE = "done"
 
 
-class WorkerLost(Exception):
-    """The worker was killed; periodic tasks resume what was unfinished."""
-
-
 class ThreadBackend(BaseTaskBackend):
     """Backend of django-tasks that runs tasks on a thread, in order, and keeps no results."""
 
@@ -192,13 +188,8 @@ def is_queued(task: Task[P, None], *arguments: object) -> bool:
 
 
 def end_lost_tasks() -> None:
-    now = timezone.now()
-    running = DBTaskResult.objects.running().filter(started_at__lt=now - LOST_AFTER)
-    lost = running.update(
-        status=TaskResultStatus.FAILED,
-        finished_at=now,
-        exception_class_path=f"{WorkerLost.__module__}.{WorkerLost.__qualname__}",
-        traceback=WorkerLost.__doc__ or "",
-    )
+    """Delete the rows of tasks whose worker was killed; periodic tasks resume what was unfinished."""
+    started = timezone.now() - LOST_AFTER
+    lost, _ = DBTaskResult.objects.running().filter(started_at__lt=started).delete()
     if lost:
         logger.warning("Workers were killed while they ran %d tasks.", lost)

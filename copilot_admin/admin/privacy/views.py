@@ -63,7 +63,12 @@ def retention_view(request: HttpRequest, pk: int) -> HttpResponse:
     stored_text = None
     if form.is_valid():
         if "try" not in request.POST:
-            _save_retention(request, form)
+            with transaction.atomic():
+                before = stored(copilot)
+                after = stored(form.save())
+                if before != after:
+                    by, on = Actor.of(request), Subject.of(copilot)
+                    record(Action.CHANGED, by=by, on=on, before=before, after=after)
             messages.success(request, _("Saved. Stored conversations are not changed."))
             return HttpResponseRedirect(reverse("admin:privacy"))
         stored_text = form.redact_sample()
@@ -77,7 +82,14 @@ def hold_view(request: HttpRequest) -> HttpResponse:
     form = ScopeForm(request.POST or None, initial=_requested_scope(request))
     if form.is_valid():
         try:
-            _place_hold(request, form)
+            with transaction.atomic():
+                hold = holds.place(
+                    form.scope,
+                    reason=form.cleaned_data["reason"],
+                    by=request.user.get_username(),
+                    by_id=request.user.pk,
+                )
+                record_hold(hold, by=Actor.of(request))
         except ValueError as error:
             form.add_error(None, str(error))
         else:
@@ -108,24 +120,20 @@ def erase_view(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"title": _("Erase conversations"), "form": form}
     if form.is_valid():
         if "sure" in request.POST:
-            _erase(request, form)
+            with transaction.atomic():
+                removal = begin_erasure(
+                    form.scope,
+                    reason=form.cleaned_data["reason"],
+                    by_id=request.user.pk,
+                    with_questions=form.cleaned_data["with_questions"],
+                )
+                transaction.on_commit(partial(remove.enqueue, removal.pk))
+                record_removal(removal, by=Actor.of(request))
             messages.success(request, _("Erasing has started. See its status below."))
             return HttpResponseRedirect(reverse("admin:privacy"))
         found = _count(form.scope)
         context |= {"found": found, "is_too_much": found is None}
     return _render(request, "erase.html", **context)
-
-
-@transaction.atomic
-def _erase(request: HttpRequest, form: EraseForm) -> None:
-    removal = begin_erasure(
-        form.scope,
-        reason=form.cleaned_data["reason"],
-        by_id=request.user.pk,
-        with_questions=form.cleaned_data["with_questions"],
-    )
-    transaction.on_commit(partial(remove.enqueue, removal.pk))
-    record_removal(removal, by=Actor.of(request))
 
 
 def _render(request: HttpRequest, page: str, **context: Any) -> HttpResponse:
@@ -151,37 +159,12 @@ def _with_users(removals: Iterable[Removal]) -> list[Removal]:
 
 
 def _with_redaction(copilots: QuerySet[Copilot]) -> list[Copilot]:
-    rows = list(copilots.only("name", *RetentionForm.Meta.fields))
-    for row in rows[:MAX_COPILOTS]:
+    rows = list(copilots.only("name", *RetentionForm.Meta.fields)[:MAX_COPILOTS])
+    for row in rows:
         row.not_stored = describe_rules(row)  # type: ignore[attr-defined]  # for the template
-    return rows[:MAX_COPILOTS]
-
-
-@transaction.atomic
-def _place_hold(request: HttpRequest, form: ScopeForm) -> None:
-    hold = holds.place(
-        form.scope,
-        reason=form.cleaned_data["reason"],
-        by=request.user.get_username(),
-        by_id=request.user.pk,
-    )
-    record_hold(hold, by=Actor.of(request))
-
-
-@transaction.atomic
-def _save_retention(request: HttpRequest, form: RetentionForm) -> None:
-    copilot = form.instance
-    before = stored(copilot)
-    form.save()
-    after = stored(copilot)
-    if before != after:
-        by, on = Actor.of(request), Subject.of(copilot)
-        record(Action.CHANGED, by=by, on=on, before=before, after=after)
+    return rows
 
 
 def _requested_scope(request: HttpRequest) -> dict[str, str]:
-    return {
-        name: request.GET[name]
-        for name in ("conversation", "user", "principal")
-        if name in request.GET
-    }
+    names = ("conversation", "user", "principal")
+    return {name: request.GET[name] for name in names if name in request.GET}
