@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum
 import operator
 from statistics import median, stdev
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -24,8 +24,6 @@ from copilot_admin.agent.toolkits.tables import (
 )
 
 ALL_ROWS = "*"  # as a column of `aggregate`: the rows themselves, to be counted
-
-
 Aggregate: TypeAlias = Literal[
     "sum", "mean", "median", "min", "max", "std", "count", "first", "last"
 ]
@@ -39,14 +37,10 @@ Comparison: TypeAlias = Literal[
 
 
 class Step(BaseModel):
-    """One operation."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Filter(Step):
-    """Select the rows whose cell satisfies a comparison with a value, regardless of case."""
-
     op: Literal["filter"]
     column: str
     is_: Comparison = Field(alias="is")
@@ -54,46 +48,34 @@ class Filter(Step):
 
 
 class Select(Step):
-    """Select some columns, in the requested order."""
-
     op: Literal["select"]
     columns: Annotated[Names, Field(min_length=1)]
 
 
 class Sort(Step):
-    """Sort the rows: numbers by size, then texts alphabetically, empty cells last."""
-
     op: Literal["sort"]
     by: Names
     descending: bool = False
 
 
 class Top(Step):
-    """Select the rows with the largest or smallest numbers of a column, in order."""
-
     op: Literal["top", "bottom"]
     n: RowCount
     by: str
 
 
 class Limit(Step):
-    """Select the first rows."""
-
     op: Literal["limit"]
     n: RowCount
 
 
 class Group(Step):
-    """Aggregate the rows with equal values in some columns; without columns, all rows."""
-
     op: Literal["group"]
     by: Names = ()
     aggregate: dict[str, Aggregates] = Field(min_length=1)
 
 
 class Derive(Step):
-    """Add a column that is calculated from two columns, or from a column and a number."""
-
     op: Literal["derive"]
     column: str = Field(min_length=1)
     left: str | Number
@@ -179,19 +161,12 @@ def _ordered(rows: Sequence[Row], column: str, *, descending: bool) -> list[Row]
 
 # --- filters
 
-_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-}
+_ORDERS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 
 
 def _predicate(step: Filter) -> Callable[[Cell], bool]:
-    if step.is_ == "empty":
-        return is_empty
-    if step.is_ == "filled":
-        return lambda cell: not is_empty(cell)
+    if step.is_ in ("empty", "filled"):
+        return lambda cell: is_empty(cell) is (step.is_ == "empty")
     if "value" not in step.model_fields_set:
         raise ValueError(f"The filter of {step.column!r} has no value to compare with.")
     values = step.value if isinstance(step.value, tuple) else (step.value,)
@@ -264,19 +239,14 @@ def _aggregated(kind: Aggregate, rows: Sequence[Row], column: str) -> Cell:
 
 # --- derived columns
 
-_ARITHMETIC: Mapping[str, Callable[[Number, Number], Number]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-}
+_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 
 
 def _derive(step: Derive, row: Row) -> Cell:
     left, right = _operand(step.left, row), _operand(step.right, row)
     if left is None or right is None or (step.operator == "/" and not right):
         return None
-    result = _ARITHMETIC[step.operator](left, right)
+    result: Number = _ARITHMETIC[step.operator](left, right)
     return tidy(result) if abs(result) <= MAX_NUMBER else None
 
 

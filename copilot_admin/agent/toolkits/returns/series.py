@@ -81,7 +81,8 @@ def read_series(
     if has_date.any() and not has_date.all():
         raise ValueError("Some values have dates and some have none. Give all of them dates.")
     is_dated = bool(has_date.all())
-    if is_dated and _are_counts(frame["date"]):
+    counts = pd.to_numeric(frame["date"], errors="coerce")
+    if is_dated and (counts.between(0, _MAX_COUNT) & (counts % 1 == 0)).all():
         notes.append("The column of dates counts the rows; it has no dates.")
         frame = frame.sort_values("date", key=pd.to_numeric, kind="stable")
         is_dated = False
@@ -139,7 +140,10 @@ def _of_rows(rows: object, notes: list[str], *, prefix: str = "") -> Iterator[_P
     date = _date_column(table.columns)
     named = next((one for one in table.columns if one != date and _is_label(table, one)), None)
     others = [column for column in table.columns if column not in (date, named)]
-    chosen = _closing_prices(_numeric_columns(table, others))
+    chosen = _numeric_columns(table, others)
+    by_name = {column.strip().lower(): column for column in chosen}
+    if "open" in by_name and "close" in by_name:
+        chosen = [next(by_name[name] for name in _CLOSES if name in by_name)]
     if left_out := [column for column in others if column not in chosen]:
         notes.append(f"Columns left out: {', '.join(left_out)}.")
     for row in table.rows:
@@ -187,13 +191,6 @@ def _numeric_columns(table: Table, columns: Sequence[str]) -> Sequence[str]:
     if not numeric:
         raise ValueError(f"There is no column with numbers. {_WANTED}")
     return numeric
-
-
-def _closing_prices(columns: Sequence[str]) -> Sequence[str]:
-    by_name = {column.strip().lower(): column for column in columns}
-    if "open" not in by_name or "close" not in by_name:
-        return columns
-    return [next(by_name[name] for name in _CLOSES if name in by_name)]
 
 
 # --- values
@@ -287,11 +284,6 @@ def periods_per_year(times: pd.DatetimeIndex) -> float | None:
         return 365 if (times.day_of_week >= 5).mean() > 0.1 else TRADING_DAYS
     usual = (periods for low, high, periods in _USUAL_GAPS if low <= gap <= high)
     return next(usual, DAYS_PER_YEAR / gap)
-
-
-def _are_counts(values: pd.Series) -> bool:
-    numbers = pd.to_numeric(values, errors="coerce")
-    return bool((numbers.between(0, _MAX_COUNT) & (numbers % 1 == 0)).all())
 
 
 def _normalise_date(value: object) -> str:
