@@ -16,7 +16,7 @@ from copilot_admin.agent.prompt.truncation import truncate_rows
 from copilot_admin.agent.tools.registry import find_tools
 from copilot_admin.agent.tools.tool import ToolContext, ToolResult
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
-from copilot_admin.agent.values.answer_request import ComponentCalled, ServerTool
+from copilot_admin.agent.values.answer_request import ComponentCalled, ToolExchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema, Usage
 from copilot_admin.agent.values.spec import ComponentUse, CopilotSpec
 from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
@@ -36,7 +36,7 @@ class Cited:
     citations: tuple[Citation, ...]
 
 
-ToolOutput: TypeAlias = Event | Usage | ServerTool | ComponentCalled | Cited | ToolResult
+ToolOutput: TypeAlias = Event | Usage | ToolExchange | ComponentCalled | Cited | ToolResult
 
 
 class ServerTools:
@@ -79,7 +79,7 @@ class ServerTools:
         else:
             context = ToolContext(id=id, html_sources=self._spec.html_sources)
             result = await self._tools[call.name].run(call, context=context)
-            yield ServerTool(call.name, call.arguments, result.text)
+            yield ToolExchange(call.name, call.arguments, result.text)
             yield result
         self._used.append(call.name)
 

@@ -30,7 +30,6 @@ from copilot_admin.agent.values.answer_request import (
     ComponentCalled,
     Output,
     Reasoning,
-    ServerTool,
     ToolExchange,
 )
 from copilot_admin.agent.values.model_call import (
@@ -194,7 +193,7 @@ class Step:
         try:
             answered = self._answer_without_tool(call)
             if answered is not None:
-                yield ServerTool(call.name, call.arguments, answered)
+                yield ToolExchange(call.name, call.arguments, answered)
                 yield ToolResult(answered)
                 return
             tool_outputs = self._tools.carry_out(call, id=next(self._artifact_ids))
@@ -206,7 +205,7 @@ class Step:
         except ToolMistake as mistake:
             result = ToolResult(self._mistakes.learn(mistake), failed=True)
             if not is_recorded:
-                yield ServerTool(call.name, call.arguments, result.text)
+                yield ToolExchange(call.name, call.arguments, result.text)
             yield result
 
     def _answer_without_tool(self, call: ToolCall) -> str | None:

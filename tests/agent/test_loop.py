@@ -10,7 +10,7 @@ from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS, 
 from copilot_admin.agent.loop import answer
 from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.step import MAX_ROUNDS
-from copilot_admin.agent.values.answer_request import Reasoning, ServerTool
+from copilot_admin.agent.values.answer_request import Reasoning, ToolExchange
 from copilot_admin.agent.values.model_call import (
     Finish,
     ReasoningDelta,
@@ -167,8 +167,8 @@ def test_the_model_can_correct_wrong_arguments():
         "validation, not 0."
     )
     assert [type(one) for one in outputs] == [
-        ServerTool,
-        ServerTool,
+        ToolExchange,
+        ToolExchange,
         MessageArtifact,
         MessageChunk,
         Finish,
@@ -215,7 +215,7 @@ def test_held_text_is_sent_before_a_table():
     with ScriptedProvider([call("table", before=["See:"], **TABLE), text("Done.")]) as provider:
         outputs = outputs_of(make_request(provider, query=query, spec=make_spec(tools=("table",))))
     assert [type(one) for one in outputs] == [
-        ServerTool,
+        ToolExchange,
         MessageChunk,
         MessageArtifact,
         MessageChunk,

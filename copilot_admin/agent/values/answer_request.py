@@ -25,7 +25,7 @@ from protocol.models import Query
 
 @dataclass(frozen=True, slots=True)
 class ToolExchange:
-    """Call (arguments as JSON text) and result of a server tool that ran before a client call."""
+    """Call (arguments as JSON text) and result of a server tool, also a fact for the transcript."""
 
     name: str
     arguments: str
@@ -113,15 +113,6 @@ class Reasoning:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTool:
-    """Fact for the transcript: a server tool ran."""
-
-    name: str
-    arguments: str
-    result: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentCalled:
     """Fact for the transcript: a component ran."""
@@ -176,7 +167,7 @@ Output: TypeAlias = (
     | Finish
     | FallbackUsed
     | Reasoning
-    | ServerTool
+    | ToolExchange
     | ComponentCalled
     | CalledAfterData
     | DataSeen

@@ -15,7 +15,7 @@ from copilot_admin.agent.values.answer_request import (
     FileRead,
     Output,
     Reasoning,
-    ServerTool,
+    ToolExchange,
 )
 from copilot_admin.agent.values.model_call import Finish, RunNote, Usage
 from copilot_admin.models import OTHER_EVENT, EventType
@@ -205,7 +205,7 @@ def event_content(output: object) -> tuple[str, JsonObject]:
     match output:
         case Reasoning(text):
             return EventType.REASONING, {"text": text}
-        case ServerTool(name, arguments, result):
+        case ToolExchange(name, arguments, result):
             return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}
         case ComponentCalled():
             facts = {one.name: getattr(output, one.name) for one in fields(output)}

@@ -16,7 +16,7 @@ import pytest
 from copilot_admin.admin.transcripts.conversation_page import MAX_TURNS_AT_ONCE, plan_page
 from copilot_admin.admin.transcripts.trace import PROVIDER_WORDS
 from copilot_admin.agent.response_writer import warning_events
-from copilot_admin.agent.values.answer_request import DataSeen, ServerTool
+from copilot_admin.agent.values.answer_request import DataSeen, ToolExchange
 from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
 from protocol.events import ArtifactType
 from tests.admin.transcripts.hostile_client import earlier_messages, what_it_brings
@@ -239,7 +239,7 @@ def trace_of(browser: Browser, conversation: Conversation, **options: Any) -> st
 def test_the_trace_has_every_call_and_the_error_of_the_provider(reviewer: Browser):
     client = Client(trace_id="chat")
     wish = call(symbol="AAPL")
-    client.ask("Price?").answer(ServerTool("clock", {}, "12:00"), wish)
+    client.ask("Price?").answer(ToolExchange("clock", {}, "12:00"), wish)
     failed = ending(
         Outcome.FAILED,
         error="The provider is down.",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from copilot_admin.agent.values.answer_request import DataSeen, FileRead, Reasoning, ServerTool
+from copilot_admin.agent.values.answer_request import DataSeen, FileRead, Reasoning, ToolExchange
 from copilot_admin.models import Conversation, Outcome
 from protocol.events import (
     ArtifactType,
@@ -113,7 +113,7 @@ def rich_conversation(**options: Any) -> Conversation:
         chart("line", PRICES, "close", "volume"),
         "\nThe largest days, and [the report](https://example.org/report):\n\n| day | close |\n|---|--:|\n| 30 | 210.5 |\n\n",
         artifact(ArtifactType.TABLE, PRICES),
-        ServerTool("table", {"name": "Prices", "rows": PRICES[:3]}, "The table is shown."),
+        ToolExchange("table", {"name": "Prices", "rows": PRICES[:3]}, "The table is shown."),
         "![a chart](https://tracker.example/pixel.png)\n\n> Past results say little.\n\n```python\nprint('done')\n```\n",
         citations(symbol="AAPL"),
         PromptSuggestions(("And Microsoft?", "Why did it rise?")),
@@ -156,7 +156,7 @@ def long_conversation(
         outputs = [artifact(ArtifactType.TABLE, list(rows), f"Table {number}")] if rows else []
         answer = f"Answer **{number}** with some words to read."
         asked = client.ask(*said).answer(
-            StatusUpdate(message="Reading"), answer, *outputs, ServerTool("clock", {}, "12:00")
+            StatusUpdate(message="Reading"), answer, *outputs, ToolExchange("clock", {}, "12:00")
         )
         said.append(ai(answer))
     assert asked is not None

@@ -14,7 +14,7 @@ from copilot_admin.agent.values.answer_request import (
     FileRead,
     Output,
     Reasoning,
-    ServerTool,
+    ToolExchange,
 )
 from copilot_admin.agent.values.model_call import Alive
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
@@ -70,7 +70,7 @@ CALLED = {
         (CitationCollection((Citation(id="c", source_info={"type": "web"}),)), EventType.CITATION,
          {"citations": [{"id": "c", "source_info": {"type": "web"}}]}),
         (PromptSuggestions(("More?",)), EventType.SUGGESTIONS, {"suggestions": ["More?"]}),
-        (ServerTool("sum", "{}", "3"), EventType.TOOL, {"name": "sum", "arguments": "{}", "result": "3"}),
+        (ToolExchange("sum", "{}", "3"), EventType.TOOL, {"name": "sum", "arguments": "{}", "result": "3"}),
         (DataSeen("## Data: ¶a\n1"), EventType.DATA, {"text": "## Data: ¶a\n1"}),
         (FileRead(name="a", kind="txt"), EventType.FILE, {"name": "a", "type": "txt"}),
         (FileRead(name="a", kind="png", size=5, pages=2, pixels=(8, 4), note="n", fault="f"),
