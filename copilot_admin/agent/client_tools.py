@@ -54,7 +54,7 @@ class ClientTools:
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
         data = (DATA_TOOL,) if self._data_offered else ()
-        return (*data, *(tool.schema for tool in self._tools.values() if not tool.unlisted))
+        return (*data, *(tool.schema for tool in self._tools.values()))
 
     @property
     def may_be_called(self) -> bool:

@@ -48,7 +48,6 @@ class ToolDefinition:
     arguments: Callable[[ToolCall], JsonObject] | None = None  # returns its `input_arguments`
     answer: Callable[[ToolCall], str] | None = None  # without the client
     state: Callable[[ToolCall], JsonObject] = lambda call: {}  # for the client's `extra_state`
-    unlisted: bool = False  # it isn't offered to the model, but the model may call it
     identity: Identity = ()  # distinguishes it from other tools of the same function
 
 

@@ -1,7 +1,6 @@
 """The user's MCP tools: each has its own name and schema, and Workspace calls it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from functools import partial
 import json
 
@@ -26,13 +25,13 @@ class ExecuteAgentTool(ClientFunction):
     limit_messages = CallLimitMessages("Tools were already called", "no more tools are called")
 
     def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield each tool, and Workspace's own function, which isn't listed."""
-        tools: dict[Identity, JsonObject] = {}
-        for tool in scope.query.tools:
-            if text_of(tool.get("name")).strip():
-                key = text_of(tool.get("server_id")), text_of(tool.get("name"))
-                tools.setdefault(key, tool)
-        for identity, tool in tools.items():
+        """Yield each named tool."""
+        tools = {
+            (text_of(tool.get("server_id")), text_of(tool.get("name"))): tool
+            for tool in reversed(scope.query.tools)  # the first of equal ones counts
+            if text_of(tool.get("name")).strip()
+        }
+        for identity, tool in reversed(tools.items()):
             yield ToolDefinition(
                 schema=ToolSchema(
                     name=tool_name(text_of(tool.get("name"))),
@@ -42,13 +41,6 @@ class ExecuteAgentTool(ClientFunction):
                 function=self.name,
                 arguments=partial(_make_arguments, tool),
                 identity=identity,
-            )
-        if tools:  # models that know Workspace call its function directly
-            yield ToolDefinition(
-                schema=ToolSchema(name=self.name, description="", parameters=ANY_OBJECT),
-                function=self.name,
-                arguments=partial(_unwrap, [*tools.values()]),
-                unlisted=True,
             )
 
     def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
@@ -62,48 +54,22 @@ class ExecuteAgentTool(ClientFunction):
 
 
 def _make_arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
-    parameters = _parse(call)
-    required = repair_schema(tool.get("input_schema")).get("required")
-    wanted = required if isinstance(required, list) else []
-    missing = [name for name in wanted if isinstance(name, str) and name not in parameters]
-    if missing:
-        raise ToolMistake(
-            f"Wrong arguments for the tool {quote(call.name)}: {join_names(missing)} must be given."
-        )
+    try:
+        parameters = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        parameters = None
+    problem = "write a JSON object"
+    if isinstance(parameters, dict):
+        required = list_of(repair_schema(tool.get("input_schema")).get("required"))
+        missing = [str(name) for name in required if name not in parameters]
+        problem = f"{join_names(missing)} must be given" if missing else ""
+    if problem:
+        raise ToolMistake(f"Wrong arguments for the tool {quote(call.name)}: {problem}.")
     return {
         "server_id": text_of(tool.get("server_id")),
         "tool_name": text_of(tool.get("name")),
         "parameters": parameters,
     }
-
-
-def _unwrap(tools: Sequence[JsonObject], call: ToolCall) -> JsonObject:
-    given = _parse(call)
-    name, server = given.get("tool_name"), given.get("server_id")
-    exact = [tool for tool in tools if name == tool["name"]]
-    named = exact or [tool for tool in tools if name == tool_name(str(tool["name"]))]
-    fitting = [tool for tool in named if server in (None, "", tool.get("server_id"))]
-    if not fitting:
-        names = join_names(tool_name(str(tool["name"])) for tool in tools)
-        raise ToolMistake(f"There is no tool called {quote(name)}. Tools: {names}.")
-    servers = dict.fromkeys(text_of(tool.get("server_id")) for tool in fitting)
-    if len(servers) > 1:
-        raise ToolMistake(
-            f"Several servers have a tool called {quote(name)}. "
-            f"Name one as 'server_id': {join_names(map(quote, servers))}."
-        )
-    parameters = json.dumps(given.get("parameters") or {})
-    return _make_arguments(fitting[0], replace(call, name=str(name), arguments=parameters))
-
-
-def _parse(call: ToolCall) -> JsonObject:
-    try:
-        parsed = json.loads(call.arguments or "{}")
-    except (ValueError, RecursionError):
-        parsed = None
-    if not isinstance(parsed, dict):
-        raise ToolMistake(f"Wrong arguments for the tool {quote(call.name)}: write a JSON object.")
-    return parsed
 
 
 ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}

@@ -37,8 +37,7 @@ def test_equal_names_get_numbers_and_no_tool_takes_the_name_of_another():
     names = ("a b", "a?b", "save_skill", "x" * 80, "x" * 90, "chart", " ", 3)
     tools = (*({"name": name} for name in names), {})
     found = tools_of(replace(make_query(), tools=tools), taken={"chart"})
-    shown = [name for name, tool in found.items() if not tool.unlisted]
-    assert shown == ["a_b", "a_b_2", "save_skill_2", "x" * 64, "x" * 62 + "_2", "chart_2"]
+    assert [*found] == ["a_b", "a_b_2", "save_skill_2", "x" * 64, "x" * 62 + "_2", "chart_2"]
 
 
 def test_arguments_that_are_not_an_object_are_a_mistake():
@@ -46,21 +45,6 @@ def test_arguments_that_are_not_an_object_are_a_mistake():
     for arguments in ("[]", "{", "[" * 5000):
         with pytest.raises(ToolMistake, match="write a JSON object"):
             tool.arguments(ToolCall(id="c", name="kb", arguments=arguments))
-
-
-def test_a_model_may_call_the_function_of_workspace_itself():
-    twins = tuple({**MCP_TOOL, "server_id": server} for server in ("srv-1", "srv-2"))
-    unwrap = tools_of(replace(make_query(), tools=twins))["execute_agent_tool"].arguments
-
-    def made(**arguments):
-        return unwrap(ToolCall(id="c", name="execute_agent_tool", arguments=json.dumps(arguments)))
-
-    wanted = {"tool_name": "kb_search_docs", "parameters": {"q": "x"}}
-    assert made(**wanted, server_id="srv-2")["server_id"] == "srv-2"
-    with pytest.raises(ToolMistake, match="Several servers have a tool called 'kb_search_docs'"):
-        made(**wanted)
-    with pytest.raises(ToolMistake, match="There is no tool called 'gone'"):
-        made(tool_name="gone")
 
 
 @pytest.mark.parametrize(
