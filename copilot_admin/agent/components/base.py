@@ -98,16 +98,11 @@ class Component:
     async def run(
         self, message: Message, stream: bool = False, temperature: float | None = None
     ) -> Message:
-        """Process a message and return one: the entry for programs.
+        """Process the parameters by name, or the value of the only one: the entry for programs.
 
-        Args:
-            message: The parameters by name, or the value of the only one.
-            stream: The content is an async generator of pieces.
-            temperature: For the model; None uses `model_configs` or the copilot's setting.
-
-        Returns:
-            The text of the result if it contains only text, else its content items, with
-            `token_usage` if a model was called. A stream has it after its last piece.
+        The answer is the text of the result if it contains only text, else its content items, with
+        `token_usage` if a model was called. With `stream`, it is an async generator of pieces, and
+        has the usage after the last one.
         """
         inputs = {**self.system, **self._read_message(message)}
         if temperature is not None:
@@ -239,14 +234,10 @@ class CompletionBaseComponent(Component):
         top_p: float | None = 0.0,
         **kwargs: Any,
     ) -> Message:
-        """Have the model carry out the description with the message as input.
+        """Have the model carry out the description with a text, or values by name, as input.
 
-        Args:
-            message: A text, or values by name.
-            stream: The content is an iterator of pieces.
-            temperature: As good as 0 by default, as in the contract.
-            top_p: 0 leaves it to the model.
-            **kwargs: Unused.
+        With `stream`, the content of the answer is an iterator of pieces. `top_p` 0 leaves it to
+        the model.
 
         Raises:
             ValueError: No model is available.

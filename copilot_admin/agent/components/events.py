@@ -112,19 +112,19 @@ class ComponentEvents:
                 yield from self._show_progress(content.type, payload)
 
     def _show_progress(self, type: ContentType, payload: Mapping[str, Any]) -> Iterator[Event]:
-        match type:
-            case ContentType.THOUGHT:
-                yield from self._step(f"{self._title} thinks", {"Thought": payload["info"]})
-            case ContentType.PLAN:
-                yield from self._step(f"{self._title} has a plan", payload)
-            case ContentType.FUNCTION_CALL:
-                yield from self._step(f"{self._title} calls {payload['name']}", payload)
-            case ContentType.BROWSER:
-                yield from self._step(f"{self._title} uses a browser", {"Query": payload["query"]})
-            case ContentType.PROGRESS:
-                text = payload["message"] or payload["step"] or self._title
-                percent = round(min(max(payload["progress"], 0.0), 1.0) * 100)
-                yield from self._step(f"{text} ({percent} %)", {})
+        steps: Mapping[ContentType, tuple[str, Mapping[str, Any]]] = {
+            ContentType.THOUGHT: ("thinks", {"Thought": payload.get("info")}),
+            ContentType.PLAN: ("has a plan", payload),
+            ContentType.FUNCTION_CALL: (f"calls {payload.get('name')}", payload),
+            ContentType.BROWSER: ("uses a browser", {"Query": payload.get("query")}),
+        }
+        if type in steps:
+            words, details = steps[type]
+            yield from self._step(f"{self._title} {words}", details)
+        elif type is ContentType.PROGRESS:
+            text = payload["message"] or payload["step"] or self._title
+            percent = round(min(max(payload["progress"], 0.0), 1.0) * 100)
+            yield from self._step(f"{text} ({percent} %)", {})
 
     def _step(
         self, message: str, details: Mapping[str, Any], *, with_empty: bool = False
@@ -210,6 +210,7 @@ def _citation(payload: Mapping[str, Any], *, id: UUID) -> Citation:
         "description": payload["content"][:200],
         "origin": payload["source"],
         "metadata": {key: payload[key] for key in ("url", "doc_id", "date") if payload[key]},
+        "citable": True,
     }
     details = {
         "Title": payload["title"],
@@ -218,7 +219,7 @@ def _citation(payload: Mapping[str, Any], *, id: UUID) -> Citation:
     }
     return Citation(
         id=str(id),
-        source_info={**{key: value for key, value in about.items() if value}, "citable": True},
+        source_info={key: value for key, value in about.items() if value},
         details=({key: value for key, value in details.items() if value},),
     )
 

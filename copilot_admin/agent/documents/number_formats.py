@@ -76,27 +76,24 @@ def _write_date(value: date | datetime | time, code: str) -> str:
     """Return a date or time in its format; as ISO 8601 without a usable format."""
     template, literals = _take_literals(code.split(";")[0])
     codes = [found[0].lower() for found in _DATE_CODE.finditer(template)]
-    if not codes or template.strip().lower() in _LOCALE_DATES or template.lower() == "general":
-        has_time = isinstance(value, datetime) and value.time() != time()
-        day = value.date() if isinstance(value, datetime) and not has_time else value
-        return str(day)
-    parts = iter(range(len(codes)))
+    if not codes or template.strip().lower() in _LOCALE_DATES:
+        has_time = not isinstance(value, datetime) or value.time() != time()
+        return str(value if has_time else value.date())
     is_12_hours = "am/pm" in codes or "a/p" in codes
-
-    def write(found: re.Match[str]) -> str:
-        place = next(parts)
-        name = codes[place]
+    parts = []
+    for before, name, after in zip(["", *codes], codes, [*codes[1:], ""], strict=False):
+        is_near_time = before.startswith(("h", "[")) or after.startswith("s")
         if name.startswith(("h", "[")):
-            text = f"{value:%I}" if is_12_hours else f"{value:%H}"
-            return text if len(name) == 2 else text.removeprefix("0")
-        is_near_time = codes[place - 1 : place] and codes[place - 1].startswith(("h", "["))
-        if name[0] == "m" and (is_near_time or "".join(codes[place + 1 : place + 2])[:1] == "s"):
-            return f"{value:%M}"
-        known = _DATE_CODES.get(name) or _DATE_CODES.get(name * 2) or "%Y"
-        text = format(value, known)
-        return text.removeprefix("0") if len(name) == 1 else text
-
-    return _put_literals(_DATE_CODE.sub(write, template), literals).strip()
+            form = "%I" if is_12_hours else "%H"
+        elif name[0] == "m" and is_near_time:
+            form = "%M"
+        else:
+            form = _DATE_CODES.get(name) or _DATE_CODES.get(name * 2) or "%Y"
+        text = format(value, form)
+        is_short = name in ("h", "[h]", "d", "m", "s") and form != "%M"
+        parts.append(text.removeprefix("0") if is_short else text)
+    text = _DATE_CODE.sub(lambda _: parts.pop(0), template)
+    return _put_literals(text, literals).strip()
 
 
 def _take_literals(section: str) -> tuple[str, list[str]]:

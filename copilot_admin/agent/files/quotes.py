@@ -3,9 +3,8 @@
 A quote is a run of at least five words that occurs in both, regardless of case and punctuation.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, takewhile
 
 from copilot_admin.agent.documents.document import Document, Word
 from protocol.json import JsonObject
@@ -14,33 +13,20 @@ MIN_WORDS = 5  # shorter runs occur in many texts by chance
 MAX_QUOTES = 5  # quotes of one document
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A normalized word of the document, with its place."""
-
-    plain: str
-    page: int
-    word: Word
-
-
 def find_quotes(answer: str, document: Document) -> tuple[tuple[JsonObject, ...], ...]:
     """Return the boxes of each quote, a box for each line, in the order of the answer.
 
     Cost is linear in the lengths of both texts, except if the document repeats the same five words:
     then the first place counts.
     """
-    placed = [
-        _Placed(plain, page.number, word)
-        for page in document.pages
-        for word in page.words
-        if (plain := _plain(word.text))
-    ]
-    plain_words = [one.plain for one in placed]
+    placed = [(page.number, word) for page in document.pages for word in page.words]
+    placed = [(number, word) for number, word in placed if _plain(word.text)]
+    words = [_plain(word.text) for _, word in placed]
     starts: dict[tuple[str, ...], int] = {}
-    for index in range(len(plain_words) - MIN_WORDS + 1):
-        starts.setdefault(tuple(plain_words[index : index + MIN_WORDS]), index)
+    for index in range(len(words) - MIN_WORDS + 1):
+        starts.setdefault(tuple(words[index : index + MIN_WORDS]), index)
     answer_words = [plain for text in answer.split() if (plain := _plain(text))]
-    found = list(dict.fromkeys(_runs(answer_words, plain_words, starts)))[:MAX_QUOTES]
+    found = list(dict.fromkeys(_runs(answer_words, words, starts)))[:MAX_QUOTES]
     return tuple(tuple(_boxes(placed[start:end])) for start, end in found)
 
 
@@ -50,28 +36,24 @@ def page_of(quote: Sequence[JsonObject]) -> int:
 
 
 def _runs(
-    answer_words: Sequence[str], words: Sequence[str], starts: dict[tuple[str, ...], int]
+    answer_words: Sequence[str], words: Sequence[str], starts: Mapping[tuple[str, ...], int]
 ) -> Iterator[tuple[int, int]]:
     index = 0
     while index <= len(answer_words) - MIN_WORDS:
         start = starts.get(tuple(answer_words[index : index + MIN_WORDS]))
-        if start is None:
-            index += 1
-            continue
-        length = MIN_WORDS
-        while (
-            index + length < len(answer_words)
-            and start + length < len(words)
-            and answer_words[index + length] == words[start + length]
-        ):
-            length += 1
-        yield start, start + length
-        index += length
+        length = 0
+        if start is not None:
+            pairs = zip(
+                answer_words[index:], words[start : start + len(answer_words)], strict=False
+            )
+            length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            yield start, start + length
+        index += length or 1
 
 
-def _boxes(run: Sequence[_Placed]) -> Iterator[JsonObject]:
-    for (page, _), line in groupby(run, key=_line_of):
-        words = [one.word for one in line]
+def _boxes(run: Sequence[tuple[int, Word]]) -> Iterator[JsonObject]:
+    for (page, _), line in groupby(run, key=lambda one: (one[0], round(one[1].bottom / 4))):
+        words = [word for _, word in line]
         yield {
             "text": " ".join(word.text for word in words),
             "page": page,
@@ -80,10 +62,6 @@ def _boxes(run: Sequence[_Placed]) -> Iterator[JsonObject]:
             "x1": max(word.x1 for word in words),
             "bottom": max(word.bottom for word in words),
         }
-
-
-def _line_of(placed: _Placed) -> tuple[int, int]:
-    return placed.page, round(placed.word.bottom / 4)
 
 
 def _plain(text: str) -> str:
