@@ -18,7 +18,7 @@ from copilot_admin.agent.client.client_state import (
 )
 from copilot_admin.agent.client.widget_data import data_call_event, plan_data
 from copilot_admin.agent.client_functions.agent_tasks import agents_answered
-from copilot_admin.agent.components.system_inputs import system_inputs
+from copilot_admin.agent.components.inputs import system_inputs
 from copilot_admin.agent.files.reading import with_files_read
 from copilot_admin.agent.files.selection import file_rules
 from copilot_admin.agent.image_filter import ImageFilter

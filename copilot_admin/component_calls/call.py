@@ -6,9 +6,13 @@ the record never depends on the client.
 
 import asyncio
 from collections.abc import AsyncGenerator
+from concurrent.futures import Future
 from contextlib import aclosing
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
+import json
+import logging
 from typing import Any
 
 from django.conf import settings
@@ -18,8 +22,7 @@ from copilot_admin.agent.components.runs import ComponentRun, arguments_in
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
-from copilot_admin.component_calls.records import record_call
-from copilot_admin.copilots.end_users import named
+from copilot_admin.copilots.end_users import AskingUser, named
 from copilot_admin.errors import (
     BadArguments,
     ComponentFailed,
@@ -30,11 +33,16 @@ from copilot_admin.errors import (
 )
 from copilot_admin.ids import Ids
 from copilot_admin.models import CallStatus, ComponentCall, Logging
-from copilot_admin.redaction.rules import server_rules
+from copilot_admin.redaction.redactor import redact_values
+from copilot_admin.redaction.rules import NO_RULES, Rules, server_rules
 from copilot_admin.runs.open_run import is_draining
 from copilot_admin.runs.tasks import spawn
+from copilot_admin.storage.writer import WRITER
+from copilot_admin.telemetry.finished_runs import ThrottledWarnings
+from copilot_admin.transcripts.end_users import save_end_user
 from protocol.components import ComponentOutput, from_caller
-from protocol.json import JsonObject
+from protocol.json import Json, JsonObject
+from protocol.redaction import redact, redact_text
 
 MAX_CALLS = 128  # of this process at once
 MAX_CALLS_OF_A_KEY = 64
@@ -208,3 +216,55 @@ def _outcome(task: "asyncio.Task[None]") -> tuple[CallStatus, str]:
             return CallStatus.FAILED, text
         case _:
             return CallStatus.FAILED, BROKE
+
+
+logger = logging.getLogger(__name__)
+UNRECORDED = ThrottledWarnings(logger)
+
+MAX_ARGUMENTS = 50_000  # characters as JSON; of longer ones the beginning is stored
+BEGINNING = 2_000
+
+
+def record_call(
+    call: ComponentCall, rules: Rules = NO_RULES, *, user: AskingUser | None = None
+) -> None:
+    """Store a call in the background; a failure is logged and reaches no caller.
+
+    Args:
+        call: Unsaved, with its arguments as they came or None.
+        rules: Personal data to remove.
+        user: The user of the call, if known.
+    """
+
+    def prepare() -> None:
+        (call.error,) = redact_values([str(call.error)], rules)
+        (call.arguments,) = redact_values([call.arguments], rules)
+        call.error = redact_text(call.error)
+        if call.arguments is not None:
+            call.arguments = _shorten(redact(call.arguments))
+        try:
+            WRITER.submit(store).add_done_callback(log_failure)
+        except Unavailable as error:
+            warn(error)
+
+    def store() -> None:
+        row = copy(call)  # the writer may retry
+        row.user_id = save_end_user(user, at=call.created_at) if user is not None else None
+        row.save(force_insert=True)
+
+    def log_failure(done: "Future[None]") -> None:
+        if error := done.exception():
+            warn(error)
+
+    def warn(error: BaseException) -> None:
+        # Only its class: the text of a database error may have its address or a password.
+        reason = error.public if isinstance(error, CopilotError) else type(error).__name__
+        message = "a call of %s was not recorded: %s"
+        UNRECORDED.warn(type(error).__name__, message, call.component, reason)
+
+    asyncio.get_running_loop().run_in_executor(None, prepare)
+
+
+def _shorten(arguments: Json) -> Json:
+    text = json.dumps(arguments, ensure_ascii=False)
+    return arguments if len(text) <= MAX_ARGUMENTS else f"{text[:BEGINNING]} …"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.component_calls import records
+from copilot_admin.component_calls import call
 from copilot_admin.models import CallStatus, Logging
 from copilot_admin.storage.writer import DatabaseThread
 from copilot_admin.telemetry.finished_runs import ThrottledWarnings
@@ -58,8 +58,8 @@ class TestRecords:
 
     def test_a_row_that_cannot_be_stored_keeps_nobody_waiting(self, key, monkeypatch, caplog):
         full = DatabaseThread("full", capacity=0)
-        monkeypatch.setattr(records, "WRITER", full)
-        monkeypatch.setattr(records, "UNRECORDED", ThrottledWarnings(records.logger))
+        monkeypatch.setattr(call, "WRITER", full)
+        monkeypatch.setattr(call, "UNRECORDED", ThrottledWarnings(call.logger))
         assert ask("/echo", HI, key=key).words == "hi"
         assert rows() == []
         assert "a call of echo was not recorded" in caplog.text

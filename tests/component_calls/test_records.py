@@ -8,8 +8,8 @@ from django import db
 from django.utils import timezone
 import pytest
 
-from copilot_admin.component_calls import records
-from copilot_admin.component_calls.records import BEGINNING, record_call
+from copilot_admin.component_calls import call
+from copilot_admin.component_calls.call import BEGINNING, record_call
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import CallStatus, ComponentCall
@@ -71,8 +71,8 @@ class Away:
     ],
 )
 def test_a_call_that_cannot_be_recorded_is_logged_once(monkeypatch, caplog, error, words):
-    monkeypatch.setattr(records, "UNRECORDED", ThrottledWarnings(records.logger))
-    monkeypatch.setattr(records, "WRITER", Away(error))
+    monkeypatch.setattr(call, "UNRECORDED", ThrottledWarnings(call.logger))
+    monkeypatch.setattr(call, "WRITER", Away(error))
     record({}, times=3)
     [message] = caplog.messages
     assert words in message

@@ -1,14 +1,15 @@
 """The formats of documents, and a reader with limits; it runs in a worker process.
 
-A format turns bytes into pages of text. The size that a file declares is checked first, if it
-declares one. The text read from it has the limits below, and the process has limits of its own.
+A file is recognised by its content; its name and declared type only choose between kinds of text.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
+import re
 import time
+import zipfile
 
-from copilot_admin.agent.documents.detection import detect_content_type
 from copilot_admin.agent.documents.document import (
     DocumentPage,
     Format,
@@ -22,7 +23,7 @@ from copilot_admin.agent.documents.html import HTML
 from copilot_admin.agent.documents.pdf import PDF
 from copilot_admin.agent.documents.slides import SLIDES
 from copilot_admin.agent.documents.spreadsheet import SPREADSHEET
-from copilot_admin.agent.documents.text_encodings import TEXT
+from copilot_admin.agent.documents.text_encodings import TEXT, is_probably_text
 from copilot_admin.agent.documents.word import WORD
 from protocol.json import clean_text
 
@@ -31,19 +32,39 @@ MAX_SECONDS = 10.0  # of CPU, of one file; pages read until then are returned
 MAX_CHARACTERS = 2_000_000
 MAX_WORDS = 150_000  # whose places are known; 300 pages have about as many
 MAX_NAME_LENGTH = 100  # of a sheet
-MAX_NESTING = 2  # messages attached to messages
+HEAD_BYTES = 4096
+_OLD_CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")
+_HTML = re.compile(rb"^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|table|meta)\b",
+                   re.IGNORECASE | re.DOTALL)  # fmt: skip
+_EMAIL = re.compile(rb"\A(?:[A-Za-z-]+: [^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){2}", re.MULTILINE)
+_EMAIL_HEADER = re.compile(
+    rb"^(From|Received|Return-Path|MIME-Version|Delivered-To): ", re.IGNORECASE | re.MULTILINE
+)
+# The kinds of files that aren't documents, and their first bytes.
+_OTHERS = {
+    "picture": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
+    "compressed archive": (b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!"),
+    "database": (b"SQLite format 3",),
+    "program": (b"\x7fELF",),
+}
+_ARCHIVES = {"word/": "docx", "xl/": "xlsx", "ppt/": "pptx"}
+# Streams in files of old programs, and the advice on files that have them.
+_OLD_STREAMS = {
+    "EncryptedPackage": "The file is locked with a password. Attach one without.",
+    "Workbook": "xls",
+    "Book": "xls",
+    "WordDocument": "It is of an old Word: save it as .docx, and attach that.",
+    "PowerPoint Document": "It is of an old PowerPoint: save it as .pptx, and attach that.",
+    "": "It is of an old program. Save it as PDF, docx, xlsx, pptx or text and attach that.",
+}
 
 
-def _read_message(data: bytes, *, depth: int = 0) -> Iterator[DocumentPage]:
-    def read_attachment(attached: bytes, name: str) -> Iterator[DocumentPage]:
-        kind = detect_data_type(attached, name=name)
-        if kind != "eml":
-            return _get_format(kind).read(attached)
-        if depth >= MAX_NESTING:
-            raise UnreadableFile("It lies too deep in other messages. Attach it by itself.")
-        return _read_message(attached, depth=depth + 1)
+def _read_attachment(data: bytes, name: str) -> Iterator[DocumentPage]:
+    return _get_format(detect_data_type(data, name=name)).read(data)
 
-    return read_email(data, read_attachment)
+
+def _read_message(data: bytes) -> Iterator[DocumentPage]:
+    return read_email(data, _read_attachment)
 
 
 EMAIL = Format(data_types=("eml",), label="e-mail", read=_read_message, is_text=True)
@@ -61,21 +82,62 @@ def format_of(data_type: str) -> Format | None:
 
 
 def _get_format(data_type: str) -> Format:
-    found = format_of(data_type)
-    if found is None:
-        raise UnreadableFile("Files of this kind aren't read. Save it as PDF, docx, xlsx or text.")
-    return found
+    return next(one for one in FORMATS if data_type in one.data_types)
 
 
 def detect_data_type(data: bytes, *, declared: str = "", name: str = "") -> str:
-    """Return the `data_type` of a file; its declared type and suffix choose between kinds of text.
+    """Return the `data_type` of a file by its content.
 
     Raises:
         UnreadableFile: Its kind is not supported; the text describes the remedy.
     """
+    head = data[:HEAD_BYTES]
+    if b"%PDF-" in head[:1024]:
+        return "pdf"
+    if data.startswith(b"PK\x03\x04"):
+        return _detect_archive(data)
+    if data.startswith(_OLD_CONTAINER):
+        return _detect_old(data)
+    if head.lstrip().startswith(b"{\\rtf"):
+        return "rtf"
+    for kind, starts in _OTHERS.items():
+        if data.startswith(starts):
+            raise UnreadableFile(f"It is a {kind}, not a document. Attach a document instead.")
+    if _HTML.search(head.replace(b"\0", b"")):  # also of UTF-16
+        return "html"
+    if not is_probably_text(head):
+        raise UnreadableFile(
+            "It is no document of a known kind. Save it as PDF, docx, xlsx, pptx or text."
+        )
+    if _EMAIL.match(head) and len(_EMAIL_HEADER.findall(head)) >= 2:
+        return "eml"
+    found = "json" if head.lstrip().startswith((b"{", b"[")) else "txt"
     hints = (declared, name.rpartition(".")[2].lower())
-    text_types = [kind for kind in hints if (form := format_of(kind)) and form.is_text]
-    return detect_content_type(data, text_types=text_types)
+    return next((one for one in hints if (form := format_of(one)) and form.is_text), found)
+
+
+def _detect_old(data: bytes) -> str:
+    found = next(name for name in _OLD_STREAMS if name.encode("utf-16-le") in data)
+    if _OLD_STREAMS[found] == "xls":
+        return "xls"
+    raise UnreadableFile(_OLD_STREAMS[found])
+
+
+def _detect_archive(data: bytes) -> str:
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            names = archive.namelist()
+            mimetype = archive.read("mimetype") if "mimetype" in names else b""
+    except (zipfile.BadZipFile, OSError, RuntimeError) as error:
+        raise UnreadableFile("The file is damaged. Save it again and attach that.") from error
+    if b"spreadsheet" in mimetype:
+        return "ods"
+    for folder, kind in _ARCHIVES.items():
+        if any(name.startswith(folder) for name in names):
+            return kind
+    if "content.xml" in names:
+        raise UnreadableFile("OpenDocument texts aren't read. Save it as .docx and attach that.")
+    raise UnreadableFile("It is an archive. Attach the files in it one by one.")
 
 
 def parts_of(
