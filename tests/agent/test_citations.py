@@ -13,7 +13,7 @@ from copilot_admin.agent.citations import (
 )
 from copilot_admin.agent.documents.document import Document, DocumentPage, Word
 from copilot_admin.agent.files.contents import FileItem
-from protocol.events import StatusLevel, StatusUpdate
+from protocol.events import StatusLevel
 from protocol.models import (
     HumanMessage,
     SourceData,
@@ -65,32 +65,24 @@ def split_widget(value, **changes):
     return make_widget(params=(replace(param, **changes),))
 
 
-def test_a_parameter_that_is_split_has_a_citation_for_each_value():
-    widget = split_widget(["a.pdf", "b.pdf"])
-    found = cited(second_step(widget, data("1")))
-    assert [one.source_info["metadata"] for one in found] == [
-        {"input_args": {"file": "a.pdf"}},
-        {"input_args": {"file": "b.pdf"}},
-    ]
-    assert [one.details for one in found] == [
-        ({"Name": "Prices 1", "file": "a.pdf"},),
-        ({"Name": "Prices 1", "file": "b.pdf"},),
-    ]
-    assert len({one.id for one in found}) == 2
-
-
 @pytest.mark.parametrize(
-    "widget",
+    ("widget", "files"),
     [
-        split_widget(["a.pdf"]),
-        split_widget("a.pdf"),
-        split_widget(["a.pdf", "b.pdf"], multi_select=False),
-        split_widget(["a.pdf", "b.pdf"], split_on_citation=False),
+        (split_widget(["a.pdf", "b.pdf"]), ["a.pdf", "b.pdf"]),
+        (split_widget(["a.pdf"]), [["a.pdf"]]),
+        (split_widget("a.pdf"), ["a.pdf"]),
+        (split_widget(["a.pdf", "b.pdf"], multi_select=False), [["a.pdf", "b.pdf"]]),
+        (split_widget(["a.pdf", "b.pdf"], split_on_citation=False), [["a.pdf", "b.pdf"]]),
     ],
-    ids=["one value", "no list", "takes one value", "not split"],
 )
-def test_any_other_parameter_is_cited_as_a_whole(widget):
-    assert len(cited(second_step(widget, data("1")))) == 1
+def test_a_parameter_that_is_split_has_a_citation_for_each_value(widget, files):
+    found = cited(second_step(widget, data("1")))
+    metadata = [one.source_info["metadata"] for one in found]
+    assert metadata == [{"input_args": {"file": file}} for file in files]
+    assert [one.details for one in found] == [
+        ({"Name": "Prices 1", "file": file},) for file in files
+    ]
+    assert len({one.id for one in found}) == len(files)
 
 
 def test_what_is_quoted_of_a_file_is_marked_in_the_citation_of_that_file():
@@ -101,17 +93,14 @@ def test_what_is_quoted_of_a_file_is_marked_in_the_citation_of_that_file():
     assert [bool(one.quote_bounding_boxes) for one in found] == [False, True]
 
 
-def test_data_that_may_not_be_cited_is_not():
-    assert cited(second_step(make_widget(), data("1", citable=False))) == ()
-
-
-EMPTY_CONTENTS = ("", " \n", "[]", "[ ]", "{}", "[\n  {}\n]", "null", '""')
+EMPTY_CONTENTS = ("", " \n", "[ ]", "{}", "[\n  {}\n]", "null", '""')
 
 
 @pytest.mark.parametrize("content", EMPTY_CONTENTS)
-def test_a_source_that_had_nothing_is_not_cited(content):
+def test_a_source_that_had_nothing_or_may_not_be_cited_is_not(content):
     assert cited(second_step(make_widget(), data(content, content))) == ()
     assert len(cited(second_step(make_widget(), data(content, "0")))) == 1
+    assert cited(second_step(make_widget(), data("0", citable=False))) == ()
 
 
 def test_widget_that_is_no_longer_offered_is_cited_by_what_was_asked():
@@ -127,15 +116,12 @@ def test_widget_that_is_no_longer_offered_is_cited_by_what_was_asked():
     }
 
 
-def test_of_very_many_sources_the_first_are_cited_and_the_user_is_told():
-    several = split_widget([f"{number}.pdf" for number in range(MAX_CITATIONS + 1)])
-    collection, step = collect_citations(
-        cite_widgets(second_step(several, data("1")), answer_id=ANSWER)
-    )
+@pytest.mark.parametrize(("more", "warnings"), [(0, []), (1, [NOT_ALL_CITED])])
+def test_of_very_many_sources_the_first_are_cited_and_the_user_is_told(more, warnings):
+    widget = split_widget([f"{number}.pdf" for number in range(MAX_CITATIONS + more)])
+    found = cite_widgets(second_step(widget, data("1")), answer_id=ANSWER)
+    collection, *steps = collect_citations(found)
     assert len(collection.citations) == MAX_CITATIONS
-    assert step == StatusUpdate(message=NOT_ALL_CITED, level=StatusLevel.WARNING)
-    as_many = split_widget([f"{number}.pdf" for number in range(MAX_CITATIONS)])
-    (collection,) = collect_citations(
-        cite_widgets(second_step(as_many, data("1")), answer_id=ANSWER)
-    )
-    assert len(collection.citations) == MAX_CITATIONS
+    assert [(one.message, one.level) for one in steps] == [
+        (w, StatusLevel.WARNING) for w in warnings
+    ]

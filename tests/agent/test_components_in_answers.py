@@ -176,55 +176,33 @@ def test_pieces_of_text_stream_or_become_one_step(scope, changes, shown):
 
 
 def test_references_are_cited_once_after_the_answer():
-    filing = {
-        "type": "doc",
-        "source": "files",
-        "doc_id": "10-K",
-        "title": "Filing",
-        "content": "Revenue rose.",
-    }
+    filing = {"source": "files", "doc_id": "10-K", "title": "Filing", "content": "Revenue rose."}
     page = {"title": "Page", "url": LINK, "date": "2026-01-02"}
-    outputs = [
-        create_outputs([create_output("references", filing), create_output("references", page)]),
-        create_output("references", filing),
-    ]
-    found, result = told(playing(*outputs))
-    first, second = (str(uuid5(CALL, f"citation {number}")) for number in (1, 2))
-    assert found[-2:] == [
-        CitationCollection(
-            (
-                Citation(
-                    id=first,
-                    source_info={
-                        "type": "direct retrieval",
-                        "name": "Filing",
-                        "description": "Revenue rose.",
-                        "origin": "files",
-                        "metadata": {"doc_id": "10-K"},
-                        "citable": True,
-                    },
-                    details=({"Title": "Filing", "Content": "Revenue rose."},),
-                ),
-                Citation(
-                    id=second,
-                    source_info={
-                        "type": "web",
-                        "name": "Page",
-                        "metadata": {"url": LINK, "date": "2026-01-02"},
-                        "citable": True,
-                    },
-                    details=({"Title": "Page", "Link": LINK},),
-                ),
-            )
-        ),
-        Finish("stop"),
-    ]
+    both = [create_output("references", filing), create_output("references", page)]
+    found, result = told(playing(create_outputs(both), both[0]))
+    infos = (
+        {
+            "type": "direct retrieval",
+            "name": "Filing",
+            "description": "Revenue rose.",
+            "origin": "files",
+            "metadata": {"doc_id": "10-K"},
+        },
+        {"type": "web", "name": "Page", "metadata": {"url": LINK, "date": "2026-01-02"}},
+    )
+    details = ({"Title": "Filing", "Content": "Revenue rose."}, {"Title": "Page", "Link": LINK})
+    cited = tuple(
+        Citation(
+            id=str(uuid5(CALL, f"citation {number}")),
+            source_info={**info, "citable": True},
+            details=(detail,),
+        )
+        for number, (info, detail) in enumerate(zip(infos, details, strict=True), 1)
+    )
+    assert found[-2:] == [CitationCollection(cited), Finish("stop")]
     lines = [line.split(" ", 1) for line in result.splitlines()]
-    assert [(number, json.loads(line)["text"]["title"]) for number, line in lines] == [
-        ("[1]", "Filing"),
-        ("[2]", "Page"),
-        ("[1]", "Filing"),
-    ]
+    titles = [(number, json.loads(line)["text"]["title"]) for number, line in lines]
+    assert titles == [("[1]", "Filing"), ("[2]", "Page"), ("[1]", "Filing")]
 
 
 @pytest.mark.parametrize(
@@ -266,27 +244,6 @@ def test_wrong_arguments_never_reach_the_component(arguments, sentence, calls):
     found, result = told(asking([wrong, text("Done.")], "echo"))
     assert result.startswith(sentence)
     assert [one.outputs for one in found if isinstance(one, ComponentCalled)] == [0] * calls
-
-
-def test_the_model_is_offered_the_manifest_and_nothing_that_is_not_switched_on():
-    request = asking([text("Hi.")], "echo", "unknown")
-    outputs_of(request)
-    (schema,) = request.provider.calls[0].tools
-    assert (schema.name, schema.description) == ("echo", "Says a text again.")
-    assert schema.parameters == {
-        "type": "object",
-        "properties": {"query": {"description": "What to say.", "type": "string"}},
-        "required": ["query"],
-    }
-
-
-def test_a_copilot_calls_the_version_that_it_pins():
-    for version, count in (("v1", 1), ("v2", 2), ("latest", 2)):
-        use = ComponentUse(name="echo", version=version)
-        provider = ScriptedProvider([call("echo", query="hello"), text("Done.")])
-        found = outputs_of(make_request(provider, spec=make_spec(components=(use,))))
-        (called,) = (one for one in found if isinstance(one, ComponentCalled))
-        assert (called.outputs, called.result) == (count, "hello")
 
 
 def test_a_component_with_the_name_of_a_tool_is_not_offered(sample_components, monkeypatch):

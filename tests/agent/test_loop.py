@@ -20,7 +20,7 @@ from copilot_admin.agent.values.model_call import (
     UsageSource,
 )
 from copilot_admin.agent.values.spec import FixedStep, StepPlace
-from copilot_admin.errors import ProviderBroke, ProviderRefused, ProviderUnavailable
+from copilot_admin.errors import ProviderBroke, ProviderRefused
 from protocol.events import FunctionCall, MessageArtifact, MessageChunk, StatusLevel, StatusUpdate
 from protocol.models import Widgets
 from tests.agent.answer_requests import (
@@ -139,12 +139,6 @@ def test_an_error_after_the_first_text_follows_it_and_is_not_retried(widgets):
         request = make_request(provider, query=query)
         outputs = asyncio.run(outputs_until_error(request, ProviderBroke))
     assert outputs == [MessageChunk("Half")], "also if it was held back for a client call"
-
-
-def test_provider_that_is_unavailable_before_its_first_word_is_asked_again():
-    script = [broken(ProviderUnavailable("Down.")), text("Up")]
-    with ScriptedProvider(script) as provider:
-        assert outputs_of(make_request(provider)) == [MessageChunk("Up"), Finish("stop")]
 
 
 def test_stream_that_is_given_up_closes_the_providers():

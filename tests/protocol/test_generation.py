@@ -21,7 +21,7 @@ ONLY_THREE: dict[str, Any] = {
     "model": "m",
     "skills_catalog": [],
 }
-ARGUMENTS = {"copilot_function_call_arguments": {}}
+ARGUMENTS: dict[str, Any] = {"copilot_function_call_arguments": {}}
 
 
 def generation_of(messages: list[Any], fields: Any, hint: Generation | None = None) -> Generation:

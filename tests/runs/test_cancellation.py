@@ -119,88 +119,65 @@ def test_a_client_that_reads_nothing_for_half_a_minute_is_given_up(
     assert SLOW_CLIENT_SECONDS == 30.0
 
 
-class TestEnding:
-    """What ends runs from outside; each asks the database only when anything runs."""
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the database is asked before runs are ended."""
+    calls: list[Any] = []
 
-    @pytest.fixture
-    def asked(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-        calls: list[Any] = []
+    class Reader:
+        async def run(self, job: Any) -> Any:
+            return job()
 
-        class Reader:
-            async def run(self, job: Any) -> Any:
-                return job()
+    def answer_with(*found: Any) -> Any:
+        def find(ids: Any) -> frozenset[Any]:
+            calls.append(set(ids))
+            return frozenset(found)
 
-        def answer_with(*found: Any) -> Any:
-            def find(ids: Any) -> frozenset[Any]:
-                calls.append(ids)
-                return frozenset(found)
+        return find
 
-            return find
+    monkeypatch.setattr(opening, "READER", Reader())
+    monkeypatch.setattr(opening, "valid_keys", answer_with(8))
+    monkeypatch.setattr(opening, "switched_off", answer_with("playground:3"))
+    monkeypatch.setattr(opening, "being_deleted", answer_with(3))
+    return calls
 
-        monkeypatch.setattr(opening, "READER", Reader())
-        monkeypatch.setattr(opening, "valid_keys", answer_with(8))
-        monkeypatch.setattr(opening, "switched_off", answer_with("playground:3"))
-        monkeypatch.setattr(opening, "being_deleted", answer_with(3))
-        return calls
 
-    def test_without_runs_nothing_is_asked(self, asked):
-        async def scenario() -> None:
-            for end in (end_revoked, end_of_disabled_users, end_deleted, interrupt_all):
-                await end()
-
-        asyncio.run(scenario())
-        assert asked == []
-
-    @pytest.mark.parametrize(
-        ("end", "outcome", "calls"),
-        [
-            (end_revoked, "failed", [{7}]),
-            (end_deleted, "failed", [{3}]),
-            (interrupt_all, "interrupted", []),
-        ],
-    )
-    def test_runs_that_may_not_go_on_are_ended(
-        self, noted: Noted, monkeypatch, asked, end, outcome, calls
-    ):
-        play(monkeypatch, noted, [MessageChunk("Half"), 100])
-
-        async def stop(_: Any) -> None:
-            await end()
-            assert bool(noted.ends) is (end is interrupt_all)  # which waits for the journal
-
-        opened(stop)
-        assert (noted.ends[0].ending.outcome, asked) == (outcome, calls)
-
-    def test_a_trial_is_ended_when_its_builder_is_switched_off(self, noted, monkeypatch, asked):
-        play(monkeypatch, noted, [MessageChunk("Half"), 100])
-
-        async def stop(_: Any) -> None:
-            await end_of_disabled_users()
-
-        opened(stop, question(caller=Caller(principal="playground:3")))
-        ending = noted.ends[0].ending
-        assert (ending.outcome, ending.error_code) == ("failed", "account-switched-off")
-        assert asked == [{"playground:3"}]
-
-    @pytest.mark.parametrize(
-        ("end", "changes"),
-        [
-            (end_revoked, {"caller": replace(question().caller, key_id=None)}),
-            (end_revoked, {"caller": replace(question().caller, key_id=8)}),
-            (end_of_disabled_users, {"caller": Caller(principal="key:3", key_id=3)}),
-            (end_of_disabled_users, {"caller": Caller(principal="playground:4")}),
-            (end_deleted, {"live": replace(LIVE, id=8)}),
-        ],
-        ids=[
-            *("without a key", "with a good key", "no trial", "of another builder"),
-            "of another copilot",
-        ],
-    )
-    def test_others_go_on(self, noted: Noted, monkeypatch, asked, end, changes):
-        play(monkeypatch, noted, [MessageChunk("Whole"), 1, STOP])
-
-        async def stop(_: Any) -> None:
+def test_without_runs_nothing_is_asked(asked):
+    async def scenario() -> None:
+        for end in (end_revoked, end_of_disabled_users, end_deleted, interrupt_all):
             await end()
 
-        opened(stop, question(**changes))
-        assert noted.ends[0].ending.outcome == "completed"
+    asyncio.run(scenario())
+    assert asked == []
+
+
+KEYLESS = Caller(principal="anonymous")
+OTHER_KEY, TRIAL = Caller(principal="key:8", key_id=8), Caller(principal="playground:3")
+
+
+@pytest.mark.parametrize(
+    ("end", "changes", "calls", "code"),
+    [
+        (end_revoked, {}, [{7}], "key-revoked"),
+        (end_revoked, {"caller": KEYLESS}, [], ""),
+        (end_revoked, {"caller": OTHER_KEY}, [{8}], ""),
+        (end_deleted, {}, [{3}], "copilot-deleted"),
+        (end_deleted, {"live": replace(LIVE, id=8)}, [{8}], ""),
+        (end_of_disabled_users, {"caller": TRIAL}, [{"playground:3"}], "account-switched-off"),
+        (end_of_disabled_users, {"caller": OTHER_KEY}, [], ""),
+        (end_of_disabled_users, {"caller": Caller(principal="playground:4")},
+         [{"playground:4"}], ""),
+        (interrupt_all, {}, [], "shutdown"),
+    ],
+)  # fmt: skip
+def test_runs_that_may_not_go_on_are_ended_and_others_go_on(
+    noted: Noted, monkeypatch, asked, end, changes, calls, code
+):
+    play(monkeypatch, noted, [MessageChunk("Half"), 1, STOP])
+
+    async def stop(_: Any) -> None:
+        await end()
+        assert bool(noted.ends) is (end is interrupt_all)  # which waits for the store
+
+    opened(stop, question(**changes))
+    assert (noted.ends[0].ending.error_code, asked) == (code, calls)

@@ -12,13 +12,10 @@ from copilot_admin.runs import run as run_task
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.sse_writer import SSEWriter
 from copilot_admin.runs.tasks import CRASHED
-from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.transcripts.store import end_rows, recorder
 from copilot_admin.transcripts.store.recorder import Recorder
-from copilot_admin.transcripts.store.transcript_store import STORE
-from protocol.events import MessageChunk, StatusUpdate
+from protocol.events import MessageChunk
 from tests.agent.scripted import ScriptedProvider, text
-from tests.api.test_query import post
 from tests.factories import make_published
 from tests.streams import read
 
@@ -95,24 +92,11 @@ def test_a_word_that_cannot_be_taken_ends_the_answer_behind_the_words_before(
     assert Node.objects.get(role="ai").text.startswith("Half ")
 
 
-def test_an_event_that_cannot_be_said_does_not_spoil_the_record(monkeypatch):
-    async def answer(answer_request: object) -> Any:
-        yield MessageChunk("Half ")
-        yield StatusUpdate(message="x", details=({"no JSON": {1}},))
-
-    monkeypatch.setattr(run_task, "answer", answer)
-    assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
-    assert_crashed()
-    assert Node.objects.get(role="ai").text == f"Half \n\n{CRASHED}"
-
-
 @pytest.mark.database
 @pytest.mark.parametrize(
     ("place", "name", "when"),
     [
         (Recorder, "add", always),
-        (Recorder, "recording", always),
-        (SSEWriter, "write_event", always),
         (recorder, "finalize", at_first(1)),
         (end_rows, "finish", at_first(1)),
     ],
@@ -141,18 +125,6 @@ def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch
     assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
     assert not RUNNING
     assert "ended with an error" in caplog.text
-
-
-@pytest.mark.database
-def test_a_run_that_was_never_accepted_leaves_nothing_when_it_breaks(monkeypatch):
-    async def refuse(start: object) -> None:
-        raise DatabaseUnavailable
-
-    monkeypatch.setattr(STORE, "accept", refuse)
-    monkeypatch.setattr(Recorder, "add", breaking(Recorder.add, when=always))
-    status, answer = post(HELLO)
-    assert (status, answer["code"]) == (503, "database-unavailable")
-    assert (Run.objects.count(), RUNNING) == (0, set())
 
 
 @pytest.mark.database

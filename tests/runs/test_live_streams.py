@@ -9,7 +9,6 @@ import pytest
 from copilot_admin.asgi import application
 from copilot_admin.evaluation.worker import run_evaluations
 from copilot_admin.jobs import tasks as background_tasks
-from copilot_admin.jobs.deletion import delete_in_background
 from copilot_admin.models import (
     Copilot,
     EndpointKey,
@@ -102,20 +101,6 @@ def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch)
         assert b"The endpoint key was revoked" in line.read_all()
     run = Run.objects.get()
     assert (run.outcome, run.error_code, provider.open) == (Outcome.FAILED, "key-revoked", 0)
-
-
-def test_the_stream_of_a_deleted_copilot_ends_with_a_sentence_and_then_the_copilot_goes(
-    provider, monkeypatch
-):
-    shorten_periodic_tasks(monkeypatch)
-    with serving(application) as url:
-        with Line(url + QUERY, body=HELLO) as line:
-            assert line.read_until(b"Hello")
-            delete_in_background([Copilot.objects.get().pk])
-            assert b"This copilot was deleted" in line.read_all()
-        Copilot.objects.update(deletion_moved_at=None)
-        assert eventually(lambda: not Copilot.objects.exists())
-    assert (provider.open, Run.objects.exists(), Node.objects.exists()) == (0, False, False)
 
 
 def test_a_test_case_that_is_running_waits_for_the_next_server(provider):

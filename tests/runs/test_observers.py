@@ -97,16 +97,6 @@ def test_an_end_that_is_none_is_told_with_its_kind(noted, monkeypatch, told, scr
     ]
 
 
-def test_an_answer_that_is_not_kept_has_failed(noted, monkeypatch, told):
-    noted.is_kept = False
-    play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
-    said()
-    assert known(told[0], "outcome", "error_code") == {
-        "outcome": Outcome.FAILED,
-        "error_code": "not-kept",
-    }
-
-
 def test_watchers_that_break_harm_no_answer(noted, monkeypatch, caplog):
     monkeypatch.setattr(finished_runs, "LISTENERS", [lambda run: 1 / 0])
     play(monkeypatch, noted, [MessageChunk("Hello"), STOP])

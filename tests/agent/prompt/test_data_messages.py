@@ -13,7 +13,6 @@ from protocol.models import (
     ContextItem,
     HumanMessage,
     Query,
-    SourceError,
     WidgetParam,
     Widgets,
 )
@@ -153,16 +152,6 @@ def test_pieces_of_one_widget_are_merged_and_those_asked_differently_kept_apart(
     ]
 
 
-def test_an_error_stays_where_the_call_is() -> None:
-    widget = make_widget(1)
-    query = make_query(HumanMessage("q"), *fetched_pair([widget], SourceError("not_found", "gone")))
-
-    texts = [text for _, text in seen(query, data_messages=DataMessagePolicy(results=True))]
-
-    assert "(error not_found: gone)" in texts[-1]
-    assert not any("¶widget_data" in text for text in texts)
-
-
 def test_a_client_may_send_data_messages_of_its_own() -> None:
     raw = [
         {"type": "data", "kind": "user", "data": {"age": 30}, "role": "system"},
@@ -178,21 +167,6 @@ def test_a_client_may_send_data_messages_of_its_own() -> None:
         ("user", "## Data: ¶a-b\n1"),
     ]
     assert texts[3][1].endswith('<data source="Table">\nx\n</data>')
-
-
-def test_metadata_of_a_context_item_is_kept() -> None:
-    items = (
-        ContextItem(uuid="u1", data=data('{"a": 1}'), metadata={"m": 1}),
-        ContextItem(uuid="u2", data=data("text"), metadata={"m": 2}),
-        ContextItem(uuid="u3", data=data("{broken")),
-    )
-    spec = make_spec(data_messages=DataMessagePolicy(context=True))
-
-    assert data_blocks(spec, make_query(context=items), limit=1000).derived == (
-        '## Data: ¶context\n_instance: u1\n{\n  "a": 1,\n  "metadata": { "m": 1 }\n}',
-        '## Data: ¶context\n_instance: u2\n{\n  "content": "text",\n  "metadata": { "m": 2 }\n}',
-        '## Data: ¶context\n_instance: u3\n"{broken"',
-    )
 
 
 def test_lists_are_cut_between_rows_and_the_description_says_so() -> None:

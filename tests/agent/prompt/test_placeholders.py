@@ -20,95 +20,58 @@ VIEW = CustomFeature(key="view", label="View", type=CustomFeatureType.TEXT, defa
 SPEC = make_spec(custom_features=(DEEP, SURE, TONE, VIEW))
 
 
-def filled(prompt, **changes):
-    email = changes.pop("user_email", None)
+def filled(prompt, user_email=None, **changes):
     query = make_query(**changes)
-    return fill(prompt, spec=SPEC, query=query, now=NOW, user_email=email)
+    return fill(prompt, spec=SPEC, query=query, now=NOW, user_email=user_email)
+
+
+KIRITIMATI = "2026-03-02 2026-03-02T23:30+14:00 Pacific/Kiritimati"
+NAMED = Widgets(primary=(make_widget(1), make_widget(2)), secondary=(make_widget(3, name=""),))
 
 
 @pytest.mark.parametrize(
-    ("prompt", "text"),
+    ("prompt", "changes", "text"),
     [
-        ("{{ copilot.name }}/{{copilot.slug}}", "Macro/macro"),
-        ("{{ today }} {{ now }} {{ timezone }}", "2026-03-02 2026-03-02T09:30+00:00 UTC"),
-        ("{{ user.email }}", "unknown"),
-        ("{{ widgets.primary }}, {{ widgets.secondary }}", "none, none"),
-        ("{{ options.deep }} {{ options.deep.state }}", "false Skim"),
-        ("{{ options.sure }} {{ options.sure.state }}", "true on"),
-        ("{{ options.tone }} {{ options.tone.state }}", "short Short"),
-        ("{{ options.view }} {{ options.view.state }}", "unknown unknown"),
-        ("{{ who.knows }} {{ }}", "unknown unknown"),
-        ("{ single } {{ open", "{ single } {{ open"),
+        ("{{ copilot.name }}/{{copilot.slug}}", {}, "Macro/macro"),
+        ("{{ today }} {{ now }} {{ timezone }}", {}, "2026-03-02 2026-03-02T09:30+00:00 UTC"),
+        ("{{ today }} {{ now }} {{ timezone }}", {"timezone": "Pacific/Kiritimati"}, KIRITIMATI),
+        *(("{{ timezone }}", {"timezone": name}, "UTC")
+          for name in ("Mars/Olympus", "../../etc/passwd", "x\0y", "{{ now }}", "a" * 999)),
+        ("{{ user.email }}", {}, "unknown"),
+        ("{{ user.email }}", {"user_email": "a@b.example"}, "a@b.example"),
+        ("{{ widgets.primary }}, {{ widgets.secondary }}", {}, "none, none"),
+        ("{{ widgets.primary }}; {{ widgets.secondary }}", {"widgets": NAMED},
+         f"Prices 1, Prices 2; {make_widget(3).ref}"),
+        ("{{ options.deep }} {{ options.deep.state }}", {}, "false Skim"),
+        ("{{ options.sure }} {{ options.sure.state }}", {}, "true on"),
+        ("{{ options.sure.state }}", {"env": {"workspace_options": {}}}, "off"),
+        ("{{ options.tone }} {{ options.tone.state }}", {}, "short Short"),
+        ("{{ options.tone.state }}", {"workspace_options": {"tone": "long"}}, "Long-winded"),
+        ("{{ options.view }} {{ options.view.state }}", {}, "unknown unknown"),
+        # Values are never scanned again.
+        ("{{ options.view }}", {"workspace_options": {"view": "{{ now }}"}}, "{{ now }}"),
+        ("{{ who.knows }} {{ }}", {}, "unknown unknown"),
+        ("{ single } {{ open", {}, "{ single } {{ open"),
+        ("Write `{{{{ row.name }}`.", {}, "Write `{{ row.name }}`."),
+        ("{{{{ {{ options.tone }} }}", {}, "{{ short }}"),
+        ("\\frac{{{{a}}{{{{b}}", {}, "\\frac{{a}}{{b}}"),
     ],
-)
-def test_absent_values_become_their_default_or_unknown(prompt, text):
-    assert filled(prompt) == text
-
-
-def test_values_of_the_client_are_filled_in():
-    options = {"deep": True, "tone": "long", "view": "bullish"}
-    prompt = (
-        "{{options.deep}} {{options.deep.state}} {{options.tone}} {{options.tone.state}} "
-        "{{options.view}} {{user.email}}"
-    )
-    assert filled(prompt, workspace_options=options, user_email="a@example.com") == (
-        "true Dig long Long-winded bullish a@example.com"
-    )
-
-
-def test_date_is_that_of_the_users_time_zone():
-    prompt = "{{ today }} {{ now }} {{ timezone }}"
-    assert filled(prompt, timezone="Pacific/Kiritimati") == (
-        "2026-03-02 2026-03-02T23:30+14:00 Pacific/Kiritimati"
-    )
-
-
-@pytest.mark.parametrize(
-    "name", ["Mars/Olympus", "../../etc/passwd", "x\0y", "{{ now }}", "a" * 999]
-)
-def test_time_zone_that_does_not_exist_is_utc_and_not_quoted(name):
-    assert filled("{{ timezone }}", timezone=name) == "UTC"
-
-
-def test_names_of_widgets_are_listed():
-    widgets = Widgets(
-        primary=(make_widget(1), make_widget(2)), secondary=(make_widget(3, name="", uuid="u"),)
-    )
-    assert filled("{{ widgets.primary }}; {{ widgets.secondary }}", widgets=widgets) == (
-        "Prices 1, Prices 2; u"
-    )
-
-
-def test_values_are_never_scanned_again():
-    options = {"view": "{{ user.email }} {{ options.view }}"}
-    assert filled("{{ options.view }}", workspace_options=options, user_email="a@b") == (
-        "{{ user.email }} {{ options.view }}"
-    )
+)  # fmt: skip
+def test_values_of_the_client_or_their_defaults_are_filled_in(prompt, changes, text):
+    assert filled(prompt, **changes) == text
 
 
 def test_unknown_placeholders_are_named_once_and_in_order():
-    prompt = "{{ b }} {{ copilot.name }} {{ a }} {{ b }} {{ options.tone }} {{ options.nope }}"
-    assert unknown_placeholders(prompt, (TONE,)) == ("b", "a", "options.nope")
-
-
-@pytest.mark.parametrize(
-    ("prompt", "text"),
-    [
-        ("Write `{{{{ row.name }}`.", "Write `{{ row.name }}`."),
-        ("{{{{ {{ options.tone }} }}", "{{ short }}"),
-        ("\\frac{{{{a}}{{{{b}}", "\\frac{{a}}{{b}}"),
-        ("`{{ options.tone }}`", "`short`"),
-    ],
-)
-def test_two_braces_are_escaped_by_four(prompt, text):
-    assert unknown_placeholders(prompt, (TONE,)) == ()
-    assert find_unclosed(prompt) is None
-    assert filled(prompt) == text
+    prompt = (
+        "{{ b }} {{ copilot.name }} {{ a }} {{ b }} {{{{ c }} {{ options.tone }} {{ options.x }}"
+    )
+    assert unknown_placeholders(prompt, (TONE,)) == ("b", "a", "options.x")
 
 
 @pytest.mark.parametrize(
     ("prompt", "rest"),
     [
+        ("{{{{ x {{ now }}", None),
         ("{{ x", " x"),
         ("{{ a }", " a }"),
         ("{{ now }} {{", ""),
