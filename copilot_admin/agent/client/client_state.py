@@ -14,6 +14,7 @@ from typing import Any
 
 from itsdangerous import BadData, Serializer
 
+from copilot_admin.agent.client.limits import json_size
 from copilot_admin.agent.text import truncate
 from copilot_admin.agent.values.answer_request import (
     AnswerRequest,
@@ -90,13 +91,13 @@ def build_memory(
         exchanges, waiting = (*exchanges, *forgotten), ()
     exchanges = _fit_exchanges(exchanges)
     attached = [*(one.extras for one in waiting), *(one.extras for one in exchanges)]
-    if sum(_size_of(asdict(one)) for one in (extras, *attached) if one) > MAX_EXTRAS:
+    if sum(json_size(asdict(one)) for one in (extras, *attached) if one) > MAX_EXTRAS:
         extras = None
         exchanges = [replace(one, extras=None) for one in exchanges]
         waiting = [replace(one, extras=None) for one in waiting]
     skills = [
         one
-        if _size_of(one) <= MAX_SKILL
+        if json_size(one) <= MAX_SKILL
         else {"slug": truncate(str(one["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
         for one in query.selected_skills
     ]
@@ -106,15 +107,13 @@ def build_memory(
         timezone=query.timezone,
         urls=query.urls,
         selected_skills=tuple(skills),
-        workspace_state=next((one for one in (state, dashboard) if _size_of(one) <= MAX_STATE), {}),
+        workspace_state=next(
+            (one for one in (state, dashboard) if json_size(one) <= MAX_STATE), {}
+        ),
         exchanges=tuple(exchanges),
         waiting=tuple(waiting),
         extras=extras,
     )
-
-
-def _size_of(value: JsonObject) -> int:
-    return len(json.dumps(value, ensure_ascii=False))
 
 
 def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> Sequence[ToolExchange]:

@@ -20,7 +20,6 @@ from protocol.models import Query
 
 MAX_SOURCES = 500  # widgets; the browser sends a request or more for each
 MAX_CHARACTERS = 1024 * 1024  # of a call's arguments
-_NO_RESULT = "the result of what it was asked to do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +55,20 @@ class CallBudget:
         name = _counted_as(function)
         is_data = name == GET_WIDGET_DATA
         if self._is_retry_loop:
-            missing = "the data it was asked for" if is_data else _NO_RESULT
+            missing = "data it was asked for" if is_data else "result of what it was asked to do"
             return (
-                f"The dashboard sent the question again without {missing}, so this answer does "
+                f"The dashboard sent the question again without the {missing}, so this answer does "
                 "without it. Ask again in a new chat if it should not."
             )
-        limit = self._limits.get(name)
+        done, limit, advice = messages.done, self._limits.get(name), "Ask again to go on."
         if limit is not None and self._made[name] >= limit:
-            advice = "Ask again about fewer widgets." if is_data else "Ask again to go on."
-            return (
-                f"{messages.done} {_times(limit)} for this question, so {messages.no_more}. "
-                f"{advice}"
-            )
-        if self.in_all >= self._most:
-            return (
-                f"Workspace was already called {_times(self._most)} for this question, so "
-                f"{messages.no_more}. Ask again to go on."
-            )
-        return ""
+            advice = "Ask again about fewer widgets." if is_data else advice
+        elif self.in_all >= self._most:
+            done, limit = "Workspace was already called", self._most
+        else:
+            return ""
+        times = "once" if limit == 1 else f"{limit} times"
+        return f"{done} {times} for this question, so {messages.no_more}. {advice}"
 
 
 def _count_calls(calls: Mapping[str, int]) -> Counter[str]:
@@ -87,13 +82,9 @@ def _counted_as(function: str) -> str:
     return GET_WIDGET_DATA if function in WIDGET_DATA_FUNCTIONS else function
 
 
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
-
-
 def check_size(function: str, arguments: JsonObject) -> None:
     """Raise a `ToolMistake` if a call is too long; it includes widget and agent data."""
-    if _size_of(arguments) > MAX_CHARACTERS:
+    if json_size(arguments) > MAX_CHARACTERS:
         raise ToolMistake(
             f"The call of {quote(function)} is longer than 1 MB, with what Workspace knows of the "
             "widgets and agents that it names. Ask for less at once."
@@ -105,12 +96,12 @@ def fit_in_one_call(sources: Iterable[DataSource]) -> tuple[DataSource, ...]:
     taken: list[DataSource] = []
     characters = 0
     for source in sources:
-        size = _size_of(source.to_json())
+        size = json_size(source.to_json())
         if len(taken) < MAX_SOURCES and characters + size <= MAX_CHARACTERS:
             taken.append(source)
             characters += size
     return tuple(taken)
 
 
-def _size_of(value: JsonObject) -> int:
+def json_size(value: JsonObject) -> int:
     return len(json.dumps(value, ensure_ascii=False))

@@ -149,17 +149,13 @@ class WidgetLookup:
         widget = self._by_ref.get(wanted) or self._by_name.get(wanted)
         if widget is None:
             ids = join_names([*self._by_ref][:_MAX_IDS])
-            raise ToolMistake(
-                f"There is no widget with the id {quote(wanted)}. Offered ids: {ids}."
-            )
-        known = {param.name for param in widget.params}
-        unknown = sorted(set(params) - known)
-        if unknown:
-            names = join_names(sorted(known)) or "none"
-            raise ToolMistake(
-                f"The widget {quote(wanted)} has no parameter {quote(unknown[0])}. "
-                f"Its parameters: {names}."
-            )
+            text = f"There is no widget with the id {quote(wanted)}. Offered ids: {ids}."
+            raise ToolMistake(text)
+        known = sorted(param.name for param in widget.params)
+        for name in params:
+            if name not in known:
+                text = f"The widget {quote(wanted)} has no parameter {quote(name)}. "
+                raise ToolMistake(f"{text}Its parameters: {join_names(known) or 'none'}.")
         return widget
 
 
@@ -185,10 +181,8 @@ class GetWidgetData(BaseModel):
     @classmethod
     def _as_workspace_names_them(cls, given: Any) -> Any:
         match given:
-            case {"widgets": _}:
-                return given
-            case {"data_sources": [*sources]}:
-                return {"widgets": [_as_wanted(one) for one in sources]}
+            case {"data_sources": [*sources]} if "widgets" not in given:
+                return {"widgets": list(map(_as_wanted, sources))}
             case {"widget_uuids": [*uuids]}:
                 return {"widgets": [{"id": uuid} for uuid in uuids]}
             case {"widget_uuid": uuid}:
@@ -198,11 +192,13 @@ class GetWidgetData(BaseModel):
 
 def _as_wanted(source: Any) -> Any:
     match source:
-        case {"widget_uuid": str(uuid)}:
-            return {"id": uuid, "params": source.get("input_args") or {}}
-        case {"origin": origin, "id": id}:
-            return {"id": f"{origin}/{id}", "params": source.get("input_args") or {}}
-    return source
+        case {"widget_uuid": str(id)}:
+            pass
+        case {"origin": origin, "id": name}:
+            id = f"{origin}/{name}"
+        case _:
+            return source
+    return {"id": id, "params": source.get("input_args") or {}}
 
 
 DATA_TOOL = ToolSchema(
@@ -223,7 +219,7 @@ class DataRequest:
     source: DataSource
 
 
-def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> tuple[DataRequest, ...]:
+def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> list[DataRequest]:
     """Return the requests in a call of `get_widget_data`, or raise a `ToolMistake`."""
     requests: list[DataRequest] = []
     for wanted in read_arguments(GetWidgetData, call).widgets:
@@ -231,7 +227,7 @@ def read_data_requests(call: ToolCall, *, widgets: WidgetLookup) -> tuple[DataRe
         source = source_for(widget, params=wanted.params)
         check_size(call.name, source.to_json())
         requests.append(DataRequest(call, wanted, widget, source))
-    return tuple(requests)
+    return requests
 
 
 def plan_data_call(

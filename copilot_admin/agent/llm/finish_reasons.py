@@ -28,23 +28,14 @@ _BROKE_OFF = (
 # and "cancelled" watsonx's, "sensitive" and "network_error" Zhipu's, "timeout" and those after it
 # Cohere's, the others are of Anthropic and Gemini.
 _REASONS = {
-    _LENGTH: (
-        *("length", "max_tokens", "max_output_tokens", "model_length"),
-        *("model_context_window_exceeded", "error_limit"),
-    ),
-    _FILTER: (
-        *("content_filter", "sensitive", "error_toxic", "refusal", "safety", "image_safety"),
-        *("recitation", "prohibited_content", "blocklist", "spii"),
-    ),
-    _BROKE_OFF: (
-        *("error", "insufficient_system_resource", "network_error", "abort", "aborted"),
-        *("cancelled", "canceled", "user_cancel", "timeout", "time_limit"),
-        *("malformed_function_call", "unexpected_tool_call"),
-    ),
+    _LENGTH: "length max_tokens max_output_tokens model_length model_context_window_exceeded "
+    "error_limit",
+    _FILTER: "content_filter sensitive error_toxic refusal safety image_safety recitation "
+    "prohibited_content blocklist spii",
+    _BROKE_OFF: "error insufficient_system_resource network_error abort aborted cancelled canceled "
+    "user_cancel timeout time_limit malformed_function_call unexpected_tool_call",
 }
-_SENTENCES: dict[str | None, str] = {
-    reason: sentence for sentence, reasons in _REASONS.items() for reason in reasons
-}
+_SENTENCES = {reason: text for text, reasons in _REASONS.items() for reason in reasons.split()}
 # Placeholders of some servers for "not yet".
 _NO_REASONS = frozenset({"", "null", "none", "unknown", "unspecified", "finish_reason_unspecified"})
 _MAX_CHARACTERS = 50  # the stored length

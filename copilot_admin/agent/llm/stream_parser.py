@@ -95,13 +95,9 @@ class AnswerParser:
         return self.done or self._reason is not None
 
     @property
-    def has_text(self) -> bool:
-        return self._characters > 0
-
-    @property
-    def was_unopened(self) -> bool:
-        """True if a lone closing tag revealed that text was reasoning."""
-        return self._reasoning.was_unopened
+    def thinks_first(self) -> bool | None:
+        """Whether a lone closing tag revealed that text was reasoning; None without any text."""
+        return self._reasoning.was_unopened or (False if self._characters else None)
 
     def feed(self, block: bytes) -> list[Delta]:
         """Return the deltas of a block of bytes; text of one block is one delta.

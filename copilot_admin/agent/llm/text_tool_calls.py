@@ -133,7 +133,9 @@ class TextToolReader:
         self._held = self._opening = ""
         if opening and is_whole:
             yield from self._read_block(opening, rest)
-        elif opening + rest and not (is_whole and _is_torn_mark(rest)):
+        # A server that extracts calls may leave the beginning of their mark.
+        is_torn = len(rest) >= len(f"<{_DSML}") and any(mark.startswith(rest) for mark in _MARKS)
+        if opening + rest and not (is_whole and (opening or is_torn)):
             yield TextDelta(opening + rest)
 
     def flush_text(self) -> Iterator[Delta]:
@@ -241,11 +243,6 @@ class TextToolReader:
         return ToolCall(id="", name=name, arguments=arguments)
 
 
-def _is_torn_mark(text: str) -> bool:
-    """Return whether a server extracted a call and left the beginning of its mark."""
-    return len(text) >= len(f"<{_DSML}") and any(mark.startswith(text) for mark in _MARKS)
-
-
 def in_plain_text(call: ModelCall) -> ModelCall:
     """Return the call without tools: they, their calls and their results become text."""
     names = {one.id: one.name for message in call.messages for one in message.tool_calls}
@@ -263,13 +260,11 @@ def in_plain_text(call: ModelCall) -> ModelCall:
             message = replace(message, text=text, tool_calls=())
         messages.append(message)
     if call.tools:
-        text = "\n".join((_RULES, *map(_describe_tool, call.tools)))
+        text = _RULES
+        for tool in call.tools:
+            schema = json.dumps(tool.parameters, ensure_ascii=False)
+            text += f"\n- {tool.name}: {tool.description}\n  {schema}"
         if messages and messages[0].role is ModelRole.SYSTEM:
             text = f"{messages.pop(0).text}\n\n{text}"
         messages.insert(0, ModelMessage(role=ModelRole.SYSTEM, text=text))
     return replace(call, messages=tuple(messages), tools=())
-
-
-def _describe_tool(tool: ToolSchema) -> str:
-    schema = json.dumps(tool.parameters, ensure_ascii=False)
-    return f"- {tool.name}: {tool.description}\n  {schema}"

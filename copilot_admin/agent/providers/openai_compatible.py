@@ -68,8 +68,8 @@ class OpenAICompatible:
     }
     # By base URL and model: rules learned from rejections, so that each is met one time only.
     _learned_rules: ClassVar[dict[tuple[str, str, RequestRules], RequestRules]] = {}
-    # Base URLs and models that send reasoning without an opening tag.
-    _unopened_reasoning: ClassVar[set[tuple[str, str]]] = set()
+    # By base URL and model: reasoning is sent without an opening tag.
+    _thinks_first: ClassVar[dict[tuple[str, str], bool]] = {}
 
     def __init__(self, spec: ProviderSpec) -> None:
         self._spec = spec
@@ -102,11 +102,8 @@ class OpenAICompatible:
         key = (self._spec.base_url, call.model)
         async with AsyncExitStack() as stack:
             response, rules, note = await self._open(call, stack)
-            parser = AnswerParser(
-                call,
-                thinks_first=key in self._unopened_reasoning,
-                text_tools=rules.text_tools,
-            )
+            thinks_first = self._thinks_first.get(key, False)
+            parser = AnswerParser(call, thinks_first=thinks_first, text_tools=rules.text_tools)
             try:
                 async with aclosing(_read(response, parser)) as reads:
                     async for deltas in reads:
@@ -122,10 +119,8 @@ class OpenAICompatible:
                     raise explained from None
                 for delta in parser.end():
                     yield delta
-        if parser.was_unopened:
-            self._unopened_reasoning.add(key)
-        elif parser.has_text:
-            self._unopened_reasoning.discard(key)
+        if parser.thinks_first is not None:
+            self._thinks_first[key] = parser.thinks_first
 
     async def models(self) -> tuple[str, ...]:
         """Return the ids of the models that the server lists."""

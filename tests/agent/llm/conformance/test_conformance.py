@@ -26,7 +26,7 @@ def asked(row):
         async with serving(handler) as server:
             provider = server.provider()
             if row.options.get("thinks_first"):
-                provider._unopened_reasoning.add((f"{server.url}/v1", CALL.model))
+                provider._thinks_first[f"{server.url}/v1", CALL.model] = True
             return [delta async for delta in provider.stream(CALL) if delta is not ALIVE]
 
     return joined(asyncio.run(run()))
