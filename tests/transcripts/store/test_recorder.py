@@ -1,5 +1,9 @@
 """What a run puts out is folded into what is stored of it, and nothing is lost on the way."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
 import json
 from typing import Any
 from uuid import UUID
@@ -32,8 +36,23 @@ from protocol.events import (
 from protocol.json import clean_text
 from protocol.models import CallMessage, Generation
 from tests.protocol.test_events import Tomorrow
-from tests.runs.test_unknown_outputs import WEATHER, WEATHER_DATA
 from tests.transcripts.store.journaling import START, call_echo, call_event, ending, recorder_of
+
+
+class Sky(Enum):
+    CLEAR = "clear"
+
+
+@dataclass(frozen=True)
+class Weather:
+    """An output that is no event, of the values that a class may have."""
+
+    day: date
+    sky: Sky
+    winds: Mapping[int, set[float]]
+    picture: bytes
+    source: type
+    key: str = field(repr=False)
 
 
 def recording_of(*outputs: Output, **options: Any) -> Recording:
@@ -80,7 +99,9 @@ CALLED = {
         (Tomorrow(app={"a": 1}), OTHER_EVENT,
          {"event": "copilotTomorrow", "data": {"app": {"a": 1}, "order": 1}}),
         (Alive(), OTHER_EVENT, {"fact": "Alive", "data": {}}),
-        (WEATHER, OTHER_EVENT, {"fact": "Weather", "data": WEATHER_DATA}),
+        (Weather(date(2026, 11, 20), Sky.CLEAR, {1: {2.5}}, b"PNG", Sky, key="secret"), OTHER_EVENT,
+         {"fact": "Weather", "data": {"day": "2026-11-20", "sky": "clear", "winds": {"1": [2.5]},
+                                      "picture": "3 bytes", "source": "<enum 'Sky'>"}}),
         ([None, (2,), b"ab", str], OTHER_EVENT,
          {"fact": "list", "data": [None, [2], "2 bytes", str(str)]}),
         (call_event(), EventType.FUNCTION_CALL,
