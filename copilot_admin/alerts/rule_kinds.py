@@ -179,9 +179,7 @@ def measure_thumbs_down(scope: AlertScope, span: Span) -> Measurement:
     down = given.exclude(turn__conversation__principal__startswith=PLAYGROUND).count()
     sentence = ngettext("%(number)d thumb down", "%(number)d thumbs down", down)
     return Measurement(
-        value=Decimal(down),
-        sentence=sentence % {"number": down},
-        query={"judged": "down"},
+        value=Decimal(down), sentence=sentence % {"number": down}, query={"judged": "down"}
     )
 
 

@@ -45,8 +45,7 @@ class OptionFields(forms.Form):
         _("API version"), _("Azure: 2024-10-21. Leave empty for the v1 API."), max_length=40
     )
     deployment = _text(
-        _("Deployment"),
-        _("Azure with an API version. Leave empty if it is named like the model."),
+        _("Deployment"), _("Azure with an API version. Leave empty if it is named like the model.")
     )
     uses_entra_id = _switch(
         _("Sign in with Entra ID"),

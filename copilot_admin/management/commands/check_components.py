@@ -46,7 +46,6 @@ class Command(SanitizedCommand):
         for rule in ContractRule:
             is_skipped = rule is ContractRule.OUTPUT_JSON and not is_sampled
             details = [finding.detail for finding in findings if finding.rule is rule]
-            for detail in details or [
-                "skipped until the others are fixed" if is_skipped else "kept"
-            ]:
+            state = "skipped until the others are fixed" if is_skipped else "kept"
+            for detail in details or [state]:
                 self.stdout.write(f"{component.name} {component.version} {rule}: {detail}")

@@ -84,8 +84,9 @@ class Command(SanitizedCommand):
             )
             facts = {**snapshot(copilot), "template": template, "published": publish}
             self.record(Action.ADDED, copilot, facts)
-        state = "published" if publish else "a draft"
-        self.stdout.write(f"{copilot.name} ({copilot.slug}): {state}")
+        self.stdout.write(
+            f"{copilot.name} ({copilot.slug}): {'published' if publish else 'a draft'}"
+        )
 
     def _export(self, *, slugs: list[str], out: Path | None, live: bool, **_: Any) -> None:
         file = export_file(slugs, live=live)
@@ -94,10 +95,8 @@ class Command(SanitizedCommand):
         as_yaml = out is None or out.suffix != ".json"
         text = write_yaml(file) if as_yaml else as_json(file)
         if as_yaml and len(text) > MAX_CHARACTERS:
-            self.stderr.write(
-                "This YAML is too large to import. Write JSON with --out copilots.json, or export "
-                "fewer copilots."
-            )
+            text = "Write JSON with --out copilots.json, or export fewer copilots."
+            self.stderr.write(f"This YAML is too large to import. {text}")
         if out is None:
             self.stdout.write_document(text)
         else:

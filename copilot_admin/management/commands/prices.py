@@ -24,7 +24,7 @@ from copilot_admin.pricing.imports import (
     parse_price_file,
     select_prices,
 )
-from copilot_admin.pricing.prices import Price
+from copilot_admin.pricing.prices import PRICE_FIELDS, Price
 
 MAX_SKIPPED_NAMES = 5  # for each reason
 
@@ -103,13 +103,9 @@ class Command(SanitizedCommand):
         providers = {row.name: row for row in Provider.objects.all()}
         for provider, model in sorted(costs):
             if provider in providers:
-                count = counts[provider, model]
-                facts = {
-                    "costs filled": model,
-                    "exact": count[CostConfidence.EXACT],
-                    "estimated": count[CostConfidence.ESTIMATED],
-                    "dollars": format_exact(costs[provider, model]),
-                }
+                count, dollars = counts[provider, model], format_exact(costs[provider, model])
+                facts = {"costs filled": model, "exact": count[CostConfidence.EXACT]}
+                facts |= {"estimated": count[CostConfidence.ESTIMATED], "dollars": dollars}
                 self.record(Action.CHANGED, providers[provider], facts)
 
 
@@ -126,8 +122,7 @@ def _describe_plan(plan: ImportPlan) -> Iterator[str]:
 
 
 def _format_price(price: Price) -> str:
-    kinds = ("input", "cached", "output", "reasoning")
-    amounts = ((kind, getattr(price, kind)) for kind in kinds)
+    amounts = {kind: getattr(price, kind) for kind in PRICE_FIELDS[:4]}
     return ", ".join(
-        f"{kind} {format_exact(amount)}" for kind, amount in amounts if amount is not None
+        f"{kind} {format_exact(one)}" for kind, one in amounts.items() if one is not None
     )

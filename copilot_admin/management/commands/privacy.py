@@ -4,6 +4,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime, time, timedelta
+from functools import partial
 from math import inf
 import time as clock
 from typing import Any
@@ -18,7 +19,7 @@ from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.counting import RemovalPreview, preview_removal
+from copilot_admin.privacy.counting import preview_removal
 from copilot_admin.privacy.erased_data import rewrite_files, truncate_wal
 from copilot_admin.privacy.retention import begin_now, get_expired_scope
 from copilot_admin.privacy.scopes import (
@@ -53,16 +54,10 @@ class Command(SanitizedCommand):
         hold.add_argument("--release", type=int, metavar="HOLD", help="id of a hold to release")
         hold.add_argument("--list", action="store_true", help="list the holds in force")
         clear = actions.add_parser("clear-files", help="rewrite the database's files")
-        for parser, run in (
-            (erase, self._erase),
-            (prune, self._prune),
-            (hold, self._hold),
-            (clear, self._clear_files),
-        ):
-            parser.add_argument(
-                "--yes", action="store_true", help="apply; the default is a dry run"
-            )
-            parser.set_defaults(run=run)
+        runs = (self._erase, self._prune, self._hold, self._clear_files)
+        for one, run in zip((erase, prune, hold, clear), runs, strict=True):
+            one.add_argument("--yes", action="store_true", help="apply; the default is a dry run")
+            one.set_defaults(run=run)
 
     def _erase(self, *, yes: bool, keep_questions: bool, reason: str, **options: Any) -> None:
         scope = _get_scope(options)
@@ -71,7 +66,7 @@ class Command(SanitizedCommand):
                 "Select what to erase with --conversation, --user, --caller, --copilot, --since or "
                 "--until."
             )
-        self._write_preview(preview_removal(scope))
+        self._write_preview(scope)
         if not yes:
             self.stdout.write(DRY_RUN)
             return
@@ -87,7 +82,7 @@ class Command(SanitizedCommand):
             days = copilot.retention_days or 0
             self.stdout.write(f"{copilot.slug}: transcripts are kept for {days} days.")
             scope = get_expired_scope(copilot.pk, days, now)
-            self._write_preview(preview_removal(scope, with_exports=False))
+            self._write_preview(scope, with_exports=False)
             if yes:
                 with transaction.atomic():
                     removal = begin_now(copilot.pk, days, now)
@@ -105,12 +100,14 @@ class Command(SanitizedCommand):
             for hold in holds.in_force():
                 placed = f"by {hold.placed_by_name} since {hold.placed_at:%Y-%m-%d}"
                 self.stdout.write(f"{hold.pk}: {hold.reason} ({placed})")
+        elif release is not None and yes:
+            self._release(release, by=by)
         elif release is not None:
-            self._release(release, by=by, yes=yes)
+            self.stdout.write(DRY_RUN)
         elif not reason:
             raise CommandError("Give a reason with --reason.")
         elif not yes:
-            self._write_preview(preview_removal(_get_scope(options), with_exports=False))
+            self._write_preview(_get_scope(options), with_exports=False)
             self.stdout.write(DRY_RUN)
         else:
             try:
@@ -121,10 +118,7 @@ class Command(SanitizedCommand):
                 raise CommandError(str(error)) from error
             self.stdout.write(f"Placed hold {hold.pk}.")
 
-    def _release(self, hold_id: int, *, by: str, yes: bool) -> None:
-        if not yes:
-            self.stdout.write(DRY_RUN)
-            return
+    def _release(self, hold_id: int, *, by: str) -> None:
         with transaction.atomic():
             if not holds.release(hold_id, by=by):
                 raise CommandError(f"Hold {hold_id} is not in force.")
@@ -149,12 +143,10 @@ class Command(SanitizedCommand):
         self.stdout.write("The database's files contain no deleted rows.")
 
     def _remove(self, removal: Removal) -> None:
-
-        def is_removed() -> bool:
-            last = run_removal(removal.pk, lambda job: transaction.atomic(job)(), max_seconds=inf)
-            return last is BatchResult.DONE
-
-        if not _retry(is_removed):
+        run = partial(
+            run_removal, removal.pk, lambda job: transaction.atomic(job)(), max_seconds=inf
+        )
+        if not _retry(lambda: run() is BatchResult.DONE):
             raise CommandError(
                 f"Removal {removal.pk} waits for open runs or for readers of the database. The server "
                 "continues it."
@@ -163,9 +155,9 @@ class Command(SanitizedCommand):
         counts = ", ".join(f"{number} {name}" for name, number in sorted(removal.counts.items()))
         self.stdout.write(f"Removed: {counts or 'nothing'}.")
 
-    def _write_preview(self, preview: RemovalPreview) -> None:
-        numbers = (f"{name}: {number}" for name, number in asdict(preview).items())
-        self.stdout.write(", ".join(numbers))
+    def _write_preview(self, scope: PrivacyScope, **options: Any) -> None:
+        numbers = asdict(preview_removal(scope, **options)).items()
+        self.stdout.write(", ".join(f"{name}: {number}" for name, number in numbers))
 
 
 def _retry(is_done: Callable[[], bool]) -> bool:
@@ -196,14 +188,9 @@ def _get_scope(options: dict[str, Any]) -> PrivacyScope:
         user = find_user(options["user"]).pk if options["user"] else None
     except ValueError as error:
         raise CommandError(str(error)) from error
-    return PrivacyScope(
-        conversation=options["conversation"],
-        user=user,
-        principal=options["caller"],
-        copilot=copilot,
-        since=since,
-        until=until + timedelta(days=1) if until else None,
-    )
+    end = until + timedelta(days=1) if until else None
+    ids = {"conversation": options["conversation"], "user": user, "copilot": copilot}
+    return PrivacyScope(**ids, principal=options["caller"], since=since, until=end)
 
 
 def _day(text: str) -> datetime:

@@ -44,9 +44,10 @@ class Command(SanitizedCommand):
         except db.Error as error:
             raise ConfigurationError(describe_database_error(error)) from error
         if login is not None:
-            self.stdout.write(f"First admin: {login.username}")
-            self.stdout.write(f"Password:    {login.password}")
-            self.stdout.write(f"(stored in {login.file}; change it after the first sign-in)")
+            self.stdout.write(
+                f"First admin: {login.username}\nPassword:    {login.password}\n"
+                f"(stored in {login.file}; change it after the first sign-in)"
+            )
             for server in login.local_servers:
                 self.stdout.write(f"Found {_describe(server)}: added as a provider.")
         elif not settings.PRODUCTION:

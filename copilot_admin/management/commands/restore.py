@@ -33,10 +33,8 @@ class Command(SanitizedCommand):
             self._warn_about_anchors()
             self.record(Action.PUT_BACK, "database", {"made_at": done.made_at})
         for key in done.missing_keys:
-            self.stdout.write(
-                f"Some secrets need the key {key}: add it to COPILOT_ENCRYPTION_KEYS, or enter these "
-                "secrets again."
-            )
+            text = "add it to COPILOT_ENCRYPTION_KEYS, or enter these secrets again."
+            self.stdout.write(f"Some secrets need the key {key}: {text}")
 
     def _warn_about_anchors(self) -> None:
         head = get_head().sequence

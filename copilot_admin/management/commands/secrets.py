@@ -60,10 +60,7 @@ def _describe_signing_keys() -> list[str]:
         f"Sessions signed with SECRET_KEY_FALLBACKS expire within {days} days. Empty it {days} days after "
         "every server has the new SECRET_KEY."
     ]
-    return [*lines, AUDIT_KEYS_HINT] if _has_entries_of_fallbacks() else lines
-
-
-def _has_entries_of_fallbacks() -> bool:
     fallbacks = {derive_key(str(one)).id for one in settings.SECRET_KEY_FALLBACKS}
     kept = {derive_key(one).id for one in (*settings.AUDIT_KEYS, settings.SECRET_KEY)}
-    return AuditEntry.objects.filter(key_id__in=fallbacks - kept).exists()
+    is_needed = AuditEntry.objects.filter(key_id__in=fallbacks - kept).exists()
+    return [*lines, AUDIT_KEYS_HINT] if is_needed else lines
