@@ -108,12 +108,7 @@ def test_an_alert_closes_after_a_while_and_notifies():
     evaluate(NOON)
     recover()
     steps = [evaluate(NOON + n * MINUTE) for n in (1, 15, 16, 17)]
-    assert steps == [
-        [Transition.RECOVER],
-        [Transition.NONE],
-        [Transition.CLOSE],
-        [Transition.NONE],
-    ]
+    assert steps == [[Transition.RECOVER], [Transition.NONE], [Transition.CLOSE], [Transition.NONE]]
     assert Alert.objects.get().closed_at == NOON + 16 * MINUTE
     assert events() == ["opened", "closed"]
 

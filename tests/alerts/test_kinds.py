@@ -84,10 +84,7 @@ def test_the_error_rate_is_that_of_all_requests():
         Client(version=version, trace_id=f"t{n}").ask("Why?").answer("So")
     found = measured("error_rate")
     assert found == Measurement(
-        value=Decimal(25),
-        basis=4,
-        sentence="1 of 4 requests ended in an error",
-        query=found.query,
+        value=Decimal(25), basis=4, sentence="1 of 4 requests ended in an error", query=found.query
     )
     assert listed(found) == [bad.conversation.pk]
 

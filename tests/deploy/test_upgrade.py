@@ -25,12 +25,7 @@ from tests.deploy.machine import (
 )
 from tests.services import nginx
 
-pytestmark = [
-    pytest.mark.nightly,
-    pytest.mark.nginx,
-    pytest.mark.postgres,
-    pytest.mark.redis,
-]
+pytestmark = [pytest.mark.nightly, pytest.mark.nginx, pytest.mark.postgres, pytest.mark.redis]
 RELEASE_BEFORE = os.environ.get("TEST_RELEASE_BEFORE", "")  # a tag or a commit
 CONF = (BASE_DIR / "deploy" / "nginx" / "copilot-admin.conf").read_text()
 

@@ -99,9 +99,7 @@ def test_limits_of_operators_replace_those_of_the_settings(settings):
 
 
 @pytest.mark.django_db
-def test_the_cache_has_what_the_database_had_when_it_was_loaded(
-    django_capture_on_commit_callbacks,
-):
+def test_the_cache_has_what_the_database_had_when_it_was_loaded(django_capture_on_commit_callbacks):
     copilot = make_copilot(limits={"concurrent": 2})
     SubjectLimits.objects.create(scope=LimitScope.KEY, subject="7", limits={"concurrent": 3})
 

@@ -74,8 +74,7 @@ def test_free_models_are_skipped():
     assert taken == {"exp": ONE, "half": price("0", "1")}
     assert skipped[1:] == (
         SkippedEntry(
-            "gemini/exp",
-            "Its price is 0, which may mean unknown. If it is free, add a price of 0.",
+            "gemini/exp", "Its price is 0, which may mean unknown. If it is free, add a price of 0."
         ),
     )
 

@@ -55,12 +55,7 @@ def test_an_entry_has_dollars_for_a_million_tokens():
 
 @pytest.mark.parametrize(
     ("number", "dollars"),
-    [
-        (-0.0, "0"),
-        (" 5e-7 ", "0.5"),
-        (2.3999999999999998e-07, "0.24"),
-        (0.1, "100000"),
-    ],
+    [(-0.0, "0"), (" 5e-7 ", "0.5"), (2.3999999999999998e-07, "0.24"), (0.1, "100000")],
 )
 def test_numbers_are_read_without_floating_point_noise(number, dollars):
     found = parse_price(input_cost_per_token=number).input
@@ -68,8 +63,7 @@ def test_numbers_are_read_without_floating_point_noise(number, dollars):
 
 
 @pytest.mark.parametrize(
-    "number",
-    [-1e-06, float("inf"), "NaN", "", "free", True, {}, 0.100001, 1e-13, "1e999999"],
+    "number", [-1e-06, float("inf"), "NaN", "", "free", True, {}, 0.100001, 1e-13, "1e999999"]
 )
 def test_an_entry_with_an_invalid_price_is_skipped(number):
     reason = find_reason(input_cost_per_token=number)

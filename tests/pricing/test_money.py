@@ -8,8 +8,7 @@ import pytest
 from copilot_admin.pricing.cost import FormattedCost, format_cost, format_cost_sums, format_dollars
 
 UNKNOWN = FormattedCost(
-    text="unknown",
-    sentence="Unknown: the model had no price, or its tokens were not counted.",
+    text="unknown", sentence="Unknown: the model had no price, or its tokens were not counted."
 )
 
 
@@ -63,10 +62,7 @@ def test_the_cost_of_a_run_says_how_well_it_is_known(amount, confidence, shown):
 @pytest.mark.parametrize(
     ("sums", "shown"),
     [
-        (
-            Sums(Decimal("0.5")),
-            FormattedCost(text="$0.50", sentence="Exactly 0.5 US dollars."),
-        ),
+        (Sums(Decimal("0.5")), FormattedCost(text="$0.50", sentence="Exactly 0.5 US dollars.")),
         (
             Sums(Decimal("0.5"), cost_is_estimated=True),
             FormattedCost(text="≈ $0.50", sentence="Estimated: 0.5 US dollars."),

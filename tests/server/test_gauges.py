@@ -29,13 +29,7 @@ def spool(settings: Any, tmp_path: Any) -> None:
 def test_an_idle_server_waits_for_nothing():
     assert all(one.wait_until_idle(timeout=HANGS_SECONDS) for one in (WRITER, READER))
     found = read_gauges()
-    idle = (
-        "streams",
-        "spool_files",
-        "spool_bytes",
-        "journal_lag_seconds",
-        "spool_set_aside_files",
-    )
+    idle = ("streams", "spool_files", "spool_bytes", "journal_lag_seconds", "spool_set_aside_files")
     assert {name: found[name][""] for name in idle} == dict.fromkeys(idle, 0)
     assert set(found["limit_used"].values()) == {0}
     limits = found["limit"]

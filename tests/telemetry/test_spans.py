@@ -146,10 +146,7 @@ def test_a_model_call_has_the_attributes_of_request_and_response():
 def test_the_server_of_a_model_is_named_where_it_has_a_name(address, found):
     run = ended_run(facts=(asked(),), provider_url=address)
     span = Trace(run).get("chat small")
-    assert (
-        span.attributes.get("server.address"),
-        span.attributes.get("server.port"),
-    ) == found
+    assert (span.attributes.get("server.address"), span.attributes.get("server.port")) == found
 
 
 def test_failed_spans_have_an_error_type():
@@ -176,10 +173,7 @@ def test_a_refused_question_has_an_admission_and_nothing_else():
 
 
 class TestContents:
-    FACTS = (
-        asked(texts=["It rose."], finish="stop", tool_calls=(TABLE,)),
-        ran(result="shown"),
-    )
+    FACTS = (asked(texts=["It rose."], finish="stop", tool_calls=(TABLE,)), ran(result="shown"))
     RUN = ended_run(facts=FACTS, client_calls=(client_call(),))
     WORDS = ("Be brief", "What moved", "It rose", "Prices", "shown", "secret")
 

@@ -170,12 +170,7 @@ def test_tools_thoughts_and_suggestions_have_blocks_of_their_own():
         event(EventType.SUGGESTIONS, {"suggestions": ["a", 5, "b"]}, ord=2),
         event(EventType.FUNCTION_CALL, {"x": 1}, ord=3),
     )
-    assert [type(block) for block in found] == [
-        FoldBlock,
-        FoldBlock,
-        SuggestionsBlock,
-        FoldBlock,
-    ]
+    assert [type(block) for block in found] == [FoldBlock, FoldBlock, SuggestionsBlock, FoldBlock]
     assert found[0].name == "clock"
     assert [one.content.text for one in found[0].sections] == ["", "12:00"]
     assert found[1].sections[0].content.text == "Hm"

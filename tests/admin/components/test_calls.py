@@ -97,11 +97,7 @@ def test_the_page_of_a_call_shows_all_of_it_and_stays_text(reviewer):
 
 @pytest.mark.parametrize(
     ("arguments", "shown"),
-    [
-        (None, "Not stored"),
-        ({}, "{}"),
-        ('{"query": "xx …', "{&quot;query&quot;: &quot;xx …"),
-    ],
+    [(None, "Not stored"), ({}, "{}"), ('{"query": "xx …', "{&quot;query&quot;: &quot;xx …")],
 )
 def test_the_page_says_what_was_not_kept(reviewer, arguments, shown):
     page = page_of(reviewer, make_call(arguments=arguments))

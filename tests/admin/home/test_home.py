@@ -183,10 +183,7 @@ TASKS: dict[str, tuple[Callable[[], object], tuple[Role, ...]]] = {
         lambda: make_published(provider=make_provider(api_key_env="COPILOT_KEY_NOT_SET")),
         (Role.BUILDERS,),
     ),
-    "provider-keys": (
-        lambda: make_provider(api_key_env="COPILOT_KEY_NOT_SET"),
-        (Role.OPERATORS,),
-    ),
+    "provider-keys": (lambda: make_provider(api_key_env="COPILOT_KEY_NOT_SET"), (Role.OPERATORS,)),
     "errors": (make_errors, (Role.BUILDERS, Role.REVIEWERS)),
     "thumbs-down": (lambda: converse(make_published(), n_down=1), (Role.REVIEWERS,)),
     "expiring-keys": (

@@ -110,11 +110,7 @@ def test_a_draft_that_cannot_answer_says_why_in_the_stream(builder: Client, ada:
 
 @pytest.mark.parametrize(
     "who",
-    [
-        None,
-        {"groups": (Role.REVIEWERS,)},
-        {"groups": (), "is_superuser": True, "is_staff": False},
-    ],
+    [None, {"groups": (Role.REVIEWERS,)}, {"groups": (), "is_superuser": True, "is_staff": False}],
     ids=["nobody", "a reviewer", "a superuser who is not staff"],
 )
 @pytest.mark.parametrize("name", [pattern.name for pattern in urlpatterns])

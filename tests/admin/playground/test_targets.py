@@ -83,13 +83,7 @@ def test_another_model_answers_what_is_typed_whatever_users_may_pick(
 
 @pytest.mark.parametrize(
     ("provider", "model", "status"),
-    [
-        ("4711", "m", 404),
-        ("", "m", 404),
-        ("x", "m", 404),
-        (None, " ", 422),
-        (None, "m" * 201, 422),
-    ],
+    [("4711", "m", 404), ("", "m", 404), ("x", "m", 404), (None, " ", 422), (None, "m" * 201, 422)],
 )
 def test_a_provider_or_model_that_does_not_exist_is_an_error(
     builder, ada, copilot, provider, model, status
