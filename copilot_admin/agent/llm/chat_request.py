@@ -12,6 +12,11 @@ from copilot_admin.agent.llm.tool_calls import EXTRA_NAMES, REASONING_CONTENT
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, ToolCall
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of
 
+# Reasoning models of OpenAI; others of their line, such as "gpt-5-chat", don't reason.
+_THINKING_MODEL = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-5(?!\.\d|\d|.*chat))")
+_RENAMES_LIMIT = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-[5-9](?!\d))")
+_SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
+_GEMINI = re.compile(r"gemini-(?:[3-9]|\d\d)")
 # For calls of other models, or whose signature is lost; documented by Google.
 _UNSIGNED: JsonObject = {
     "extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}
@@ -49,7 +54,8 @@ class RequestRules:
     merges_messages: bool = False  # adjacent ones of one role become one
     has_system_role: bool = True  # otherwise the system text opens the first user message
     text_tools: bool = False  # tools are offered by a convention in plain text
-    renames_limit: bool | None = None  # `max_tokens` to `max_completion_tokens`, or the reverse
+    # `max_tokens` to `max_completion_tokens`, or the reverse; None decides by the model's name
+    renames_limit: bool | None = None
     refused: frozenset[str] = frozenset()  # parameters that are left out
     sends_extras: bool = True  # returns the extras of tool calls with them
     wants_reasoning: bool = False  # each message with tool calls must have its reasoning
@@ -113,10 +119,15 @@ def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> 
 
 def _parameters(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
     left_out = RESERVED_PARAMETERS | rules.refused
+    if _THINKING_MODEL.match(call.model):
+        left_out |= _SAMPLING
     body = {key: one for key, one in call.parameters.items() if key not in left_out}
+    renames = rules.renames_limit
+    if renames is None:
+        renames = bool(_RENAMES_LIMIT.match(call.model)) or None
     names = ("max_tokens", "max_completion_tokens")
-    old, new = names if rules.renames_limit else names[::-1]
-    if rules.renames_limit is not None and old in body:
+    old, new = names if renames else names[::-1]
+    if renames is not None and old in body:
         body.setdefault(new, body.pop(old))
     return body
 
@@ -131,7 +142,7 @@ def _messages(call: ModelCall, rules: RequestRules) -> list[Json]:
             message.setdefault(REASONING_CONTENT, _NO_REASONING)
     calls = [objects_of(message["tool_calls"]) for message in calling]
     is_signed = any(_is_signed(one) for group in calls for one in group)
-    if is_signed or rules.wants_signatures:
+    if is_signed or rules.wants_signatures or _GEMINI.search(call.model):
         for message, (first, *others) in zip(calling, calls, strict=True):
             if not _is_signed(first):
                 message["tool_calls"] = [{**first, **_UNSIGNED}, *others]

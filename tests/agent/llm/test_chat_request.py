@@ -37,8 +37,8 @@ def messages(*given, model="m", **rules):
     return build_request(call, RequestRules(**rules))["messages"]
 
 
-def parameters(rules, **given):
-    body = build_request(ModelCall(model="m", messages=(), parameters=given), rules)
+def parameters(rules, *, model="m", **given):
+    body = build_request(ModelCall(model=model, messages=(), parameters=given), rules)
     return {
         key: value
         for key, value in body.items()
@@ -119,6 +119,7 @@ def test_members_of_the_function_go_back_too():
     [
         (tool_call(), {"wants_signatures": True}, True),
         (tool_call(call=SIGNATURE), {}, True),
+        (tool_call(), {"model": "google/gemini-3-pro-preview"}, True),
         (tool_call(), {}, False),
     ],
 )
@@ -158,6 +159,23 @@ def test_the_system_text_opens_the_first_question_where_there_is_no_such_role():
     ]
     assert messages(SYSTEM, has_system_role=False) == [{"role": "user", "content": "Be brief."}]
     assert messages(HI, has_system_role=False) == [{"role": "user", "content": "Hi"}]
+
+
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("gpt-4o", {"max_tokens": 5, "temperature": 0.2, "reasoning_effort": "high"}),
+        (
+            "gpt-5-chat",
+            {"max_completion_tokens": 5, "temperature": 0.2, "reasoning_effort": "high"},
+        ),
+        ("openai/o3", {"max_completion_tokens": 5, "reasoning_effort": "high"}),
+        ("gpt-5", {"max_completion_tokens": 5, "reasoning_effort": "high"}),
+    ],
+)
+def test_models_that_think_get_the_parameters_that_they_take(model, sent):
+    given = {"max_tokens": 5, "temperature": 0.2, "reasoning_effort": "high"}
+    assert parameters(RequestRules(), model=model, **given) == sent
 
 
 def test_what_was_learned_of_parameters_is_heeded():
