@@ -117,31 +117,21 @@ async def judge_answer(
 
 def check_assertion(assertion: Assertion, answer: CaseAnswer) -> Outcome | None:
     """Check an assertion; return None if it needs a model as judge."""
+    text = assertion.text
     match assertion.kind:
         case AssertionKind.CONTAINS:
-            return _outcome(
-                _is_in(assertion.text, answer.text), _("The text was found."), _("Not found.")
-            )
+            return _outcome(_is_in(text, answer.text), _("The text was found."), _("Not found."))
         case AssertionKind.LACKS:
-            return _outcome(
-                not _is_in(assertion.text, answer.text),
-                _("The text does not occur."),
-                _("The text occurs in the answer."),
-            )
+            absent, found = _("The text does not occur."), _("The text occurs in the answer.")
+            return _outcome(not _is_in(text, answer.text), absent, found)
         case AssertionKind.NUMBER:
             return _check_number(assertion, answer.text)
         case AssertionKind.CITES:
-            return _outcome(
-                assertion.text in answer.cited,
-                _("The widget is cited."),
-                _("Not cited. Cited: %s.") % _join(answer.cited),
-            )
+            missing = _("Not cited. Cited: %s.") % _join(answer.cited)
+            return _outcome(text in answer.cited, _("The widget is cited."), missing)
         case AssertionKind.CALLS:
-            return _outcome(
-                assertion.text in answer.called,
-                _("The function was called."),
-                _("Not called. Called: %s.") % _join(answer.called),
-            )
+            missing = _("Not called. Called: %s.") % _join(answer.called)
+            return _outcome(text in answer.called, _("The function was called."), missing)
         case AssertionKind.JUDGED:
             return None
 

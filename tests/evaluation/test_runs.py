@@ -39,7 +39,6 @@ from copilot_admin.models import (
     TargetKind,
     TestCase,
 )
-from copilot_admin.runs.open_run import start_draining, stop_draining
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.storage.writer import WRITER, DatabaseThread, Writer
 from tests.agent.scripted import stalled, text
@@ -185,18 +184,6 @@ def test_a_worker_process_runs_until_nothing_waits(settings):
     assert set(states()) == {ResultState.WAITING}
     call_command("worker", batch=True, interval=0, startup_delay=False, verbosity=0)
     assert set(states()) == {ResultState.DONE}
-
-
-def test_while_the_server_drains_tests_wait():
-    copilot = make_copilot()
-    make_case(copilot)
-    start_draining()
-    try:
-        start(copilot)
-        idle()
-    finally:
-        stop_draining()
-    assert states() == [ResultState.WAITING]
 
 
 def test_a_crash_is_an_error_of_one_case(monkeypatch, caplog):

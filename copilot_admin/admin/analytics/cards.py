@@ -90,7 +90,7 @@ class Report:
         return series
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ChartCard:
     key: str
     title: str | Promise
@@ -132,50 +132,48 @@ def name_error(code: str) -> str:
 
 CHARTS: Sequence[ChartCard] = (
     ChartCard(
-        key="questions",
-        title=gettext_lazy("Questions and users"),
-        kind=ChartKind.AREA,
-        read=_read_users,
+        "questions",
+        gettext_lazy("Questions and users"),
+        ChartKind.AREA,
+        _read_users,
     ),
     ChartCard(
-        key="feedback",
-        title=gettext_lazy("Feedback"),
-        kind=ChartKind.BARS,
-        read=_each(
+        "feedback",
+        gettext_lazy("Feedback"),
+        ChartKind.BARS,
+        _each(
             (metrics.UP.label, metrics.UP.aggregate, "ca-s-good"),
             (metrics.DOWN.label, metrics.DOWN.aggregate, "ca-s-bad"),
         ),
         empty=gettext_lazy("No feedback in this period."),
     ),
     ChartCard(
-        key="latency",
-        title=gettext_lazy("Time to first words"),
-        kind=ChartKind.LINE,
-        read=_each(
-            ("p50", metrics.P50.aggregate, "ca-s1"), ("p95", metrics.P95.aggregate, "ca-s3")
-        ),
+        "latency",
+        gettext_lazy("Time to first words"),
+        ChartKind.LINE,
+        _each(("p50", metrics.P50.aggregate, "ca-s1"), ("p95", metrics.P95.aggregate, "ca-s3")),
         unit=Unit.SECONDS,
     ),
     ChartCard(
-        key="errors",
-        title=gettext_lazy("Errors by kind"),
-        kind=ChartKind.BARS,
-        read=lambda report: report.ranked(report.source.errors(report.period), name_error),
+        "errors",
+        gettext_lazy("Errors by kind"),
+        ChartKind.BARS,
+        lambda report: report.ranked(report.source.errors(report.period), name_error),
         empty=gettext_lazy("No errors in this period."),
     ),
     ChartCard(
-        key="cost",
-        title=gettext_lazy("Cost by model"),
-        kind=ChartKind.BARS,
-        read=_read_costs,
+        "cost",
+        gettext_lazy("Cost by model"),
+        ChartKind.BARS,
+        _read_costs,
         unit=Unit.DOLLARS,
         empty=gettext_lazy("No costs in this period. Costs need prices of the models."),
     ),
     ChartCard(
-        key="tokens",
-        title=gettext_lazy("Tokens"),
-        kind=ChartKind.BARS,
-        read=_each(
+        "tokens",
+        gettext_lazy("Tokens"),
+        ChartKind.BARS,
+        _each(
             (
                 gettext_lazy("In"),
                 lambda counts: float(counts["tokens"]) - float(counts["output_tokens"]),
@@ -185,10 +183,10 @@ CHARTS: Sequence[ChartCard] = (
         ),
     ),
     ChartCard(
-        key="outcomes",
-        title=gettext_lazy("Incomplete answers"),
-        kind=ChartKind.BARS,
-        read=_each(
+        "outcomes",
+        gettext_lazy("Incomplete answers"),
+        ChartKind.BARS,
+        _each(
             (gettext_lazy("Failed"), _column("errors"), "ca-s-bad"),
             (gettext_lazy("Truncated"), _column("truncated"), "ca-s3"),
             (gettext_lazy("Cancelled"), _column("cancelled"), "ca-s6"),
@@ -197,10 +195,10 @@ CHARTS: Sequence[ChartCard] = (
         empty=gettext_lazy("All answers are complete."),
     ),
     ChartCard(
-        key="reviews",
-        title=gettext_lazy("Reviews"),
-        kind=ChartKind.BARS,
-        read=_each(
+        "reviews",
+        gettext_lazy("Reviews"),
+        ChartKind.BARS,
+        _each(
             (gettext_lazy("Good"), _column("good"), "ca-s-good"),
             (gettext_lazy("Mixed"), _column("mixed"), "ca-s-warn"),
             (gettext_lazy("Bad"), _column("bad"), "ca-s-bad"),

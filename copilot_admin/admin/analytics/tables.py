@@ -55,7 +55,7 @@ class Table:
         ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TableCard:
     """A table of the page; a lazy one is loaded after the page."""
 
@@ -209,37 +209,37 @@ def by_label(report: Report, _metrics: Sequence[Metric]) -> Table:
 
 TABLES: Sequence[TableCard] = (
     TableCard(
-        key="copilots",
-        title=gettext_lazy("By copilot"),
-        build=by_copilot,
+        "copilots",
+        gettext_lazy("By copilot"),
+        by_copilot,
         is_lazy=False,
         of_users=True,
     ),
     TableCard(
-        key="models",
-        title=gettext_lazy("By model"),
-        build=by_model,
+        "models",
+        gettext_lazy("By model"),
+        by_model,
         is_lazy=False,
         of_users=True,
     ),
-    TableCard(key="versions", title=gettext_lazy("By version"), build=by_version, of_users=True),
-    TableCard(key="users", title=gettext_lazy("By user"), build=by_user),
+    TableCard("versions", gettext_lazy("By version"), by_version, of_users=True),
+    TableCard("users", gettext_lazy("By user"), by_user),
     TableCard(
-        key="widgets",
-        title=gettext_lazy("Most used widgets"),
-        build=_by_tool(ToolKind.WIDGET),
+        "widgets",
+        gettext_lazy("Most used widgets"),
+        _by_tool(ToolKind.WIDGET),
         empty=gettext_lazy("No widget data was used in this period."),
     ),
     TableCard(
-        key="tools",
-        title=gettext_lazy("Most used tools"),
-        build=_by_tool(ToolKind.CLIENT, ToolKind.SERVER),
+        "tools",
+        gettext_lazy("Most used tools"),
+        _by_tool(ToolKind.CLIENT, ToolKind.SERVER),
         empty=gettext_lazy("No tool was called in this period."),
     ),
     TableCard(
-        key="labels",
-        title=gettext_lazy("Labels and scores"),
-        build=by_label,
+        "labels",
+        gettext_lazy("Labels and scores"),
+        by_label,
         empty=gettext_lazy("Reviewers gave no labels or scores in this period."),
     ),
 )

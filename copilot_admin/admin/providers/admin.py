@@ -196,10 +196,11 @@ class ProviderAdmin(BaseAdmin[Provider]):
     @post_only
     def approve_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Approve that another operator changes the URL of a provider."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
         approval = get_object_or_404(RerouteApproval.objects.select_related("provider"), pk=pk)
         provider = approval.provider
-        is_own = approval.requested_by_id == request.user.pk
-        if is_own or not self.has_change_permission(request, provider):
+        if approval.requested_by_id == request.user.pk:
             raise PermissionDenied
         approval.approved_by_id = request.user.pk
         approval.save(update_fields=["approved_by"])

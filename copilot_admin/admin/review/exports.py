@@ -23,7 +23,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.base import BaseAdmin, post_only
+from copilot_admin.admin.common.base import ReadOnlyAdmin, post_only
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
 from copilot_admin.admin.transcripts.pages import LIST, parse_id, read_filters_query
@@ -55,12 +55,6 @@ PROMPTS = "copilot_admin.view_copilot"
 
 
 class ExportForm(forms.Form):
-    """Options of a new export.
-
-    Args:
-        with_prompts: Whether the person may see system prompts.
-    """
-
     format = forms.ChoiceField(
         label=gettext_lazy("Format"),
         choices=lambda: [(name, f"{one.label}: {one.help}") for name, one in FORMATS.items()],
@@ -86,16 +80,9 @@ class ExportForm(forms.Form):
             del self.fields["with_prompts"]
         self.fields[LIST] = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    @property
-    def options(self) -> ExportOptions:
-        wanted = self.cleaned_data
-        return ExportOptions(
-            with_data=wanted["with_data"], with_prompts=wanted.get("with_prompts", False)
-        )
-
 
 @admin.register(TranscriptExport, site=site)
-class ExportAdmin(BaseAdmin[TranscriptExport]):
+class ExportAdmin(ReadOnlyAdmin[TranscriptExport]):
     list_display = ("what", "filter", "state", "n_conversations", "owner", "made_at")
     row_views = ("state", "file", "stop", "discard")
     list_select_related = ("owner",)
@@ -127,11 +114,9 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
             return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
         if unknown := find_unknown(read_query(filters)):
             return unknown_filter_page(request, unknown)
-        may_see_prompts = request.user.has_perm(PROMPTS)
+        sent = request.POST if request.method == "POST" else None
         form = ExportForm(
-            request.POST if request.method == "POST" else None,
-            initial={LIST: filters},
-            with_prompts=may_see_prompts,
+            sent, initial={LIST: filters}, with_prompts=request.user.has_perm(PROMPTS)
         )
         given = read_query(filters)
         query = freeze_query(given)
@@ -157,14 +142,25 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
     def _start(
         self, request: HttpRequest, form: ExportForm, given: dict[str, str]
     ) -> TranscriptExport:
+        user_id = int(request.user.pk or 0)
+        wanted = form.cleaned_data
+        options = ExportOptions(
+            with_data=wanted["with_data"], with_prompts=wanted.get("with_prompts", False)
+        )
+        filters = {k: v for k, v in given.items() if k != SEARCH_PARAMETER}
         with transaction.atomic():
             export = export_in_background(
-                _id_of(request),
-                given=given,
-                name=form.cleaned_data["format"],
-                options=form.options,
+                user_id, given=given, name=wanted["format"], options=options
             )
-            self._log_export(request, export, given)
+            LogEntry.objects.log_actions(user_id, [export], ADDITION, file_name(export))
+            facts = {
+                "format": export.format,
+                "with_data": export.with_data,
+                "with_prompts": export.with_prompts,
+                "filters": hide_personal_filters(filters),
+                "searched_characters": len(given.get(SEARCH_PARAMETER, "")),
+            }
+            self.audit(request, Action.EXPORTED, export, after=facts)
         return export
 
     def change_view(
@@ -216,21 +212,6 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
         messages.success(request, _("Export deleted."))
         return HttpResponseRedirect(reverse("admin:copilot_admin_transcriptexport_changelist"))
 
-    def _log_export(
-        self, request: HttpRequest, export: TranscriptExport, given: dict[str, str]
-    ) -> None:
-        LogEntry.objects.log_actions(_id_of(request), [export], ADDITION, file_name(export))
-        facts = {
-            "format": export.format,
-            "with_data": export.with_data,
-            "with_prompts": export.with_prompts,
-            "filters": hide_personal_filters(
-                {k: v for k, v in given.items() if k != SEARCH_PARAMETER}
-            ),
-            "searched_characters": len(given.get(SEARCH_PARAMETER, "")),
-        }
-        self.audit(request, Action.EXPORTED, export, after=facts)
-
     def has_view_permission(
         self, request: HttpRequest, obj: TranscriptExport | None = None
     ) -> bool:
@@ -238,16 +219,6 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
-
-    def has_change_permission(
-        self, request: HttpRequest, obj: TranscriptExport | None = None
-    ) -> bool:
-        return False
-
-    def has_delete_permission(
-        self, request: HttpRequest, obj: TranscriptExport | None = None
-    ) -> bool:
-        return False
 
     def _export(self, request: HttpRequest, pk: str) -> TranscriptExport:
         """Return an export of the person who asks.
@@ -264,7 +235,3 @@ class ExportAdmin(BaseAdmin[TranscriptExport]):
 def _facts(export: TranscriptExport) -> dict[str, Any]:
     form = FORMATS.get(export.format)
     return {"export": export, "format": form.label if form else export.format}
-
-
-def _id_of(request: HttpRequest) -> int:
-    return int(request.user.pk or 0)

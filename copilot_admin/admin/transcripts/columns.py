@@ -31,7 +31,7 @@ class RowDetails:
     run: Mapping[str, Any] = field(default_factory=dict)  # of the last request
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column.
 
@@ -70,52 +70,42 @@ def _show_cost(row: RowDetails) -> str | SafeString:
     return format_html('<span title="{}">{}</span>', cost.sentence, cost.text)
 
 
+def _show_version(row: RowDetails) -> str:
+    return f"v{row.run['number']}" if row.run.get("number") else ""
+
+
+def _show_tokens(row: RowDetails) -> str:
+    return number_text(row.conversation.tokens)
+
+
 def _show_time(row: RowDetails) -> str:
     ms = row.run.get("turn__ms")
     return duration(ms) if ms else ""
 
 
 COLUMNS: Sequence[Column] = (
+    Column("copilot", _("Copilot"), lambda row: row.conversation.copilot.name, "wide"),
     Column(
-        name="copilot",
-        label=_("Copilot"),
-        cell=lambda row: row.conversation.copilot.name,
-        priority="wide",
-    ),
-    Column(
-        name="user",
-        label=_("User"),
-        cell=lambda row: str(row.conversation.user or ""),
-        priority="wide",
+        "user",
+        _("User"),
+        lambda row: str(row.conversation.user or ""),
+        "wide",
         on_phone=True,
         is_useful=lambda _rows: EndUser.objects.exists(),
     ),
-    Column(name="verdict", label=_("Verdict"), cell=_show_verdict, priority="", on_phone=True),
-    Column(name="labels", label=_("Labels"), cell=_show_labels),
+    Column("verdict", _("Verdict"), _show_verdict, "", on_phone=True),
+    Column("labels", _("Labels"), _show_labels),
+    Column("model", _("Model"), lambda row: row.run.get("model", ""), is_default=False),
+    Column("version", _("Version"), _show_version, is_default=False),
+    Column("tokens", _("Tokens"), _show_tokens, is_number=True, is_default=False),
     Column(
-        name="model", label=_("Model"), cell=lambda row: row.run.get("model", ""), is_default=False
-    ),
-    Column(
-        name="version",
-        label=_("Version"),
-        cell=lambda row: "v{}".format(row.run["number"]) if row.run.get("number") else "",
-        is_default=False,
-    ),
-    Column(
-        name="tokens",
-        label=_("Tokens"),
-        cell=lambda row: number_text(row.conversation.tokens),
-        is_number=True,
-        is_default=False,
-    ),
-    Column(
-        name="cost",
-        label=_("Cost"),
-        cell=_show_cost,
+        "cost",
+        _("Cost"),
+        _show_cost,
         is_number=True,
         is_useful=lambda rows: any(row.cost or not row.n_unpriced for row in rows),
     ),
-    Column(name="time", label=_("Time"), cell=_show_time, is_number=True),
+    Column("time", _("Time"), _show_time, is_number=True),
 )
 
 

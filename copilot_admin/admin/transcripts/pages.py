@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -45,9 +47,14 @@ class ReturnContext:
 
     @property
     def fields(self) -> Mapping[str, str]:
-        """The context as hidden fields of a form."""
         named = {LIST: self.filters, QUEUE: str(self.queue or ""), PLACE: self.place}
         return {name: value for name, value in named.items() if value}
+
+    @property
+    def inputs(self) -> SafeString:
+        """The context as hidden fields of a form."""
+        inputs = '<input type="hidden" name="{}" value="{}">'
+        return format_html_join("", inputs, self.fields.items())
 
     @property
     def query(self) -> str:

@@ -45,20 +45,7 @@ def test_no_path_to_a_secret_is_a_filter(model: type[Model], admin: Any) -> None
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("name", "lookup"),
-    [
-        ("copilot_admin_endpointkey", "digest__startswith"),
-        ("copilot_admin_provider", "api_key_cipher__startswith"),
-        ("copilot_admin_copilot", "provider__api_key_cipher__startswith"),
-        ("copilot_admin_copilot", "keys__digest__startswith"),
-        ("auth_user", "password__startswith"),
-        ("auth_group", "user__password__startswith"),
-    ],
-)
-def test_an_address_that_filters_by_a_secret_is_refused(
-    client: Client, name: str, lookup: str
-) -> None:
+def test_an_address_that_filters_by_a_secret_is_refused(client: Client) -> None:
     client.force_login(User.objects.create_superuser("root"))
-    response = client.get(reverse(f"admin:{name}_changelist"), {lookup: "a"})
-    assert response.status_code == 400
+    url = reverse("admin:copilot_admin_copilot_changelist")
+    assert client.get(url, {"keys__digest__startswith": "a"}).status_code == 400

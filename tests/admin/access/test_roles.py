@@ -43,20 +43,21 @@ pytestmark = pytest.mark.django_db
 ROLES = (Role.BUILDERS, Role.OPERATORS, Role.REVIEWERS, "nobody")
 # Pages for everybody who may log in.
 SHARED = frozenset(
-    {
-        "admin:index",
-        "admin:login",
-        "admin:logout",
-        "admin:password_change",
-        "admin:password_change_done",
-        "admin:jsi18n",
-        "admin:app_list",
-        "admin:view_on_site",
-        "admin:autocomplete",
-        "admin:find",
-        "admin:settings",
-        "admin:hide_checklist",
-    }
+    f"admin:{name}"
+    for name in [
+        "index",
+        "login",
+        "logout",
+        "password_change",
+        "password_change_done",
+        "jsi18n",
+        "app_list",
+        "view_on_site",
+        "autocomplete",
+        "find",
+        "settings",
+        "hide_checklist",
+    ]
 )
 OWNERS = {
     "copilot_admin_copilot": Role.BUILDERS,
@@ -120,34 +121,25 @@ ALSO |= {
 ONLY = {f"admin:copilot_admin_conversation_{name}": {Role.BUILDERS} for name in ("learn", "keep")}
 # Pages that even the role that owns the thing may not open.
 CLOSED = frozenset(
-    {
-        "admin:copilot_admin_endpointkey_delete",
-        "admin:privacy_erase",  # no role may: it is given to people by name
-        "admin:copilot_admin_conversation_add",
-        "admin:copilot_admin_conversation_delete",
-        "admin:copilot_admin_componentcall_add",
-        "admin:copilot_admin_componentcall_delete",
-        "admin:copilot_admin_reviewqueue_delete",
-        "admin:copilot_admin_criterion_delete",
-        "admin:copilot_admin_transcriptexport_delete",
-        "admin:copilot_admin_auditentry_add",
-        "admin:copilot_admin_auditentry_delete",
-        "admin:copilot_admin_auditentry_history",
-        "admin:copilot_admin_alert_add",
-        "admin:copilot_admin_alert_delete",
-        "admin:copilot_admin_alertdelivery_add",
-        "admin:copilot_admin_alertdelivery_delete",
-        "admin:auth_group_add",
-        "admin:auth_group_delete",
-    }
+    f"admin:{name}"
+    for name in (
+        "privacy_erase",  # no role may: it is given to people by name
+        *("auth_group_add", "auth_group_delete", "copilot_admin_auditentry_history"),
+        *(f"copilot_admin_{model}_delete" for model in ("endpointkey", "reviewqueue", "criterion")),
+        "copilot_admin_transcriptexport_delete",
+        *(
+            f"copilot_admin_{model}_{verb}"
+            for model in ("conversation", "componentcall", "auditentry", "alert", "alertdelivery")
+            for verb in ("add", "delete")
+        ),
+    )
 )
 READ_ONLY = frozenset(
-    {
-        ("post", "admin:auth_group_change"),
-        ("post", "admin:copilot_admin_componentcall_change"),
-        ("post", "admin:copilot_admin_alert_change"),
-        ("post", "admin:copilot_admin_alertdelivery_change"),
-    }
+    ("post", f"admin:{name}_change")
+    for name in (
+        "auth_group",
+        *(f"copilot_admin_{model}" for model in ("componentcall", "alert", "alertdelivery")),
+    )
 )
 
 
@@ -341,39 +333,27 @@ def test_publishers_read_copilots_and_put_them_before_people_and_nothing_else(
     assert everything() == before
 
 
-class TestPublishing:
-    """A builder who may not publish makes drafts; everything that shows them is closed to him."""
-
-    @pytest.fixture
-    def client(self) -> Client:
-        builders = Group.objects.get(name=Role.BUILDERS)
-        builders.permissions.remove(builders.permissions.get(codename="publish_copilot"))
-        return browser(Role.BUILDERS)
-
-    def test_he_sees_what_would_go_live_but_no_button(self, client: Client) -> None:
-        draft = make_copilot()
-        url = f"{reverse('admin:copilot_admin_copilot_publish')}?id={draft.pk}"
-        page = client.get(url)
-        assert page.status_code == 200
-        assert page.context["ready"]
-        assert page.context["may_publish"] is False
-        assert 'type="submit" class="ca-btn ca-btn--primary"' not in page.content.decode()
-        sent = {"draft": f"{draft.pk}:{page.context['cards'][0]['draft'].digest}"}
-        assert client.post(url, sent).status_code == 403
-        draft.refresh_from_db()
-        assert draft.live is None
-        form = client.get(reverse("admin:copilot_admin_copilot_change", args=[draft.pk]))
-        assert 'name="_publish"' not in form.content.decode()
-
-    def test_he_switches_off_but_not_on(self, client: Client) -> None:
-        copilot = make_published()
-        url = reverse("admin:copilot_admin_copilot_settings", args=[copilot.pk])
-        for is_on in (False, True):
-            form = read_form(client, url, form_id="settings-form")
-            changes = {"now-enabled": "on" if is_on else None, "sure": "1"}
-            client.post(url, merged(form, changes))
-            copilot.refresh_from_db()
-            assert copilot.enabled is False
+def test_a_builder_who_may_not_publish_makes_drafts_alone() -> None:
+    builders = Group.objects.get(name=Role.BUILDERS)
+    builders.permissions.remove(builders.permissions.get(codename="publish_copilot"))
+    client, draft = browser(Role.BUILDERS), make_copilot()
+    url = f"{reverse('admin:copilot_admin_copilot_publish')}?id={draft.pk}"
+    page = client.get(url)
+    assert (bool(page.context["ready"]), page.context["may_publish"]) == (True, False)
+    assert 'type="submit" class="ca-btn ca-btn--primary"' not in page.content.decode()
+    sent = {"draft": f"{draft.pk}:{page.context['cards'][0]['draft'].digest}"}
+    assert client.post(url, sent).status_code == 403
+    draft.refresh_from_db()
+    assert draft.live is None
+    page = client.get(reverse("admin:copilot_admin_copilot_change", args=[draft.pk]))
+    assert 'name="_publish"' not in page.content.decode()
+    copilot = make_published()  # which may be disabled, but not enabled
+    url = reverse("admin:copilot_admin_copilot_settings", args=[copilot.pk])
+    for is_on in (False, True):
+        form = read_form(client, url, form_id="settings-form")
+        client.post(url, merged(form, {"now-enabled": "on" if is_on else None, "sure": "1"}))
+        copilot.refresh_from_db()
+        assert copilot.enabled is False
 
 
 @pytest.mark.parametrize("role", ROLES)

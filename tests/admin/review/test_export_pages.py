@@ -87,19 +87,14 @@ def test_a_download_streams_in_the_loop_of_a_server():
     assert asyncio.run(download()) == [b"one,", b"two"]
 
 
-def test_a_builder_who_reviews_may_take_system_prompts_along():
+@pytest.mark.parametrize("may_see", [True, False])
+def test_only_who_may_see_system_prompts_exports_them(may_see: bool):
     ask()
-    browser = browser_of(make_user(Role.REVIEWERS, Role.BUILDERS))
-    changes = {"format": "jsonl", "with_prompts": "on", "with_data": "on"}
-    submit(browser, ADD, changes, form_id="export-form")
+    roles = [Role.REVIEWERS, *([Role.BUILDERS] if may_see else [])]
+    sent = {"format": "jsonl", "with_prompts": "on", "with_data": "on"}
+    browser_of(make_user(*roles)).post(ADD, sent)
     export = TranscriptExport.objects.get()
-    assert (export.with_prompts, export.with_data, export.format) == (True, True, "jsonl")
-
-
-def test_who_may_not_see_prompts_does_not_get_them_by_asking(reviewer: Browser):
-    ask()
-    reviewer.post(ADD, {"format": "jsonl", "with_prompts": "on"})
-    assert TranscriptExport.objects.get().with_prompts is False
+    assert (export.with_prompts, export.with_data, export.format) == (may_see, True, "jsonl")
 
 
 @pytest.mark.parametrize("sent", [{}, {"format": "xlsx"}])
@@ -113,44 +108,28 @@ def test_an_export_is_for_its_owner_and_for_admins():
     owner = make_user(Role.REVIEWERS)
     export = finished(owner=owner)
     paths = [f"{EXPORTS}{export.pk}/{one}/" for one in ("change", "state", "file")]
-    statuses = {
-        "owner": [browser_of(owner).get(path).status_code for path in paths],
-        "admin": [browser_of(make_user(is_superuser=True)).get(path).status_code for path in paths],
-        "other": [browser_of(make_user(Role.REVIEWERS)).get(path).status_code for path in paths],
-        "builder": [browser_of(make_user(Role.BUILDERS)).get(path).status_code for path in paths],
-    }
-    assert statuses == {
-        "owner": [200] * 3,
-        "admin": [200] * 3,
-        "other": [404] * 3,
-        "builder": [403] * 3,
-    }
+    others = [
+        make_user(*one, is_superuser=not one) for one in ([], [Role.REVIEWERS], [Role.BUILDERS])
+    ]
+    for user, status in zip((owner, *others), (200, 200, 404, 403), strict=True):
+        browser = browser_of(user)
+        assert {browser.get(path).status_code for path in paths} == {status}
     other = browser_of(make_user(Role.REVIEWERS))
     assert other.post(f"{EXPORTS}{export.pk}/discard/").status_code == 404
     assert "transcripts-" not in other.get(EXPORTS).content.decode()
 
 
 @pytest.mark.parametrize("codename", ["view_conversation", "export_conversation"])
-def test_reading_and_taking_along_are_two_permissions_and_both_are_needed(codename: str):
-    ask()
+def test_an_export_needs_both_permissions(codename: str):
     group = Group.objects.create(name="Half")
     group.permissions.add(Permission.objects.get(codename=codename))
     browser = browser_of(make_user("Half"))
-    assert browser.get(ADD).status_code == 403
-    assert browser.post(ADD, {"format": "csv"}).status_code == 403
+    assert browser.get(ADD).status_code == browser.post(ADD, {"format": "csv"}).status_code == 403
     if codename == "view_conversation":
         assert ADD not in browser.get(LIST).content.decode()
 
 
-def test_who_has_lost_the_permission_gets_no_file():
-    owner = make_user(Role.REVIEWERS)
-    export = finished(owner=owner)
-    browser = browser_of(owner)
-    owner.groups.clear()
-    assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 403
-
-
-def test_who_may_not_see_prompts_any_more_gets_no_file_with_them():
+def test_who_lost_a_permission_gets_no_file():
     owner = make_user(Role.REVIEWERS, Role.BUILDERS)
     export = finished("jsonl", owner=owner)
     TranscriptExport.objects.update(with_prompts=True)
@@ -158,7 +137,10 @@ def test_who_may_not_see_prompts_any_more_gets_no_file_with_them():
     assert browser.get(path).status_code == 200
     owner.groups.remove(Group.objects.get(name=Role.BUILDERS))
     assert browser.get(path).status_code == 403
-    assert browser.get(f"{EXPORTS}{export.pk}/change/").status_code == 200  # where he deletes it
+    assert browser.get(f"{EXPORTS}{export.pk}/change/").status_code == 200  # to delete it
+    TranscriptExport.objects.update(with_prompts=False)
+    owner.groups.clear()
+    assert browser.get(path).status_code == 403
 
 
 def test_an_export_that_is_being_written_is_watched_and_stopped():
