@@ -3,7 +3,7 @@
 from dataclasses import replace
 import json
 from typing import Any
-from uuid import NAMESPACE_URL, UUID, uuid5
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 
@@ -246,19 +246,6 @@ def test_wrong_arguments_never_reach_the_component(arguments, sentence, calls):
     assert [one.outputs for one in found if isinstance(one, ComponentCalled)] == [0] * calls
 
 
-def test_a_component_with_the_name_of_a_tool_is_not_offered(sample_components, monkeypatch):
-    class Table(sample_components.find("echo")):  # type: ignore[misc]
-        name = "table"
-
-    monkeypatch.setattr(sample_components, "find", lambda name, version: Table)
-    use = ComponentUse(name="table", version="v1")
-    request = make_request(
-        ScriptedProvider([text("Hi.")]), spec=make_spec(components=(use,), tools=("table",))
-    )
-    outputs_of(request)
-    assert [tool.description[:5] for tool in request.provider.calls[0].tools] == ["Shows"]
-
-
 def test_a_component_asks_the_copilots_model_and_its_tokens_are_counted():
     answered = counted("An ", "answer.", tokens=(5, 2))
     request = asking([call("asker", query="Why?"), answered, text("Done.")], "asker")
@@ -310,19 +297,3 @@ def test_a_component_is_passed_the_question_the_history_and_the_documents():
         "model_configs": {"temperature": 0.5},
         DOCUMENTS: (SourceDocument("Notes", DocumentOrigin.CONTEXT, (("", "Buy low."),)),),
     }
-
-
-def test_the_transcript_holds_the_call_whole():
-    metrics = {"begin_timestamp": 1, "end_timestamp": 2}
-    found, _ = told(playing(create_output("text", "Hello", metrics=metrics)))
-    (called,) = (one for one in found if isinstance(one, ComponentCalled))
-    assert called == ComponentCalled(
-        name="player",
-        version="v1",
-        arguments={},
-        result="Hello",
-        outputs=1,
-        ms=called.ms,
-        metrics=(metrics,),
-    )
-    assert isinstance(MADE, UUID)

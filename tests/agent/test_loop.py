@@ -6,21 +6,19 @@ from typing import Any
 
 import pytest
 
-from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS, truncation
+from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, truncation
 from copilot_admin.agent.loop import answer
 from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.step import MAX_ROUNDS
-from copilot_admin.agent.values.answer_request import Reasoning, ToolExchange
+from copilot_admin.agent.values.answer_request import ToolExchange
 from copilot_admin.agent.values.model_call import (
     Finish,
-    ReasoningDelta,
-    TextDelta,
     ToolCall,
     Usage,
     UsageSource,
 )
 from copilot_admin.agent.values.spec import FixedStep, StepPlace
-from copilot_admin.errors import ProviderBroke, ProviderRefused
+from copilot_admin.errors import ProviderBroke
 from protocol.events import FunctionCall, MessageArtifact, MessageChunk, StatusLevel, StatusUpdate
 from protocol.models import Widgets
 from tests.agent.answer_requests import (
@@ -101,27 +99,6 @@ def test_answer_is_cut_at_the_byte_limit_and_never_within_a_character():
         *warning_events(sentence),
         Finish("length"),
     ]
-
-
-def test_thoughts_without_end_are_cut_at_the_same_limit():
-    script = Played((ReasoningDelta("hmm"), ReasoningDelta("mé!"), TextDelta("x"), Finish("stop")))
-    with ScriptedProvider([script]) as provider:
-        outputs = outputs_of(make_request(provider, max_answer_bytes=5))
-    assert outputs == [
-        Reasoning("hmm"),
-        Reasoning("m"),
-        Usage(input_tokens=3, source=UsageSource.ESTIMATED),
-        *warning_events(ONLY_THOUGHTS),
-        Finish("length"),
-    ]
-
-
-def test_error_before_the_first_words_sends_nothing():
-    with (
-        ScriptedProvider([broken(ProviderRefused("No."))]) as provider,
-        pytest.raises(ProviderRefused),
-    ):
-        assert events_of(make_request(provider, spec=make_spec(steps=STEPS))) == []
 
 
 async def outputs_until_error(request, error):

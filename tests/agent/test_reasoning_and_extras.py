@@ -2,7 +2,6 @@
 
 import json
 
-from copilot_admin.agent.client.client_state import read_memory
 from copilot_admin.agent.llm.chat_request import build_request
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS
 from copilot_admin.agent.step import PICTURE_LEFT_OUT
@@ -134,21 +133,6 @@ def test_what_came_with_a_call_goes_back_when_the_client_has_carried_it_out():
     assert earlier["tool_calls"][0]["function"]["name"] == "table"
     assert fetched["reasoning_content"] == "hm"
     assert fetched["tool_calls"][0]["extra_content"] == SIGNED.call["extra_content"]
-
-
-def test_calls_of_one_answer_that_wait_keep_what_came_with_them():
-    message = {"reasoning_content": "hm"}
-    extras = CallExtras(model="small", call=SIGNED.call, message=message)
-    both = step(
-        ToolCall(id="a", name="get_widget_data", arguments=WANTED, extras=extras),
-        ToolCall(id="b", name="table", arguments=TABLE, extras=extras),
-        reason="tool_calls",
-    )
-    outputs, _ = answered(both, query=asking_widgets(), widget_data=WidgetDataMode.ASK)
-    request = make_request(ScriptedProvider([]), query=asking_widgets())
-    memory = read_memory(outputs[-1].extra_state, request=request)
-    assert memory.extras == extras
-    assert [one.extras for one in memory.waiting] == [extras]
 
 
 def test_a_picture_of_the_model_is_an_artifact():

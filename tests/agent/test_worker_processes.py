@@ -138,13 +138,3 @@ def test_a_caller_waits_for_a_free_process_only_for_a_while(pool, monkeypatch):
         await asyncio.wait([endless.task])
 
     asyncio.run(scenario())
-
-
-def test_a_machine_without_processes_is_reported(pool, monkeypatch):
-    def refuse():
-        raise BlockingIOError
-
-    monkeypatch.setattr(worker_processes, "start_fork_server", refuse)
-    with pytest.raises(TaskFailed) as failed:
-        asyncio.run(replies_of(pool, "echo"))
-    assert failed.value.reason is FailureReason.UNKNOWN

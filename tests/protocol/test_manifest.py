@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from protocol import manifest
-from protocol.features import FEATURE_KEYS, FEATURES, CustomFeature, CustomFeatureType, Feature
+from protocol.features import FEATURE_KEYS, FEATURES, CustomFeature, CustomFeatureType
 from protocol.manifest import CopilotCard, ModelChoice, agents_json, copilots_json
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "documents"
@@ -72,19 +72,3 @@ def test_every_built_feature_is_advertised_on_or_off():
         on = replace(PLAIN, features=frozenset({key}))
         assert agent(on)["features"][key]
         assert agent(PLAIN)["features"][key] is False
-
-
-def test_feature_can_be_shown_as_a_toggle(monkeypatch: pytest.MonkeyPatch):
-    feature = Feature(key="prompt-suggestions", label="x", help="x", as_toggle="Follow-ups")
-    monkeypatch.setattr(manifest, "FEATURES", (feature,))
-    on = replace(PLAIN, features=frozenset({"prompt-suggestions"}))
-    assert agent(on)["features"] == {
-        "streaming": True,
-        "prompt-suggestions": {"label": "Follow-ups", "default": True},
-    }
-
-
-def test_a_custom_feature_is_a_switch_that_is_off_unless_it_says_more():
-    custom = CustomFeature(key="web", label="Web search")
-    assert custom.to_json() == {"label": "Web search", "type": "toggle", "default": False}
-    assert (custom.state_on, custom.state_off) == ("on", "off")

@@ -5,31 +5,15 @@ from typing import Any
 
 from openbb_ai.models import (
     AgentFeatureOption,
-    AgentTool,
     CitationCollectionSSE,
-    ClientCommandResult,
-    ClientFunctionCallError,
-    DataContent,
-    DataFileReferences,
     FunctionCallSSE,
-    LlmClientFunctionCallResultMessage,
-    LlmClientMessage,
     MessageArtifactSSE,
     MessageChunkSSE,
-    PdfDataFormat,
     PromptSuggestionsSSE,
     QueryRequest,
-    RawContext,
-    RawObjectDataFormat,
-    SingleDataContent,
-    SingleFileReference,
     StatusUpdateSSE,
-    WidgetCollection,
     WorkspaceAgent,
-    WorkspaceState,
 )
-from openbb_ai.models import Widget as PeerWidget
-from openbb_ai.models import WidgetParam as PeerParam
 from openbb_ai.testing import CopilotResponse
 import pytest
 
@@ -104,72 +88,53 @@ def test_peers_agent_model_takes_our_agents_json():
     assert [option.value for option in tone.options or ()] == ["short", "long"]
 
 
-def peer_request() -> QueryRequest:
-    source = {"widget_uuid": NEWS_UUID, "origin": "o", "id": "news", "input_args": {"p": "AAPL"}}
-    call = {"function": "get_widget_data", "input_arguments": {"data_sources": [source]}}
-    return QueryRequest(
-        messages=[
-            LlmClientMessage(role="human", content="What moved?"),
-            LlmClientMessage(role="ai", content="Apple.", agent_id="news-reader"),
-            LlmClientMessage(role="human", content="Why?"),
-            LlmClientMessage(role="ai", content=json.dumps(call)),
-            LlmClientFunctionCallResultMessage(
-                **call,
-                data=[
-                    DataContent(
-                        items=[
-                            SingleDataContent(
-                                content="News",
-                                data_format=RawObjectDataFormat(parse_as="text"),
-                            )
-                        ]
-                    ),
-                    DataFileReferences(
-                        items=[
-                            SingleFileReference(
-                                url="https://x.example/a.pdf?sig=s",
-                                data_format=PdfDataFormat(data_type="pdf", filename="a.pdf"),
-                            )
-                        ]
-                    ),
-                    ClientFunctionCallError(error_type="not_found", content="Gone"),
-                    ClientCommandResult(status="success", message="Added"),
-                ],
-                extra_state={"s": 1},
-            ),
-        ],
-        context=[
-            RawContext(
-                uuid=NEWS_UUID,
-                name="chart",
-                description="d",
-                data=DataContent(items=[SingleDataContent(content="[]")]),
-            )
-        ],
-        widgets=WidgetCollection(
-            primary=[
-                PeerWidget(
-                    origin="o",
-                    widget_id="news",
-                    name="News",
-                    description="d",
-                    params=[
-                        PeerParam(name="p", type="ticker", description="d", current_value="AAPL"),
-                        PeerParam(name="q", type="text", description="d"),
-                    ],
-                )
-            ]
-        ),
-        urls=["https://x.example"],
-        workspace_state=WorkspaceState(action_history=["added a widget"]),
-        workspace_options={"deep-research": True},
-        tools=[AgentTool(name="search", url="https://m.example", auth_token="canary")],
-    )
+SOURCE = {"widget_uuid": NEWS_UUID, "origin": "o", "id": "news", "input_args": {"p": "AAPL"}}
+CALL = {"function": "get_widget_data", "input_arguments": {"data_sources": [SOURCE]}}
+PDF = {"data_type": "pdf", "filename": "a.pdf"}
+NEWS = {"content": "News", "data_format": {"data_type": "object", "parse_as": "text"}}
+FILE = {"url": "https://x.example/a.pdf?sig=s", "data_format": PDF}
+PARAM = {"type": "ticker", "description": "d"}
+WIDGET = {"origin": "o", "widget_id": "news", "name": "News", "description": "d"}
+REQUEST = {
+    "messages": [
+        {"role": "human", "content": "What moved?"},
+        {"role": "ai", "content": "Apple.", "agent_id": "news-reader"},
+        {"role": "human", "content": "Why?"},
+        {"role": "ai", "content": json.dumps(CALL)},
+        {
+            "role": "tool",
+            **CALL,
+            "data": [
+                {"items": [NEWS]},
+                {"items": [FILE]},
+                {"error_type": "not_found", "content": "Gone"},
+                {"status": "success", "message": "Added"},
+            ],
+            "extra_state": {"s": 1},
+        },
+    ],
+    "context": [
+        {"uuid": NEWS_UUID, "name": "chart", "description": "d", "data": {"items": [NEWS]}}
+    ],
+    "widgets": {
+        "primary": [
+            {
+                **WIDGET,
+                "params": [{"name": "p", **PARAM, "current_value": "AAPL"}, {"name": "q", **PARAM}],
+            }
+        ]
+    },
+    "urls": ["https://x.example"],
+    "workspace_state": {"action_history": ["added a widget"]},
+    "workspace_options": {"deep-research": True},
+    "tools": [{"name": "search", "url": "https://m.example", "auth_token": "canary"}],
+}
 
 
 @pytest.mark.parametrize("exclude_none", [True, False])
 def test_we_read_what_the_peer_sends(exclude_none: bool):
-    query = parse_query(peer_request().model_dump_json(exclude_none=exclude_none).encode())
+    request = QueryRequest.model_validate(REQUEST)
+    query = parse_query(request.model_dump_json(exclude_none=exclude_none).encode())
     assert (query.generation, query.notes, query.timezone) == (Generation.THREE, (), "UTC")
     *texts, call, result = query.messages
     assert texts == [
@@ -182,9 +147,8 @@ def test_we_read_what_the_peer_sends(exclude_none: bool):
     assert call.input_arguments == result.input_arguments
     news, *others = result.data
     assert [(one.content, one.data_format["parse_as"]) for one in news.items] == [("News", "text")]  # type: ignore[union-attr]
-    pdf = {"data_type": "pdf", "filename": "a.pdf"}
     assert others == [
-        SourceData((FileReference(url="https://x.example/a.pdf?sig=s", data_format=pdf),)),
+        SourceData((FileReference(url="https://x.example/a.pdf?sig=s", data_format=PDF),)),
         SourceError("not_found", "Gone"),
         CommandResult("success", "Added"),
     ]

@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from functools import partial
 
 from asgiref.sync import async_to_sync
 import pytest
@@ -58,14 +57,6 @@ async def who_leaves_after_a_second() -> None:
     await asyncio.wait({opening_run})
     (run,) = RUNNING
     await run.task
-
-
-def test_who_leaves_before_a_whole_answer_is_accepted_did_not_get_it(noted, monkeypatch):
-    noted.accepting = partial(asyncio.sleep, 2)
-    play(monkeypatch, noted, [MessageChunk("a"), STOP])
-
-    run_at_once(who_leaves_after_a_second())
-    assert noted.ends[0].ending.outcome == Outcome.CANCELLED
 
 
 def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):

@@ -1,6 +1,5 @@
 """Whatever breaks in a run, its client gets a sentence and an end, and its row says crashed."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +7,6 @@ from django.test import AsyncClient
 import pytest
 
 from copilot_admin.models import Event, Node, Outcome, Run, Turn
-from copilot_admin.runs import run as run_task
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.sse_writer import SSEWriter
 from copilot_admin.runs.tasks import CRASHED
@@ -125,32 +123,3 @@ def test_the_stream_ends_with_a_sentence_even_if_nothing_can_be_kept(monkeypatch
     assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
     assert not RUNNING
     assert "ended with an error" in caplog.text
-
-
-@pytest.mark.database
-def test_a_checkpoint_that_breaks_ends_its_run_and_no_other(monkeypatch):
-    saved: list[str] = []
-
-    class Other:
-        id: Any = None
-        loop: Any = None
-
-        def take_checkpoint(self) -> None:
-            saved.append("other")
-
-    async def answer(answer_request: object) -> Any:
-        yield MessageChunk("Half ")
-        (run,) = RUNNING
-        await run.acceptance
-        other = Other()
-        other.loop = run.loop
-        monkeypatch.setattr(run_task, "RUNNING", {run, other})
-        run_task._save_checkpoints(run.loop)  # by hand, so that no clock is waited for
-        monkeypatch.setattr(run_task, "RUNNING", RUNNING)
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr(run_task, "answer", answer)
-    monkeypatch.setattr(Recorder, "take_unsaved", breaking(Recorder.take_unsaved, when=always))
-    assert told(read(AsyncClient(), QUERY, HELLO)) == f"Half \n\n{CRASHED}"
-    assert_crashed()
-    assert saved == ["other"]

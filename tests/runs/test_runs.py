@@ -7,19 +7,17 @@ import pytest
 from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.copilots.user_tokens import UserIdDisclosure
 from copilot_admin.errors import ProviderBroke
-from copilot_admin.models import EventType, Logging, Outcome
-from copilot_admin.redaction.rules import NO_RULES
+from copilot_admin.models import EventType, Outcome
 from copilot_admin.runs.query_context import signing_key
 from copilot_admin.runs.run import CHECKPOINT_SECONDS, NOT_STORED, RUNNING
 from copilot_admin.runs.sse_writer import FIRST_EVENT_SECONDS, PING_SECONDS
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.run_end import RunEvent
-from copilot_admin.transcripts.store.run_start import AcceptedRun
-from protocol.events import FunctionCall, MessageChunk, StatusUpdate
+from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import PING, decode, encode_chunk
 from tests.jwt_issuer import ADA
-from tests.runs.running import ANSWERER, LIVE, RUN, ending, play, question, said
+from tests.runs.running import LIVE, ending, play, question, said
 
 STEP = StatusUpdate(message="Looking")
 STOP = Finish("stop")
@@ -50,15 +48,6 @@ def test_a_run_says_when_its_first_word_came_and_how_long_it_took(noted, monkeyp
     assert noted.cancelling == [0]
 
 
-def test_a_call_of_the_client_leaves_when_the_run_is_kept(noted, monkeypatch):
-    called = FunctionCall(function="f", input_arguments={}, extra_state={"a": 1})
-    play(monkeypatch, noted, [MessageChunk("Wait. "), 1, called, 1, STOP])
-    (first, _), (second, frame) = said()
-    assert (first, second) == (0, 2)
-    assert b"copilotFunctionCall" in frame
-    assert noted.ends[0].ending.ttft_ms == 0
-
-
 def test_what_was_held_does_not_leave_when_the_run_cannot_be_kept(noted, monkeypatch):
     noted.is_kept = False
     play(monkeypatch, noted, [MessageChunk("Hel"), 0.5, MessageChunk("lo"), STOP])
@@ -83,41 +72,6 @@ def test_the_provider_is_told_of_the_user_what_the_setting_says(
     said(question(user=ADA))
     said(question())
     assert [given.upstream_user for given in noted.inputs] == [told, ""]
-
-
-def test_the_journal_is_told_who_asks_whom_with_what(noted, monkeypatch, settings):
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "first", ["second", "third"]
-    play(monkeypatch, noted, [STOP])
-    spec = replace(ANSWERER.spec, model="small", parameters={"temperature": 0.2})
-    live = replace(LIVE, answerer=replace(ANSWERER, spec=spec))
-    asked = question(live, size=77, user=ADA)
-    said(asked)
-    (start,) = noted.starts
-    assert {name: getattr(start, name) for name in start.__dataclass_fields__} == {
-        "run_id": RUN,
-        "origin": None,
-        "copilot_id": 3,
-        "version_id": 4,
-        "version_number": 5,
-        "logging": Logging.EVERYTHING,
-        "principal": "key:7",
-        "trace_id": "chat-1",
-        "query": asked.query,
-        "size": 77,
-        "provider": spec.provider.name,
-        "model": "small",
-        "params": {"temperature": 0.2},
-        "started_at": noted.inputs[0].now,
-        "user": ADA,
-        "redaction": NO_RULES,
-    }
-    (given,) = noted.inputs
-    assert (given.spec, given.provider, given.query) == (spec, ANSWERER.provider, asked.query)
-    assert (given.trace_id, given.chat_id) == ("chat-1", "chat-1")
-    assert (given.user_id, given.user_email, given.principal) == ("ada", "a@b.example", "key:7")
-    assert given.upstream_user == ""
-    keys = (given.signing_key, *given.older_keys)
-    assert keys == tuple(map(signing_key, ("first", "third", "second")))
 
 
 def test_the_key_that_signs_depends_on_the_secret_of_the_server():
@@ -185,16 +139,6 @@ def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
         (3.5, 1, 2, "finished"),
     ]
     assert not RUNNING
-
-
-@pytest.mark.parametrize(
-    "accepted", [AcceptedRun(), AcceptedRun(conversation_id=1), AcceptedRun(turn_id=2)], ids=str
-)
-def test_of_a_run_without_a_turn_nobody_is_told(noted, monkeypatch, accepted):
-    noted.accepted = accepted
-    play(monkeypatch, noted, [MessageChunk("a"), 1.5, STOP])
-    said()
-    assert noted.told == []
 
 
 def test_who_waits_hears_something_in_time(noted, monkeypatch):

@@ -66,12 +66,6 @@ def test_other_client_functions_keep_their_arguments_under_a_name_servers_accept
     assert result.text == f'<data source="{function}">\n(success)\n</data>'
 
 
-def test_chosen_skill_stands_behind_the_question_and_an_empty_one_does_not():
-    skills = ({"slug": "brief", "contentMarkdown": "Be brief."}, {"slug": "empty"})
-    query = make_query(HumanMessage("q"), selected_skills=skills)
-    assert messages_of(query) == (user("q\n\nThe user chose the skill 'brief':\nBe brief."),)
-
-
 def test_data_cannot_fake_its_own_end():
     query = make_query(
         HumanMessage("q"),

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from copilot_admin.agent.prompt import data_messages
 from copilot_admin.agent.prompt.conversation import DATA_MESSAGE_RULE, DATA_RULE, model_messages
 from copilot_admin.agent.prompt.data_messages import data_blocks
 from copilot_admin.agent.values.spec import DataMessagePolicy
@@ -57,21 +56,6 @@ def test_in_every_step_of_a_task_the_model_has_the_same_notes_before_it() -> Non
     assert second[: len(first)] == first
     assert third[: len(second)] == second
     assert not any(message.is_data for message in third[len(first) :])
-
-
-def test_notes_of_one_kind_are_merged_or_left_to_the_model() -> None:
-    notes = (NOTE, DataMessage(kind="user", data={"age": 30}))
-    apart = DataMessagePolicy(merge=False)
-
-    assert seen(make_query(), data=notes)[0] == (
-        "user",
-        '## Data: ¶user\n{\n  "name": "Ada",\n  "age": 30\n}\nWho asks.',
-    )
-    assert [text for _, text in seen(make_query(), data=notes, data_messages=apart)] == [
-        '## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.',
-        '## Data: ¶user\n{\n  "age": 30\n}',
-        "What moved?",
-    ]
 
 
 def test_what_the_client_sends_stands_before_the_question() -> None:
@@ -218,10 +202,3 @@ def test_the_longest_list_of_an_object_is_the_one_that_is_cut() -> None:
     [cut] = data_blocks(spec, make_query(context=(item,)), limit=len(whole) - 1).derived
     assert exact == whole
     assert cut.endswith(' of 50 rows of "rows".')
-
-
-def test_the_plain_rendering_stays_where_the_switches_are_off() -> None:
-    query = make_query(timezone="Europe/Rome", workspace_options={"tone": "dry"})
-
-    assert data_blocks(make_spec(), query, limit=10) == data_messages.DataBlocks()
-    assert seen(query) == [("user", "What moved?")]
