@@ -10,7 +10,6 @@ from copilot_admin.agent.values.model_call import Usage
 from copilot_admin.jobs.costs import price_unknown_runs
 from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn
 from tests.pricing.pricing import make_price
-from tests.transcripts.store.full_count import full_count, rollups
 from tests.transcripts.store.journaling import Client, call_echo, call_event, result
 from tests.transcripts.store.priced import (
     ESTIMATED,
@@ -23,6 +22,7 @@ from tests.transcripts.store.priced import (
     ended,
     set_price,
 )
+from tests.transcripts.store.test_rollups import full_count, rollups
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

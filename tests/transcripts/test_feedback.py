@@ -111,22 +111,6 @@ def test_nobody_judges_the_answers_of_another_caller():
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [
-        (b"{", 400, "malformed-json"),
-        ([], 422, "no-vote"),
-        ({}, 422, "no-vote"),
-        ({"vote": "maybe"}, 422, "no-vote"),
-    ],
-)
-def test_what_is_no_judgement_is_told(body, status, code):
-    news()
-    found, told = post(body, path=PATH)
-    assert (found, told["code"]) == (status, code)
-    assert told["detail"]
-
-
-@pytest.mark.parametrize(
     ("logging", "kept"),
     [(Logging.METADATA, [(1, [TAG], "")]), (Logging.NOTHING, [])],
 )

@@ -101,14 +101,6 @@ def test_a_line_is_a_chat_with_its_calls_and_what_they_gave():
     assert short["messages"][2]["content"] == "[not exported: data was left out]"
 
 
-def test_a_system_prompt_is_there_where_it_is_wanted():
-    version = make_version(system_prompt="Be brief.")
-    asked = Client(version=version).ask("Hi?").answer("Hi.")
-    (line,) = lines_of(said_by("jsonl", asked.conversation, with_prompts=True))
-    assert line["messages"][0] == {"role": "system", "content": "Be brief."}
-    assert "Be brief." not in said_by("jsonl", asked.conversation)
-
-
 def test_texts_that_are_not_stored_are_reported_and_not_invented():
     client = Client(logging=Logging.METADATA, trace_id="t-1")
     conversation = client.ask("Secret?").answer("Hush.").conversation

@@ -1,10 +1,7 @@
 """How a run ends: in its own row, in its turn, in its conversation and in the count of its day."""
 
 from datetime import timedelta
-import re
 
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish, Usage
@@ -23,11 +20,9 @@ from copilot_admin.models import (
 from copilot_admin.storage.blobs import MIN_BLOB_BYTES, dump_json
 from copilot_admin.transcripts.store.checkpoints import reap
 from protocol.events import StatusUpdate
-from tests.databases import IS_POSTGRESQL
 from tests.transcripts.store.journaling import (
     START,
     Client,
-    ai,
     call_echo,
     call_event,
     ending,
@@ -35,26 +30,6 @@ from tests.transcripts.store.journaling import (
 )
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
-
-
-def test_a_question_and_its_end_change_conversation_messages_and_turn_in_one_order():
-    """Else two workers with one conversation hold what the other one waits for."""
-    client = Client(trace_id="one")
-    client.ask("Hi").answer("Hello.")
-    with CaptureQueriesContext(connection) as start:
-        asked = client.ask("Hi", ai("Hello."), "And now?")
-    with CaptureQueriesContext(connection) as end:
-        asked.answer("Nothing new.")
-    assert taken_in(start)[:2] == ["conversation", "node"]
-    assert taken_in(end) == ["conversation", "node", "turn"]
-
-
-def taken_in(queries: CaptureQueriesContext) -> list[str]:
-    """The tables of which rows were locked or changed, each once."""
-    locks = ".* FOR NO KEY UPDATE OF" if IS_POSTGRESQL else "SELECT .*? FROM"
-    changes = rf'\s*(?:INSERT INTO|UPDATE|{locks}) "?copilot_admin_(conversation|node|turn)\b'
-    found = (re.match(changes, one["sql"], re.DOTALL) for one in queries.captured_queries)
-    return list(dict.fromkeys(one[1] for one in found if one))
 
 
 def test_events_are_kept_in_order_and_big_ones_as_blobs():

@@ -84,20 +84,6 @@ def test_what_is_kept_has_no_secrets():
     )
 
 
-def test_where_no_content_is_kept_only_keyed_hashes_of_it_are_left():
-    text, call = digests(keep_content=False)
-    assert finalized(keep_content=False) == replace(
-        finalized(),
-        ending=replace(ENDING, error="", notes=()),
-        text="",
-        text_digest=text,
-        call=None,
-        call_digest=call,
-        events=(RunEvent(type="status", payload=None, text_offset=3, at_ms=40),),
-        keep_content=False,
-    )
-
-
 @pytest.mark.parametrize(
     ("number", "fits"), [(-1, 0), (0, 0), (2**31 - 1, 2**31 - 1), (2**31, 2**31 - 1)]
 )
