@@ -1,14 +1,18 @@
-"""Limits of documents, notes on what was left out, and places of quotes."""
+"""Documents of many writers are read: every part in order, nothing twice, and errors say why.
+
+`files` has a document for each behaviour, made with LibreOffice, reportlab, pikepdf, python-docx,
+python-pptx, xlsxwriter and openpyxl, and beside each the text that models get.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 import time
 
-import pikepdf
 import pytest
 
-from copilot_admin.agent.documents import office, registry
+from copilot_admin.agent.documents import office, registry, spreadsheet
 from copilot_admin.agent.documents import pdf as pdf_module
 from copilot_admin.agent.documents.document import (
     Document,
@@ -16,81 +20,96 @@ from copilot_admin.agent.documents.document import (
     UnreadableFile,
     build_document,
 )
-from copilot_admin.agent.documents.registry import format_of
+from copilot_admin.agent.documents.registry import format_of, parts_of
 from copilot_admin.agent.files.quotes import find_quotes, page_of
-from tests.agent.documents.corpus.case import read_document
-from tests.agent.documents.corpus.pdf import bold_twice, changed, draw, landscape, scan
-from tests.agent.documents.corpus.spreadsheets import write_xlsx
 from tests.agent.files.hostile_files import docx_with
-from tests.agent.files.sample_files import pdf
+from tests.agent.files.sample_files import archive, pdf, xlsx
+
+FOLDER = Path(__file__).parent / "files"
+TEXTS = sorted(FOLDER.glob("*.text"))
+OLD = bytes.fromhex("d0cf11e0a1b11ae1")  # the container of old programs
 
 
-def read(kind: str, data: bytes, name: str = "report") -> Document:
-    return read_document(data, data_type=kind, name=name)
+def read(kind: str, data: bytes, *, pictures: bool = False) -> Document:
+    parts = list(parts_of(data, data_type=kind, name="file", pictures=pictures))
+    return build_document(parts, name="file")
 
 
-def read_error(kind: str, data: bytes) -> str:
+def read_file(name: str) -> Document:
+    return read(name.rpartition(".")[2], (FOLDER / name).read_bytes())
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_a_document_is_read(text: Path) -> None:
+    assert read_file(text.stem).text + "\n" == text.read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        ("pdf", (FOLDER / "locked-with-a-password.pdf").read_bytes(), "locked with a password"),
+        ("docx", OLD + "WordDocument".encode("utf-16-le") + bytes(600), "save it as .docx"),
+        ("xlsx", OLD + "EncryptedPackage".encode("utf-16-le"), "locked with a password"),
+        ("xlsx", xlsx([["x", 1]])[:2000], "damaged"),
+        ("docx", archive({"a.txt": "x"}), "Attach the files in it one by one"),
+        ("docx", archive({"content.xml": ""}), "OpenDocument texts aren't read"),
+        ("doc", b"\x7fELF" + bytes(90), "It is a program, not a document."),
+        ("csv", b"\x00\x01\x02\x03a\0b" * 20, "no document of a known kind"),
+        ("txt", b" \n " * 100, "It holds no text"),
+    ],
+)
+def test_a_document_that_cannot_be_read_says_why(kind: str, data: bytes, words: str) -> None:
     with pytest.raises(UnreadableFile) as error:
         read(kind, data)
-    return error.value.public
+    assert words in error.value.public
 
 
 def test_tables_in_tables_and_content_controls_are_read() -> None:
     def control(inside: str) -> str:
         return f"<w:sdt><w:sdtContent>{inside}</w:sdtContent></w:sdt>"
 
-    def cell(inside: str) -> str:
-        return f"<w:tc>{inside}</w:tc>"
+    def cell(word: str, inside: str = "") -> str:
+        return f"<w:tc><w:p><w:r><w:t>{word}</w:t></w:r></w:p>{inside}</w:tc>"
 
-    def text(word: str) -> str:
-        return f"<w:p><w:r><w:t>{word}</w:t></w:r></w:p>"
-
-    inner = f"<w:tbl><w:tr>{cell(text('c'))}{control(cell(text('d')))}</w:tr></w:tbl>"
-    row = f"<w:tr>{cell(text('a'))}{cell(text('b') + inner)}</w:tr>"
+    inner = f"<w:tbl><w:tr>{cell('c')}{control(cell('d'))}</w:tr></w:tbl>"
+    row = f"<w:tr>{cell('a')}{cell('b', inner)}</w:tr>"
     table = f"<w:tbl>{row}{control(row.replace('>a<', '>e<'))}</w:tbl>"
     assert read("docx", docx_with(table)).text == "x\na | b c | d\ne | b c | d"
 
 
+@pytest.mark.parametrize(
+    ("limit", "value", "data", "end"),
+    [
+        ((registry, "MAX_PAGES"), 2, pdf(["one"], ["two"], ["three"]),
+         "two\n[only the first 2 pages were read; the file has more]"),
+        ((registry, "MAX_CHARACTERS"), 4, pdf(["one"], ["two"], ["three"]),
+         "[page 2]\nt\n[only the first 4 characters were read: too much text]"),
+        ((pdf_module, "MAX_CHARACTERS"), 7, pdf(["one two"], ["three four"], ["five"]),
+         "three f\n[page 3]\nfive\n[page 2: only the first 7 characters were read]"),
+        ((spreadsheet, "MAX_ROWS"), 2, xlsx([[1, "a"], [2, "b"], [3, "c"]]),
+         "2,b\n[sheet Sheet: only rows 1 to 2 of 3 were read, columns A to B]"),
+        ((spreadsheet, "MAX_COLUMNS"), 2, xlsx([[1, 2, 3]]),
+         "1,2\n[sheet Sheet: only the first 2 of 3 columns were read]"),
+    ],
+)  # fmt: skip
+def test_the_rest_of_a_long_file_is_left_out(
+    limit: tuple[object, str], value: int, data: bytes, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*limit, value)
+    assert read("pdf", data).text.endswith(end)
+
+
 def test_an_archive_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(office, "MAX_UNPACKED_BYTES", 1000)
-    assert "more than 200 MB" in read_error("xlsx", write_xlsx({"A": [["x"]]}))
-    assert "more than 200 MB" in read_error("docx", docx_with(""))
-
-
-def test_a_page_with_too_many_characters_is_cut_with_a_note(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pdf_module, "MAX_CHARACTERS", 7)
-    document = read("pdf", pdf(["one two"], ["three four"], ["five"]))
-    note = "[page 2: only the first 7 characters were read]"
-    assert document.text == f"[page 1]\none two\n[page 2]\nthree f\n[page 3]\nfive\n{note}"
-    assert [word.text for word in document.pages[1].words] == ["three", "f"]
-
-
-@pytest.mark.parametrize(
-    ("limit", "value", "end"),
-    [
-        ("MAX_PAGES", 2, "two\n[only the first 2 pages were read; the file has more]"),
-        (
-            "MAX_CHARACTERS",
-            4,
-            "[page 2]\nt\n[only the first 4 characters were read: too much text]",
-        ),
-    ],
-)
-def test_the_rest_of_a_long_file_is_left_out(
-    limit: str, value: int, end: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = pdf(["one"], ["two"], ["three"])
-    assert read("pdf", data).text == "[page 1]\none\n[page 2]\ntwo\n[page 3]\nthree"
-    monkeypatch.setattr(registry, limit, value)
-    assert read("pdf", data).text.endswith(end)
+    for data in (xlsx([["x"]]), docx_with("")):
+        with pytest.raises(UnreadableFile, match="more than 200 MB"):
+            read("docx", data)
 
 
 def test_a_file_that_breaks_behind_some_text_has_that_text(monkeypatch: pytest.MonkeyPatch) -> None:
     def read_broken(data: bytes) -> Iterator[DocumentPage]:
         yield DocumentPage(number=1, text="one")
-        raise ValueError
+        raise RuntimeError
 
     form = format_of("txt")
     assert form is not None
@@ -107,8 +126,7 @@ def test_a_file_that_takes_too_long_is_read_as_far_as_it_goes(
 
 
 def test_pages_without_text_are_pictures_where_they_are_wanted() -> None:
-    parts = list(registry.parts_of(draw(scan)(), data_type="pdf", pictures=True))
-    document = build_document(parts, name="scan")
+    document = read("pdf", (FOLDER / "scanned-page.pdf").read_bytes(), pictures=True)
     assert [bool(page.picture) for page in document.pages] == [False, True]
     assert document.pages[1].picture.startswith("data:image/jpeg;base64,")
     assert "which you are shown" in document.left_out
@@ -119,34 +137,28 @@ def test_pages_without_text_are_pictures_where_they_are_wanted() -> None:
 
 def box_of(document: Document, text: str) -> tuple[float, float, float, float]:
     [word] = [one for page in document.pages for one in page.words if one.text == text]
-    return word.x0, word.top, word.x1, word.bottom
+    return word[1:]
 
 
-@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("rotation", [90, 180, 270])
 def test_boxes_of_words_are_on_the_page_as_it_is_shown(rotation: int) -> None:
     """The text is written so that it is upright in the middle of the turned page."""
-    document = read("pdf", draw(landscape(rotation))())
-    x0, top, x1, bottom = box_of(document, "Turned")
+    x0, top, x1, bottom = box_of(read_file(f"page-turned-by-{rotation}.pdf"), "Turned")
     assert pytest.approx(x0, abs=1) == 612 / 2 - 100
     assert 792 / 2 - 20 - bottom == pytest.approx(-0.21 * 12, abs=1)
     assert (x1 - x0, bottom - top) == pytest.approx((39, 11), abs=2)
 
 
 def test_boxes_of_a_cropped_page_begin_at_its_corner() -> None:
-    def crop(document: pikepdf.Pdf) -> None:
-        document.pages[0].CropBox = [50, 50, 562, 742]
-
-    whole, cropped = (
-        read("pdf", build()) for build in (draw(bold_twice), changed(draw(bold_twice), crop))
+    before, after = (
+        box_of(read_file(name), "income") for name in ("bold-drawn-twice.pdf", "cropped.pdf")
     )
-    before, after = box_of(whole, "income"), box_of(cropped, "income")
     assert (before[0] - after[0], before[1] - after[1]) == pytest.approx((50, 50), abs=0.1)
 
 
-def test_a_quote_has_a_box_for_each_line_where_it_stands():
-    document = read(
-        "pdf", pdf(["First page."], ["Before.", "The dividend per share", "rises to 1.20 euros."])
-    )
+def test_a_quote_has_a_box_for_each_line_where_it_stands() -> None:
+    lines = ["Before.", "The dividend per share", "rises to 1.20 euros."]
+    document = read("pdf", pdf(["First page."], lines))
     [quote] = find_quotes(
         "It says: “the DIVIDEND per share rises to 1.20 euros” (page 2).", document
     )
@@ -155,30 +167,20 @@ def test_a_quote_has_a_box_for_each_line_where_it_stands():
     assert page_of(quote) == first["page"] == 2
     word = document.pages[1].words[1]
     assert (first["x0"], first["top"], first["bottom"]) == (word.x0, word.top, word.bottom)
-    assert first["x1"] > first["x0"]
-    assert second["top"] > first["top"]
+    assert (second["top"], first["x1"]) > (first["top"], first["x0"])
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "quotes"),
     [
-        "",
-        "The dividend rises.",
-        "The dividend of a share will rise to 1.20 euros",
-        "rises to 1.20 euros",
+        ("", 0),
+        ("sentence number 1 has", 0),
+        ("sentence number 1 will have five words", 0),
+        ("sentence number 1 has five words. And again: sentence number 1 has five words", 1),
+        (". But: ".join(f"sentence number {one} has five words" for one in range(9)), 5),
     ],
 )
-def test_what_is_said_in_other_words_or_too_short_has_no_box(answer):
-    document = read("pdf", pdf(["The dividend per share", "rises to 1.20 euros."]))
-    assert find_quotes(answer, document) == ()
-
-
-def test_the_same_quote_is_marked_once_and_only_the_first_five_of_many():
+def test_only_some_of_the_longer_quotes_have_a_box(answer: str, quotes: int) -> None:
     lines = [f"sentence number {number} has five words" for number in range(9)]
-    document = read("pdf", pdf(lines))
-    assert len(find_quotes(f"{lines[0]}. And again: {lines[0]}", document)) == 1
-    assert len(find_quotes(". But: ".join(lines), document)) == 5
-
-
-def test_a_file_without_places_has_no_boxes():
-    assert find_quotes("one two three four five", read("txt", b"one two three four five")) == ()
+    assert len(find_quotes(answer, read("pdf", pdf(lines)))) == quotes
+    assert find_quotes(answer, read("txt", "\n".join(lines).encode())) == ()

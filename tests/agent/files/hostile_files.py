@@ -7,8 +7,7 @@ import struct
 import zipfile
 import zlib
 
-from tests.agent.documents.corpus.spreadsheets import write_xlsx
-from tests.agent.files.sample_files import archive, docx, pdf
+from tests.agent.files.sample_files import archive, docx, pdf, xlsx
 
 
 def pdf_bomb(megabytes: int) -> bytes:
@@ -56,7 +55,7 @@ def lying_document() -> bytes:
 def unpacking_to(megabytes: int) -> bytes:
     """A workbook with a shared text of this size, which a good packer makes a thousandth."""
     text = f"<sst><si><t>{'x' * (megabytes * 2**20)}</t></si></sst>"
-    return with_part(write_xlsx({"A": [["x"]]}), "xl/sharedStrings.xml", lambda _: text)
+    return with_part(xlsx([["x"]]), "xl/sharedStrings.xml", lambda _: text)
 
 
 def declared_pixels(width: int, height: int) -> bytes:

@@ -5,6 +5,7 @@ from io import BytesIO
 import zipfile
 
 from docx import Document
+from openpyxl import Workbook
 
 SENTENCE = "The dividend per share rises to 1.20 euros this year."
 
@@ -43,6 +44,15 @@ def docx(*paragraphs: str) -> bytes:
         document.add_paragraph(paragraph)
     out = BytesIO()
     document.save(out)
+    return out.getvalue()
+
+
+def xlsx(rows: list[list[object]]) -> bytes:
+    """A workbook with one sheet."""
+    book, out = Workbook(), BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(out)
     return out.getvalue()
 
 

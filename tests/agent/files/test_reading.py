@@ -5,7 +5,6 @@ from base64 import encodebytes
 from contextlib import asynccontextmanager
 import json
 
-from PIL import Image
 import pytest
 
 from copilot_admin.agent.fetching.egress import FetchFailed
@@ -29,14 +28,12 @@ from protocol.models import (
     SourceError,
 )
 from tests.agent.answer_requests import make_query, make_request, make_spec, outputs_of
-from tests.agent.documents.corpus.pdf import draw
 from tests.agent.files.sample_files import SENTENCE, base64, pdf
 from tests.agent.files.sample_images import image
 from tests.agent.scripted import ScriptedProvider, text
 
 FORM = {"data_type": "pdf", "filename": "report.pdf"}
 PICTURE = {"data_type": "png", "filename": "chart.png"}
-SCAN = Image.new("RGB", (60, 40), "white")
 REPORT = base64(pdf([SENTENCE]))
 NOT_READ = "The file 'report.pdf' could not be read. "
 SHOWN = "[the image 'chart.png', 8 by 4 pixels: you are shown it]"
@@ -264,7 +261,7 @@ def test_a_model_that_does_not_see_is_told_of_images_and_no_link_is_followed():
 
 
 def test_pages_of_a_scan_are_shown_to_a_model_that_sees_and_else_the_user_is_told():
-    scanned = item(base64(draw(lambda canvas: canvas.drawInlineImage(SCAN, 50, 200))()))
+    scanned = item(base64(image("PDF")))
     [found], _ = read(scanned)
     assert len(files.pictures_in([SourceData((found,))])) == 1
     [problem] = faults(scanned, sees_images=False)
