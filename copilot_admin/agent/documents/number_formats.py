@@ -77,8 +77,8 @@ def _write_date(value: date | datetime | time, code: str) -> str:
     template, literals = _take_literals(code.split(";")[0])
     codes = [found[0].lower() for found in _DATE_CODE.finditer(template)]
     if not codes or template.strip().lower() in _LOCALE_DATES:
-        has_time = not isinstance(value, datetime) or value.time() != time()
-        return str(value if has_time else value.date())
+        is_day = isinstance(value, datetime) and value.time() == time()
+        return str(value).removesuffix(" 00:00:00") if is_day else str(value)
     is_12_hours = "am/pm" in codes or "a/p" in codes
     parts = []
     for before, name, after in zip(["", *codes], codes, [*codes[1:], ""], strict=False):

@@ -53,9 +53,10 @@ def lying_document() -> bytes:
 
 
 def unpacking_to(megabytes: int) -> bytes:
-    """A workbook with a shared text of this size, which a good packer makes a thousandth."""
-    text = f"<sst><si><t>{'x' * (megabytes * 2**20)}</t></si></sst>"
-    return with_part(xlsx([["x"]]), "xl/sharedStrings.xml", lambda _: text)
+    """A workbook with a text of this size, which a good packer makes a thousandth."""
+    text = "x" * (megabytes * 2**20)
+    sheet = "xl/worksheets/sheet1.xml"
+    return with_part(xlsx([["x"]]), sheet, lambda xml: xml.replace(">x<", f">{text}<"))
 
 
 def declared_pixels(width: int, height: int) -> bytes:
