@@ -39,11 +39,7 @@ MCP_TOOL: JsonObject = {
     "name": "kb.search/docs",
     "url": "https://mcp.example",
     "description": "Searches.",
-    "input_schema": {
-        "type": "object",
-        "properties": {"q": {"type": "string"}},
-        "required": ["q"],
-    },
+    "input_schema": {"properties": {"q": {"type": "string"}}, "required": ["q"]},
 }
 SKILLS: tuple[JsonObject, ...] = (
     {"slug": SKILL, "description": "Writes a brief.", "updatedAt": "2026-01-01"},

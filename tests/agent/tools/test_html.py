@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.agent.tools.html import MAX_CHARACTERS, clean_html, filter_style
+from copilot_admin.agent.tools.html import MAX_CHARACTERS, clean_html
 from copilot_admin.agent.tools.tool_arguments import ToolMistake
 from protocol.events import MessageArtifact
 from tests.agent.answer_requests import make_spec
@@ -94,12 +94,7 @@ def test_a_card_comes_out_exactly_as_it_was_written():
     "declaration",
     [
         *("background: url(https://example.org/x)", "background-image: image-set('x' 1x)"),
-        *(
-            "background: \\75rl(x)",
-            "background: u/**/rl(x)",
-            "position: fixed",
-            "color: attr(title)",
-        ),
+        *("background: \\75rl(x)", "background: u/**/rl(x)", "position: fixed"),
         *("color: 'red", "behavior: x", "color: 'a;b'", "color: red /*", "colo\\72: red"),
         *("@import 'x'", "p { color: red }", "color: 'red; background: url(https://example.org/x)"),
         "background: linear-gradient(red, url(https://example.org/x))",
@@ -109,11 +104,6 @@ def test_a_style_that_loads_or_covers_something_is_taken_out_alone(declaration):
     assert clean_html(f"<p style='{declaration.replace(chr(39), '&#39;')}'>x</p>") == "<p>x</p>"
     kept = clean_html(f'<p style="color: red; {declaration}">x</p>')
     assert kept == '<p style="color: red">x</p>'
-
-
-def test_other_declarations_stay_as_they_were_written():
-    style = "Color: red !important ; position: fixed; font-family: 'A B' ,serif;"
-    assert filter_style(style) == "Color: red !important ; font-family: 'A B' ,serif;"
 
 
 def artifact(html, **spec):
@@ -127,10 +117,9 @@ def artifact(html, **spec):
 def widget(html, **spec):
     """Return the content of a new widget of HTML, or the sentence for the model."""
     tool = tools_of(**spec)["add_generative_widget"]
+    made = made_call(tool, {"widget_type": "html", "name": "H", "data": html})
     try:
-        return tool.arguments(made_call(tool, {"widget_type": "html", "name": "H", "data": html}))[
-            "data"
-        ]
+        return tool.arguments(made)["data"]
     except ToolMistake as mistake:
         return mistake.public
 
