@@ -226,7 +226,7 @@ def _translate(text: str) -> tuple[str, Mapping[str, _Quantity]]:
                 )
             source += function
         else:
-            source += _add(_find_constant(word), numbers)
+            source += _add(_Quantity(_find_constant(word)), numbers)
     return source, numbers
 
 
@@ -238,7 +238,7 @@ def _add(number: _Quantity, numbers: dict[str, _Quantity]) -> str:
 
 def _read_number(match: re.Match[str], function: str) -> tuple[_Quantity, int]:
     """Return a number within the call of a function, and the place of its end."""
-    digits = match["number"]
+    digits, scale, end = match["number"], match["scale"] or "", match.end()
     if "," in digits and function:
         # With a fixed number of arguments the comma must be a separator.
         if "..." in FUNCTIONS[function].usage or ", " in match.string:
@@ -246,17 +246,17 @@ def _read_number(match: re.Match[str], function: str) -> tuple[_Quantity, int]:
                 f"Between parentheses {digits} could be one number or several. Write a space"
                 " after a comma between arguments, and numbers without commas."
             )
-        digits = digits.partition(",")[0]
-        return _Quantity(+Decimal(digits)), match.start("number") + len(digits)
+        digits, scale = digits.partition(",")[0], ""
+        end = match.start("number") + len(digits)
     currency = match["currency"] or ""
-    amount = +Decimal(digits.replace(",", "")).scaleb(_SCALES.get(match["scale"] or "", 0))
-    return _Quantity(amount, _CURRENCY_SIGNS.get(currency, currency)), match.end()
+    amount = +Decimal(digits.replace(",", "")).scaleb(_SCALES.get(scale, 0))
+    return _Quantity(amount, _CURRENCY_SIGNS.get(currency, currency)), end
 
 
-def _find_constant(name: str) -> _Quantity:
+def _find_constant(name: str) -> Decimal:
     if name not in _CONSTANTS:
         raise ValueError(f"{name!r} is not known: it is no constant and no function.")
-    return _Quantity(_CONSTANTS[name])
+    return _CONSTANTS[name]
 
 
 def _read_suffix(word: str) -> str:
