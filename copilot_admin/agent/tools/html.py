@@ -96,9 +96,7 @@ async def html(
 def prepare_html(html: str, *, sources: Collection[str]) -> str:
     """Clean HTML for display, with a box around styled HTML.
 
-    Args:
-        html: As the model wrote it.
-        sources: Origins from which images may be loaded, such as "https://charts.example.com".
+    Images may be loaded from the origins in `sources`, such as "https://charts.example.com".
 
     Raises:
         ToolMistake: Nothing is left to display, or cleaning would be too slow.
@@ -131,18 +129,15 @@ def clean_html(html: str, *, sources: Collection[str] = ()) -> str:
 
 
 def _count_copies(html: str) -> int:
-    """Return the maximum of elements that the cleaner can add if no inline element is closed.
-
-    Identical tags count as one; a tag in unusual syntax always counts separately.
-    """
-    tags = _FORMATTING.finditer(html)
+    """Return the maximum of elements that the cleaner can add if no inline element is closed."""
+    tags = _FORMATTING.finditer(html)  # identical ones count as one, unless the syntax is unusual
     different = {tag[0] if tag["plain"] else str(tag.start()) for tag in tags}
     return len(different) * html.count("<")
 
 
 def _filter_attribute(sources: Collection[str], tag: str, name: str, value: str) -> str | None:
     if name == "style":
-        return filter_style(value)
+        return _filter_style(value)
     if tag == "img" and name == "src":
         # A URL that begins with an origin and a slash is of this origin, whatever follows.
         allowed = ("data:image/", *(f"{source}/" for source in sources))
@@ -153,15 +148,11 @@ def _filter_attribute(sources: Collection[str], tag: str, name: str, value: str)
     return value
 
 
-def filter_style(style: str) -> str | None:
+def _filter_style(style: str) -> str | None:
     """Remove declarations that could load something or cover the page; None if all are removed.
 
     The style filter of nh3 can't be used: it damages functions within functions, such as
     `linear-gradient(rgba(...))`.
-
-    Examples:
-        >>> filter_style("color: red; background: url(https://example.org/x)")
-        'color: red'
     """
     declarations = style.split(";")
     kept = [one for one in declarations if not one.strip() or _is_harmless(one)]
