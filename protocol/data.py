@@ -33,21 +33,14 @@ MISSING = Missing.MISSING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataMessage:
-    """Data with its meaning, which a model reads as a message of the user.
+    """Data with its meaning, which a model reads as a message of the user."""
 
-    Attributes:
-        data: Any JSON value. Null is data, `MISSING` is the absence of data.
-        schema: A JSON Schema of the data, for the model and for people.
-        kind: The role of the data, "user" or "state"; messages of one kind are merged.
-        description: A sentence about the data, on one line.
-        instance: Distinguishes data of one kind; without it the data is global.
-    """
-
+    # Any JSON value. Null is data, `MISSING` is the absence of data.
     data: "Json | Missing" = MISSING
-    schema: "Json | Missing" = MISSING
-    kind: str = NO_KIND
-    description: str = ""
-    instance: str | None = None
+    schema: "Json | Missing" = MISSING  # JSON Schema of the data, for the model and for people
+    kind: str = NO_KIND  # the role of the data, "user" or "state"; messages of one kind are merged
+    description: str = ""  # a sentence about the data, on one line
+    instance: str | None = None  # distinguishes data of one kind; without it the data is global
 
     @property
     def identity(self) -> tuple[str, str | None]:

@@ -20,14 +20,11 @@ class Event:
     A subclass is a frozen dataclass. Its fields are the payload (`wire` metadata renames a field)
     and contain JSON, enums or such dataclasses, directly or in tuples. Empty fields that have a
     default are left out.
-
-    Attributes:
-        name: The event's name on the wire.
-        understood_since: Clients of an older generation don't receive it.
     """
 
     __slots__ = ()
-    name: ClassVar[str]
+    name: ClassVar[str]  # the event's name on the wire
+    # Clients of an older generation don't receive it.
     understood_since: ClassVar[Generation] = Generation.THREE
 
 

@@ -96,12 +96,7 @@ class CustomFeatureType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomFeature:
-    """A control defined by the builder; its value reaches the prompt as `{{ options.<key> }}`.
-
-    Attributes:
-        model: The model that answers while a toggle is on; "" for the copilot's own.
-        provider: The name of that model's provider; "" for the copilot's own.
-    """
+    """A control defined by the builder; its value reaches the prompt as `{{ options.<key> }}`."""
 
     key: str
     label: str
@@ -112,8 +107,8 @@ class CustomFeature:
     options: tuple[tuple[str, str], ...] = ()  # (label, value)
     state_on: str = "on"
     state_off: str = "off"
-    model: str = ""
-    provider: str = ""
+    model: str = ""  # the model that answers while a toggle is on; "" for the copilot's own
+    provider: str = ""  # the name of that model's provider; "" for the copilot's own
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the object of `agents.json` for this feature."""

@@ -32,21 +32,17 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotCard:
-    """The description of one copilot for Workspace; URLs are absolute.
-
-    Attributes:
-        features: The keys of the features that are switched on.
-        feedback_url: The target of feedback; advertised only while the feature `feedback` is on.
-    """
+    """The description of one copilot for Workspace; URLs are absolute."""
 
     slug: str
     name: str
     description: str
     query_url: str
     image_url: str | None = None
+    # The target of feedback; advertised only while the feature `feedback` is on.
     feedback_url: str | None = None
     models: tuple[ModelChoice, ...] = ()
-    features: frozenset[str] = frozenset()
+    features: frozenset[str] = frozenset()  # the keys of the features that are switched on
     custom_features: tuple[CustomFeature, ...] = ()
 
 

@@ -201,15 +201,7 @@ class ContextItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A request body of any generation.
-
-    Attributes:
-        workspace_options: Switched-on options and the values of texts and selects; an option
-            that is off is absent.
-        tools: The client's MCP tools as it sent them, without their secrets.
-        env: The request without its messages and without secrets; what a reviewer may see.
-        notes: Sentences about what was dropped or changed while reading.
-    """
+    """A request body of any generation."""
 
     messages: tuple[Message, ...]  # at least one, oldest first
     generation: Generation = Generation.THREE
@@ -218,13 +210,16 @@ class Query:
     urls: tuple[str, ...] = ()
     timezone: str | None = None
     model: str | None = None
+    # Switched-on options and the values of texts and selects; an option that is off is absent.
     workspace_options: Mapping[str, bool | str] = field(default_factory=dict)
     workspace_state: JsonObject = field(default_factory=dict)
+    # The client's MCP tools as it sent them, without their secrets.
     tools: tuple[JsonObject, ...] = ()
     skills_catalog: tuple[JsonObject, ...] = ()
     selected_skills: tuple[JsonObject, ...] = ()
+    # The request without its messages and without secrets; what a reviewer may see.
     env: Mapping[str, Json] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # sentences about what was dropped or changed while reading
 
     @property
     def question(self) -> HumanMessage | None:

@@ -7,6 +7,7 @@ client doesn't support is converted (a table becomes Markdown text) or left out.
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import Enum
+import re
 from typing import assert_never
 
 from protocol.citations import break_unsafe_urls
@@ -26,21 +27,10 @@ from protocol.models import CallMessage, Generation
 from protocol.plain_text import html_text, inert, markdown_table, sources_line
 
 # The client uses these keys internally; they are noise in the details of a step.
-_HIDDEN_DETAILS = frozenset(
-    [
-        "lastupdated",
-        "source",
-        "id",
-        "uuid",
-        "storedfileuuid",
-        "url",
-        "datakey",
-        "originalfilename",
-        "extension",
-        "category",
-        "subcategory",
-        "transcript_url",
-    ]
+_HIDDEN_DETAILS = re.compile(
+    "lastupdated|source|id|uuid|storedfileuuid|url|datakey|originalfilename|extension|category"
+    "|subcategory|transcript_url",
+    re.IGNORECASE,
 )
 _ROUND_CHARTS = frozenset({"pie", "donut"})  # generation 2 draws lines, bars and points only
 _CITED = ("source_info", "details")  # of a citation in generation 2
@@ -125,7 +115,7 @@ def _call_arguments(function: str, arguments: JsonObject) -> Json:
 def _visible_detail(detail: JsonObject | str) -> JsonObject | str:
     if isinstance(detail, str):
         return detail
-    shown = {name: value for name, value in detail.items() if name.lower() not in _HIDDEN_DETAILS}
+    shown = {name: value for name, value in detail.items() if not _HIDDEN_DETAILS.fullmatch(name)}
     return object_of(_without_nulls(shown))
 
 

@@ -61,15 +61,11 @@ class AnswerText:
 
     A step that ends in a client call sends no text before the call. So while a call may follow, the
     first text is buffered; text that is longer or slower than a preamble is sent.
-
-    Attributes:
-        is_full: The limit is reached.
-        shown: Text other than blanks was sent.
     """
 
     def __init__(self, *, max_bytes: int) -> None:
-        self.is_full = False
-        self.shown = False
+        self.is_full = False  # the limit is reached
+        self.shown = False  # text other than blanks was sent
         self._round_text: list[str] = []
         self._bytes_left = self._reasoning_bytes_left = max_bytes
         self._held: list[str] = []

@@ -61,22 +61,15 @@ FAILURE_KEY = "copilot_admin.failure"  # in the scope: the error that Django has
 
 @dataclass(slots=True, kw_only=True)
 class UnreadQuery:
-    """A query before its caller is known.
-
-    Attributes:
-        credentials: Unchecked.
-        body: Empty once it is parsed, so that 20 MB aren't kept while the run is prepared.
-        address: Network of the client.
-        hint: Protocol generation according to the URL.
-        received_at: When the body was complete (`monotonic_ns`).
-    """
+    """A query before its caller is known."""
 
     slug: str
-    credentials: Credentials
-    body: bytes
+    credentials: Credentials  # unchecked
+    body: bytes  # empty once it is parsed, so that 20 MB aren't kept while the run is prepared
     ids: Ids
-    address: str
-    hint: Generation | None = None
+    address: str  # network of the client
+    hint: Generation | None = None  # protocol generation according to the URL
+    # When the body was complete (`monotonic_ns`).
     received_at: int = field(default_factory=monotonic_ns)
 
 

@@ -26,25 +26,17 @@ from protocol.models import Query
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class AdmittedQuery:
-    """A query that was admitted, with its caller and its copilot.
-
-    Attributes:
-        size: Bytes of the request's body.
-        received_at: Time of arrival (`monotonic_ns`).
-        user: The end user, if a trusted party named them.
-        address: Network of the client; "" for requests of this process.
-        origin: Conversation whose question a trial repeats.
-    """
+    """A query that was admitted, with its caller and its copilot."""
 
     live: LiveCopilot
     caller: Caller
     query: Query
     ids: Ids
-    size: int
-    received_at: int = field(default_factory=monotonic_ns)
-    user: AskingUser | None = None
-    address: str = ""
-    origin: int | None = None
+    size: int  # bytes of the request's body
+    received_at: int = field(default_factory=monotonic_ns)  # time of arrival (`monotonic_ns`)
+    user: AskingUser | None = None  # the end user, if a trusted party named them
+    address: str = ""  # network of the client; "" for requests of this process
+    origin: int | None = None  # conversation whose question a trial repeats
 
     @property
     def identity(self) -> RequestIdentity:

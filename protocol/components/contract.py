@@ -22,20 +22,9 @@ VERSION = re.compile(r"[a-zA-Z0-9._-]{1,40}")
 _EXAMPLE_PARAMETERS = frozenset({"model", "secret_key", "gateway", "lazy_certification"})
 _PREFIX = "_sys_"
 _RESERVED = frozenset({"model_configs", "uploaded_files", "traceid"})
-_CALLER_MAY_SET = frozenset(
-    {
-        "model_configs",
-        "uploaded_files",
-        "_sys_origin_query",
-        "_sys_file_urls",
-        "_sys_file_names",
-        "_sys_conversation_id",
-        "_sys_end_user_id",
-        "_sys_chat_history",
-        "_sys_user_instruction",
-        "_sys_custom_variables",
-        "_sys_uploaded_files",
-    }
+_CALLER_MAY_SET = re.compile(
+    "model_configs|uploaded_files|_sys_(origin_query|file_urls|file_names|conversation_id"
+    "|end_user_id|chat_history|user_instruction|custom_variables|uploaded_files)"
 )
 # Any class, even without the required attributes: the rules report them.
 ComponentClass: TypeAlias = type[Any]
@@ -67,7 +56,7 @@ def is_reserved(name: str) -> bool:
 
 def from_caller(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the system inputs of a request that a caller may set; others can't be forged."""
-    return {name: value for name, value in parameters.items() if name in _CALLER_MAY_SET}
+    return {name: one for name, one in parameters.items() if _CALLER_MAY_SET.fullmatch(name)}
 
 
 def static_findings(component: ComponentClass) -> tuple[ContractFinding, ...]:

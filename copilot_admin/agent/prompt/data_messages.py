@@ -27,16 +27,13 @@ _MAX_DEPTH = 100  # of data that is formatted; deeper data remains in its origin
 
 @dataclass(frozen=True, slots=True)
 class DataBlocks:
-    """Texts of Data messages, from the copilot's notes and from the client.
-
-    Attributes:
-        several: Widgets with data for different arguments in the conversation.
-        cuts: A sentence for the user about each message of this turn that did not fit.
-    """
+    """Texts of Data messages, from the copilot's notes and from the client."""
 
     frozen: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
+    # Widgets with data for different arguments in the conversation.
     several: frozenset[str] = frozenset()
+    # A sentence for the user about each message of this turn that did not fit.
     cuts: tuple[str, ...] = ()
 
 

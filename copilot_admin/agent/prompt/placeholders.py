@@ -19,14 +19,8 @@ _SINGLE_BRACES = re.compile(r"(?<!\{)\{([^{}]*)\}")
 _OPENING = "{{"
 _FIXED = frozenset(
     {
-        "copilot.name",
-        "copilot.slug",
-        "today",
-        "now",
-        "timezone",
-        "user.email",
-        "widgets.primary",
-        "widgets.secondary",
+        *("copilot.name", "copilot.slug", "today", "now", "timezone", "user.email"),
+        *("widgets.primary", "widgets.secondary"),
     }
 )
 ABSENT = "unknown"

@@ -32,18 +32,12 @@ _TEXTS = ("text", "html", "snowflake_query", "snowflake_python")
 
 @dataclass(frozen=True, slots=True)
 class TruncatedText:
-    """Data as text for a model.
-
-    Attributes:
-        rows: Elements of a JSON list, or lines, of the texts that were cut.
-        left_out: Number of them that are missing or incomplete.
-        begun: Number of partial ones.
-    """
+    """Data as text for a model."""
 
     text: str
-    rows: int = 0
-    left_out: int = 0
-    begun: int = 0
+    rows: int = 0  # elements of a JSON list, or lines, of the texts that were cut
+    left_out: int = 0  # number of them that are missing or incomplete
+    begun: int = 0  # number of partial ones
 
 
 @dataclass(slots=True)
