@@ -16,8 +16,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.admin.common.form_fields import with_plain_newlines
 from copilot_admin.admin.common.rows import RowsField
+from copilot_admin.admin.common.widgets import with_plain_newlines
 from copilot_admin.admin.copilots.fields import (
     ComponentsField,
     OneOfField,

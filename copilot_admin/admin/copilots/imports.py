@@ -18,7 +18,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import is_reachable, may_publish
-from copilot_admin.admin.common.form_fields import SeveralFiles, UploadsField
+from copilot_admin.admin.common.widgets import SeveralFiles, UploadsField
 from copilot_admin.admin.copilots.header import NAME
 from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
 from copilot_admin.audit.recording import Actor

@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.form_fields import reject_bidi_controls, with_plain_newlines
+from copilot_admin.admin.common.widgets import reject_bidi_controls, with_plain_newlines
 from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.copilots.assertions import Assertion, AssertionKind
 from copilot_admin.copilots.model_lists import known_models_of
@@ -36,8 +36,8 @@ ALL = "all"
 LABEL = "label:"
 
 
-def _text(label: Any, *, help_text: Any = "", rows: int = 1) -> forms.CharField:
-    widget = forms.Textarea(attrs={"rows": rows, "dir": "auto"})
+def _text(label: Any, help_text: Any) -> forms.CharField:
+    widget = forms.Textarea(attrs={"rows": 1, "dir": "auto"})
     return forms.CharField(
         label=label, required=False, help_text=help_text, widget=widget, max_length=20_000
     )
@@ -62,8 +62,8 @@ class CaseForm(Styled, forms.Form):
         max_length=MAX_QUESTION_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
-    contains = _text(gettext_lazy("Contains"), help_text=gettext_lazy("One text per line."))
-    lacks = _text(gettext_lazy("Does not contain"), help_text=gettext_lazy("One text per line."))
+    contains = _text(gettext_lazy("Contains"), gettext_lazy("One text per line."))
+    lacks = _text(gettext_lazy("Does not contain"), gettext_lazy("One text per line."))
     number = forms.CharField(
         label=gettext_lazy("Number"),
         required=False,
@@ -77,12 +77,11 @@ class CaseForm(Styled, forms.Form):
         required=False,
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
-    cites = _text(gettext_lazy("Cites widget"), help_text=gettext_lazy("One widget ID per line."))
-    calls = _text(gettext_lazy("Calls function"), help_text=gettext_lazy("One name per line."))
+    cites = _text(gettext_lazy("Cites widget"), gettext_lazy("One widget ID per line."))
+    calls = _text(gettext_lazy("Calls function"), gettext_lazy("One name per line."))
     judged = _text(
         gettext_lazy("Judged by a model"),
-        rows=2,
-        help_text=gettext_lazy("A statement about the answer, for example: It names a risk."),
+        gettext_lazy("A statement about the answer, for example: It names a risk."),
     )
     label = forms.CharField(
         label=gettext_lazy("Label"),

@@ -26,7 +26,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.base import ReadOnlyAdmin, post_only
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
-from copilot_admin.admin.transcripts.pages import LIST, parse_id, read_filters_query
+from copilot_admin.admin.transcripts.pages import LIST, parse_id
 from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.export_tasks import export_in_background
@@ -108,10 +108,7 @@ class ExportAdmin(ReadOnlyAdmin[TranscriptExport]):
     ) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
-        filters = read_filters_query((request.POST or request.GET).get(LIST, ""))
-        if filters is None:
-            messages.error(request, _("The filters are too long. Select fewer values."))
-            return HttpResponseRedirect(reverse("admin:copilot_admin_conversation_changelist"))
+        filters = (request.POST or request.GET).get(LIST, "")
         if unknown := find_unknown(read_query(filters)):
             return unknown_filter_page(request, unknown)
         sent = request.POST if request.method == "POST" else None

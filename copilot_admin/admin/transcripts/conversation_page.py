@@ -28,7 +28,6 @@ from copilot_admin.transcripts.queries import (
 )
 
 MAX_TURNS_AT_ONCE = 6  # a window shows one or two
-MAX_PARTS = 200  # turns and placeholders; longer conversations have links to the others
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.
 MAX_FORMATTED = 60_000  # characters of a page
 MAX_HISTORY = 20  # foreign messages before a question
@@ -36,33 +35,15 @@ EXTENT = Extent(events=300, runs=100)
 NO_REVIEWS: Mapping[int, TurnReview] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PagePlan:
-    """Turns of a page.
+def plan_page(tree: Tree, *, through: int | None = None) -> tuple[list[TurnPlace], frozenset[int]]:
+    """Return the turns of a page, and ids of those that it has at once.
 
-    Attributes:
-        places: Turns of the page, between `earlier` and `later` ones.
-        shown: Ids of the turns that the page has at once; the others are placeholders.
+    The others are placeholders. The turn `through` is shown, and on the path.
     """
-
-    places: Sequence[TurnPlace]
-    earlier: Sequence[TurnPlace]
-    later: Sequence[TurnPlace]
-    shown: frozenset[int]
-
-
-def plan_page(tree: Tree, *, through: int | None = None) -> PagePlan:
-    """Choose the turns of a page, on which `through` must be."""
     path = choose_path(tree, through=through)
     named = next((place for place, turn in enumerate(path) if turn.id == through), 0)
-    start = max(0, min(named - MAX_PARTS // 2, len(path) - MAX_PARTS))
-    end, first = start + MAX_PARTS, max(named - 1, 0)
-    return PagePlan(
-        places=path[start:end],
-        earlier=path[:start],
-        later=path[end:],
-        shown=frozenset(turn.id for turn in path[first : first + MAX_TURNS_AT_ONCE]),
-    )
+    first = max(named - 1, 0)
+    return path, frozenset(turn.id for turn in path[first : first + MAX_TURNS_AT_ONCE])
 
 
 def choose_path(tree: Tree, *, through: int | None = None) -> list[TurnPlace]:

@@ -23,7 +23,6 @@ from copilot_admin.admin.transcripts.pages import (
     LIST,
     PLACE,
     load_conversation,
-    read_filters_query,
     render_page,
 )
 from copilot_admin.audit.recording import Actor, record_search
@@ -116,9 +115,9 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
 
 def row_view(request: HttpRequest, pk: int) -> HttpResponse:
     conversation = load_conversation(request, pk, view="")
-    filters = read_filters_query(request.GET.get(LIST, "")) or ""
+    filters = read_query(request.GET.get(LIST, ""))
     columns = choose_columns(request, [conversation])
-    (row,) = _build_rows([conversation], columns, read_query(filters))
+    (row,) = _build_rows([conversation], columns, filters)
     return render(request, f"{FOLDER}/list_row.html", {"row": row})
 
 

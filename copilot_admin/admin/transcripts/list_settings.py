@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.transcripts.columns import COLUMNS, COLUMNS_COOKIE
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
-from copilot_admin.admin.transcripts.pages import LIST, read_filters_query
+from copilot_admin.admin.transcripts.pages import LIST
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations
 from copilot_admin.transcripts.search.saved_views import (
@@ -30,7 +30,7 @@ def choose_columns_view(request: HttpRequest) -> HttpResponse:
     _check(request)
     known = {column.name for column in COLUMNS}
     names = [name for name in request.POST.getlist("column") if name in known]
-    query = read_filters_query(request.POST.get(LIST, ""))
+    query = request.POST.get(LIST, "")
     response = HttpResponseRedirect(f"{reverse(URL)}?{query}" if query else reverse(URL))
     if "reset" in request.POST:
         response.delete_cookie(COLUMNS_COOKIE)

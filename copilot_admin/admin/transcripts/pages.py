@@ -20,15 +20,12 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor, Subject, record_read
 from copilot_admin.models import Action, Conversation
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations, visible_conversations
-from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
-from copilot_admin.transcripts.search.text_index import clean_search
 
 FOLDER = "admin/copilot_admin/conversation"
 LIST = "_changelist_filters"  # as links of Django's change lists name it
 QUEUE = "queue"
 PLACE = "place"
 MAX_PLACE_LENGTH = 40
-MAX_FILTERS_LENGTH = 8_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,20 +72,10 @@ class ReturnContext:
 def read_context(data: QueryDict) -> ReturnContext:
     place = data.get(PLACE, "")
     return ReturnContext(
-        filters=read_filters_query(data.get(LIST, "")) or "",
+        filters=data.get(LIST, ""),
         queue=parse_id(data.get(QUEUE, "")),
         place=place if len(place) <= MAX_PLACE_LENGTH else "",
     )
-
-
-def read_filters_query(text: str) -> str | None:
-    """Return the query string of a list, its search words cut; None if it is too long."""
-    if len(text) > MAX_FILTERS_LENGTH:
-        given = read_query(text)
-        if SEARCH_PARAMETER in given:
-            given[SEARCH_PARAMETER] = clean_search(given[SEARCH_PARAMETER])
-        text = urlencode(given)
-    return text if len(text) <= MAX_FILTERS_LENGTH else None
 
 
 def parse_id(text: str) -> int | None:

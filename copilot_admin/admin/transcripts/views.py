@@ -154,21 +154,19 @@ def _page_context(
 ) -> dict[str, Any]:
     tree = read_tree(conversation)
     through = parse_id(request.GET.get("turn", ""))
-    plan = plan_page(tree, through=through)
+    path, shown = plan_page(tree, through=through)
     verdicts = verdicts_on(conversation)
     parts = build_parts(
         tree,
-        read_turns(conversation, tree, plan.shown, extent=EXTENT),
-        plan.places,
-        reviews=turn_reviews(conversation, plan.shown, verdicts),
+        read_turns(conversation, tree, shown, extent=EXTENT),
+        path,
+        reviews=turn_reviews(conversation, shown, verdicts),
     )
     context = _base_context(request, conversation)
     return {
         **context,
         "page": {
             "parts": parts,
-            "earlier": plan.earlier,
-            "later": plan.later,
             "is_live": any(part.is_live for part in parts),
             "newest": parts[-1].place if parts else None,
         },

@@ -4,7 +4,6 @@ from datetime import timedelta
 from decimal import Decimal
 import json
 import re
-import sys
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.admin.transcripts.conversation_page import MAX_TURNS_AT_ONCE, plan_page
+from copilot_admin.admin.transcripts.conversation_page import MAX_TURNS_AT_ONCE
 from copilot_admin.admin.transcripts.trace import PROVIDER_WORDS
 from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.values.answer_request import DataSeen, ToolExchange
@@ -266,20 +265,6 @@ def test_a_page_has_the_first_turns_and_placeholders_of_the_others(reviewer: Bro
     first = 29
     expected = [first <= place < first + MAX_TURNS_AT_ONCE for place in range(60)]
     assert shown(named) == expected
-
-
-def test_a_longer_conversation_has_links_to_its_other_turns(
-    reviewer: Browser, monkeypatch: pytest.MonkeyPatch
-):
-    conversation = long_conversation(9)
-    turns = list(Turn.objects.filter(conversation=conversation).order_by("id"))
-    deciding = sys.modules[plan_page.__module__]
-    monkeypatch.setattr(deciding, "MAX_TURNS_AT_ONCE", 1)
-    monkeypatch.setattr(deciding, "MAX_PARTS", 3)
-    page = text_of(reviewer.get(address(conversation, f"change/?turn={turns[4].pk}")))
-    assert shown(page) == [True, False, False]
-    assert f"turn={turns[2].pk}#turn-{turns[2].pk}" in page
-    assert f"turn={turns[6].pk}#turn-{turns[6].pk}" in page
 
 
 def widget_of(rows: int) -> Conversation:
