@@ -1,7 +1,7 @@
 """OpenAI-compatible APIs of clouds: Azure OpenAI, Amazon Bedrock and Google Vertex AI."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 import json
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -13,7 +13,6 @@ from openai.providers import bedrock, vertex
 from copilot_admin.agent.fetching.addresses import check_base_url
 from copilot_admin.agent.providers.http_client import common_arguments, usable_key
 from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
-from copilot_admin.agent.values.model_call import ServerReply
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.errors import NotReady
 
@@ -26,9 +25,6 @@ class AzureOpenAI(OpenAICompatible):
 
     kind: ClassVar[str] = "azure"
     label: ClassVar[str] = "Azure OpenAI"
-    samples: ClassVar[Mapping[str, ServerReply]] = {
-        f"/openai/v1{path}": reply for path, reply in OpenAICompatible.samples.items()
-    }
 
     @classmethod
     def make_client(cls, spec: ProviderSpec, http_client: httpx2.AsyncClient) -> openai.AsyncOpenAI:

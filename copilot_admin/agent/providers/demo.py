@@ -19,7 +19,6 @@ from copilot_admin.agent.values.model_call import (
     Finish,
     ModelCall,
     ModelRole,
-    ServerReply,
     TextDelta,
     ToolCall,
     WebSource,
@@ -61,7 +60,6 @@ class DemoModel:
 
     kind: ClassVar[str] = "demo"
     label: ClassVar[str] = "Demo model (built in, no network)"
-    samples: ClassVar[Mapping[str, ServerReply]] = {}
     word_seconds: ClassVar[float] = 0.012  # 80 a second, about as fast as a hosted model
 
     def __init__(self, spec: ProviderSpec) -> None:

@@ -4,7 +4,7 @@ The body is parsed directly: an object for each chunk would cost more than all o
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict
 import logging
@@ -30,7 +30,6 @@ from copilot_admin.agent.values.model_call import (
     Delta,
     ModelCall,
     RunNote,
-    ServerReply,
 )
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import ProviderBroke, RunError
@@ -57,15 +56,6 @@ class OpenAICompatible:
 
     kind: ClassVar[str] = "openai_compatible"
     label: ClassVar[str] = "OpenAI-compatible server"
-    samples: ClassVar[Mapping[str, ServerReply]] = {
-        "/models": ServerReply(body='{"data": [{"id": "small"}]}'),
-        "/chat/completions": ServerReply(
-            content_type="text/event-stream",
-            body='data: {"choices": [{"index": 0, "delta": {"content": "Hello"}}]}\n\n'
-            'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
-            "data: [DONE]\n\n",
-        ),
-    }
     # By base URL and model: rules learned from rejections, so that each is met one time only.
     _learned_rules: ClassVar[dict[tuple[str, str, RequestRules], RequestRules]] = {}
     # By base URL and model: reasoning is sent without an opening tag.

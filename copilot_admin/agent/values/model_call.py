@@ -176,14 +176,6 @@ Delta: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerReply:
-    """Response of a provider's server, which the contract tests replay."""
-
-    body: str
-    content_type: str = "application/json"
-
-
 class ModelProvider(Protocol):
     """A source of model answers: one class in one file of `agent/providers/`.
 
@@ -194,7 +186,6 @@ class ModelProvider(Protocol):
 
     kind: ClassVar[str]
     label: ClassVar[str]
-    samples: ClassVar[Mapping[str, ServerReply]]  # by path below the base URL of its server
 
     def __init__(self, spec: ProviderSpec) -> None: ...
 

@@ -151,13 +151,22 @@ def test_models_of_a_silent_or_refusing_server():
 KINDS = {provider.kind: provider for provider in PROVIDERS}
 
 
+SAMPLES = {
+    "models": '{"data": [{"id": "small"}]}',
+    "completions": (
+        'data: {"choices": [{"index": 0, "delta": {"content": "Hello"}}]}\n\n'
+        'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
+        "data: [DONE]\n\n"
+    ),
+}
+
+
 def deltas_and_models(kind, *, stop=None):
-    """What a provider makes of a server that answers as the samples of its class say."""
+    """What a provider makes of a server that answers with the samples."""
 
     async def serve(request, reply):
-        sample = KINDS[kind].samples[request.path.partition("?")[0].removeprefix("/v1")]
-        await reply.start(type=sample.content_type)
-        await reply.send(sample.body.encode())
+        await reply.start()
+        await reply.send(SAMPLES[request.path.partition("?")[0].rpartition("/")[2]].encode())
         await reply.end()
 
     async def run():
