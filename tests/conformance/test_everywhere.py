@@ -1,4 +1,4 @@
-"""What a stranger expects of every example alike, asked of every template."""
+"""Expectations of every template alike: discovery, methods, and questions that come again."""
 
 import json
 from typing import Any
@@ -7,10 +7,11 @@ import pytest
 
 from copilot_admin.import_export.templates import templates
 from copilot_admin.models import Outcome, Run
-from tests.conformance.strangers import NEWS, import_template, widgets
+from protocol.models import Generation
+from tests.conformance.strangers import NEWS, PRICE, asks, import_template, offered, widgets
 from tests.wire import Line
-from tests.workspace.client import text_of
-from tests.workspace.model_server import calls, says
+from tests.workspace.client import Event, named, text_of
+from tests.workspace.model_server import ModelServer, calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,3 +58,87 @@ def test_a_client_that_forgets_the_call_is_not_driven_in_circles(slug, chat_with
     assert warning["message"].startswith("The dashboard sent the question again without the data")
     assert text_of(again).endswith("Without it.")
     assert [run.outcome for run in Run.objects.all()] == [Outcome.COMPLETED] * 2
+
+
+LOOPED = "The dashboard sent the question again without the data it was asked for"
+
+
+def ask_about(service: str, generation: Generation, *selected: Any, **more: Any) -> list[Event]:
+    """Ask a first question about widgets, as a client of a generation does."""
+    question = {"messages": [{"role": "human", "content": "What moved?"}], **more}
+    return asks(service, "widget-reader", {**question, **offered(generation, *selected)})
+
+
+def fetched(events: list[Event]) -> Any:
+    [call] = named(events, "copilotFunctionCall")
+    arguments = call["input_arguments"]
+    return arguments.get("widget_uuid") or [one["id"] for one in arguments["data_sources"]]
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_another_widget_is_another_question(generation, service_url, model):
+    import_template("widget-reader", model)
+    first = fetched(ask_about(service_url, generation, NEWS))
+    second = fetched(ask_about(service_url, generation, PRICE))
+    by_uuid = (NEWS["uuid"], PRICE["uuid"])
+    assert (first, second) == (
+        by_uuid if generation is Generation.ONE else (["company_news"], ["stock_price"])
+    )
+
+
+@pytest.mark.parametrize("generation", Generation)
+def test_a_loop_is_still_stopped(generation, service_url, model):
+    import_template("widget-reader", model)
+    model.plays(says("Without it."))
+    ask_about(service_url, generation, NEWS)
+    again = ask_about(service_url, generation, NEWS)
+    assert text_of(again).startswith(LOOPED)
+    assert text_of(again).endswith("Without it.")
+
+
+def test_a_client_that_drops_the_data_is_stopped_though_it_repeats_less(chat_with):
+    """Source: a request after a function call comes without timezone, urls and chosen skills."""
+    stranger = chat_with("widget-reader", says("Without it."))
+    stranger.chat.request = {"widgets": {"primary": [NEWS]}}
+    stranger.chat.messages.append({"role": "human", "content": "What moved?"})
+    stranger.chat.request = {**stranger.chat.request, "urls": ["https://example.com/a"]}
+    stranger.chat.post()
+    assert text_of(stranger.chat.post(is_first=False)).startswith(LOOPED)
+
+
+HEADERS = {"Origin": "https://pro.openbb.co"}
+
+
+@pytest.mark.parametrize("name", ["agents.json", "copilots.json"])
+def test_discovery_is_found_with_a_slash_too_many(name, service_url, model: ModelServer):
+    """Workspace asks for `//agents.json` where its user ended the base URL with a slash."""
+    import_template("prompt-optimizer", model)
+    url = f"{service_url}//{name}"
+    with Line(url, method="GET", headers=HEADERS) as line:
+        document = json.loads(line.read_all())
+    assert line.status == 200
+    assert line.headers["access-control-allow-origin"] == HEADERS["Origin"]
+    query = document["prompt-optimizer"]["endpoints"]["query"]
+    assert query.startswith(f"{service_url}/v1/copilots/prompt-optimizer/query")
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "allowed"),
+    [
+        ("/v1/copilots/prompt-optimizer/query", "GET", "POST"),
+        ("/v1/copilots/prompt-optimizer/query", "PROPFIND", "POST"),
+        ("/v1/copilots/prompt-optimizer/image", "DELETE", "GET, HEAD"),
+        ("/agents.json", "POST", "GET, HEAD"),
+    ],
+)
+def test_another_method_is_refused_in_words_that_programs_read(path, method, allowed, service_url):
+    with Line(f"{service_url}{path}", method=method, headers=HEADERS) as line:
+        told = json.loads(line.read_all())
+    assert line.status == 405
+    assert told == {
+        "detail": f"{method} is not served here. Send {allowed.replace(', ', ' or ')}.",
+        "code": "wrong-method",
+    }
+    assert line.headers["content-type"].startswith("application/json")
+    assert line.headers["allow"] == allowed
+    assert line.headers["access-control-allow-origin"] == HEADERS["Origin"]
