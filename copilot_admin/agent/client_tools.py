@@ -19,7 +19,7 @@ from copilot_admin.agent.client_functions.registry import (
     names_in_history,
 )
 from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, check_for_client
-from copilot_admin.agent.values.answer_request import AnswerRequest, ToolExchange
+from copilot_admin.agent.values.answer_request import AnswerRequest, Memory, ToolExchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
 from protocol.models import Query
@@ -76,13 +76,13 @@ class ClientTools:
         `exchanges` are results of server tools in this step, which are sent with the call.
         """
         data_calls = [call for call in calls if self._data_offered and call.name == DATA_TOOL.name]
-        waiting = [call for call in calls if call not in data_calls]
-        event = self._data_call(data_calls, waiting, exchanges)
+        waiting = tuple(call for call in calls if call not in data_calls)
+        event = self._data_call(data_calls, waiting, tuple(exchanges))
         for call in calls:
             tool = self._tools.get(call.name)
             if event is None and tool is not None:
-                waiting = [other for other in calls if other != call]
-                event = self._function_call(tool, call, waiting, exchanges)
+                waiting = tuple(other for other in calls if other != call)
+                event = self._function_call(tool, call, waiting, tuple(exchanges))
         return event
 
     def answer_for(self, call: ToolCall) -> str | None:
@@ -112,8 +112,8 @@ class ClientTools:
     def _data_call(
         self,
         calls: Sequence[ToolCall],
-        waiting: Sequence[ToolCall],
-        exchanges: Sequence[ToolExchange],
+        waiting: tuple[ToolCall, ...],
+        exchanges: tuple[ToolExchange, ...],
     ) -> FunctionCall | None:
         if not calls or self._refuse(calls, self._plan.refusal):
             return None
@@ -136,21 +136,16 @@ class ClientTools:
                 (call.id for call in calls), self._mistakes.learn(mistake)
             )
             return None
-        return data_call_event(
-            data_call,
-            request=self._request,
-            query=self._query,
-            exchanges=exchanges,
-            waiting=(*later, *waiting),
-            extras=next((call.extras for call in calls if call.extras), None),
-        )
+        extras = next((call.extras for call in calls if call.extras), None)
+        memory = Memory(exchanges=exchanges, waiting=(*later, *waiting), extras=extras)
+        return data_call_event(data_call, request=self._request, query=self._query, memory=memory)
 
     def _function_call(
         self,
         tool: ToolDefinition,
         call: ToolCall,
-        waiting: Sequence[ToolCall],
-        exchanges: Sequence[ToolExchange],
+        waiting: tuple[ToolCall, ...],
+        exchanges: tuple[ToolExchange, ...],
     ) -> FunctionCall | None:
         if tool.arguments is None or self._refuse([call], self._refusal_of(tool)):
             return None  # the first is answered here
@@ -166,9 +161,7 @@ class ClientTools:
             arguments,
             request=self._request,
             query=self._query,
-            exchanges=exchanges,
-            waiting=waiting,
-            extras=call.extras,
+            memory=Memory(exchanges=exchanges, waiting=waiting, extras=call.extras),
             state=tool.state(call),
         )
 

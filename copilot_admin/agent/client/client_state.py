@@ -43,6 +43,7 @@ SKILL_NOT_CARRIED = (
     "(too long to be kept beyond the first part of this answer; say so if you need it)"
 )
 NOT_WAITING = "(not done: what was called at the same time was too long to be kept; call it again)"
+NO_MEMORY = Memory()
 _DASHBOARD = "current_dashboard_info"
 
 
@@ -52,55 +53,47 @@ def client_call_event(
     *,
     request: AnswerRequest,
     query: Query,
+    memory: Memory = NO_MEMORY,
     remembered: JsonObject | None = None,
-    exchanges: Sequence[ToolExchange] = (),
-    waiting: Sequence[ToolCall] = (),
-    extras: CallExtras | None = None,
     state: JsonObject | None = None,
 ) -> FunctionCall:
     """Return a client function call with the signed state of the turn.
 
-    `remembered` are the arguments for readers of the call, if they differ. The next step starts with
-    the `waiting` calls of the same answer. The client reads the `state` in `extra_state`.
+    The `memory` has the calls of this step. `remembered` are the arguments for readers of the call,
+    if they differ. The client reads the `state` in `extra_state`.
     """
-    memory = build_memory(query, exchanges=exchanges, waiting=waiting, extras=extras)
     return FunctionCall(
         function=function,
         input_arguments=arguments,
         extra_state={
             **(state or {}),
             "copilot_function_call_arguments": arguments if remembered is None else remembered,
-            SIGNED_MEMORY: sign_memory(memory, request),
+            SIGNED_MEMORY: sign_memory(build_memory(query, memory), request),
         },
     )
 
 
-def build_memory(
-    query: Query,
-    *,
-    exchanges: Sequence[ToolExchange] = (),
-    waiting: Sequence[ToolCall] = (),
-    extras: CallExtras | None = None,
-) -> Memory:
-    """Return the state of this step for the next one, within the limits of size.
+def build_memory(query: Query, memory: Memory = NO_MEMORY) -> Memory:
+    """Return the state of this step and its calls for the next one, within the limits of size.
 
     Texts for the model mention results and calls that are left out.
     """
+    exchanges, waiting, extras = memory.exchanges, memory.waiting, memory.extras
     if sum(len(call.name) + len(call.arguments) for call in waiting) > MAX_WAITING:
         forgotten = [ToolExchange(call.name, "{}", NOT_WAITING) for call in waiting]
         exchanges, waiting = (*exchanges, *forgotten), ()
     exchanges = _fit_exchanges(exchanges)
-    attached = [*(one.extras for one in waiting), *(one.extras for one in exchanges)]
-    if sum(json_size(asdict(one)) for one in (extras, *attached) if one) > MAX_EXTRAS:
+    attached = [extras, *(one.extras for one in waiting), *(one.extras for one in exchanges)]
+    if sum(json_size(asdict(one)) for one in attached if one) > MAX_EXTRAS:
         extras = None
-        exchanges = [replace(one, extras=None) for one in exchanges]
-        waiting = [replace(one, extras=None) for one in waiting]
-    skills = [
+        exchanges = tuple(replace(one, extras=None) for one in exchanges)
+        waiting = tuple(replace(one, extras=None) for one in waiting)
+    skills = (
         one
         if json_size(one) <= MAX_SKILL
         else {"slug": truncate(str(one["slug"])), "contentMarkdown": SKILL_NOT_CARRIED}
         for one in query.selected_skills
-    ]
+    )
     state = query.workspace_state
     dashboard = {key: value for key, value in state.items() if key == _DASHBOARD}
     return Memory(
@@ -110,20 +103,20 @@ def build_memory(
         workspace_state=next(
             (one for one in (state, dashboard) if json_size(one) <= MAX_STATE), {}
         ),
-        exchanges=tuple(exchanges),
-        waiting=tuple(waiting),
+        exchanges=exchanges,
+        waiting=waiting,
         extras=extras,
     )
 
 
-def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> Sequence[ToolExchange]:
+def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> tuple[ToolExchange, ...]:
     """Return the latest exchanges unchanged, earlier ones without their results."""
     left = MAX_CARRIED
     kept: list[ToolExchange] = []
     for exchange in reversed(exchanges):
         left -= len(exchange.arguments) + len(exchange.result)
         kept.append(exchange if left >= 0 else ToolExchange(exchange.name, "{}", NOT_CARRIED))
-    return kept[::-1]
+    return tuple(reversed(kept))
 
 
 def restore_client_state(request: AnswerRequest, stored_turn: StoredTurn) -> AnswerRequest:

@@ -1,18 +1,22 @@
 """Data of widgets: the decision to fetch, offer or reject it in a step."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 import json
 from typing import TypeAlias
 
-from copilot_admin.agent.client.client_state import client_call_event, read_memory
+from copilot_admin.agent.client.client_state import NO_MEMORY, client_call_event, read_memory
 from copilot_admin.agent.client.limits import (
     WIDGET_DATA_MESSAGES,
     CallBudget,
     fit_in_one_call,
 )
-from copilot_admin.agent.values.answer_request import AnswerRequest, StoredTurn, ToolExchange
-from copilot_admin.agent.values.model_call import CallExtras, ToolCall
+from copilot_admin.agent.values.answer_request import (
+    AnswerRequest,
+    Memory,
+    StoredTurn,
+    ToolExchange,
+)
 from copilot_admin.agent.values.spec import CopilotSpec, WidgetDataMode
 from copilot_admin.agent.values.turn import (
     UPLOAD_FEATURE,
@@ -57,13 +61,7 @@ class DataPlan:
 
 
 def data_call_event(
-    call: DataCall,
-    *,
-    request: AnswerRequest,
-    query: Query,
-    exchanges: Sequence[ToolExchange] = (),
-    waiting: Sequence[ToolCall] = (),
-    extras: CallExtras | None = None,
+    call: DataCall, *, request: AnswerRequest, query: Query, memory: Memory = NO_MEMORY
 ) -> FunctionCall:
     """Return the call that fetches data of widgets."""
     named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in call.sources]
@@ -73,9 +71,7 @@ def data_call_event(
         remembered={"data_sources": named},
         request=request,
         query=query,
-        exchanges=exchanges,
-        waiting=waiting,
-        extras=extras,
+        memory=memory,
     )
 
 

@@ -166,10 +166,8 @@ def test_a_memory_at_its_limits_fits_into_a_token():
         selected_skills=({"slug": "a", "contentMarkdown": letter * (MAX_SKILL - 99)},),
         workspace_state={"a": letter * (MAX_STATE - 10)},
     )
-    memory = build_memory(
-        query,
-        exchanges=(ToolExchange("a", "", letter * MAX_CARRIED),),
-        waiting=(ToolCall(id="a", name="", arguments=letter * MAX_WAITING),),
-    )
+    exchanges = (ToolExchange("a", "", letter * MAX_CARRIED),)
+    waiting = (ToolCall(id="a", name="", arguments=letter * MAX_WAITING),)
+    memory = build_memory(query, Memory(exchanges=exchanges, waiting=waiting))
     assert verify(sign_memory(memory, REQUEST)) == memory
     assert verify("a" * (MAX_TOKEN + 1)) is None
