@@ -32,10 +32,7 @@ Hook: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Lifespan:
-    """ASGI middleware that runs a hook before the first and one after the last request.
-
-    `start` raises `CopilotError` if the server can't start.
-    """
+    """ASGI middleware that runs a hook before the first and one after the last request."""
 
     def __init__(self, app: App, *, start: Hook, stop: Hook) -> None:
         self.app = app

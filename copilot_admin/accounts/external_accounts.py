@@ -61,11 +61,7 @@ def sanitize_name(said: object, *, max_length: int = MAX_NAME_LENGTH) -> str:
 
 
 def get_or_create_account(identity: Identity, allowed: RoleMap) -> User:
-    """Return the account of an identity with exactly the roles of its groups; create it at first.
-
-    Raises:
-        Forbidden: No group has a role here, or the account is disabled.
-    """
+    """Return the account of an identity with exactly the roles of its groups; create it at first."""
     try:
         return _get_or_create_account(identity, allowed)
     except IntegrityError:  # a simultaneous request created it

@@ -52,10 +52,7 @@ def assign_owner(copilot: Copilot, user: Person) -> None:
 
 
 def may_say_who(user: Person, copilot: Copilot) -> bool:
-    """Return whether a user may choose the members of a copilot.
-
-    One without an owner, such as one from before there were members, any of its builders.
-    """
+    """Return whether a user may choose the members of a copilot."""
     if not (isinstance(user, PermissionsMixin) and user.has_perm(CHANGE)):
         return False
     if user.has_perm(REACH_EVERY):

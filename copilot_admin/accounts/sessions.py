@@ -53,10 +53,7 @@ def touch_session(request: HttpRequest) -> None:
 
 
 def is_session_valid(session: SessionBase) -> bool:
-    """Return whether the session of a signed-in user is young enough and its source is still used.
-
-    Its idle time is the expiry of the session itself.
-    """
+    """Return whether the session of a signed-in user is young enough and its source is still used."""
     sso: SsoSettings = settings.SSO
     age = time.time() - float(session.get(BEGAN, 0))
     source = get_sso_source(session)

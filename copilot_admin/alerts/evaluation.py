@@ -73,10 +73,7 @@ def next_transition(
 
 
 def evaluate_due_rules() -> None:
-    """Evaluate rules that are due and create due digests. Run it in a thread of its own.
-
-    A rule is claimed once the previous one is stored, so one that breaks delays no others.
-    """
+    """Evaluate rules that are due and create due digests. Run it in a thread of its own."""
     try:
         for _ in range(MAX_RULES_PER_CALL):
             rule = WRITER.submit(partial(claim_due_rule, timezone.now())).result()

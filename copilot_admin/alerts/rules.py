@@ -104,11 +104,7 @@ def get_scope(owner: AlertRule | AlertDigest) -> AlertScope:
 
 
 def filter_visible(user: Person, alerts: QuerySet[Alert]) -> QuerySet[Alert]:
-    """Return the alerts that a user may see.
-
-    Users who read all transcripts or reach every copilot see all; others see those whose rule is
-    about a copilot of theirs.
-    """
+    """Return the alerts that a user may see."""
     may_read = isinstance(user, PermissionsMixin) and user.has_perm(READ_TRANSCRIPTS)
     if reaches_all(user) or may_read:
         return alerts

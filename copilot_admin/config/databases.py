@@ -64,10 +64,7 @@ def is_maintenance_command(argv: Sequence[str]) -> bool:
 def parse_database_url(
     url: str, *, data_dir: Path, maintenance: bool = False, pgbouncer: bool = False
 ) -> dict[str, Any]:
-    """Return an entry of `DATABASES`; an empty URL is SQLite in the data directory.
-
-    Statements of maintenance commands have no timeout. PgBouncer is in transaction mode.
-    """
+    """Return an entry of `DATABASES`; an empty URL is SQLite in the data directory."""
     try:
         parsed = dj_database_url.parse(url) if url else {"ENGINE": SQLITE}
     except (ValueError, KeyError):

@@ -82,10 +82,7 @@ ROLES: Mapping[Role, RoleRights] = {
 
 
 def create_roles(**_: object) -> None:
-    """Create the groups and give them their permissions; runs after every `migrate`.
-
-    Permissions that an administrator added to a group stay.
-    """
+    """Create the groups and give them their permissions; runs after every `migrate`."""
     from django.contrib.auth.models import Group, Permission  # settings import this module
 
     permissions = {

@@ -107,7 +107,7 @@ class HttpMiddleware:
                 status = str(message["status"])
                 message["headers"] = _merge_headers(message.get("headers", ()), added)
                 if counter is not None:
-                    counter.observe_response_start(route, monotonic() - started)
+                    counter.observe("http_response_start_seconds", monotonic() - started, route)
             await send(message)
 
         try:
@@ -115,7 +115,7 @@ class HttpMiddleware:
         finally:
             if counter is not None:
                 method = scope["method"] if scope["method"] in METHODS else "other"
-                counter.count_request(method, route, status)
+                counter.count("http_requests", method, route, status)
 
     def _add_ids(self, scope: Scope) -> Headers:
         ids = new_ids(get_header(scope, b"x-trace-id"), get_header(scope, b"traceparent"))

@@ -97,10 +97,7 @@ class EndpointKey(models.Model):
 
 
 class EndUser(models.Model):
-    """A user named by a token or a trusted proxy.
-
-    Erasure deletes their conversations and runs first: these never lose their user.
-    """
+    """A user named by a token or a trusted proxy."""
 
     identifier = models.CharField(_("id"), max_length=MAX_END_USER_LENGTH, unique=True)
     email = models.CharField(_("email"), max_length=MAX_END_USER_LENGTH, blank=True)
@@ -139,10 +136,7 @@ class Membership(Record):
 
 
 class ExternalAccount(Record):
-    """An account of an identity provider, identified by issuer and subject only.
-
-    Its roles are those of the last sign-in and can't be edited here.
-    """
+    """An account of an identity provider, identified by issuer and subject only."""
 
     user = models.OneToOneField(User, CASCADE, related_name="external")
     issuer = models.CharField(_("comes from"), max_length=500)

@@ -34,10 +34,7 @@ class AlertWebhook(models.Model):
 
 
 class Notifier(models.Model):
-    """Columns of rules and digests: the copilots they cover and their recipients.
-
-    Without copilot and tag they cover all copilots. Deleting a copilot deletes its own.
-    """
+    """Columns of rules and digests: the copilots they cover and their recipients."""
 
     name = models.CharField(_("name"), max_length=100)
     copilot = models.ForeignKey(
@@ -139,10 +136,7 @@ class DeliveryState(models.TextChoices):
 
 
 class AlertDelivery(models.Model):
-    """A mail or webhook request, retried until it is accepted.
-
-    `due_at` is the time of the next attempt, or the end of the lease of the current one.
-    """
+    """A mail or webhook request, retried until it is accepted."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     event = models.CharField(_("event"), max_length=10, choices=DeliveryEvent.choices)

@@ -274,11 +274,7 @@ class Copilot(models.Model):
 
 
 class CopilotVersion(models.Model):
-    """One published state of a whole copilot; never changed once made.
-
-    `document` is the versioned part of a copilot file entry, so that a version can be compared,
-    exported and answered from without the draft.
-    """
+    """One published state of a whole copilot; never changed once made."""
 
     copilot = models.ForeignKey(Copilot, CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField(_("version"))
@@ -329,10 +325,7 @@ def new_token() -> str:
 
 
 class PendingImport(Record):
-    """Parsed copilot files that wait for their uploader to confirm the import.
-
-    Each user has at most one; a new upload replaces it. It expires after a day.
-    """
+    """Parsed copilot files that wait for their uploader to confirm the import."""
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
     user = models.OneToOneField(User, CASCADE, related_name="+")

@@ -32,10 +32,7 @@ class RemovalState(models.TextChoices):
 
 
 class ScopeColumns(Record):
-    """A selection of conversations: all non-empty columns must match.
-
-    A conversation matches `since` and `until` if it was active in between.
-    """
+    """A selection of conversations: all non-empty columns must match."""
 
     # No foreign keys: the row outlives the rows that it names.
     conversation = models.BigIntegerField(_("conversation"), null=True, blank=True)
@@ -50,10 +47,7 @@ class ScopeColumns(Record):
 
 
 class Removal(ScopeColumns):
-    """A removal in short batches, with the number of deleted rows per model.
-
-    `moved_at` is the heartbeat of its worker. Finished rows stay as proof and contain no content.
-    """
+    """A removal in short batches, with the number of deleted rows per model."""
 
     cause = models.CharField(_("cause"), max_length=9, choices=Cause.choices)
     idle_before = models.DateTimeField(null=True)  # of retention: silent since then

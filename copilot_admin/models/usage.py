@@ -23,10 +23,7 @@ def _number() -> "models.PositiveBigIntegerField[int, int]":
 
 
 class UsageCounts(Record):
-    """Counts of one version and model; a run counts when it has ended.
-
-    Feedback and verdicts count in the period of their question.
-    """
+    """Counts of one version and model; a run counts when it has ended."""
 
     copilot = models.ForeignKey(Copilot, CASCADE, related_name="+")
     version = models.PositiveIntegerField(default=0)  # 0: none answered
@@ -114,10 +111,7 @@ class CriterionUsage(Record):
 
 
 class CallerDay(Record):
-    """Use of a copilot by one caller on a day: distinct callers can't be summed over days and copilots.
-
-    It has a row for each caller who got an answer; rejections aren't counted in it.
-    """
+    """Use of a copilot by one caller on a day: distinct callers can't be summed over days and copilots."""
 
     day = models.DateField()
     copilot = models.ForeignKey(Copilot, CASCADE, related_name="+")

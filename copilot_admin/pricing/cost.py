@@ -73,10 +73,7 @@ def calculate_cost(usage: Usage | None, price: Price | None) -> Cost:
 
 
 def sum_costs(costs: Iterable[Cost]) -> Cost:
-    """Add costs: unknown if one of them is, otherwise estimated if one of them is.
-
-    They are reported by the provider if all of them are.
-    """
+    """Add costs: unknown if one of them is, otherwise estimated if one of them is."""
     found = tuple(costs)
     amounts = [cost.amount for cost in found if cost.amount is not None]
     if len(amounts) < len(found):
@@ -102,10 +99,7 @@ def calculate_run_cost(
     outcome: Outcome,
     stored_price: Price | None = None,
 ) -> RunCost:
-    """Calculate what a run cost at the prices of its start; may read the database.
-
-    `usages` has a sum for each model. `provider` is "" if none was asked.
-    """
+    """Calculate what a run cost at the prices of its start; may read the database."""
     if not provider:
         return RunCost(ZERO_COST)
     price = stored_price or get_price(provider, model, at)

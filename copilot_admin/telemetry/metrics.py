@@ -67,14 +67,8 @@ class ServerMetrics:
         of = (f"copilot_{name}", help_text, labels.split())
         self._metrics[name] = kind(*of, registry=self._registry, **options)
 
-    def count_request(self, method: str, path: str, status: str) -> None:
-        self._count("http_requests", method, path, status)
-
-    def observe_response_start(self, path: str, seconds: float) -> None:
-        self._observe("http_response_start_seconds", seconds, path)
-
     def count_rejection(self, error: RequestError) -> None:
-        self._count("refusals", error.code)
+        self.count("refusals", error.code)
 
     def count_run(self, run: FinishedRun) -> None:
         """Count a finished run. Trials aren't use of a copilot, but their model calls count."""
@@ -83,27 +77,27 @@ class ServerMetrics:
         for fact in run.facts:
             if isinstance(fact, ModelCallTrace):
                 seconds = (fact.ended - fact.began) * NS
-                self._observe("model_call_seconds", seconds, run.provider)
+                self.observe("model_call_seconds", seconds, run.provider)
                 for failure in fact.failures:
-                    self._count("provider_errors", run.provider, failure)
+                    self.count("provider_errors", run.provider, failure)
         times = run.times
         if run.outcome is Outcome.REFUSED:
             return
         if times.stored is not None and times.admitted is not None:
-            self._observe("journal_seconds", (times.stored - times.admitted) * NS, "accept")
+            self.observe("journal_seconds", (times.stored - times.admitted) * NS, "accept")
         if times.finishing is not None:
-            self._observe("journal_seconds", (times.ended - times.finishing) * NS, "finish")
+            self.observe("journal_seconds", (times.ended - times.finishing) * NS, "finish")
 
     def _count_use(self, run: FinishedRun) -> None:
-        self._count("runs", run.copilot, run.outcome.value)
+        self.count("runs", run.copilot, run.outcome.value)
         if run.outcome is Outcome.REFUSED:
             return
-        self._observe("run_seconds", run.ms / 1000, run.outcome.value)
+        self.observe("run_seconds", run.ms / 1000, run.outcome.value)
         if run.first_ms is not None:
-            self._observe("first_token_seconds", run.first_ms / 1000, run.copilot)
+            self.observe("first_token_seconds", run.first_ms / 1000, run.copilot)
         if run.usage is not None:
-            self._count("tokens", run.copilot, "input", by=run.usage.input_tokens)
-            self._count("tokens", run.copilot, "output", by=run.usage.output_tokens)
+            self.count("tokens", run.copilot, "input", by=run.usage.input_tokens)
+            self.count("tokens", run.copilot, "output", by=run.usage.output_tokens)
 
     def set_gauges(self, values: Mapping[str, Mapping[str, float]]) -> None:
         """Set gauges of this process: values by label; "" for a gauge without one."""
@@ -121,10 +115,10 @@ class ServerMetrics:
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return encode(registry), content_type
 
-    def _count(self, name: str, *labels: str, by: float = 1) -> None:
+    def count(self, name: str, *labels: str, by: float = 1) -> None:
         self._metrics[name].labels(*labels).inc(by)
 
-    def _observe(self, name: str, value: float, *labels: str) -> None:
+    def observe(self, name: str, value: float, *labels: str) -> None:
         self._metrics[name].labels(*labels).observe(value)
 
 

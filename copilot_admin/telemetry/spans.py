@@ -178,6 +178,7 @@ class _RunTrace:
             self._add("journal finish", times.finishing, times.ended, {}, parent=root)
 
     def _add_model_call(self, fact: ModelCallTrace, parent: Span) -> None:
+        server = urlsplit(self._run.provider_url)
         parameters = {
             f"gen_ai.request.{name}": value
             for name in _PARAMETERS
@@ -186,7 +187,8 @@ class _RunTrace:
         attributes: Attributes = {
             "gen_ai.operation.name": "chat",
             **_model_attributes(self._run, fact.call.model),
-            **_server_attributes(self._run.provider_url),
+            "server.address": server.hostname,
+            "server.port": server.port or {"https": 443, "http": 80}.get(server.scheme),
             "gen_ai.request.stream": True,
             **parameters,
             "gen_ai.response.finish_reasons": (fact.finish,) if fact.finish else None,
@@ -234,12 +236,6 @@ def _model_attributes(run: FinishedRun, model: str) -> Attributes:
         "gen_ai.request.model": model,
         "copilot.provider": run.provider,
     }
-
-
-def _server_attributes(url: str) -> Attributes:
-    parts = urlsplit(url)
-    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    return {"server.address": parts.hostname, "server.port": port if parts.hostname else None}
 
 
 def _usage_attributes(usage: Usage | None) -> Attributes:

@@ -165,10 +165,7 @@ def read_id(sent: QueryDict, name: str) -> int | None:
 
 
 def build_target(pk: int, sent: QueryDict, *, observe: CallObserver) -> LiveCopilot:
-    """Prepare the target that a form describes; reads the database, and saves nothing.
-
-    `observe` is called with each request to the model.
-    """
+    """Prepare the target that a form describes; reads the database, and saves nothing."""
     copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
     if copilot is None:
         raise NotFound(_("This copilot was deleted."))

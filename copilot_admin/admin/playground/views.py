@@ -93,10 +93,7 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _sum_up(answer: AnswerPart) -> SimpleNamespace:
-    """Return the totals of all requests of an answer, without the time that Workspace took.
-
-    `version` is None for a draft, `ms` while it runs; the cost is the sum of what is known.
-    """
+    """Return the totals of all requests of an answer, without the time that Workspace took."""
     rows = [part.run.row for part in answer.runs]
     last = answer.last
     return SimpleNamespace(

@@ -22,10 +22,9 @@ from copilot_admin.admin.providers.connect import (
     build_connect_data,
     build_model_rows,
     check_form,
-    find_preset,
 )
 from copilot_admin.admin.providers.form import ProviderForm
-from copilot_admin.admin.providers.presets import list_presets
+from copilot_admin.admin.providers.presets import PRESETS, list_presets
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor
 from copilot_admin.copilots.model_lists import keep_models, known_models, record_error
@@ -114,18 +113,17 @@ class ProviderAdmin(BaseAdmin[Provider]):
         return super().add_view(request, form_url, extra_context)
 
     def connect_view(self, request: HttpRequest) -> HttpResponse:
-        """Choose a vendor and enter a key; a POST tests, fetches the models and saves.
-
-        A request of htmx gets only the content of the drawer.
-        """
+        """Choose a vendor and enter a key; a POST tests, fetches the models and saves."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        preset = find_preset(request.POST.get("vendor") or request.GET.get("vendor", ""))
+        presets = list_presets()
+        vendor = request.POST.get("vendor") or request.GET.get("vendor", "")
+        preset = presets.get(vendor, PRESETS[0])
         sent = request.POST if request.method == "POST" else None
         form = ProviderForm(build_connect_data(preset, sent))
         context: dict[str, Any] = {
             **self.page_context(request, _("Connect a provider")),
-            "presets": list_presets().values(),
+            "presets": presets.values(),
             "preset": preset,
             "fields": [form[name] for name in preset.fields],
             "is_drawer": "drawer" in request.GET or "drawer" in request.POST,

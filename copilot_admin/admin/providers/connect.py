@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.option_fields import changed_options
-from copilot_admin.admin.providers.presets import PRESETS, Preset, list_presets
+from copilot_admin.admin.providers.presets import Preset
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.model_call import (
     Finish,
@@ -87,7 +87,7 @@ def build_model_rows(provider: Provider, models: tuple[str, ...]) -> tuple[Model
     return tuple(
         ModelRow(
             id=model,
-            context=_format_window(window_of(model) or _listed_window(provider, model)),
+            context=_format_window(provider, model),
             has_tools=window_of(model) is not None and not takes_no_tools(model),
             has_vision=sees_images(model),
             price=" / ".join(map(_format_price, prices.get(model, ()))),
@@ -98,12 +98,10 @@ def build_model_rows(provider: Provider, models: tuple[str, ...]) -> tuple[Model
     )
 
 
-def _listed_window(provider: Provider, model: str) -> int | None:
-    entry = find_listed_model(provider, model)
-    return entry.context_window if entry else None
-
-
-def _format_window(tokens: int | None) -> str:
+def _format_window(provider: Provider, model: str) -> str:
+    tokens = window_of(model)
+    if tokens is None and (entry := find_listed_model(provider, model)):
+        tokens = entry.context_window
     if tokens is None:
         return ""
     return f"{tokens // 1_000_000}M" if tokens >= 1_000_000 else f"{round(tokens / 1000)}k"
@@ -201,10 +199,6 @@ def describe_error(error: RunError | ConfigurationError) -> str:
     words = getattr(error, "detail", "")
     text = _("%(sentence)s The provider answered: %(words)s")
     return text % {"sentence": error.public, "words": words} if words else error.public
-
-
-def find_preset(name: str) -> Preset:
-    return list_presets().get(name, PRESETS[0])
 
 
 def build_connect_data(preset: Preset, sent: QueryDict | None = None) -> dict[str, Any]:

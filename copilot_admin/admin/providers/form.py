@@ -49,13 +49,10 @@ ENVIRONMENT_NAME = RegexValidator(
 
 
 def _timeout(label: Any, help_text: Any) -> forms.FloatField:
-    widget = forms.NumberInput(attrs={"step": "any"})
-    options: dict[str, Any] = {
-        "required": False,
-        "min_value": 0.1,
-        "max_value": MAX_TIMEOUT_SECONDS,
-    }
-    return forms.FloatField(label=label, help_text=help_text, widget=widget, **options)
+    return forms.FloatField(
+        label=label, help_text=help_text, required=False, min_value=0.1, max_value=MAX_TIMEOUT_SECONDS,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )  # fmt: skip
 
 
 class ProviderForm(ModelForm[Provider], OptionFields):

@@ -18,22 +18,15 @@ _LOCAL = ("base_url", "api_key")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """One vendor.
-
-    Attributes:
-        initials: Letters of its tile.
-        fields: Names of the form fields that are shown, in this order.
-        values: Values of other fields of the provider's form.
-        key_help: Where to get the key.
-    """
+    """One vendor."""
 
     name: str
-    initials: str
+    initials: str  # of its tile
     base_url: str = ""
     kind: str = OpenAICompatible.kind
-    fields: tuple[str, ...] = _CLOUD
-    values: Mapping[str, str | int | bool] = field(default_factory=dict)
-    key_help: str | Promise = ""
+    fields: tuple[str, ...] = _CLOUD  # of the form, in the order in which they are shown
+    values: Mapping[str, str | int | bool] = field(default_factory=dict)  # of other fields
+    key_help: str | Promise = ""  # where to get the key
 
 
 def _cloud(name: str, initials: str, base_url: str, key_page: str, **values: str | bool) -> Preset:

@@ -225,10 +225,7 @@ def record_failure(
     is_refused: bool = False,
     **_: object,
 ) -> None:
-    """Record a wrong password, or an attempt that wasn't checked after too many failures.
-
-    The trail has one refused attempt in ten minutes.
-    """
+    """Record a wrong password, or an attempt that wasn't checked after too many failures."""
     if request is None:
         return
     subject = _find_subject(credentials["username"])
