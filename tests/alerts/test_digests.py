@@ -75,17 +75,6 @@ def test_a_digest_compares_with_the_week_before(settings, django_assert_num_quer
     assert by_post.digest == digest
 
 
-def test_a_partly_known_cost_is_shown_as_at_least():
-    DailyTotal.objects.create(
-        copilot=make_published(),
-        day=MONDAY.date() - timedelta(days=1),
-        unpriced=1,
-        cost=Decimal("1.25"),
-    )
-    [by_mail] = create_digest(make_digest(), MONDAY)
-    assert "\nCost: at least $1.25 (before: $0.00)\n" in by_mail.body
-
-
 def test_it_is_sent_once_a_week_by_one_process():
     make_digest()
     for at in (MONDAY - HOUR, MONDAY, MONDAY, MONDAY + HOUR, MONDAY + WEEK):

@@ -155,14 +155,6 @@ def test_a_process_that_was_too_slow_stores_nothing():
     assert events() == ["opened"]
 
 
-@pytest.mark.parametrize("changes", [{"kind": "from a newer release"}, {"window": "month"}])
-def test_an_unknown_kind_or_window_is_skipped(changes):
-    make_rule(**changes)
-    make_rule(name="Known")
-    dislike(make_published(), 2)
-    assert evaluate(NOON) == [Transition.OPEN]
-
-
 def test_a_rule_is_about_its_copilot_or_those_with_its_tag():
     rates, other = make_published(tags=["Rates"]), make_published()
     dislike(other, 2)

@@ -4,19 +4,15 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-from asgiref.sync import async_to_sync
 import pytest
 
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.alerts.deliveries import (
     DeliveryResult,
     build_signature_headers,
-    create_deliveries,
     decrypt_secret,
     issue_secret,
-    post_signed,
 )
-from copilot_admin.alerts.messages import build_test_message
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertWebhook
 from copilot_admin.settings import BASE_DIR
@@ -109,12 +105,3 @@ def test_a_receiver_in_a_private_network_needs_leave(settings):
     result, server, *_ = posted(answering())
     assert (result.is_delivered, result.is_final, server.connections) == (False, True, 0)
     assert "COPILOT_FETCH_ALLOW" in result.answer
-
-
-def test_a_secret_that_cannot_be_decrypted_is_reported(settings):
-    settings.ENCRYPTION_KEYS = ()
-    webhook = AlertWebhook.objects.create(name="Old", url="https://a.b/", secret_cipher="old:AAAA")
-    (delivery,) = create_deliveries(webhook, build_test_message("Desk", NOON))
-    result = async_to_sync(post_signed)(delivery, webhook, NOON)
-    assert (result.is_delivered, result.is_final) == (False, True)
-    assert "'old' is not among COPILOT_ENCRYPTION_KEYS" in result.answer

@@ -26,15 +26,6 @@ def test_every_record_is_one_printable_line(text):
     line.encode()
 
 
-def test_a_traceback_is_part_of_its_line():
-    try:
-        raise ValueError("broken\nin two")
-    except ValueError as error:
-        line = _line("failed", exc_info=(type(error), error, error.__traceback__))
-    assert line.startswith("INFO failed\\nTraceback (most recent call last):")
-    assert len(line.splitlines()) == 1
-
-
 def test_known_secrets_are_hidden_everywhere(monkeypatch):
     monkeypatch.setattr(logs, "_secrets", set())
     logs.hide("sk-canary-0123", "short", "")

@@ -3,13 +3,12 @@
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
-from asgiref.sync import async_to_sync
 import pytest
 
 from copilot_admin.config.variables import parse_networks
 from copilot_admin.copilots.config_types import LIMITS, LimitsEntry
 from copilot_admin.limits.admission import build_rejection
-from copilot_admin.limits.cache import LIMIT_CACHE, LimitCache, reload_on_commit
+from copilot_admin.limits.cache import LIMIT_CACHE, reload_on_commit
 from copilot_admin.limits.rules import (
     KINDS,
     BudgetPeriod,
@@ -19,7 +18,6 @@ from copilot_admin.limits.rules import (
     get_window,
 )
 from copilot_admin.models import LimitScope, SubjectLimits
-from copilot_admin.storage.writer import Deadline
 from tests.factories import make_copilot
 from tests.limits.limiting import ADDRESS, COPILOT, KEY, NOON, SERVER, USER, limited, make_rule
 
@@ -114,20 +112,6 @@ def test_the_cache_has_what_the_database_had_when_it_was_loaded(django_capture_o
     assert load() == [3, 2]
     LIMIT_CACHE.load()
     assert load() == [2]
-
-
-def test_limits_are_loaded_again_after_some_seconds(monkeypatch):
-    now, loaded_at = [100.0], []
-    cache = LimitCache(lambda: now[0])
-
-    def load() -> None:
-        cache._loaded_at = now[0]
-        loaded_at.append(now[0])
-
-    monkeypatch.setattr(cache, "load", load)
-    for now[0] in (100.0, 105.0, 105.1, 106.0):
-        async_to_sync(cache.refresh)(Deadline())
-    assert loaded_at == [100.0, 105.1]
 
 
 @pytest.mark.parametrize(

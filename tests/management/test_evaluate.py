@@ -8,8 +8,7 @@ from django.core.management import CommandError, call_command
 import pytest
 
 from copilot_admin.errors import ProviderRefused
-from copilot_admin.management.commands import evaluate as command
-from copilot_admin.models import Copilot, EvaluationRun, RunState, TargetKind
+from copilot_admin.models import Copilot, EvaluationRun, TargetKind
 from tests.agent.scripted import broken, text
 from tests.evaluation.evaluations import script
 from tests.factories import make_case, make_copilot, make_provider, make_published
@@ -69,18 +68,6 @@ def test_versions_models_judge_and_cost_limit_are_chosen():
     assert (version.version_number, version.cost_limit) == (1, Decimal("0.5"))
     assert (model.provider, model.model) == (other, "big-9")
     assert (model.judge_provider, model.judge_model) == (copilot.provider, "judge-1")
-
-
-def test_interrupting_cancels(monkeypatch):
-    copilot = make_copilot()
-    make_case(copilot)
-
-    def interrupt(pk):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(command, "run_here", interrupt)
-    assert evaluate(copilot) == 2
-    assert EvaluationRun.objects.get().state == RunState.CANCELLED
 
 
 @pytest.mark.parametrize(

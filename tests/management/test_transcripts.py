@@ -54,20 +54,6 @@ def test_a_stream_goes_to_standard_output(monkeypatch):
     assert json.loads(data)["messages"][-1] == {"role": "assistant", "content": "Yes."}
 
 
-def test_a_file_that_is_there_is_left_alone(tmp_path: Path):
-    file = tmp_path / "out.csv"
-    file.write_text("mine")
-    with pytest.raises(CommandError, match="File exists"):
-        export("--format", "csv", "--output", str(file))
-    assert file.read_text() == "mine"
-
-
-@pytest.mark.parametrize("wrong", ["nonsense=1", "outcome", "outcome="])
-def test_an_unknown_filter_is_reported_with_the_known_ones(wrong: str):
-    with pytest.raises(CommandError, match=r"is not a filter"):
-        export("--format", "csv", "--output", "-", "--filter", wrong)
-
-
 def test_a_file_over_which_an_erasure_went_is_not_kept(tmp_path: Path, monkeypatch):
     asked("desk", "Rates?")
     file = tmp_path / "out.csv"

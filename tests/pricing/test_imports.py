@@ -47,14 +47,6 @@ def test_only_what_the_provider_lists_is_taken_as_it_names_it():
     assert skipped[1:] == (SkippedEntry("x", "The provider does not list it."),)
 
 
-def test_only_one_vendor_may_be_taken():
-    taken, skipped = select_prices(
-        file(entry("a", ONE, "x"), entry("b", ONE, "y")), listed=None, vendor="y"
-    )
-    assert taken == {"b": ONE}
-    assert skipped[1:] == (SkippedEntry("a", "Its vendor is not y."),)
-
-
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_two_entries_of_one_name_that_counts_which_bears_it(turned):
     both = [entry("gpt", ONE), entry("azure/gpt", TWO, "azure")]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-import fcntl
 from pathlib import Path
 import subprocess
 import sys
@@ -54,16 +53,6 @@ def test_a_second_server_is_refused_until_the_first_one_is_killed(folder):
         holder.wait()
         with instance_lock():
             pass
-
-
-def test_a_process_may_take_it_twice_and_keeps_it_until_the_first_ends(folder):
-    with instance_lock():
-        with instance_lock():
-            assert (folder / LOCK_FILE).stat().st_mode & 0o077 == 0
-        with (folder / LOCK_FILE).open() as file, pytest.raises(BlockingIOError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    with (folder / LOCK_FILE).open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_folder_that_cannot_be_written_is_reported(folder):

@@ -112,23 +112,6 @@ def test_a_task_that_fails_is_called_again_and_stops_no_other(caplog, failure, i
     assert ("periodic task 'failing' failed" in caplog.text) is is_logged
 
 
-def test_a_task_that_hangs_stops_no_other_and_is_not_called_twice():
-    done, thrice = [], asyncio.Event()
-
-    async def hang() -> None:
-        done.append("hanging")
-        await asyncio.Event().wait()
-
-    async def work() -> None:
-        done.append("working")
-        if done.count("working") == 3:
-            thrice.set()
-
-    tasks = [PeriodicTask("hanging", hang, 0.001), PeriodicTask("working", work, 0.001)]
-    run_tasks(tasks, until=thrice)
-    assert done.count("hanging") == 1
-
-
 def test_nightly_pruning_begins_a_removal(settings):
     settings.PRUNE_HOUR = 0
     make_copilot()

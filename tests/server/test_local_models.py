@@ -37,10 +37,3 @@ def test_a_server_that_is_found_becomes_a_provider_at_the_first_start(
         assert [server.models for server in login.local_servers] == [2]
         assert Provider.objects.get(name="Ollama").base_url == url
         assert list(find_local_servers()) == []  # it's a provider now
-
-
-@pytest.mark.parametrize("body", [{"data": []}, {"data": None}, [], None])
-def test_a_server_without_models_offers_nothing(body, monkeypatch):
-    with list_models(body) as url:
-        monkeypatch.setattr(first_start, "LOCAL_SERVERS", {"Ollama": url})
-        assert list(find_local_servers()) == []

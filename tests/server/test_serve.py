@@ -99,12 +99,6 @@ def supervisor(monkeypatch: pytest.MonkeyPatch) -> Any:
     listener.close()
 
 
-def test_a_server_that_ends_accepts_no_connections_that_nobody_would_answer(supervisor):
-    (listener,) = supervisor.sockets
-    supervisor.terminate_all()
-    assert listener.fileno() == -1
-
-
 def test_a_worker_that_cannot_start_is_an_error(started, monkeypatch):
     def fail(several: Any) -> None:
         several.processes = [Worker(1), Worker(2, STARTUP_FAILURE)]

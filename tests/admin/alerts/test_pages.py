@@ -91,19 +91,6 @@ class TestRules:
         change = f"{BASE}/alertrule/{rule.pk}/change/"
         assert operator.post(change, {**RULE, "mails": "a@example.com"}).status_code == 302
 
-    def test_the_list_says_how_each_stands(self, operator):
-        states = {"Off": {"enabled": False}, "Good": {}, "Alert open": {}}
-        states["Muted"] = {"muted_until": timezone.now() + timedelta(hours=1)}
-        for name, changes in states.items():
-            make_rule(name=f"{name} {HOSTILE}"[:30], **changes)
-        opened = AlertRule.objects.get(name__startswith="Alert open")
-        Alert.objects.create(rule=opened, opened_at=NOON, sentence="x")
-        make_rule(name="Newer", kind="from a newer release")
-        page = operator.get(f"{BASE}/alertrule/").content.decode()
-        chips = re.findall(r'class="ca-chip ca-chip--dot(?: ca-chip--(\w+))?"', page)
-        assert sorted(chips) == ["", "bad", "good", "good", "warn"]
-        assert "<script>alert" not in page
-
     def test_a_test_goes_to_those_who_are_told(self, operator):
         rule = make_rule(mails="a@example.com\nb@example.com")
         response = operator.post(f"{BASE}/alertrule/{rule.pk}/test/")
@@ -162,13 +149,6 @@ class TestWebhooks:
         assert errors_of(operator.post(f"{BASE}/alertwebhook/add/", posted)) == {"url": code}
         assert not AlertWebhook.objects.exists()
 
-    def test_a_test_is_one_message_whose_fate_the_page_says(self, operator):
-        webhook, _ = make_webhook()
-        assert operator.post(f"{BASE}/alertwebhook/{webhook.pk}/test/").status_code == 302
-        AlertDelivery.objects.update(state="failed", status=500, answer=HOSTILE)
-        page = operator.get(f"{BASE}/alertwebhook/{webhook.pk}/change/").content.decode()
-        assert "500 &lt;script&gt;" in page
-
     def test_one_that_is_told_is_not_deleted(self, operator):
         webhook, _ = make_webhook()
         rule = make_rule(webhook=webhook)
@@ -225,7 +205,7 @@ class TestWhoMayKnow:
             found = client.get(f"{BASE}/alert/{alert.pk}/change/").status_code
             assert found == (200 if alert in rows else 302)
         shown = client.get("/admin/settings/").context["navigation"]
-        (count,) = [item.count for item in shown if item.icon == "bell"]
+        (count,) = [item["count"] for item in shown if item["icon"] == "bell"]
         assert count == len(rows)
         return sorted(alert.sentence for alert in rows)
 
@@ -241,18 +221,6 @@ class TestWhoMayKnow:
         assert self.seen_by(Role.REVIEWERS) == ["All", "Mine"]
         settings.MEMBERS = False
         assert self.seen_by(Role.BUILDERS) == ["All", "Mine"]
-
-    @pytest.mark.parametrize(
-        ("states", "tone"), [(["sent"], "good"), (["sent", "failed"], "bad"), (["waiting"], "info")]
-    )
-    def test_a_failed_message_is_no_notification(self, operator, states, tone):
-        alert = Alert.objects.create(rule=make_rule(), opened_at=NOON, told_at=NOON, closed_at=NOON)
-        for state in states:
-            AlertDelivery.objects.create(event="opened", alert=alert, subject="s", state=state)
-        page = operator.get(f"{BASE}/alert/").content.decode()
-        cell = re.search(r'field-notified.*?ca-chip--(\w+)"', page, re.DOTALL)
-        assert cell is not None
-        assert cell[1] == tone
 
     def test_a_builder_gets_from_the_alert_to_the_copilot(self):
         copilot = make_copilot()

@@ -78,25 +78,6 @@ def test_text_and_events_stand_in_the_order_in_which_they_were_seen():
     assert [one.message for one in found[-1].steps] == ["two", "three"]
 
 
-def test_a_component_has_a_block_with_what_it_cost():
-    usage = [{"name": "small", "total_tokens": 7}]
-    called = {
-        "name": "calculator",
-        "version": "v1",
-        "arguments": {"expression": "1/0"},
-        "result": "error: no",
-        "outputs": 2,
-        "ms": 12,
-        "usage": usage,
-        "error": "no",
-    }
-    (block,) = blocks("", event(EventType.COMPONENT, called))
-    assert isinstance(block, FoldBlock)
-    assert (block.name, block.error) == ("calculator v1", "no")
-    assert block.facts == ("12 ms", "2 outputs")
-    assert [one.content.key.rpartition("-")[2] for one in block.sections] == ["0", "1", "2"]
-
-
 def test_a_step_has_details_as_a_table_a_text_or_an_artifact():
     payload = step(
         "read",
@@ -285,8 +266,3 @@ def test_a_call_is_shown_once_with_what_came_back():
 )
 def test_data_is_shown_in_the_form_it_has(value, content):
     assert build_excerpt(value, key="k") == content
-
-
-def test_rows_alone_in_an_object_are_a_table():
-    assert build_excerpt({"rows": [{"a": 1}]}, key="k").table.heads[0].text == "a"
-    assert build_excerpt({"rows": [{"a": 1}], "n": 1}, key="k").table is None

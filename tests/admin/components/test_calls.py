@@ -93,12 +93,3 @@ def test_the_page_of_a_call_shows_all_of_it_and_stays_text(reviewer):
     for text in ("calculator@v1", "tool_eval", "t-1", "r-1", "12 ms", "31", "unheard-of"):
         assert text in page, text
     assert "_save" not in page
-
-
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [(None, "Not stored"), ({}, "{}"), ('{"query": "xx …', "{&quot;query&quot;: &quot;xx …")],
-)
-def test_the_page_says_what_was_not_kept(reviewer, arguments, shown):
-    page = page_of(reviewer, make_call(arguments=arguments))
-    assert shown in page

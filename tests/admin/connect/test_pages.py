@@ -8,7 +8,6 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.callers import identify
 from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.models import Access, AllowedOrigin, Copilot, EndpointKey
-from tests.admin.pages import messages_of, submit
 from tests.factories import make_copilot, make_key, make_published, make_user
 
 pytestmark = pytest.mark.django_db
@@ -88,12 +87,3 @@ def test_a_key_is_made_on_the_spot_for_this_copilot_alone_and_shown_once():
     assert "<b>News" not in html
     assert "no-store" in response["Cache-Control"]
     assert made not in text_of(client, copilot)
-
-
-def test_after_publishing_the_way_leads_here():
-    copilot = make_copilot(name="<News>")
-    client = browser(Role.BUILDERS)
-    publish = f"{reverse('admin:copilot_admin_copilot_publish')}?id={copilot.pk}"
-    response = submit(client, publish, {}, form_id="publish-form")
-    assert url("page", copilot) in messages_of(response)[0]
-    assert f'href="{url("page", copilot)}"' in response.content.decode()

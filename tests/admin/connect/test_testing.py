@@ -83,14 +83,6 @@ def test_a_proxy_that_names_another_host_is_found(builder: Client, public: str):
     assert "ALLOWED_HOSTS" in found.details[0]
 
 
-def test_a_copilot_that_is_off_is_nowhere(builder: Client, public: str):
-    found = results(builder, make_published(enabled=False))
-    off = found[StepName.AGENTS].fix
-    assert off in found[StepName.LIVE].sentence
-    assert found[StepName.THREE].fix == off
-    assert not Run.objects.exists()
-
-
 def test_without_a_key_nobody_can_ask(builder: Client, public: str):
     copilot = make_published(access=Access.KEY)
     make_key(copilots=(make_published(),))

@@ -8,9 +8,6 @@ from django.test import Client
 from django.utils import timezone
 import pytest
 
-from copilot_admin.admin.home.attention import find_tasks
-from copilot_admin.admin.home.copilots import load_copilots
-from copilot_admin.admin.limits import usage
 from copilot_admin.config.roles import Role
 from copilot_admin.models import (
     Alert,
@@ -24,10 +21,8 @@ from copilot_admin.models import (
     Outcome,
     Run,
     RunState,
-    SubjectLimits,
     TestCase,
 )
-from copilot_admin.models.usage import LimitScope
 from tests.alerts.alerting import make_rule
 from tests.factories import make_copilot, make_key, make_provider, make_published, make_user
 
@@ -140,13 +135,6 @@ class TestCopilots:
         assert len(response.context["recent"]) == 8
 
 
-def used_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    SubjectLimits.objects.create(
-        scope=LimitScope.SERVER, subject="", limits={"requests_per_day": 10}
-    )
-    monkeypatch.setattr(usage, "measure_usage", lambda rules: dict.fromkeys(rules, (9, 0)))
-
-
 def make_errors() -> None:
     copilot = make_published()
     count(copilot, 1, errors=3)
@@ -209,15 +197,6 @@ def test_tasks_are_shown_to_those_who_may_act(client: Client, key: str) -> None:
     assert XSS not in page
     other = sign_in(client, OTHER_ROLES[roles[0]]).get(HOME).context["tasks"]
     assert key not in [task.key for task in other]
-
-
-def test_nearly_reached_limits_are_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    used_limits(monkeypatch)
-    make_key("Over", expires_at=timezone.now() - timedelta(days=1))
-    make_key("Later", expires_at=timezone.now() + timedelta(days=15))
-    assert [task.key for task in find_tasks(make_user(Role.OPERATORS), None)] == ["limits"]
-    builder = make_user(Role.BUILDERS)
-    assert find_tasks(builder, load_copilots(builder)) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.config.variables import parse_networks
 from copilot_admin.limits.cache import LIMIT_CACHE
-from copilot_admin.limits.counters import LIMIT_REDIS
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity
 from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
 from tests.factories import make_copilot, make_key, make_user
@@ -77,13 +76,6 @@ def test_limits_of_anybody_are_kept_under_his_name(operator, whom):
     assert (stored.scope, stored.subject) == (scope, "::" if id == "::1" else id)
 
 
-def test_a_copilot_or_key_that_is_gone_has_no_page_and_no_row(operator):
-    SubjectLimits.objects.create(scope=LimitScope.KEY, subject="99", limits={"concurrent": 1})
-    assert operator.get(ONE, {"whom": "key:99"}).status_code == 404
-    assert operator.get(ONE, {"whom": "copilot:99"}).status_code == 404
-    assert not any("99" in name for name in rows(operator))
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [("concurrent", "0"), ("concurrent", "x"), ("requests_per_day", "1.5"),
@@ -126,12 +118,6 @@ def test_bars_say_what_is_used_and_what_cannot_be_counted(operator):
     text = page.content.decode()
     assert "ca-s-warn" in text
     assert "ca-s-bad" in text
-
-
-def test_a_page_says_that_redis_is_away(operator, monkeypatch):
-    assert 'data-problem="redis"' not in operator.get(PAGE).content.decode()
-    monkeypatch.setattr(LIMIT_REDIS, "_is_away", True)
-    assert 'data-problem="redis"' in operator.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize("role", [Role.BUILDERS, Role.REVIEWERS])

@@ -124,10 +124,3 @@ def test_only_builders_reach_the_urls(client: Client, name: str, who: dict[str, 
     refused = {client.get(url).status_code, client.post(url).status_code}
     assert refused <= {401, 403, 405}
     assert refused & {401, 403}
-
-
-def test_the_page_of_a_copilot_has_the_playground(builder: Client):
-    url = reverse("admin:copilot_admin_copilot_change", args=[make_copilot().pk])
-    assert 'data-ask-url="' in builder.get(url).content.decode()
-    page = builder.get(reverse("admin:copilot_admin_copilot_add")).content.decode()
-    assert 'id="playground"' in page and 'data-ask-url="' not in page

@@ -81,18 +81,6 @@ def test_another_model_answers_what_is_typed_whatever_users_may_pick(
     )
 
 
-@pytest.mark.parametrize(
-    ("provider", "model", "status"),
-    [("4711", "m", 404), ("", "m", 404), ("x", "m", 404), (None, " ", 422), (None, "m" * 201, 422)],
-)
-def test_a_provider_or_model_that_does_not_exist_is_an_error(
-    builder, ada, copilot, provider, model, status
-):
-    provider = str(copilot.provider_id) if provider is None else provider
-    fields = {"playground-provider": provider, "playground-model": model}
-    assert ask(ada, copilot.pk, other_model(builder, copilot, **fields))[0] == status
-
-
 @pytest.mark.database
 def test_the_menu_has_earlier_versions_and_the_models_of_providers(builder, copilot):
     copilot.versions.filter(number=1).update(note="<b>First</b>")

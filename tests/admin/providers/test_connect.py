@@ -14,8 +14,7 @@ from copilot_admin.admin.providers.presets import PRESETS
 from copilot_admin.agent.providers import registry
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.agent.values.spec import ProviderSpec
-from copilot_admin.copilots.checklist.known_models import pick_chat_model
-from copilot_admin.copilots.model_lists import keep_models, known_models
+from copilot_admin.copilots.model_lists import known_models
 from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import AuditEntry, ModelPrice, Provider
@@ -212,42 +211,6 @@ def test_a_stored_key_that_is_deleted_is_not_replaced_by_the_environment(
     values = {"name": provider.name, "api_key_env": VARIABLE, "base_url": url}
     assert check(operator, provider, **values).error
     assert asked == []
-
-
-def test_a_failed_check_is_shown_in_the_list(
-    operator: Client, asked: list[ProviderSpec], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    provider = saved()
-    keep_models(provider.pk, ("m-1",))
-    error = ProviderRefused("The key was rejected.", detail="HTTP 401: no")
-    monkeypatch.setattr(Scripted, "error", error)
-    check(operator, provider, name=provider.name)
-    provider.refresh_from_db()
-    assert "HTTP 401: no" in provider.check_error
-    assert known_models(provider.pk) == ("m-1",)
-    page = operator.get("/admin/copilot_admin/provider/").content.decode()
-    assert "ca-chip--bad" in page
-
-
-def test_a_silent_provider_times_out(
-    operator: Client, asked: list[ProviderSpec], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connect, "TIMEOUT_SECONDS", 0.0)
-    monkeypatch.setattr(Scripted, "is_silent", True)
-    assert check(operator, test_model="m-1").error
-
-
-@pytest.mark.parametrize(
-    ("models", "picked"),
-    [
-        ((), ""),
-        (("text-embedding-3-small", "whisper-1"), ""),
-        (("desk-embed-1", "desk-chat-1"), "desk-chat-1"),
-        (("dall-e-3", "gpt-4.1", "gpt-4.1-mini", "gpt-4o-mini-tts"), "gpt-4.1-mini"),
-    ],
-)
-def test_a_test_picks_a_model_that_chats(models: tuple[str, ...], picked: str) -> None:
-    assert pick_chat_model(models) == picked
 
 
 def test_models_come_with_context_and_price() -> None:

@@ -65,12 +65,6 @@ def test_the_key_is_never_shown_again(operator: Client) -> None:
     assert CANARY not in "".join(entry.change_message for entry in LogEntry.objects.all())
 
 
-def test_the_box_forgets_the_key(operator: Client) -> None:
-    provider = with_key()
-    save(operator, provider, clear_key="on")
-    assert (provider.api_key_cipher, provider.api_key_hint) == ("", "")
-
-
 @pytest.mark.parametrize(
     "address",
     [
@@ -117,17 +111,3 @@ def test_a_used_provider_is_not_deleted_and_names_who_uses_it(operator: Client) 
     assert "<li>A draft</li>" in page and "<li>Published</li>" in page
     operator.post(url_of(provider, "delete"), {"post": "yes"})
     assert Provider.objects.filter(pk=provider.pk).exists()
-
-
-@pytest.mark.database
-def test_an_unused_provider_is_deleted_after_a_question(operator: Client) -> None:
-    provider = make_provider()
-    assert "Providers: 1" in operator.get(url_of(provider, "delete")).content.decode()
-    operator.post(url_of(provider, "delete"), {"post": "yes"})
-    assert not Provider.objects.exists()
-
-
-@pytest.mark.database
-def test_the_list_says_where_keys_come_from_and_what_comes_first(operator: Client) -> None:
-    make_provider(api_key_env="COPILOT_KEY_LOCAL", kind="gone")
-    assert "$COPILOT_KEY_LOCAL" in operator.get(LIST).content.decode()
