@@ -18,7 +18,7 @@ from copilot_admin.agent.client_functions.registry import (
     function_named,
     names_in_history,
 )
-from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, check_for_client
+from copilot_admin.agent.tools.tool import Mistakes, ToolMistake, check_for_client
 from copilot_admin.agent.values.answer_request import AnswerRequest, Memory, ToolExchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall

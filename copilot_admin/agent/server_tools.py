@@ -14,8 +14,7 @@ from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.components.runs import ComponentRun
 from copilot_admin.agent.prompt.truncation import truncate_rows
 from copilot_admin.agent.tools.registry import find_tools
-from copilot_admin.agent.tools.tool import ToolContext, ToolResult
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolContext, ToolMistake, ToolResult
 from copilot_admin.agent.values.answer_request import ComponentCalled, ToolExchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema, Usage
 from copilot_admin.agent.values.spec import ComponentUse, CopilotSpec

@@ -22,8 +22,7 @@ from copilot_admin.agent.prompt.conversation import model_messages
 from copilot_admin.agent.response_writer import GAP, ResponseWriter, fixed_steps
 from copilot_admin.agent.server_tools import Cited, ServerTools, ToolOutput
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.tools.tool import ToolResult
-from copilot_admin.agent.tools.tool_arguments import Mistakes, ToolMistake, repeatable
+from copilot_admin.agent.tools.tool import Mistakes, ToolMistake, ToolResult, repeatable
 from copilot_admin.agent.values.answer_request import (
     AnswerRequest,
     CalledAfterData,

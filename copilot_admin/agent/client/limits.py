@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import json
 
 from copilot_admin.agent.text import quote
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolMistake
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.values.turn import client_calls

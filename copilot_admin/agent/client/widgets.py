@@ -22,7 +22,7 @@ from copilot_admin.agent.client.widget_data import (
 from copilot_admin.agent.client.workspace import data_block
 from copilot_admin.agent.text import join_names, quote, truncate
 from copilot_admin.agent.toolkits.ranking import ranked
-from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments, schema_of
+from copilot_admin.agent.tools.tool import ToolMistake, read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.functions import GET_WIDGET_DATA, DataSource
 from protocol.json import Json, JsonObject, text_of

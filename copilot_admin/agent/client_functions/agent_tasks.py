@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from copilot_admin.agent.client.workspace import agents_of
 from copilot_admin.agent.client_functions.base import ClientFunction, FunctionArguments, ToolScope
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.agent.tools.tool import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import JsonObject
 from protocol.models import Query, ResultMessage

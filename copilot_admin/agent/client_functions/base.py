@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client.workspace import may_be_changed
-from copilot_admin.agent.tools.tool_arguments import read_arguments, schema_of
+from copilot_admin.agent.tools.tool import read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from copilot_admin.agent.values.spec import CopilotSpec
 from protocol.json import JsonObject

@@ -19,7 +19,7 @@ from copilot_admin.agent.tools.artifacts import (
     has_text,
 )
 from copilot_admin.agent.tools.html import MAX_CHARACTERS, prepare_html
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolMistake
 from protocol.functions import DataSource, get_widget_data_call
 from protocol.json import JsonObject
 from protocol.models import Widget

@@ -12,7 +12,7 @@ from copilot_admin.agent.client_functions.base import (
     ToolScope,
 )
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.tools.tool_arguments import ToolMistake, tool_name
+from copilot_admin.agent.tools.tool import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 from protocol.models import Query

@@ -25,7 +25,7 @@ from copilot_admin.agent.client_functions.widget_queries import (
 )
 from copilot_admin.agent.text import map_texts
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
-from copilot_admin.agent.tools.tool_arguments import MAX_NAME, tool_name
+from copilot_admin.agent.tools.tool import MAX_NAME, tool_name
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.turn import may_call_client
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS

@@ -5,7 +5,7 @@ from pydantic import Field
 from copilot_admin.agent.client.workspace import MAX_SKILLS, offered_skills
 from copilot_admin.agent.client_functions.base import ClientFunction, FunctionArguments, ToolScope
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolMistake
 from protocol.functions import GET_SKILL_CONTENT
 from protocol.json import JsonObject
 from protocol.models import CommandResult, SourceResult

@@ -20,7 +20,7 @@ from copilot_admin.agent.client_functions.base import (
     describe,
 )
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.tools.tool_arguments import ToolMistake, read_arguments
+from copilot_admin.agent.tools.tool import ToolMistake, read_arguments
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject

@@ -10,7 +10,7 @@ from copilot_admin.agent.client_functions.base import ClientFunction, Identity
 from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.prompt.data_messages import instance_of, is_widget_data
 from copilot_admin.agent.prompt.truncation import ContextBudget
-from copilot_admin.agent.tools.tool_arguments import tool_name
+from copilot_admin.agent.tools.tool import tool_name
 from copilot_admin.agent.values.answer_request import Memory
 from copilot_admin.agent.values.model_call import ModelMessage, ModelRole, ToolCall
 from copilot_admin.agent.values.turn import Fetched, fetched_by

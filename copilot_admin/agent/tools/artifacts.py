@@ -7,8 +7,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Field, StringConstraints
 
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.tools.tool import ToolContext, ToolResult, tool
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolContext, ToolMistake, ToolResult, tool
 from protocol.events import ArtifactType
 from protocol.json import JsonObject
 

@@ -14,8 +14,7 @@ import nh3
 from pydantic import Field
 
 from copilot_admin.agent.tools.artifacts import ArtifactName, Description
-from copilot_admin.agent.tools.tool import ToolContext, ToolResult, tool
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolContext, ToolMistake, ToolResult, tool
 from protocol.events import ArtifactType
 from protocol.plain_text import html_text
 

@@ -11,7 +11,7 @@ from copilot_admin.agent.client.widgets import (
     plan_data_call,
     read_data_requests,
 )
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolMistake
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.spec import WidgetDataMode

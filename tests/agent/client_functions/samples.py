@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.agent.client_functions.base import ToolDefinition, ToolScope
 from copilot_admin.agent.client_functions.registry import define_tools
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.json import JsonObject
 from protocol.models import HumanMessage, Query, Widget, WidgetParam, Widgets

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from copilot_admin.agent.client_functions.mcp_tools import ANY_OBJECT, repair_schema
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolMistake
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import MessageChunk
 from protocol.json_schema import schema_fault

@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.agent.tools.html import MAX_CHARACTERS, clean_html
-from copilot_admin.agent.tools.tool_arguments import ToolMistake
+from copilot_admin.agent.tools.tool import ToolMistake
 from protocol.events import MessageArtifact
 from tests.agent.answer_requests import make_spec
 from tests.agent.client_functions.samples import answer, made_call, tools_of

@@ -9,8 +9,7 @@ from uuid import UUID
 import pytest
 
 from copilot_admin.agent.tools.registry import find_tools, tool_names
-from copilot_admin.agent.tools.tool import Tool, ToolContext, ToolResult
-from copilot_admin.agent.tools.tool_arguments import ToolMistake, repeatable
+from copilot_admin.agent.tools.tool import Tool, ToolContext, ToolMistake, ToolResult, repeatable
 from copilot_admin.agent.values.model_call import ToolCall
 from protocol.events import MessageArtifact
 
