@@ -12,9 +12,9 @@ from django.utils.cache import get_conditional_response
 from ninja import Router
 
 from copilot_admin.api.credentials import read_as_caller
-from copilot_admin.copilots.cards import visible_cards
 from copilot_admin.copilots.end_users import AskingUser, headers_read
 from copilot_admin.copilots.images import stored_image
+from copilot_admin.copilots.live import visible_cards
 from copilot_admin.errors import NotFound
 from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import Copilot

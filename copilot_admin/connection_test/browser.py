@@ -12,7 +12,6 @@ from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.client import is_within
 from copilot_admin.connection_test.documents import DocumentPlace, entry
 from copilot_admin.connection_test.values import (
-    Answer,
     Ask,
     Setup,
     StepFailed,
@@ -71,7 +70,12 @@ async def origins(setup: Setup, ask: Ask) -> StepResult:
         raise StepFailed(
             _("CORS blocks an origin."),
             workspace=workspace_words.CORS,
-            fix=_get_fix(setup),
+            fix=_("Add %(origin)s to the allowed origins above.") % {"origin": setup.extra_origin}
+            if setup.extra_origin not in ("", *setup.origins)
+            else _(
+                "Configure your proxy to forward OPTIONS requests and Access-Control headers, and to "
+                "add none."
+            ),
             details=bad,
         )
     if not await _faults_of(STRANGER, setup, ask):
@@ -80,15 +84,6 @@ async def origins(setup: Setup, ask: Ask) -> StepResult:
             fix=_("Configure your proxy not to add Access-Control headers."),
         )
     return good(_("These origins can send X-Trace-Id and the key; others are blocked."), *wanted)
-
-
-def _get_fix(setup: Setup) -> str:
-    if setup.extra_origin and setup.extra_origin not in setup.origins:
-        text = _("Add %(origin)s to the allowed origins above.")
-        return text % {"origin": setup.extra_origin}
-    return _(
-        "Configure your proxy to forward OPTIONS requests and Access-Control headers, and to add none."
-    )
 
 
 async def _faults_of(origin: str, setup: Setup, ask: Ask) -> str:
@@ -102,7 +97,11 @@ async def _faults_of(origin: str, setup: Setup, ask: Ask) -> str:
         answer = await ask("GET", agents, headers=given)
     except Unreached as error:
         return error.public
-    return _answer_fault(answer, origin)
+    if not _is_allowed(answer.headers, origin):
+        return _("the response has no CORS headers.")
+    if set(EXPOSED) - _listed(answer.headers, "access-control-expose-headers"):
+        return _("can't read X-Trace-Id and X-Completion-Id.")
+    return ""
 
 
 async def _preflight_fault(address: str, method: str, origin: str, setup: Setup, ask: Ask) -> str:
@@ -121,14 +120,6 @@ async def _preflight_fault(address: str, method: str, origin: str, setup: Setup,
     if missing:
         return _("can't send %(names)s.") % {"names": ", ".join(sorted(missing))}
     return ""  # GET and POST are allowed everywhere, whatever the answer lists
-
-
-def _answer_fault(answer: Answer, origin: str) -> str:
-    if not _is_allowed(answer.headers, origin):
-        return _("the response has no CORS headers.")
-    if set(EXPOSED) - _listed(answer.headers, "access-control-expose-headers"):
-        return _("can't read X-Trace-Id and X-Completion-Id.")
-    return ""
 
 
 def _is_allowed(headers: Mapping[str, str], origin: str) -> bool:

@@ -22,24 +22,13 @@ def is_own_url(base: str, *, public_url: str, server_port: str) -> bool:
 
     The host of a request was checked against ALLOWED_HOSTS, but its port is up to the sender, who
     must not scan the ports of this machine.
-
-    Args:
-        base: URL of the server.
-        public_url: The setting of that name.
-        server_port: Port on which the server listens.
     """
-    if public_url:
-        return True
     port = urlsplit(base).port
-    return port is None or str(port) == server_port
+    return bool(public_url) or port is None or str(port) == server_port
 
 
 class ConnectionAsker:
-    """Client for one server; keeps no cookies and follows no redirects.
-
-    Args:
-        base: URL of the server; "": every request is refused.
-    """
+    """Client for the server at a URL; without one, every request is refused."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -49,11 +38,7 @@ class ConnectionAsker:
     async def __call__(
         self, method: str, address: str, *, seconds: float = 10.0, **options: Any
     ) -> Answer:
-        """Send one request.
-
-        Raises:
-            Unreached: There is no complete answer, or the URL isn't on this server.
-        """
+        """Send one request without cookies and redirects; raises `Unreached`."""
         if not is_within(address, self._base):
             text = _("%(address)s is not on this server, so it was not requested.")
             raise Unreached(text % {"address": address})
@@ -83,18 +68,10 @@ async def _answer(response: ClientResponse, began: float) -> Answer:
         if len(body) > MAX_BYTES:
             text = _("The answer is larger than %(size)d MB.")
             raise Unreached(text % {"size": MAX_BYTES // 2**20})
-    return Answer(
-        status=response.status,
-        headers=_headers(response),
-        body=bytes(body),
-        first_ms=first,
-        ms=_ms_since(began),
-    )
-
-
-def _headers(response: ClientResponse) -> dict[str, str]:
     names = {name.lower() for name in response.headers}
-    return {name: ", ".join(response.headers.getall(name)) for name in names}
+    headers = {name: ", ".join(response.headers.getall(name)) for name in names}
+    ms = _ms_since(began)
+    return Answer(status=response.status, headers=headers, body=bytes(body), first_ms=first, ms=ms)
 
 
 def _ms_since(began: float) -> int:

@@ -74,11 +74,7 @@ class DocumentPlace(StrEnum):
 async def document(
     setup: Setup, ask: Ask, place: DocumentPlace
 ) -> tuple[dict[str, AgentEntry], Answer]:
-    """Load a document; return it with its response.
-
-    Raises:
-        StepFailed: Workspace would reject it.
-    """
+    """Load a document and return it with its response; raises `StepFailed` if it is rejected."""
     try:
         answer = await ask("GET", setup.base + place, headers={"X-API-Key": setup.key})
     except Unreached as error:
@@ -95,11 +91,7 @@ async def document(
 
 
 async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> AgentEntry:
-    """Load the entry of the copilot.
-
-    Raises:
-        StepFailed: There is no document, or it doesn't list the copilot.
-    """
+    """Load the entry of the copilot; raises `StepFailed` if it isn't listed."""
     found, _answer = await document(setup, ask, place)
     if setup.slug not in found:
         raise StepFailed(
@@ -111,11 +103,7 @@ async def entry(setup: Setup, ask: Ask, place: DocumentPlace) -> AgentEntry:
 
 
 def check_status(answer: Answer) -> None:
-    """Check the status of a response.
-
-    Raises:
-        StepFailed: It isn't 200.
-    """
+    """Raise `StepFailed` for a status other than 200."""
     if 300 <= answer.status < 400:
         where = answer.headers.get("location", "")
         raise StepFailed(
@@ -129,7 +117,7 @@ def check_status(answer: Answer) -> None:
     if answer.status != 200:
         raise StepFailed(
             _("The server returned status %(status)d.") % {"status": answer.status},
-            workspace=workspace_words.of_status(answer.status),
+            workspace=workspace_words.STATUS.get(answer.status, workspace_words.OTHER_STATUS),
             fix=_(
                 "Something between browser and server answers instead, or the server failed. Check "
                 "the response below and the logs of proxy and server."
@@ -178,8 +166,7 @@ def seen_in(answer: Answer) -> tuple[str, ...]:
     except MalformedJson:
         found = None
     detail = found.get("detail") if isinstance(found, dict) else None
-    is_text = isinstance(detail, str)
-    text = str(detail) if is_text else answer.body.decode("utf-8", "replace").strip()
+    text = detail if isinstance(detail, str) else answer.body.decode("utf-8", "replace").strip()
     return (text[:MAX_SHOWN],)
 
 

@@ -19,8 +19,6 @@ from copilot_admin.models.conversations import PLAYGROUND
 
 
 class StepVerdict(StrEnum):
-    """Verdicts of a step."""
-
     GOOD = "good"
     WARN = "warn"  # it works, but not for everyone or not well
     BAD = "bad"
@@ -28,18 +26,12 @@ class StepVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """Result of a step.
-
-    Attributes:
-        workspace: Error message of Workspace; "" if unknown.
-        fix: Instruction for the user.
-        details: Observations; untrusted texts of servers, files and models among them.
-    """
+    """Result of a step; details have untrusted texts of servers, files and models."""
 
     verdict: StepVerdict
     sentence: str
-    workspace: str = ""
-    fix: str = ""
+    workspace: str = ""  # error message of Workspace
+    fix: str = ""  # instruction for the user
     details: tuple[str, ...] = ()
 
 
@@ -71,23 +63,14 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Response of a server.
-
-    Attributes:
-        headers: By lower-case names.
-        first_ms: Time to the first byte of the body; None without a body.
-        ms: Time to the last byte.
-    """
-
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)  # by lower-case names
     body: bytes = b""
-    first_ms: int | None = None
-    ms: int = 0
+    first_ms: int | None = None  # time to the first byte of the body; None without a body
+    ms: int = 0  # time to the last byte
 
     @property
     def kind(self) -> str:
-        """Return the content type without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
@@ -101,8 +84,6 @@ Ask: TypeAlias = Callable[..., Awaitable[Answer]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """Outcome of a test question, as this server stored it."""
-
     outcome: str
     error: str
     generation: int
@@ -110,29 +91,16 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """Facts about the copilot and the server.
-
-    Attributes:
-        base: Public URL of the server, without a trailing slash.
-        problem: Why the copilot isn't available; "" if it is.
-        keys: Number of valid API keys for it.
-        key: A temporary pass, sent instead of an API key.
-        origins: Allowed origins.
-        extra_origin: One more origin to test; "".
-        headers: Further request headers that clients may send.
-        kept: Loads a run by its completion id.
-    """
-
-    base: str
+    base: str  # public URL of the server, without a trailing slash
     slug: str
-    problem: str
+    problem: str  # why the copilot isn't available; "" if it is
     needs_key: bool
-    keys: int
-    key: str
-    origins: tuple[str, ...]
-    extra_origin: str
-    headers: tuple[str, ...]
-    kept: Callable[[str], Awaitable[StoredRun | None]]
+    keys: int  # number of valid API keys for it
+    key: str  # a temporary pass, sent instead of an API key
+    origins: tuple[str, ...]  # that are allowed
+    extra_origin: str  # one more origin to test; ""
+    headers: tuple[str, ...]  # further request headers that clients may send
+    kept: Callable[[str], Awaitable[StoredRun | None]]  # loads a run by its completion id
 
 
 ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[StepResult]]
@@ -146,31 +114,19 @@ CORS = "The agent server blocked the request (CORS). Allow this app origin and t
 NO_JSON = "Invalid response from the agent server. Expected valid JSON in /agents.json."
 SCHEMA = "Invalid agents schema from the server. Please validate your /agents.json format."
 CONFLICT = "Agent ID and name conflict … already exist"
-_STATUS = {
+STATUS = {
     401: "Unauthorized access to the copilot URL.",
     404: "A valid /agents.json was not found.",
     500: "Internal server error.",
 }
-_OTHER_STATUS = "Unknown error occurred while validating URL."
-
-
-def of_status(status: int) -> str:
-    """Return the error message of Workspace for an HTTP status."""
-    return _STATUS.get(status, _OTHER_STATUS)
+OTHER_STATUS = "Unknown error occurred while validating URL."
 
 
 AVAILABLE = (CopilotState.PUBLISHED, CopilotState.CHANGED)
 
 
 def setup_of(copilot: Copilot, *, base: str, user_id: int, extra_origin: str = "") -> Setup:
-    """Load the facts of a copilot.
-
-    Args:
-        copilot: With its live version.
-        base: Public URL of the server.
-        user_id: Of the tester; the runs are stored as runs of the playground.
-        extra_origin: One more origin to test.
-    """
+    """Load the facts of a copilot; the runs of the tester are stored as those of the playground."""
     return Setup(
         base=base,
         slug=copilot.slug,

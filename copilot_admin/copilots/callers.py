@@ -22,8 +22,6 @@ _TRIAL_SALT = "copilot_admin.trial_pass"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Sender of a request."""
-
     # Name in transcripts: `key:<id>`, `anonymous`, or `playground:<id>` for a builder who tests.
     principal: str = ANONYMOUS
     key_id: int | None = None
@@ -63,11 +61,7 @@ class Caller:
 
 
 def identify(key: str | None, user: AskingUser | None = None) -> Caller:
-    """Return the caller with a key, which is read from the database; `user` is verified.
-
-    Raises:
-        InvalidKey: The key is unknown, expired or revoked.
-    """
+    """Return the caller with a key, which is read from the database; `user` is verified."""
     if key is None:
         rules = settings.USER_TOKENS
         has_token = user is not None and user.source is UserSource.TOKEN

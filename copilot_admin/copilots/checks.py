@@ -73,6 +73,5 @@ def check_provider_keys(
 
 @register(COMPONENTS)
 def check_components(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Check the rules of components that need no run."""
     hint = "Fix it. `manage.py check_components` also runs its samples."
     return [Error(fault.sentence, hint=hint, id="copilot.E011") for fault in registry().faults]

@@ -15,8 +15,6 @@ from copilot_admin.copilots.config_types import LIMITS, StoredRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """A field that differs, with both values formatted."""
-
     key: str
     label: str
     before: str
@@ -62,7 +60,6 @@ def _normalise(value: Any) -> Any:
 
 
 def label_of(key: str) -> str:
-    """Return the label of a field of a document."""
     field = FIELDS_BY_KEY.get(key)
     return str(field.compared_as or field.label) if field else key
 

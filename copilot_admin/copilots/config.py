@@ -64,11 +64,9 @@ class ConfigField:
     compared_as: Text = ""  # label in a comparison, where it isn't that of the form
 
     def value_of(self, copilot: Copilot) -> Any:
-        """Return the value in a draft, as a version has it."""
         return getattr(copilot, self.attribute)
 
     def set_value(self, copilot: Copilot, value: Any) -> None:
-        """Set the value in a draft without saving it."""
         setattr(copilot, self.attribute, value)
 
 

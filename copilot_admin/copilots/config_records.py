@@ -17,7 +17,6 @@ from copilot_admin.copilots.config_types import (
     fault,
     labelled,
     refuse_repeated,
-    to_stored,
     unknown_fault,
     without,
 )
@@ -50,8 +49,6 @@ _Model = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class ModelEntry(StoredRecord):
-    """A model of the client's picker."""
-
     id: _Model = labelled(..., _("Model"))
     name: _Text100 = labelled("", _("Display name"))
 
@@ -153,8 +150,6 @@ class CallLimitEntry(StoredRecord):
 
 
 class StepEntry(StoredRecord):
-    """A fixed status update."""
-
     at: Literal["start", "fetch", "read", "end"] = labelled(..., _("When"))
     type: Literal["INFO", "WARNING"] = labelled("INFO", _("Type"))
     message: Line = labelled(..., _("Text"))
@@ -172,15 +167,11 @@ class States(StoredRecord):
 
 
 class OptionEntry(StoredRecord):
-    """A choice of a select."""
-
     label: Line
     value: Line
 
 
 class CustomFeatureEntry(StoredRecord):
-    """A custom option in the chat settings."""
-
     key: Annotated[
         str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)
     ] = labelled(..., _("Key"))
@@ -188,26 +179,20 @@ class CustomFeatureEntry(StoredRecord):
         ..., _("Label")
     )
     type: Literal["toggle", "select", "text"] = labelled("toggle", _("Type"))
-    default: JsonValue = labelled(None, _("Default value"))
     description: _Text300 = labelled("", _("Description"))
+    options: list[OptionEntry] = labelled([], _("Choices"))
+    default: JsonValue = labelled(None, _("Default value"))
     states: States | None = None
     model: _Text200 = labelled("", _("Model when on"))
     provider: _Text100 = labelled("", _("Provider of that model"))
-    options: list[OptionEntry] = labelled([], _("Choices"))
     placeholder: _Text200 = labelled("", _("Placeholder of the empty field"))
 
-    # Keys that only one type has, and the order in which rows are stored.
+    # Keys that only one type has.
     TYPE_OF: ClassVar[Mapping[str, str]] = {
-        "states": "toggle",
-        "model": "toggle",
-        "provider": "toggle",
+        **dict.fromkeys(("states", "model", "provider"), "toggle"),
         "options": "select",
         "placeholder": "text",
     }
-    _ORDER: ClassVar[tuple[str, ...]] = (
-        *("key", "label", "type", "description", "options", "default"),
-        *("states", "model", "provider", "placeholder"),
-    )
 
     @model_validator(mode="after")
     def _check_type(self) -> Self:
@@ -244,9 +229,8 @@ class CustomFeatureEntry(StoredRecord):
             default: JsonValue = self.default is True
         else:
             default = self.default or (self.options[0].value if self.type == "select" else "")
-        values = {**dict(self), "default": default}
         return {
-            key: to_stored(values[key])
-            for key in self._ORDER
-            if key == "default" or (values[key] and self.TYPE_OF.get(key, self.type) == self.type)
+            key: value
+            for key, value in (self.model_dump() | {"default": default}).items()
+            if key == "default" or (value and self.TYPE_OF.get(key, self.type) == self.type)
         }

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 from django.utils.functional import Promise
@@ -117,12 +116,10 @@ def labelled(default: Any, label: Text, help: Text = "", *metadata: object) -> A
 
 
 def fault(sentence: Text, code: str = "invalid") -> PydanticCustomError:
-    """Return an error with a message of our own, to raise in a validator."""
     return PydanticCustomError(cast("Any", code), "{sentence}", {"sentence": str(sentence)})
 
 
 def refuse_repeated(values: list[str], *, what: Text) -> None:
-    """Raise `PydanticCustomError` for the first value that occurs twice."""
     for at, value in enumerate(values):
         if value in values[:at]:
             sentence = gettext("the %(what)s '%(value)s' occurs twice. Remove one.")
@@ -207,16 +204,10 @@ def without(find_fault: Callable[[str], str], code: str = "invalid") -> AfterVal
     return AfterValidator(check)
 
 
-def _always(value: bool) -> bool:
-    if not value:
-        raise fault(gettext("is always true. Remove the key."), "always_true")
-    return value
-
-
 class _Features(StoredRecord):
     """A switch for every feature of the protocol."""
 
-    streaming: Annotated[bool, AfterValidator(_always)] = True
+    streaming: Literal[True] = True
 
     def row(self) -> dict[str, Any]:
         return self.model_dump(by_alias=True, exclude={"streaming"})
@@ -263,29 +254,22 @@ def _switches(name: str, base: type[StoredRecord], switches: dict[str, bool]) ->
     return create_model(name, __base__=base, __doc__=base.__doc__, **described)
 
 
-def _one_of(choices: type[Enum]) -> Any:
-    return Literal[tuple(choice.value for choice in choices)]
-
-
 if TYPE_CHECKING:
     FeaturesEntry: TypeAlias = StoredRecord
     DataMessagesEntry: TypeAlias = StoredRecord
-    AccessValue: TypeAlias = str
-    CitationValue: TypeAlias = str
     DataKindValue: TypeAlias = str
-    LoggingValue: TypeAlias = str
-    WidgetDataValue: TypeAlias = str
 else:
     FeaturesEntry = _switches(
         "FeaturesEntry", _Features, {one.key: one.default for one in FEATURES}
     )
     DataMessagesEntry = _switches("DataMessagesEntry", _Differences, asdict(DataMessagePolicy()))
-    AccessValue = _one_of(Access)
-    CitationValue = _one_of(CitationMode)
-    DataKindValue = _one_of(DataKind)
-    LoggingValue = _one_of(Logging)
-    WidgetDataValue = _one_of(WidgetDataMode)
+    DataKindValue = Literal[tuple(kind.value for kind in DataKind)]
 
+# A test compares these values with the enumerations.
+AccessValue = Literal["open", "key"]
+CitationValue = Literal["off", "widgets", "documents"]
+LoggingValue = Literal["everything", "metadata", "nothing"]
+WidgetDataValue = Literal["fetch", "ask", "off"]
 Prompt = Annotated[str, StringConstraints(max_length=MAX_PROMPT_LENGTH)]
 Description = Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION_LENGTH)]
 Name = Annotated[

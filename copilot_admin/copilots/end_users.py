@@ -35,8 +35,6 @@ _REASONS: Mapping[type[Exception], str] = {
 
 
 class UserSource(StrEnum):
-    """Authority that names a user."""
-
     TOKEN = "token"  # noqa: S105  # a word, not a secret
     PROXY = "proxy"
     ADMIN = "admin"  # a builder who tests a draft, named by their session
@@ -123,7 +121,6 @@ async def user_of(credentials: Credentials) -> AskingUser | None:
 
 @lru_cache(maxsize=16)
 def get_jwks_client(url: str, algorithms: tuple[str, ...]) -> JwksClient:
-    """Return the client of a key set, which caches its keys."""
     return JwksClient(url, algorithms)
 
 

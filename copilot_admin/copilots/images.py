@@ -25,11 +25,7 @@ MAX_CONCURRENT = 8
 
 
 def harmless_png(data: bytes) -> bytes:
-    """Return a PNG of the same picture with nothing but its pixels; blocks.
-
-    Raises:
-        ConfigurationError: It is too large, or not a complete PNG, JPEG or WebP file.
-    """
+    """Return a PNG of the same picture with nothing but its pixels; blocks."""
     if len(data) > MAX_BYTES:
         raise ConfigurationError(
             f"The image has {len(data) / MAX_BYTES:.1f} MB. The limit is 1 MB."

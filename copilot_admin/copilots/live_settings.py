@@ -22,7 +22,6 @@ class LiveSettings:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Access and logging in words."""
         access = {
             Access.OPEN: _("Open to anyone who can reach this server."),
             Access.KEY: _("Requires an API key."),
@@ -36,7 +35,6 @@ class LiveSettings:
 
 
 def switched(copilot: Copilot) -> LiveSettings:
-    """Return the live settings of a copilot."""
     access, logging = Access(copilot.access), Logging(copilot.logging)
     return LiveSettings(enabled=copilot.enabled, access=access, logging=logging)
 
@@ -46,12 +44,10 @@ def is_opened(before: LiveSettings, after: LiveSettings) -> bool:
 
 
 def keys_of(copilot: Copilot) -> int:
-    """Return the number of valid endpoint keys of a copilot."""
     return keys_of_each([copilot.pk])[copilot.pk]
 
 
 def keys_of_each(ids: Iterable[int]) -> Mapping[int, int]:
-    """Return the number of valid endpoint keys of each copilot."""
     wanted = tuple(ids)
     if not wanted:
         return {}

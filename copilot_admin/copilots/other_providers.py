@@ -16,10 +16,10 @@ from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
 from protocol.json import Json
 
 Row: TypeAlias = Mapping[str, Any]
+APPROVAL_LIFETIME = timedelta(days=1)
 
 
 def names_in_rows(rows: Iterable[Row]) -> tuple[str, ...]:
-    """Return the names of the providers in the rows of a field."""
     return tuple(dict.fromkeys(str(row["provider"]) for row in rows if row.get("provider")))
 
 
@@ -42,7 +42,6 @@ def find_providers(names: Iterable[str]) -> Mapping[str, Provider]:
 
 
 def find_missing(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that no provider has."""
     existing = find_providers(names)
     return tuple(name for name in names if name not in existing)
 
@@ -90,9 +89,6 @@ def _rename(rows: Iterable[Row], names: Mapping[str, str]) -> list[Row]:
     ]
 
 
-APPROVAL_LIFETIME = timedelta(days=1)
-
-
 def find_live_copilots(provider: Provider) -> list[Copilot]:
     """Return the enabled copilots whose live version can call a provider."""
     uses = Q(live__provider=provider) | Q(live__other_providers__provider=provider)
@@ -100,7 +96,6 @@ def find_live_copilots(provider: Provider) -> list[Copilot]:
 
 
 def is_rerouted(before: Provider, base_url: str, options: Mapping[str, Json]) -> bool:
-    """Return whether new settings send requests to another server or path."""
     moved = get_destination(before.base_url, before.options) != get_destination(base_url, options)
     return moved or before.base_url != base_url
 

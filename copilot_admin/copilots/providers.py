@@ -1,6 +1,7 @@
-"""Providers with their keys and headers."""
+"""Providers with their keys and headers, and the models that they listed when last fetched."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 import json
@@ -8,16 +9,19 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from asgiref.sync import async_to_sync
 from django.apps import apps
 from django.conf import settings
 from django.db.models import Model
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
 from copilot_admin.config.variables import FILE_SUFFIX, read_secret
-from copilot_admin.errors import ConfigurationError, KeyVariableUnset
+from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Provider
 from protocol.json import Json
 
@@ -76,11 +80,7 @@ def key_file_times() -> tuple[float, ...]:
 
 
 def api_key_of(provider: Provider) -> str:
-    """Return the stored key of a provider, else the one in its variable, else an empty text.
-
-    Raises:
-        ConfigurationError: It can't be decrypted, or the variable is unset or not allowed.
-    """
+    """Return the stored key of a provider, else the one in its variable, else an empty text."""
     key = _read_key(provider)
     logs.hide(key)
     return key
@@ -193,7 +193,6 @@ def is_proxy_url(url: str) -> bool:
 
 
 def unset_keys() -> tuple[str, ...]:
-    """Return a sentence for each key that is missing in this process's environment."""
     rows = Provider.objects.exclude(api_key_env="").order_by("name")
     return tuple(filter(None, map(key_problem, rows)))
 
@@ -216,7 +215,6 @@ class EncryptedColumn:
     label: str
 
     def place(self, row: object) -> SecretLocation:
-        """Return the location to which the secret of a row is bound."""
         name = self.column.removesuffix("_cipher")
         return SecretLocation(table=self.model.lower(), row=str(row), field=name)
 
@@ -229,3 +227,58 @@ PROVIDER_KEYS = EncryptedColumn("Provider", "api_key_cipher", "key of a provider
 PROVIDER_HEADERS = EncryptedColumn("Provider", "headers_cipher", "request headers of a provider")
 WEBHOOK_SECRETS = EncryptedColumn("AlertWebhook", "secret_cipher", "secret of a webhook")
 ENCRYPTED_COLUMNS = (PROVIDER_KEYS, PROVIDER_HEADERS, WEBHOOK_SECRETS)
+
+
+TIMEOUT_SECONDS = 10.0  # a page waits; lists take less than a second
+
+
+def known_models(provider_id: int | None) -> tuple[str, ...]:
+    """Return the models of a provider as last fetched; empty if they never were."""
+    return known_models_of([provider_id]).get(provider_id, ()) if provider_id else ()
+
+
+def known_models_of(provider_ids: Iterable[int]) -> Mapping[int, tuple[str, ...]]:
+    """Return the models of several providers, of those whose list was fetched."""
+    rows = Provider.objects.filter(pk__in=list(provider_ids)).values_list("pk", "model_ids")
+    return {pk: tuple(models) for pk, models in rows if models}
+
+
+def fetch_models(provider: Provider) -> tuple[str, ...]:
+    """Fetch the models of a provider and store them."""
+    found = tuple(async_to_sync(make_provider(provider_spec(provider)).models)())
+    keep_models(provider.pk, found)
+    provider.model_ids = list(found)
+    return found
+
+
+def ask_all(rows: Mapping[str, Provider]) -> Mapping[str, str]:
+    """Fetch and store the models of several providers at once; return errors by name."""
+
+    async def ask(row: Provider) -> tuple[str, ...] | str:
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                return await make_provider(provider_spec(row)).models()
+        except TimeoutError:
+            return _("No answer within %(seconds)d seconds.") % {"seconds": TIMEOUT_SECONDS}
+        except (RunError, ConfigurationError) as error:
+            return error.public
+
+    async def ask_each() -> list[tuple[str, ...] | str]:
+        return await asyncio.gather(*map(ask, rows.values()))
+
+    errors = {}
+    for name, answer in zip(rows, async_to_sync(ask_each)(), strict=True):
+        if isinstance(answer, str):
+            errors[name] = answer
+        else:
+            keep_models(rows[name].pk, answer)
+    return errors
+
+
+def keep_models(provider_id: int, models: tuple[str, ...]) -> None:
+    record_error(provider_id, "", model_ids=list(models))
+
+
+def record_error(provider_id: int, error: str, **values: object) -> None:
+    values |= {"checked_at": timezone.now(), "check_error": error}
+    Provider.objects.filter(pk=provider_id).update(**values)

@@ -3,27 +3,25 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from copilot_admin.agent.values.spec import spec_from_document
 from copilot_admin.copilots.checklist.checklist import check_document, facts_of
 from copilot_admin.copilots.checklist.findings import (
     FAILED_TESTS,
     DraftFacts,
     Finding,
     Findings,
+    digest_of_draft,
     error,
 )
 from copilot_admin.copilots.comparison import FieldChange, find_changes
 from copilot_admin.copilots.config import VERSIONED_FIELDS
 from copilot_admin.copilots.other_providers import current_rows, link_providers
-from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
 from copilot_admin.models.copilots import MAX_VERSION_NOTE_LENGTH
@@ -31,8 +29,6 @@ from protocol.json import Json
 
 
 class NotPublishable(ConfigurationError):
-    """A draft has problems, which are listed in the text."""
-
     def __init__(self, copilot: Copilot, problems: tuple[Finding, ...]) -> None:
         sentences = " ".join(problem.sentence for problem in problems)
         super().__init__(f"Copilot '{copilot.slug}' cannot be published. {sentences}")
@@ -63,33 +59,15 @@ def has_changes(copilot: Copilot) -> bool:
 
 def document_today(version: CopilotVersion) -> dict[str, Json]:
     """Return the document of a version with keys of later releases and current provider names."""
-    blank = document_of(Copilot(provider=version.provider))
-    features = {**cast("dict[str, Json]", blank["features"])}
-    published = version.document.get("features")
-    if isinstance(published, Mapping):
-        features |= published
+    blank: dict[str, Any] = document_of(Copilot(provider=version.provider))
+    document: Mapping[str, Any] = version.document
     return {
         **blank,
-        **version.document,
-        "features": features,
+        **document,
+        "features": {**blank["features"], **(document.get("features") or {})},
         "provider": version.provider.name,
-        **cast("dict[str, Json]", current_rows(version)),
+        **current_rows(version),
     }
-
-
-def check_known(version: CopilotVersion) -> None:
-    """Raise `ConfigurationError` for a version of a newer release that this one can't read."""
-    known = {field.key for field in VERSIONED_FIELDS}
-    unknown = ", ".join(sorted(version.document.keys() - known))
-    sentence = _("Version %(number)d was made by another release.") % {"number": version.number}
-    if unknown:
-        more = _("This one does not know: %(names)s. Nothing was changed.") % {"names": unknown}
-        raise ConfigurationError(f"{sentence} {more}")
-    try:
-        spec_from_document("version", version.document, provider_spec(version.provider))
-    except ConfigurationError as error:
-        more = _("This one cannot read all that it says. Nothing was changed.")
-        raise ConfigurationError(f"{sentence} {more}") from error
 
 
 def checklist(copilot: Copilot, facts: DraftFacts | None = None) -> Findings:
@@ -126,7 +104,6 @@ def publish_again(
 
 def draft_like(version: CopilotVersion, copilot: Copilot | None = None) -> Copilot:
     """Return a copy of the draft with the content of a version, not saved."""
-    check_known(version)
     draft = copy(copilot or version.copilot)
     apply_document(draft, document_today(version), provider=version.provider)
     return draft
@@ -136,7 +113,6 @@ def restore(version: CopilotVersion) -> None:
     """Replace the draft of a copilot by a version; publishes nothing."""
     with transaction.atomic():
         draft = _locked(version.copilot_id)
-        check_known(version)
         apply_document(draft, document_today(version), provider=version.provider)
         draft.save()
 
@@ -181,8 +157,6 @@ def _release(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A draft before it is published: what would change, and what is wrong."""
-
     copilot: Copilot
     changes: tuple[FieldChange, ...]
     findings: Findings

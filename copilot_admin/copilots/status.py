@@ -59,8 +59,6 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class CopilotStatus:
-    """State of one copilot, and the reason if it is broken."""
-
     state: CopilotState
     problem: str = ""
 
@@ -70,7 +68,6 @@ class CopilotStatus:
 
     @property
     def sentence(self) -> str:
-        """Return the reason, else the meaning of the state."""
         return self.problem or str(self.labels.sentence)
 
 

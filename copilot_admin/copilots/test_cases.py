@@ -1,13 +1,17 @@
 """Test cases as copilot files and rows have them: question, test data, assertions."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 import hashlib
 import json
+import math
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 from uuid import NAMESPACE_URL, uuid5
 
 from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -18,12 +22,12 @@ from pydantic import (
     model_validator,
 )
 
-from copilot_admin.copilots.assertions import Assertion
 from copilot_admin.copilots.config_types import Shape, StoredRecord, fault, refuse_repeated
 from copilot_admin.models import Copilot, TestCase
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 from protocol.redaction import redact
 
+MAX_EXPECTED_LENGTH = 2000  # characters; a sentence for a judge has some dozens
 MAX_QUESTION_LENGTH = 20_000  # characters; a page has some three thousand
 # Of a question with its test data. Tables and a report of some pages have less; each run sends it
 # all to the model, and each export writes it.
@@ -39,7 +43,7 @@ JsonRow = dict[str, JsonValue]
 
 def _check_option(value: object) -> bool | str:
     if not isinstance(value, bool | str):
-        raise fault(_("must be true, false or text."))
+        raise fault(gettext("must be true, false or text."))
     return value
 
 
@@ -54,7 +58,7 @@ def _remove_secrets(tools: list[JsonRow]) -> list[JsonRow]:
 
 def _check_slugs(skills: list[JsonRow]) -> list[JsonRow]:
     if any(not isinstance(skill.get("slug"), str) or not skill["slug"] for skill in skills):
-        raise fault(_("has a skill without a slug. Give each skill a slug."))
+        raise fault(gettext("has a skill without a slug. Give each skill a slug."))
     return skills
 
 
@@ -63,9 +67,98 @@ def _as_list(value: object) -> object:
     return [] if value is None else [value] if isinstance(value, Mapping) else value
 
 
-class EarlierMessage(Shape):
-    """An earlier message of the chat."""
+class AssertionKind(StrEnum):
+    """Kinds of assertions; the values are keys of copilot files."""
 
+    CONTAINS = "contains"
+    LACKS = "lacks"
+    NUMBER = "number"
+    CITES = "cites"
+    CALLS = "calls"
+    JUDGED = "judged"
+
+    @property
+    def label(self) -> str:
+        return str(_LABELS[self][0])
+
+
+# Name in forms, and summary of an assertion.
+_LABELS: dict[AssertionKind, tuple[str | Promise, str | Promise]] = {
+    AssertionKind.CONTAINS: (_("Contains"), _("contains “%(text)s”")),
+    AssertionKind.LACKS: (_("Does not contain"), _("does not contain “%(text)s”")),
+    AssertionKind.NUMBER: (_("Number"), _("number %(text)s")),
+    AssertionKind.CITES: (_("Cites widget"), _("cites %(text)s")),
+    AssertionKind.CALLS: (_("Calls function"), _("calls %(text)s")),
+    AssertionKind.JUDGED: (_("Judged by a model"), _("AI judge: %(text)s")),
+}
+
+
+def _check_number(value: object) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise fault(gettext("must be a number."))
+    if not math.isfinite(value):
+        raise fault(gettext("must be a finite number."))
+    return value
+
+
+def _check_tolerance(value: object) -> int | float:
+    number = _check_number(value)
+    if number < 0:
+        raise fault(gettext("must be 0 or more."))
+    return number
+
+
+Text = Annotated[
+    str, StringConstraints(min_length=1, max_length=MAX_EXPECTED_LENGTH, pattern=r"\S")
+]
+# Of a union, pydantic reports the errors of each type.
+_Number = Annotated[int | float, PlainValidator(_check_number)]
+_Tolerance = Annotated[int | float, PlainValidator(_check_tolerance)]
+
+
+class Assertion(StoredRecord):
+    """One condition for an answer: a single key, and with `number` optionally a tolerance."""
+
+    contains: Text | None = None
+    lacks: Text | None = None
+    number: _Number | None = None
+    tolerance: _Tolerance | None = None
+    cites: Text | None = None
+    calls: Text | None = None
+    judged: Text | None = None
+
+    @model_validator(mode="after")
+    def _check_one_kind(self) -> Self:
+        given = [kind for kind in AssertionKind if getattr(self, kind) is not None]
+        if len(given) != 1:
+            kinds = ", ".join(AssertionKind)
+            sentence = gettext("has %(count)d kinds of assertions. Keep exactly one of: %(kinds)s.")
+            raise fault(sentence % {"count": len(given), "kinds": kinds})
+        if self.tolerance is not None and self.number is None:
+            raise fault(gettext("has a tolerance without a number. Remove the tolerance."))
+        return self
+
+    @property
+    def kind(self) -> AssertionKind:
+        return next(kind for kind in AssertionKind if getattr(self, kind) is not None)
+
+    @property
+    def text(self) -> str:
+        """Return what is demanded, as a form shows it."""
+        value = getattr(self, self.kind)
+        return f"{value:.15g}" if self.kind is AssertionKind.NUMBER else str(value)
+
+    @property
+    def summary(self) -> str:
+        """Return the assertion in a few words."""
+        text = f"{self.text} ± {self.tolerance:.10g}" if self.tolerance else self.text
+        return str(_LABELS[self.kind][1]) % {"text": text}
+
+    def row(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True)
+
+
+class EarlierMessage(Shape):
     role: Literal["human", "ai"]
     content: str
 
@@ -89,7 +182,7 @@ class WidgetEntry(Shape):
     @model_validator(mode="after")
     def _check_one_kind_of_data(self) -> Self:
         if sum(data is not None for data in (self.rows, self.text, self.items)) > 1:
-            raise fault(_("has several kinds of data. Keep one of: rows, text, items."))
+            raise fault(gettext("has several kinds of data. Keep one of: rows, text, items."))
         return self
 
     @property
@@ -107,8 +200,6 @@ class FileEntry(Shape):
 
 
 class TestCaseEntry(StoredRecord):
-    """A question with its test data and its assertions."""
-
     __test__: ClassVar = False  # for pytest, which collects classes named Test*
 
     question: Annotated[
@@ -131,17 +222,17 @@ class TestCaseEntry(StoredRecord):
     @model_validator(mode="after")
     def _check_widgets(self) -> Self:
         # A dashboard may have a widget twice with other parameters: their uuids differ.
-        widgets = dict.fromkeys((one.id, one.effective_uuid) for one in self.widgets)
-        again = len(self.widgets) > len(widgets)
-        ids = [one.id for one in self.widgets] if again else list({id: None for id, _ in widgets})
-        refuse_repeated([*ids, *(one.id for one in self.files)], what=_("widget"))
+        # A dashboard may have a widget twice with other parameters: their uuids differ.
+        keys = ["/".join(filter(None, (one.origin, one.id, one.uuid))) for one in self.widgets]
+        refuse_repeated(keys, what=gettext("widget"))
+        refuse_repeated([one.id for one in self.files], what=gettext("file"))
         return self
 
     @model_validator(mode="after")
     def _check_size(self) -> Self:
         size = len(self.model_dump_json().encode())
         if size > MAX_BYTES:
-            sentence = _(
+            sentence = gettext(
                 "has %(size).1f MB with its test data; the limit is %(most)d MB. Leave out a file "
                 "or some rows."
             )
@@ -153,13 +244,14 @@ class TestCaseEntry(StoredRecord):
         known = self.names()
         for cited in (one.cites for one in self.expect if one.cites is not None):
             if cited not in known:
-                names = ", ".join(one.id for one in self.widgets) or _("none")
-                sentence = _("cites '%(name)s', which is not in the test data. Widgets: %(known)s.")
+                names = ", ".join(one.id for one in self.widgets) or gettext("none")
+                sentence = gettext(
+                    "cites '%(name)s', which is not in the test data. Widgets: %(known)s."
+                )
                 raise fault(sentence % {"name": cited, "known": names})
         return self
 
     def names(self) -> frozenset[str]:
-        """Return all names of the widgets and files in the test data."""
         widgets = {name for one in self.widgets for name in (one.id, one.effective_uuid, one.name)}
         files = {name for one in self.files for name in (one.id, one.name)}
         return frozenset((widgets | files) - {""})
@@ -183,7 +275,6 @@ def as_row(case: TestCase) -> dict[str, Any]:
 
 
 def fill_case(case: TestCase, row: Mapping[str, Any]) -> None:
-    """Set the columns of a test case from a row of a copilot file."""
     case.question = row["question"]
     case.assertions = cast("list[Any]", _as_list(row.get("expect")))
     case.label = row.get("label", "")

@@ -67,11 +67,7 @@ def find_key(keys: KeySet, kid: str | None, algorithm: str) -> Any | None:
 
 
 def read_key_set(text: str | bytes, algorithms: Iterable[str]) -> KeySet:
-    """Parse a JWKS document, without encryption keys and keys of other algorithms.
-
-    Raises:
-        ValueError: It is not a JWKS document.
-    """
+    """Parse a JWKS document, without encryption keys and keys of other algorithms."""
     try:
         listed = list(json.loads(text)["keys"])
     except (ValueError, TypeError, LookupError, RecursionError):
@@ -99,11 +95,7 @@ def _read_jwk(jwk: Mapping[str, Any], algorithm: str) -> Any | None:
 
 
 def read_key(text: str, algorithms: Iterable[str]) -> KeySet:
-    """Return a key set of one unnamed key: a public key in PEM, or a shared secret.
-
-    Raises:
-        ValueError: It is not a key for one of the algorithms.
-    """
+    """Return a key set of one unnamed key: a public key in PEM, or a shared secret."""
     keys = {}
     for algorithm in algorithms:
         try:
@@ -162,7 +154,6 @@ class TokenRules(Group):
         return self
 
     def find_problems(self) -> Iterator[str]:
-        """Yield a sentence for each contradiction."""
         if len(list(filter(None, (self.jwks_url, self.jwks_file, self.key)))) > 1:
             names = "COPILOT_USER_JWKS_URL, COPILOT_USER_JWKS_FILE and COPILOT_USER_KEY"
             yield f"Tokens are checked with one key or key set. Keep one of {names}."

@@ -19,8 +19,8 @@ from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.import_export.changes import record_import
+from copilot_admin.import_export.formats import read_yaml
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.import_export.reading import read_yaml
 from copilot_admin.jobs.deletion import delete_copilot, mark_for_deletion
 from copilot_admin.models import (
     Access,

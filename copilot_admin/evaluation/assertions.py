@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.agent.components.inputs import ModelClient
 from copilot_admin.agent.values.model_call import ModelProvider, Usage
 from copilot_admin.agent.values.spec import ProviderSpec
-from copilot_admin.copilots.assertions import Assertion, AssertionKind
+from copilot_admin.copilots.test_cases import Assertion, AssertionKind
 from copilot_admin.errors import RunError
 from copilot_admin.evaluation.numbers import find_numbers, is_near
 from copilot_admin.models import ResultVerdict

@@ -6,8 +6,12 @@ import re
 
 from django.utils.translation import gettext as _
 
-from copilot_admin.copilots.assertions import MAX_EXPECTED_LENGTH
-from copilot_admin.copilots.test_cases import MAX_QUESTION_LENGTH, MAX_TEST_CASES, TestCaseEntry
+from copilot_admin.copilots.test_cases import (
+    MAX_EXPECTED_LENGTH,
+    MAX_QUESTION_LENGTH,
+    MAX_TEST_CASES,
+    TestCaseEntry,
+)
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.numbers import find_numbers
 from copilot_admin.import_export.questions import parse_case

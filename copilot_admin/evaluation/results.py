@@ -10,7 +10,7 @@ from django.db.models import Count, Max, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.copilots.publish_gate import digest_of_draft
+from copilot_admin.copilots.checklist.findings import digest_of_draft
 from copilot_admin.evaluation.differences import TextPart, compare_texts
 from copilot_admin.evaluation.queue import find_previous_answer, target_key
 from copilot_admin.models import (

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.model_call import Alive, Delta, ModelCall, ModelProvider
 from copilot_admin.copilots.callers import Caller
+from copilot_admin.copilots.checklist.findings import digest_of_draft
 from copilot_admin.copilots.end_users import user_of_admin
 from copilot_admin.copilots.live import Answerer, LiveCopilot, answerer_of
 from copilot_admin.copilots.other_providers import (
@@ -20,7 +21,6 @@ from copilot_admin.copilots.other_providers import (
     providers_of_version,
 )
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.copilots.publishing import apply_document, document_of
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.evaluation.assertions import Judge

@@ -10,8 +10,6 @@ from copilot_admin.models import Action, Copilot, Provider
 
 
 class Effect(StrEnum):
-    """Effect of an import on a row."""
-
     CREATED = "created"
     CHANGED = "changed"
     UNCHANGED = "unchanged"
@@ -29,19 +27,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedChange:
-    """Effect of an import on one provider or copilot.
-
-    Attributes:
-        name: "copilot" or "provider", and its slug or name.
-        file: Name of the file; empty if there is only one.
-        published: Number of the new version.
-    """
-
-    name: str
+    name: str  # "copilot" or "provider", and its slug or name
     effect: Effect
     differences: tuple[Difference, ...] = ()
-    published: int | None = None
-    file: str = ""
+    published: int | None = None  # number of the new version
+    file: str = ""  # its name; empty if there is only one
 
     @property
     def is_change(self) -> bool:
@@ -53,10 +43,7 @@ def compare(
 ) -> dict[str, Any]:
     """Return effect and differences of a change; `before` is empty for a new row.
 
-    Args:
-        before: Stored values.
-        after: New values.
-        said: The keys in the file; None if it doesn't matter.
+    `said` are the keys in the file; None if it doesn't matter.
     """
     differences = tuple(
         Difference(key, before.get(key), after.get(key), not before or said is None or key in said)
@@ -70,21 +57,14 @@ def compare(
 def record_import(changes: Iterable[ImportedChange], *, by: Actor) -> None:
     """Record the changes in the audit trail; call it in the transaction of the import."""
     for change in filter(lambda one: one.is_change, changes):
+        kind, _, name = change.name.partition(" ")
+        copilots, providers = Copilot.objects.filter(slug=name), Provider.objects.filter(name=name)
+        row = (copilots if kind == "copilot" else providers).first()
         before = {one.key: _redact(one.key, one.before) for one in change.differences}
         after = {one.key: _redact(one.key, one.after) for one in change.differences}
-        facts = {"effect": change.effect.value, "published": change.published}
-        record(Action.IMPORTED, by=by, on=_subject(change), before=before, after=after | facts)
-
-
-def _subject(change: ImportedChange) -> Subject:
-    kind, _, name = change.name.partition(" ")
-    rows = (
-        Copilot.objects.filter(slug=name)
-        if kind == "copilot"
-        else Provider.objects.filter(name=name)
-    )
-    pk = rows.values_list("pk", flat=True).first()
-    return Subject(kind, str(pk or ""), name)
+        after |= {"effect": change.effect.value, "published": change.published}
+        on = Subject(kind, str(row.pk) if row else "", name)
+        record(Action.IMPORTED, by=by, on=on, before=before, after=after)
 
 
 def _redact(key: str, value: object) -> object:

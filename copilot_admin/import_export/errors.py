@@ -26,7 +26,6 @@ class FileError:
         return f"{self.path}: {self.sentence}" if self.path else self.sentence
 
     def within(self, file: str) -> "FileError":
-        """Return the error with the name of its file, if it has one."""
         path = f"{file}: {self.path}" if file and self.path else file or self.path
         return replace(self, path=path)
 
@@ -44,7 +43,6 @@ class BadCopilotFile(ConfigurationError):
 
     @classmethod
     def of_file(cls, sentence: str) -> "BadCopilotFile":
-        """Return the error of a whole file."""
         return cls([FileError("", sentence)])
 
 
@@ -53,7 +51,6 @@ class BadQuestion(BadCopilotFile):
 
 
 def path_of(keys: Iterable[str | int]) -> str:
-    """Return the path of a key as people write it."""
     text = ""
     for key in keys:
         text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else key
@@ -61,7 +58,6 @@ def path_of(keys: Iterable[str | int]) -> str:
 
 
 def read_errors(error: ValidationError) -> list[FileError]:
-    """Return pydantic's errors with their paths."""
     return [
         FileError(path_of(key for key in one["loc"] if key != "[key]"), _describe(one), one["type"])
         for one in error.errors(include_url=False)

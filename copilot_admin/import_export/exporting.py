@@ -9,62 +9,54 @@ from django.core.files.storage import default_storage
 from copilot_admin.agent.values.spec import ToolCalling
 from copilot_admin.copilots.config import CONFIG_FIELDS, LIVE_FIELDS
 from copilot_admin.copilots.config_records import to_short_forms
+from copilot_admin.copilots.images import is_url
 from copilot_admin.copilots.other_providers import current_rows, find_providers, names_in_document
 from copilot_admin.copilots.publishing import document_of
+from copilot_admin.copilots.test_cases import as_row
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.import_export.questions import rows_of
 from copilot_admin.import_export.schema import FORMAT
-from copilot_admin.models import Copilot, Provider
+from copilot_admin.models import Copilot, Provider, TestCase
 
 
 def export_file(
     slugs: Sequence[str] = (), *, live: bool = False, with_providers: bool = True
 ) -> dict[str, Any]:
-    """Return a copilot file as plain values.
-
-    Args:
-        slugs: Of the copilots; default: all that aren't archived.
-        live: Export live versions instead of drafts, by default of all that have one.
-        with_providers: Include the providers, not only their names.
-
-    Raises:
-        ConfigurationError: A slug is unknown, or has no published version though `live`.
-    """
+    """Return a copilot file as plain values: drafts or live versions, by default of all."""
     copilots = _chosen(slugs, live=live)
     providers = {
         provider.pk: provider for row in copilots for provider in _providers(row, live=live)
     }
-    told = sorted(providers.values(), key=lambda one: one.name) if with_providers else []
+    rows = sorted(providers.values(), key=lambda one: one.name) if with_providers else []
     return {
         "format": FORMAT,
-        "providers": [provider_entry(row) for row in told],
+        "providers": [provider_entry(row) for row in rows],
         "copilots": [copilot_entry(row, live=live) for row in copilots],
     }
 
 
 def copilot_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
     """Return the entry of a copilot with its test cases, without keys that have their default."""
-    entry = _without_defaults(full_entry(copilot, live=live))
-    questions = rows_of(copilot)
-    return {**entry, "questions": questions} if questions else entry
-
-
-def full_entry(copilot: Copilot, *, live: bool = False) -> dict[str, Any]:
-    """Return the entry of a copilot with every key, live settings included."""
     document = _document(copilot, live=live)
     image = str(document.get("image", ""))
-    is_address = image.startswith(("https://", "http://"))
-    return {
+    entry = {
         **document,
         "components": to_short_forms(document.get("components", [])),
-        "image": image if is_address or not image else data_uri_of(image),
+        "image": image if is_url(image) or not image else _read_data_uri(image),
         "provider": _provider(copilot, live=live).name,
         **{field.key: field.value_of(copilot) for field in LIVE_FIELDS},
     }
+    given = {
+        field.key: entry[field.key]
+        for field in CONFIG_FIELDS
+        if field.key in entry and (field.is_always_exported or entry[field.key] != field.default)
+    }
+    questions = [as_row(case) for case in TestCase.objects.filter(copilot=copilot)]
+    return {**given, "questions": questions} if questions else given
 
 
 def provider_entry(provider: Provider) -> dict[str, Any]:
     """Return the entry of a provider; it has the name of a key variable, but no stored key."""
+    is_native = provider.tool_calling == ToolCalling.NATIVE
     entry = {
         "name": provider.name,
         "kind": provider.kind,
@@ -72,9 +64,7 @@ def provider_entry(provider: Provider) -> dict[str, Any]:
         "api_key_env": provider.api_key_env,
         "timeout_s": provider.timeouts,
         "options": provider.options,
-        "tool_calling": ""
-        if provider.tool_calling == ToolCalling.NATIVE
-        else provider.tool_calling,
+        "tool_calling": "" if is_native else provider.tool_calling,
     }
     return {key: value for key, value in entry.items() if value}
 
@@ -108,16 +98,7 @@ def _document(copilot: Copilot, *, live: bool) -> Mapping[str, Any]:
     return document_of(copilot)
 
 
-def _without_defaults(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        field.key: entry[field.key]
-        for field in CONFIG_FIELDS
-        if field.key in entry and (field.is_always_exported or entry[field.key] != field.default)
-    }
-
-
-def data_uri_of(name: str) -> str:
-    """Return a stored picture as a data URI; empty if its file is gone."""
+def _read_data_uri(name: str) -> str:
     if not default_storage.exists(name):
         return ""
     with default_storage.open(name) as file:

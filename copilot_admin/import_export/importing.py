@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 import hashlib
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
@@ -25,12 +25,14 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.changes import ImportedChange, compare
 from copilot_admin.import_export.errors import BadCopilotFile, FileError
 from copilot_admin.import_export.exporting import provider_entry
+from copilot_admin.import_export.formats import load
 from copilot_admin.import_export.questions import replace_cases
-from copilot_admin.import_export.reading import load
 from copilot_admin.import_export.schema import CopilotEntry, CopilotFile, ProviderEntry, validate
 from copilot_admin.models import Access, Copilot, Provider, TestCase
 from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
 from protocol.json import Json
+
+Changes: TypeAlias = tuple[ImportedChange, ...]
 
 
 def usual_access() -> Access:
@@ -40,27 +42,16 @@ def usual_access() -> Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """Options of an import, and the rights of the user.
+    """Options of an import, and the rights of the user."""
 
-    Attributes:
-        default_access: Of copilots whose entry has no `access`; existing ones keep KEY.
-        publishing: Also publish the copilots.
-        user: None for a command.
-        may_change_providers: Else the providers of a file must equal those that are stored.
-        may_change_limits: Else limits in a file are ignored.
-        may_change_retention: Else existing copilots keep retention and redaction.
-        may_publish: Required to enable or open a published copilot, or to change its logging.
-        has_access: Return whether the user may see a copilot.
-    """
-
-    default_access: str
+    default_access: str  # of copilots whose entry has no `access`; existing ones keep KEY
     publishing: bool = False
-    user: AbstractBaseUser | None = None
-    may_change_providers: bool = True
-    may_change_limits: bool = True
-    may_change_retention: bool = True
-    may_publish: bool = True
-    has_access: Callable[[Copilot], bool] = lambda _: True
+    user: AbstractBaseUser | None = None  # None for a command
+    may_change_providers: bool = True  # else those of a file must equal those that are stored
+    may_change_limits: bool = True  # else limits in a file are ignored
+    may_change_retention: bool = True  # else existing copilots keep retention and redaction
+    may_publish: bool = True  # enable or open a published copilot, or change its logging
+    has_access: Callable[[Copilot], bool] = lambda _: True  # whether the user may see a copilot
 
     def find_unchanged_keys(self, row: Copilot) -> Iterator[str]:
         """Yield the keys that keep their values in a row, whatever the file says."""
@@ -72,49 +63,23 @@ class ImportOptions:
             yield "logging"
 
 
-def import_file(
-    data: bytes,
-    *,
-    default_access: str,
-    publishing: bool = False,
-    dry_run: bool = False,
-    user: AbstractBaseUser | None = None,
-) -> tuple[ImportedChange, ...]:
+def import_file(data: bytes, *, dry_run: bool = False, **options: Any) -> Changes:
     """Create or update the providers (by name) and copilots (by slug) of a file.
 
     Raises:
         BadCopilotFile: With every error; nothing was changed.
     """
-    return import_values(
-        load(data),
-        default_access=default_access,
-        publishing=publishing,
-        dry_run=dry_run,
-        user=user,
-    )
+    return import_values(load(data), dry_run=dry_run, **options)
 
 
-def import_values(
-    values: Json,
-    *,
-    default_access: str,
-    publishing: bool = False,
-    dry_run: bool = False,
-    user: AbstractBaseUser | None = None,
-) -> tuple[ImportedChange, ...]:
-    """Import a file that has been read into plain values; like `import_file`."""
-    options = ImportOptions(default_access=default_access, publishing=publishing, user=user)
-    return import_files([("", validate(values))], options, dry_run=dry_run)
+def import_values(values: Json, *, dry_run: bool = False, **options: Any) -> Changes:
+    return import_files([("", validate(values))], ImportOptions(**options), dry_run=dry_run)
 
 
 def import_files(
     files: Sequence[tuple[str, CopilotFile]], options: ImportOptions, *, dry_run: bool = False
-) -> tuple[ImportedChange, ...]:
-    """Import several files with their names, in order.
-
-    Raises:
-        BadCopilotFile: With every error of the first file that has any; nothing was changed.
-    """
+) -> Changes:
+    """Import several files with their names, in order."""
     changes: list[ImportedChange] = []
     with transaction.atomic():
         work = _Import([entry for _, file in files for entry in file.copilots], options)
@@ -123,6 +88,12 @@ def import_files(
                 changes += [replace(change, file=name) for change in work.take_file(file)]
             except BadCopilotFile as error:
                 raise BadCopilotFile(one.within(name) for one in error.errors) from error
+            except IntegrityError as error:
+                sentence = _(
+                    "Two copilots exchange their names, or someone else created one of them at "
+                    "the same moment. Import again, one after the other."
+                )
+                raise BadCopilotFile([FileError("copilots", sentence).within(name)]) from error
         transaction.set_rollback(dry_run)
         if not dry_run:
             work.store_pictures()
@@ -144,35 +115,16 @@ class _Import:
         for case in TestCase.objects.filter(copilot__slug__in=self._slugs):
             self._cases[case.copilot_id].append(as_row(case))
         made = TestCase.objects.exclude(origin=None).order_by("origin")  # the newer wins
-        self._origins = {
-            digest: origin for digest, origin in made.values_list("digest", "origin") if origin
-        }
+        self._origins = dict(made.values_list("digest", "origin"))
         self._providers = {row.name.lower(): row for row in Provider.objects.all()}
         self._pictures: dict[str, bytes] = {}
 
-    def take_file(self, file: CopilotFile) -> list[ImportedChange]:
-        """Import one file.
-
-        Raises:
-            BadCopilotFile: With every error; nothing of this file was changed.
-        """
-        try:
-            with transaction.atomic():
-                return self._take_file(file)
-        except IntegrityError as error:
-            sentence = _(
-                "Two copilots exchange their names, or someone else created one of them at the "
-                "same moment. Import again, one after the other."
-            )
-            raise BadCopilotFile([FileError("copilots", sentence)]) from error
-
     def store_pictures(self) -> None:
-        """Store the pictures; a trial doesn't."""
         for png in self._pictures.values():
             if not default_storage.exists(_picture_name(png)):
                 default_storage.save(_picture_name(png), ContentFile(png))
 
-    def _take_file(self, file: CopilotFile) -> list[ImportedChange]:
+    def take_file(self, file: CopilotFile) -> list[ImportedChange]:
         if not self._options.may_change_providers:
             self._check_providers(file.providers)
         changes = [self._take_provider(entry) for entry in file.providers]
@@ -183,8 +135,7 @@ class _Import:
         ]
         if errors:
             raise BadCopilotFile(errors)
-        for index, entry in enumerate(file.copilots):
-            changes.append(self._take_copilot(entry, index=index))
+        changes += [self._take_copilot(entry, at) for at, entry in enumerate(file.copilots)]
         return changes
 
     def _check_providers(self, entries: Sequence[ProviderEntry]) -> None:
@@ -192,13 +143,11 @@ class _Import:
             "you can't add or change providers, and this one differs from the stored one. Remove it "
             "from the file, or ask an operator to import it."
         )
-        errors = []
-        for index, entry in enumerate(entries):
-            row = self._providers.get(entry.name.lower())
-            if row is None or provider_entry(row) != provider_entry(_fill(Provider(), entry)):
-                errors.append(FileError(f"providers[{index}]", sentence))
-        if errors:
-            raise BadCopilotFile(errors)
+        stored = {name: provider_entry(row) for name, row in self._providers.items()}
+        wanted = [(one.name.lower(), provider_entry(_fill(Provider(), one))) for one in entries]
+        differ = [at for at, (name, entry) in enumerate(wanted) if stored.get(name) != entry]
+        if differ:
+            raise BadCopilotFile(FileError(f"providers[{at}]", sentence) for at in differ)
 
     def _take_provider(self, entry: ProviderEntry) -> ImportedChange:
         row = self._providers.get(entry.name.lower())
@@ -254,11 +203,11 @@ class _Import:
         elif entry.enabled and not here.enabled:
             sentence = _("you can't enable copilots. Ask someone with the role Publishers.")
             yield FileError("enabled", sentence)
-        elif entry.access == Access.OPEN != here.access:
+        elif entry.access == Access.OPEN.value != here.access:
             sentence = _("you can't open it to everyone. Ask someone with the role Publishers.")
             yield FileError("access", sentence)
 
-    def _take_copilot(self, entry: CopilotEntry, *, index: int) -> ImportedChange:
+    def _take_copilot(self, entry: CopilotEntry, index: int) -> ImportedChange:
         row = self._copilots.get(entry.slug)
         before = _state(row) if row else {}
         row = row or Copilot(slug=entry.slug)

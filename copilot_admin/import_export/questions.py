@@ -3,35 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from copilot_admin.copilots.test_cases import MAX_TEST_CASES, TestCaseEntry, as_row, fill_case
+from copilot_admin.copilots.test_cases import MAX_TEST_CASES, TestCaseEntry, fill_case
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.errors import BadQuestion, read_errors
 from copilot_admin.models import Copilot, TestCase
 
 
 def parse_case(row: object) -> TestCaseEntry:
-    """Parse a test case of plain values.
-
-    Raises:
-        BadQuestion: It is not valid; with every error.
-    """
+    """Parse a test case of plain values; raises `BadQuestion` with every error."""
     try:
         return TestCaseEntry.model_validate(row)
     except ValidationError as error:
         raise BadQuestion(read_errors(error)) from error
 
 
-def rows_of(copilot: Copilot) -> list[dict[str, Any]]:
-    """Return the test cases of a copilot as a file has them, in order."""
-    return [as_row(case) for case in TestCase.objects.filter(copilot=copilot)]
-
-
 def replace_cases(
-    copilot: Copilot, rows: Sequence[Mapping[str, Any]], origins: Mapping[str, int]
+    copilot: Copilot, rows: Sequence[Mapping[str, Any]], origins: Mapping[str, int | None]
 ) -> None:
     """Replace the test cases of a copilot; unchanged ones keep their results.
 
@@ -44,7 +34,10 @@ def replace_cases(
         case = TestCase(copilot=copilot, position=position)
         fill_case(case, row)
         case.origin = own.get(case.digest, origins.get(case.digest))
-        same = next((one for one in before if _is_same(one, case)), None)
+        content = (case.digest, case.assertions, case.label)
+        same = next(
+            (one for one in before if (one.digest, one.assertions, one.label) == content), None
+        )
         if same is None:
             case.save()
         else:
@@ -56,36 +49,19 @@ def replace_cases(
 
 
 def add_case(copilot: Copilot, entry: TestCaseEntry, *, origin: int | None = None) -> TestCase:
-    """Add a test case after the others, with its source conversation if it has one.
-
-    Raises:
-        ConfigurationError: The copilot has as many as it may have.
-    """
+    """Add a test case after the others, with its source conversation if it has one."""
     case = TestCase(copilot=copilot, origin=origin)
     fill_case(case, entry.row())
     return save_last(case)
 
 
 def save_last(case: TestCase) -> TestCase:
-    """Save a new test case after the others of its copilot.
-
-    Raises:
-        ConfigurationError: The copilot has as many as it may have.
-    """
+    """Save a new test case after the others of its copilot."""
     rows = TestCase.objects.filter(copilot=case.copilot_id)
-    there = rows.order_by().aggregate(Count("pk"), Max("position"))
-    if there["pk__count"] >= MAX_TEST_CASES:
+    if rows.count() >= MAX_TEST_CASES:
         sentence = _("A copilot can have %(most)d test cases. Delete one first.")
         raise ConfigurationError(sentence % {"most": MAX_TEST_CASES})
-    last = there["position__max"]
+    last = rows.order_by("position").values_list("position", flat=True).last()
     case.position = 0 if last is None else last + 1
     case.save()
     return case
-
-
-def _is_same(one: TestCase, other: TestCase) -> bool:
-    return (one.digest, one.assertions, one.label) == (
-        other.digest,
-        other.assertions,
-        other.label,
-    )

@@ -80,7 +80,6 @@ class OptionsEntry(Shape):
     has_system_role: bool = True
 
     def stored(self) -> dict[str, Any]:
-        """Return what differs from the defaults."""
         return self.model_dump(exclude_defaults=True)
 
 
@@ -110,13 +109,10 @@ class CopilotEntry(CopilotConfig):
         return {field.key: to_stored(getattr(self, field.key)) for field in VERSIONED_FIELDS}
 
     def live_settings(self) -> dict[str, Any]:
-        """Return the values that apply immediately and are part of no version."""
         return {field.key: to_stored(getattr(self, field.key)) for field in LIVE_FIELDS}
 
 
 class CopilotFile(Shape):
-    """A whole copilot file: providers, then copilots."""
-
     # A literal is whatever equals it: true and 1.0 as well.
     format: Annotated[int, Field(ge=FORMAT, le=FORMAT)]
     providers: list[ProviderEntry] = []
@@ -137,11 +133,7 @@ class CopilotFile(Shape):
 
 
 def validate(value: Any) -> CopilotFile:
-    """Parse the plain values of a file.
-
-    Raises:
-        BadCopilotFile: They are not valid; with every error.
-    """
+    """Parse the plain values of a file; raises `BadCopilotFile` with every error."""
     try:
         return CopilotFile.model_validate(value)
     except ValidationError as error:

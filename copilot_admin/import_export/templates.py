@@ -6,7 +6,7 @@ an example answer, `needs` lists requirements that its switches don't tell.
 """
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -25,8 +25,8 @@ from copilot_admin.copilots.checklist.known_models import pick_chat_model
 from copilot_admin.copilots.names import free_name, free_slug
 from copilot_admin.copilots.providers import key_problem
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.import_export.formats import load
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.import_export.reading import load
 from copilot_admin.models import Copilot, Provider
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -49,8 +49,6 @@ class UnusableTemplate(ConfigurationError):
 
 
 class TemplateGroup(StrEnum):
-    """Section of the gallery."""
-
     JOBS = "jobs"
     EXAMPLES = "examples"  # each shows one capability of the protocol
 
@@ -64,24 +62,14 @@ class SampleAnswer(BaseModel, frozen=True):
 
 
 class Template(BaseModel, frozen=True):
-    """A copilot to copy, as its file has it.
-
-    Attributes:
-        entry: Of a copilot file, without slug, provider and model.
-        switched_model: Key of the custom option that switches to another model; usually empty.
-        icon: A name of the icon sprite, where the template has no picture.
-        more_needs: Requirements that its switches don't tell.
-        model_picker: Users choose the model, among those named when the copy is made.
-    """
-
     slug: str
     summary: str
-    entry: dict[str, Any] = Field(alias="copilot")
-    switched_model: str = ""
-    model_picker: bool = False
-    icon: str = "copilot"
+    entry: dict[str, Any] = Field(alias="copilot")  # without slug, provider and model
+    switched_model: str = ""  # key of the custom option that switches to another model
+    model_picker: bool = False  # users choose among models named when the copy is made
+    icon: str = "copilot"  # of the icon sprite, where the template has no picture
     group: TemplateGroup = TemplateGroup.EXAMPLES
-    more_needs: tuple[str, ...] = Field((), alias="needs")
+    more_needs: tuple[str, ...] = Field((), alias="needs")  # that its switches don't tell
     sample: SampleAnswer | None = None
 
     @property
@@ -94,28 +82,23 @@ class Template(BaseModel, frozen=True):
 
     @property
     def picture(self) -> str:
-        """Return the name of its static picture; empty if it has none."""
         name = f"{PICTURES}/{self.slug}.png"
         return name if (_PACKAGE / "static" / name).exists() else ""
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needs(self) -> list[str]:
         """Return what it works with, from its switches."""
-        return tuple(map(str, self._needs()))
-
-    def _needs(self) -> Iterator[str | Promise]:
         reads_widgets = self.entry.get("widget_data") != WidgetDataMode.OFF
         features: Mapping[str, Any] = self.entry.get("features", {})
-        for key, words in _NEEDS.items():
-            if features.get(key) is True and (reads_widgets or not key.startswith("widget-")):
-                yield words
+        on = [key for key in _NEEDS if features.get(key) is True]
+        found = [str(_NEEDS[key]) for key in on if reads_widgets or not key.startswith("widget-")]
         if options := [str(row["label"]) for row in self.entry.get("custom_features", ())]:
-            yield _("Chat options: %(names)s") % {"names": ", ".join(options)}
+            found.append(_("Chat options: %(names)s") % {"names": ", ".join(options)})
         if self.model_picker:
-            yield _("More models to choose from")
+            found.append(_("More models to choose from"))
         if self.switched_model:
-            yield _("A second model, for example one with web search")
-        yield from self.more_needs
+            found.append(_("A second model, for example one with web search"))
+        return [*found, *self.more_needs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +111,12 @@ class Switched:
 
 @cache
 def templates() -> Mapping[str, Template]:
-    """Return all templates by slug, in alphabetical order."""
     files = {path.stem: load(path.read_bytes()) for path in sorted(FOLDER.glob("*.yaml"))}
     return {slug: Template(slug=slug, **values) for slug, values in files.items()}
 
 
 def template_named(slug: str) -> Template:
-    """Return the template with a slug.
-
-    Raises:
-        UnusableTemplate: It doesn't exist.
-    """
+    """Return the template with a slug; raises `UnusableTemplate` if there is none."""
     found = templates().get(slug)
     if found is None:
         sentence = _("There is no template '%(slug)s'. Templates: %(names)s.")
@@ -158,22 +136,9 @@ def make_copilot(
     publishing: bool = False,
     user: AbstractBaseUser | None = None,
 ) -> Copilot:
-    """Make a copilot from a template.
+    """Make a copilot from a template; slug, provider and model have usable defaults.
 
-    Args:
-        template: The template to copy.
-        access: Who can use the copilot.
-        slug: Default: that of the template, with a number if it is taken.
-        provider: Default: the newest provider with a known chat model, else the demo.
-        model: Default: a chat model of the provider.
-        switched: The model while the template's option is on.
-        other_models: Further models of the picker, where the template has one.
-        publishing: Publish it as well.
-        user: Who makes it; None for a command.
-
-    Raises:
-        UnusableTemplate: The slug is taken, or a model has to be named.
-        BadCopilotFile: The slug is not valid.
+    `switched` answers while the template's option is on, `other_models` are those of its picker.
     """
     with transaction.atomic():
         if slug and Copilot.objects.filter(slug=slug).exists():
@@ -206,7 +171,8 @@ def find_default_provider() -> Provider:
     providers = [one for one in Provider.objects.order_by("-pk") if not key_problem(one)]
     real = (one for one in providers if one.kind != DEMO and find_default_model(one))
     demo = (one for one in reversed(providers) if one.kind == DEMO)
-    return next(real, None) or next(demo, None) or _make_demo_provider()
+    found = next(real, None) or next(demo, None)
+    return found or Provider.objects.create(name=free_name("Demo model", Provider), kind=DEMO)
 
 
 def find_default_model(provider: Provider) -> str:
@@ -216,10 +182,6 @@ def find_default_model(provider: Provider) -> str:
     drafts = Copilot.objects.filter(provider=provider).order_by("-updated_at")
     used = drafts.exclude(model="").values_list("model", flat=True).first()
     return used or pick_chat_model(provider.model_ids)
-
-
-def _make_demo_provider() -> Provider:
-    return Provider.objects.create(name=free_name("Demo model", Provider), kind=DEMO)
 
 
 def _read_picture(template: Template) -> str:

@@ -2,18 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 import io
 from lzma import LZMAError
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 import zlib
 
 from django.utils.translation import gettext as _
 
 from copilot_admin.import_export.errors import BadCopilotFile, FileError
-from copilot_admin.import_export.reading import MAX_BYTES, load
+from copilot_admin.import_export.formats import MAX_BYTES, load
 from copilot_admin.import_export.schema import CopilotFile, validate
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -24,16 +23,12 @@ _ZIP_ERRORS = (BadZipFile, zlib.error, LZMAError, EOFError, OSError, ValueError,
 MAX_COPILOTS = 500  # an import is one transaction, in which SQLite takes no questions
 
 
-@dataclass(frozen=True, slots=True)
-class UploadedFile:
-    """A file as it was sent."""
-
+class UploadedFile(NamedTuple):
     name: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
+class ReadFile(NamedTuple):
     """A valid file: its plain values, and what they mean."""
 
     name: str
@@ -42,16 +37,15 @@ class ReadFile:
 
 
 def read_files(sent: Iterable[UploadedFile]) -> list[ReadFile]:
-    """Read files, and those in ZIP files.
-
-    Raises:
-        BadCopilotFile: With every error of all files.
-    """
+    """Read files, and those in ZIP files; raises `BadCopilotFile` with every error of all."""
     found: list[ReadFile] = []
     errors: list[FileError] = []
     for file in _unpack(sent):
         try:
-            values = _load(file)
+            if PurePosixPath(file.name).suffix.lower() not in SUFFIXES:
+                sentence = _("is not a copilot file: their names end in .yaml, .yml or .json.")
+                raise BadCopilotFile.of_file(sentence)
+            values = load(file.data)
             found.append(ReadFile(file.name, values, validate(values)))
         except BadCopilotFile as error:
             errors += [one.within(file.name) for one in error.errors]
@@ -101,11 +95,3 @@ def _read_zip(outer: UploadedFile, left: int) -> Iterator[UploadedFile]:
     except _ZIP_ERRORS as error:
         sentence = _("This ZIP file is damaged, or packed with a password.")
         raise BadCopilotFile([FileError(outer.name, sentence)]) from error
-
-
-def _load(file: UploadedFile) -> Any:
-    if PurePosixPath(file.name).suffix.lower() not in SUFFIXES:
-        raise BadCopilotFile.of_file(
-            _("is not a copilot file: their names end in .yaml, .yml or .json.")
-        )
-    return load(file.data)

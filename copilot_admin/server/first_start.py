@@ -15,8 +15,8 @@ from copilot_admin.agent.providers.openai_compatible import OpenAICompatible
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.changes import record_import
+from copilot_admin.import_export.formats import read_yaml
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.import_export.reading import read_yaml
 from copilot_admin.models import Access, Action, Provider
 from protocol.json import JsonObject, list_of, object_of
 

@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from django_filters import DateFilter, Filter, FilterSet, NumberFilter
 
-from copilot_admin.copilots.tags import known_tags, tagged
+from copilot_admin.copilots.names import known_tags, tagged
 from copilot_admin.models import (
     Assignment,
     Conversation,

@@ -62,20 +62,6 @@ def test_an_answer_comes_as_it_is_and_a_redirect_is_not_followed():
     assert (answer.status, answer.headers["location"]) == (302, "http://169.254.169.254/")
 
 
-def test_a_header_that_came_twice_is_one_as_browsers_read_it():
-    def twice(request: Request) -> None:
-        request.send_response(204)
-        for _ in range(2):
-            request.send_header("Access-Control-Allow-Origin", "https://pro.openbb.co")
-        request.end_headers()
-
-    with http_stub(twice) as base:
-        answer = asked(f"{base}/x", base=base)
-    assert answer.headers["access-control-allow-origin"] == (
-        "https://pro.openbb.co, https://pro.openbb.co"
-    )
-
-
 @pytest.mark.parametrize(
     ("address", "base"),
     [
@@ -111,24 +97,4 @@ def test_each_problem_of_a_certificate_has_its_own_message(monkeypatch):
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "MAX_BYTES", 1000)
     with http_stub(says(b"x" * 1001)) as base, pytest.raises(Unreached):
-        asked(f"{base}/x", base=base)
-
-
-def test_an_answer_that_does_not_come_is_not_waited_for():
-    free = threading.Event()
-
-    def wait(request: Request) -> None:
-        free.wait()
-
-    with http_stub(wait) as base:
-        with pytest.raises(Unreached):
-            asked(f"{base}/x", base=base, seconds=0.05)
-        free.set()
-
-
-def test_what_is_no_http_breaks_the_connection():
-    def shout(request: Request) -> None:
-        request.wfile.write(b"-ERR unknown command\r\n")
-
-    with http_stub(shout) as base, pytest.raises(Unreached):
         asked(f"{base}/x", base=base)

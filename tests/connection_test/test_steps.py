@@ -120,11 +120,6 @@ def test_a_document_with_another_content_type_is_a_warning():
     assert done(StepName.AGENTS, {"GET /agents.json": answer}).verdict is WARN
 
 
-def test_a_disabled_copilot_that_is_not_listed_names_the_reason():
-    result = done(StepName.AGENTS, {"GET /agents.json": document({})}, problem="Switched off.")
-    assert result.fix == "Switched off."
-
-
 @pytest.mark.parametrize(
     "entries",
     [

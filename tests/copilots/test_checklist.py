@@ -23,7 +23,7 @@ from copilot_admin.agent.values.spec import (
 )
 from copilot_admin.copilots.checklist.checklist import facts_of, run_checks
 from copilot_admin.copilots.checklist.findings import CheckedDraft, DraftFacts, Finding
-from copilot_admin.copilots.model_lists import fetch_models
+from copilot_admin.copilots.providers import fetch_models
 from copilot_admin.copilots.publishing import NotPublishable, publish
 from copilot_admin.models import Access
 from protocol.data import DataMessage

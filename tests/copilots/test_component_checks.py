@@ -13,7 +13,7 @@ from copilot_admin.agent.components.registry import Registry, registry
 from copilot_admin.copilots import checks
 from copilot_admin.management.commands import check_components
 from protocol.components import ComponentOutput, create_output
-from tests.agent.components.sample_components import Echo, EchoTwo
+from tests.agent.components.sample_components import Echo
 
 
 class Strict(Component):
@@ -94,12 +94,3 @@ def test_the_command_says_each_finding_and_fails(use: Any, capsys: pytest.Captur
         "strict v1 ToolEvalKwargsRule",
         "strict v1 ToolEvalOutputJsonRule",
     ]
-
-
-def test_the_command_checks_those_that_are_named(use: Any):
-    use(Strict, Echo, EchoTwo)
-    assert [line.split()[:2] for line in checked("echo")] == [["echo", "v1"]] * 6 + [
-        ["echo", "v2"]
-    ] * 6
-    with pytest.raises(CommandError):
-        checked("nobody", "strict")

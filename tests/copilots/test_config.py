@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from copilot_admin.admin.copilots.rows import CustomFeatureRow
 from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec, spec_from_document
 from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.config import (
@@ -169,3 +170,23 @@ def test_the_file_has_a_key_for_every_row_and_no_other() -> None:
 def test_the_spec_reads_no_key_that_no_row_has() -> None:
     keys = {"images" if one.name == "sees_images" else one.name for one in fields(CopilotSpec)}
     assert keys - {"slug"} == {field.key for field in VERSIONED_FIELDS} - NOT_READ_BY_THE_ENGINE
+
+
+TOGGLE = {
+    "key": "deep-research",
+    "label": "Deep Research",
+    "type": "toggle",
+    "description": "Takes longer.",
+    "default": True,
+    "states": {"on": "Enabled", "off": "Disabled"},
+    "model": "m-2",
+    "provider": "Other",
+}
+
+
+def test_the_form_stores_nothing_that_the_type_does_not_have() -> None:
+    given = {**CustomFeatureRow.initial_of(TOGGLE), "type": "text", "default": "x"}
+    form = CustomFeatureRow({**given, "placeholder": "y"})
+    assert form.is_valid()
+    kept = {key: TOGGLE[key] for key in ("key", "label", "description")}
+    assert form.row() == {**kept, "type": "text", "default": "x", "placeholder": "y"}

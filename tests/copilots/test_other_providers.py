@@ -1,13 +1,10 @@
 """A control of the chat lets a model of another provider answer."""
 
-from decimal import Decimal
 from typing import Any
 
-from django.core.management import call_command
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.copilots.publishing import has_changes
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.import_export.errors import BadCopilotFile
@@ -15,9 +12,8 @@ from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Access, Copilot, Provider, Run
 from tests.admin.pages import submit
-from tests.agent.scripted import ScriptedProvider, Step, broken, text
+from tests.agent.scripted import ScriptedProvider, broken, text
 from tests.factories import make_provider, make_published, make_user
-from tests.pricing.pricing import make_price
 from tests.streams import read
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,23 +67,6 @@ def test_while_it_is_on_the_other_provider_answers_with_its_model(web, speaking)
     assert list(runs) == [("Desk", "demo"), ("Web", "online-1")]
 
 
-def test_what_answered_is_what_is_paid(web, monkeypatch):
-    counted = Usage(input_tokens=1_000_000)
-    monkeypatch.setattr(
-        "copilot_admin.copilots.live.make_provider",
-        lambda spec: ScriptedProvider([Step((TextDelta("Yes."), counted, Finish("stop")))]),
-    )
-    published(model="own-1")
-    own = Provider.objects.get(name="Desk")
-    make_price(own, model="own-1", input=Decimal(2))
-    make_price(own, model="online-1", input=Decimal(3))
-    make_price(web, model="online-1", input=Decimal("0.5"))
-    asked(on=False)
-    asked(on=True)
-    runs = Run.objects.order_by("started_at").values_list("cost", "cost_confidence")
-    assert list(runs) == [(Decimal(2), "exact"), (Decimal("0.5"), "exact")]
-
-
 @pytest.mark.database
 def test_a_renamed_provider_still_answers_and_the_draft_follows(web, speaking, client: Client):
     copilot = published()
@@ -101,23 +80,6 @@ def test_a_renamed_provider_still_answers_and_the_draft_follows(web, speaking, c
     exported = export_file(live=True)
     assert [one["name"] for one in exported["providers"]] == ["Desk", "Search engine"]
     assert exported["copilots"][0]["custom_features"][0]["provider"] == "Search engine"
-
-
-@pytest.mark.parametrize(("name", "on"), [("Desk", False), ("Web", True)])
-def test_a_provider_that_is_changed_counts_from_the_next_question_on(web, monkeypatch, name, on):
-    changed = "http://127.0.0.1:9/v1"
-
-    def made(spec: Any) -> ScriptedProvider:
-        said = "By the changed one." if spec.base_url == changed else "By the old one."
-        return ScriptedProvider([text(said)])
-
-    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", made)
-    published()
-    before = asked(on=on)
-    provider = Provider.objects.get(name=name)
-    provider.base_url = changed
-    provider.save()
-    assert (before, asked(on=on)) == ("By the old one.", "By the changed one.")
 
 
 @pytest.mark.database
@@ -143,20 +105,6 @@ def test_a_file_may_bring_the_provider_or_name_one_that_is_here(web):
         "copilots[0].custom_features[0].provider: there is no provider 'Moon', neither in the file "
         "nor here."
     )
-
-
-def test_the_command_sets_what_answers_while_it_is_on(web):
-    call_command(
-        "copilots",
-        "new",
-        "portfolio-commentary",
-        slug="yours",
-        provider="Web",
-        model="m-1",
-        switched_model="online-2",
-    )
-    control = Copilot.objects.get(slug="yours").custom_features[0]
-    assert (control["model"], control.get("provider")) == ("online-2", None)
 
 
 def test_a_fallback_of_another_provider_answers_and_stays_linked_when_it_is_renamed(

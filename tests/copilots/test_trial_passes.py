@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from asgiref.sync import async_to_sync
 from django.core import signing
 from django.test import AsyncClient
 import pytest
 
-from copilot_admin.component_calls.access import identify_with_key
 from copilot_admin.copilots import callers
 from copilot_admin.copilots.callers import Caller, identify, new_trial_pass
 from copilot_admin.errors import InvalidKey, Unauthorized
@@ -32,11 +30,6 @@ def test_a_pass_opens_its_copilot_and_no_other_that_wants_a_key():
     assert not caller.may_ask(other.pk, access=Access.KEY)
     with pytest.raises(Unauthorized):
         caller.check_may_ask(other.pk, access=Access.KEY)
-
-
-def test_a_pass_calls_no_component():
-    with pytest.raises(Unauthorized, match="Components need an endpoint key"):
-        identify_with_key(pass_for(make_published()))
 
 
 @pytest.mark.parametrize(
@@ -71,14 +64,3 @@ def test_a_question_with_a_pass_is_a_trial_in_no_list_and_no_figure(logging: str
     assert Conversation.objects.get().principal.startswith("playground:")
     assert not Conversation.objects.of_callers().exists()
     assert not DailyUsage.objects.exists()
-
-
-def test_a_copilot_that_wants_a_key_is_listed_for_its_pass():
-    copilot = make_published(access=Access.KEY, slug="news")
-    make_published(access=Access.KEY, slug="other")
-
-    async def listed(**headers: str) -> list[str]:
-        return list((await AsyncClient().get("/agents.json", headers=headers)).json())
-
-    assert async_to_sync(listed)(**{"X-API-Key": pass_for(copilot)}) == ["news"]
-    assert async_to_sync(listed)() == []

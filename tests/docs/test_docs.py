@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from copilot_admin.import_export.reading import load
+from copilot_admin.import_export.formats import load
 from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.settings import BASE_DIR
 from tests.component_calls.component_http import ask

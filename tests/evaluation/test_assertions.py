@@ -2,7 +2,7 @@
 
 import pytest
 
-from copilot_admin.copilots.assertions import Assertion
+from copilot_admin.copilots.test_cases import Assertion
 from copilot_admin.evaluation.assertions import (
     CaseAnswer,
     check_assertion,

@@ -3,7 +3,7 @@
 from django.core.cache import cache
 import pytest
 
-from copilot_admin.copilots.model_lists import fetch_models
+from copilot_admin.copilots.providers import fetch_models
 from copilot_admin.copilots.publishing import checklist
 from copilot_admin.import_export.importing import import_file
 from copilot_admin.import_export.templates import (

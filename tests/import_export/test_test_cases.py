@@ -7,8 +7,8 @@ import pytest
 from copilot_admin.import_export.changes import Difference, Effect
 from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.formats import as_json, write_yaml
 from copilot_admin.import_export.importing import import_file
-from copilot_admin.import_export.writing import as_json, write_yaml
 from copilot_admin.models import Copilot, EvaluationResult, TestCase
 from tests.factories import make_case, make_copilot, make_result
 

@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.core.management import call_command
 import pytest
 
-from copilot_admin.copilots.model_lists import keep_models
+from copilot_admin.copilots.providers import keep_models
 from copilot_admin.models import AuditEntry, ModelPrice, Outcome, Provider, Run
 from tests.factories import make_provider
 from tests.pricing.pricing import make_price

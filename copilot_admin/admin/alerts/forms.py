@@ -15,7 +15,7 @@ from copilot_admin.admin.common.widgets import DatalistInput
 from copilot_admin.alerts.deliveries import can_send_mail
 from copilot_admin.alerts.rules import WINDOW_LABELS, RuleKind, Unit
 from copilot_admin.copilots.config_types import tag_fault
-from copilot_admin.copilots.tags import known_tags
+from copilot_admin.copilots.names import known_tags
 from copilot_admin.models import AlertDigest, AlertRule, Copilot
 from copilot_admin.models.alerts import MAX_MAIL_ADDRESS_LENGTH
 from copilot_admin.pricing.cost import format_exact

@@ -12,7 +12,7 @@ from django.urls import reverse
 from copilot_admin.analytics.periods import OWN, Period, Span, read_period
 from copilot_admin.analytics.rollups import RollupSource, Scope
 from copilot_admin.analytics.user_runs import RunSource
-from copilot_admin.copilots.tags import tagged
+from copilot_admin.copilots.names import tagged
 from copilot_admin.models import Copilot
 from copilot_admin.transcripts.filter_conditions import find_users
 

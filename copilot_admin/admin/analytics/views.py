@@ -18,7 +18,7 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.analytics.metrics import FILE_METRICS
 from copilot_admin.analytics.periods import WEEK, Resolution
 from copilot_admin.audit.recording import Actor, Subject, fingerprint, record
-from copilot_admin.copilots.tags import known_tags
+from copilot_admin.copilots.names import known_tags
 from copilot_admin.models import Action, Copilot, Outcome, Run, SeenKind, SeenValue
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.rendering.tables import format_csv

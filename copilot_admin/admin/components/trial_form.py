@@ -35,7 +35,7 @@ from copilot_admin.errors import (
     ManifestMismatch,
     RunError,
 )
-from copilot_admin.import_export.reading import describe_json_error
+from copilot_admin.import_export.formats import describe_json_error
 from copilot_admin.models import Copilot, Run
 from copilot_admin.rendering.text import pretty_json, shortened
 from copilot_admin.transcripts.queries import RunView, make_event

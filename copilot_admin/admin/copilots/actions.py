@@ -17,7 +17,7 @@ from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.archive import ArchiveViews, duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.copilots.live_settings import consequences, lock, switched
-from copilot_admin.copilots.tags import known_tags, tags_in, with_tags
+from copilot_admin.copilots.names import known_tags, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, Copilot
 
@@ -47,7 +47,6 @@ def export_chosen(pages: CopilotViews, request: HttpRequest, queryset: Rows) -> 
 def duplicate_chosen(
     pages: CopilotViews, request: HttpRequest, queryset: Rows
 ) -> HttpResponse | None:
-    """Duplicate the copilots; a single copy is opened."""
     with transaction.atomic():
         copies = [duplicate(copilot) for copilot in queryset.order_by(Lower("name"), "pk")]
         for copy in copies:
@@ -61,7 +60,6 @@ def duplicate_chosen(
 def archive_chosen(
     pages: ArchiveViews, request: HttpRequest, queryset: Rows
 ) -> HttpResponse | None:
-    """Archive the copilots, after a confirmation if one is live."""
     if queryset.filter(enabled=True, live__isnull=False).exists():
         return HttpResponseRedirect(page_of("archive", _ids(queryset)))
     pages.archive(request, _ids(queryset))

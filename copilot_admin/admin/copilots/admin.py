@@ -64,8 +64,6 @@ class CopilotAdmin(
     ModelViews,
     VersionViews,
 ):
-    """The pages of copilots."""
-
     form: type[CopilotForm] = CopilotForm
     change_form_template = f"{FOLDER}/change_form.html"
     change_list_template = f"{FOLDER}/change_list.html"

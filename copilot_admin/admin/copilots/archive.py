@@ -53,14 +53,12 @@ class ArchiveViews(CopilotViews):
         return self.render_page(request, "archive", _("Archive"), copilot=copilot, leaving=leaving)
 
     def unarchive_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Restore a copilot and open it."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         self.unarchive(request, [pk])
         return HttpResponseRedirect(reverse(f"{NAME}_change", args=[pk]))
 
     def duplicate_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        """Copy a copilot and open the copy."""
         copilot = self.looked_at(request, pk)
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -80,7 +78,6 @@ class ArchiveViews(CopilotViews):
         return super().delete_view(request, object_id, extra_context)
 
     def archive(self, request: HttpRequest, ids: Iterable[int]) -> None:
-        """Archive copilots and show a message."""
         gone = self._move(request, ids, Action.ARCHIVED, "Put into the archive.")
         text = ngettext(
             "“%(name)s” was archived.", "%(count)d copilots were archived.", len(gone)
@@ -90,7 +87,6 @@ class ArchiveViews(CopilotViews):
         messages.success(request, format_html("{} {}", text, link))
 
     def unarchive(self, request: HttpRequest, ids: Iterable[int]) -> None:
-        """Restore copilots and show a message."""
         back = self._move(request, ids, Action.BROUGHT_BACK, "Restored from the archive.")
         if not back:
             messages.info(request, _("These copilots aren't in the archive."))

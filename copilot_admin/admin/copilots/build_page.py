@@ -141,7 +141,6 @@ def build_page_context(
 
 
 def build_model_groups() -> list[dict[str, Any]]:
-    """Return every provider with the models that were fetched last."""
     groups = []
     for provider in Provider.objects.order_by("name"):
         is_demo = provider.kind == DemoModel.kind
@@ -151,7 +150,6 @@ def build_model_groups() -> list[dict[str, Any]]:
 
 
 def build_option_variables(custom_features: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the variables of a draft's custom options."""
     found: list[tuple[str, str]] = []
     for row in custom_features:
         name, label = f"options.{row['key']}", row.get("label") or row["key"]

@@ -1,28 +1,44 @@
 """Export page: selected copilots as one file, or as a ZIP file with one file each."""
 
 import io
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.views import CopilotViews, number_in
 from copilot_admin.audit.recording import Actor, Subject, record
+from copilot_admin.copilots.config_types import Text
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.exporting import export_file
-from copilot_admin.import_export.writing import as_json, write_yaml
+from copilot_admin.import_export.formats import as_json, write_yaml
 from copilot_admin.models import Action, Copilot
+
+
+def _radio(label: Any, *choices: tuple[str, Text]) -> forms.ChoiceField:
+    first = choices[0][0]
+    return forms.ChoiceField(label=label, choices=choices, initial=first, widget=forms.RadioSelect)
+
+
+class ExportForm(forms.Form):
+    what = _radio(_("Content"), ("draft", _("Drafts")), ("live", _("Live versions")))
+    files = _radio(  # type: ignore[assignment]  # a field, not what was sent
+        _("Files"), ("one", _("One file")), ("each", _("One file per copilot (ZIP)"))
+    )
+    format = _radio(_("Format"), ("yaml", "YAML"), ("json", "JSON"))
 
 
 class ExportViews(CopilotViews):
     """The export page, for everyone who can see copilots."""
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Show the copilots to choose from; a POST returns the file."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         error = ""
@@ -39,38 +55,21 @@ class ExportViews(CopilotViews):
         return self.render_page(
             request,
             "export",
-            _("Export"),
+            gettext("Export"),
             copilots=list(rows.values("slug", "name", "live_id")),
             chosen=set(chosen),
-            choices=_choices(request),
+            form=ExportForm(request.POST if error else None),
             error=error,
         )
-
-
-def _choices(request: HttpRequest) -> list[tuple[str, str, list[tuple[str, str, bool]]]]:
-    """Return the radio buttons: name, legend, and value, label and state of each."""
-    texts = [
-        ("what", _("Content"), [("draft", _("Drafts")), ("live", _("Live versions"))]),
-        ("files", _("Files"), [("one", _("One file")), ("each", _("One file per copilot (ZIP)"))]),
-        ("format", _("Format"), [("yaml", "YAML"), ("json", "JSON")]),
-    ]
-    return [
-        (
-            name,
-            legend,
-            [(one, label, request.POST.get(name, given[0][0]) == one) for one, label in given],
-        )
-        for name, legend, given in texts
-    ]
 
 
 def _download(request: HttpRequest) -> HttpResponse:
     slugs = list(dict.fromkeys(request.POST.getlist("slug")))
     here = Copilot.objects.filter(slug__in=slugs)
     if not slugs:
-        raise ConfigurationError(_("Choose at least one copilot."))
+        raise ConfigurationError(gettext("Choose at least one copilot."))
     if here.count() != reachable(request.user, here).count():
-        raise ConfigurationError(_("One of them is not there any more. Choose again."))
+        raise ConfigurationError(gettext("One of them is not there any more. Choose again."))
     live = request.POST.get("what") == "live"
     suffix = "json" if request.POST.get("format") == "json" else "yaml"
     # URLs and key variables concern those who can see providers.

@@ -30,8 +30,6 @@ def area(rows: int, **attributes: str) -> forms.Textarea:
 
 
 class OneOfField(forms.ChoiceField):
-    """Choice among options."""
-
     def __init__(self, options: Sequence[Option]) -> None:
         choices = [(one.value, one.label) for one in options]
         super().__init__(choices=choices, widget=forms.Select({"class": "ca-input"}))

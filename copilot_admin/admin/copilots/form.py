@@ -105,7 +105,6 @@ class CopilotForm(ModelForm[Copilot]):
         min_value=0,
         max_value=2,
         help_text=_("0 = precise, 1 = creative."),
-        widget=forms.NumberInput(attrs={"step": "any"}),
     )
     max_tokens = forms.IntegerField(
         label=_("Max output tokens"),
@@ -115,11 +114,10 @@ class CopilotForm(ModelForm[Copilot]):
     )
     top_p = forms.FloatField(
         label=_("Top p"),
-        required=False,
         min_value=0,
         max_value=1,
+        required=False,
         help_text=_("Set this or the temperature, not both."),
-        widget=forms.NumberInput(attrs={"step": "any"}),
     )
     reasoning_effort = forms.ChoiceField(
         label=_("Reasoning effort"),

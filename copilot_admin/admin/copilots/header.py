@@ -19,10 +19,8 @@ from copilot_admin.models import Copilot
 from copilot_admin.transcripts.access import may_read_conversations
 
 NAME = "admin:copilot_admin_copilot"
-BUILD, TEST, CONVERSATIONS, ANALYTICS, VERSIONS, SETTINGS = (
-    *("build", "test", "conversations"),
-    *("analytics", "versions", "settings"),
-)
+BUILD, TEST, CONVERSATIONS = "build", "test", "conversations"
+ANALYTICS, VERSIONS, SETTINGS = "analytics", "versions", "settings"
 _TONES = {
     CopilotState.PUBLISHED: "good",
     CopilotState.CHANGED: "good",
@@ -42,8 +40,6 @@ class HeaderTab(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopilotHeader:
-    """Values of the template `copilot/header.html`."""
-
     copilot: Copilot
     image: str
     status: str
@@ -115,8 +111,5 @@ def _build_tabs(user: AbstractBaseUser | AnonymousUser, copilot: Copilot) -> lis
     if user.has_perm("copilot_admin.view_conversation"):  # type: ignore[union-attr]  # users of the admin
         analytics = reverse("admin:analytics")
         tabs.append(HeaderTab(ANALYTICS, _("Analytics"), f"{analytics}?{of_one}"))
-    return [
-        *tabs,
-        HeaderTab(VERSIONS, _("Versions"), url("versions")),
-        HeaderTab(SETTINGS, _("Settings"), url("settings")),
-    ]
+    tabs.append(HeaderTab(VERSIONS, _("Versions"), url("versions")))
+    return [*tabs, HeaderTab(SETTINGS, _("Settings"), url("settings"))]

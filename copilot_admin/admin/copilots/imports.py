@@ -59,8 +59,6 @@ _IMMEDIATE_KEYS = frozenset(one.key for one in LIVE_FIELDS)
 
 
 class ImportForm(forms.Form):
-    """The files to import."""
-
     copilot_files = UploadsField(
         label=_("Copilot files"),
         widget=SeveralFiles(attrs={"accept": ".yaml,.yml,.json,.zip"}),

@@ -20,8 +20,8 @@ from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.common.html import chip, format_time, icon
 from copilot_admin.admin.copilots.header import image_url
 from copilot_admin.admin.copilots.views import FOLDER, CopilotViews
+from copilot_admin.copilots.names import known_tags, tagged
 from copilot_admin.copilots.status import LABELS, CopilotState, status_of
-from copilot_admin.copilots.tags import known_tags, tagged
 from copilot_admin.models import Access, Conversation, Copilot, DailyTotal
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.models.copilots import CopilotQuerySet
@@ -61,7 +61,6 @@ class ListColumns(CopilotViews):
 
     @admin.display(description=gettext_lazy("Copilot"), ordering=Lower("name"))
     def card(self, copilot: Copilot) -> SafeString:
-        """Image, name, slug and tags."""
         context = {
             "copilot": copilot,
             "url": self.url_of("change", copilot),

@@ -105,7 +105,6 @@ def _is_last_owner(copilot: Copilot, user_id: int) -> bool:
 
 
 def members_of(copilot: Copilot) -> dict[str, object]:
-    """Members of a copilot, for the audit log."""
     members = copilot.memberships.values_list("user__username", "is_owner")
     is_open = Copilot.objects.values_list("is_for_all_builders", flat=True).get(pk=copilot.pk)
     return {

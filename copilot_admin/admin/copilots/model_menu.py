@@ -11,8 +11,8 @@ from copilot_admin.accounts.members import may_publish
 from copilot_admin.admin.copilots.build_page import build_model_groups
 from copilot_admin.admin.copilots.views import FOLDER, CopilotViews, number_in, page_of
 from copilot_admin.admin.providers.connect import describe_error
-from copilot_admin.copilots.model_lists import ask_all, fetch_models, record_error
 from copilot_admin.copilots.other_providers import find_providers
+from copilot_admin.copilots.providers import ask_all, fetch_models, record_error
 from copilot_admin.copilots.publishing import drafts_of
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import Provider

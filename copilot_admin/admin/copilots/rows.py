@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 import json
-import math
 from typing import Any, ClassVar
 
 from anyascii import anyascii
@@ -29,7 +28,7 @@ from copilot_admin.copilots.config_records import (
     StepEntry,
 )
 from copilot_admin.copilots.config_types import Text
-from copilot_admin.import_export.reading import describe_json_error
+from copilot_admin.import_export.formats import describe_json_error
 from protocol.data import KIND, MISSING
 from protocol.json import MalformedJson, layout, loads
 from protocol.json_schema import data_faults, schema_fault
@@ -52,8 +51,6 @@ SLOW_KEYWORDS = ('"pattern"', '"patternProperties"', '"$ref"', '"$dynamicRef"')
 
 
 class ModelChoiceRow(RowForm):
-    """A model that users can choose in Workspace."""
-
     noun = _("model")
     id = text_of(ModelEntry, "id")
     name = text_of(ModelEntry, "name", _("Leave blank to show the model ID."))
@@ -63,85 +60,30 @@ class ModelChoiceRow(RowForm):
 
 
 class FallbackRow(RowForm):
-    """A model that is tried if those before it failed."""
-
     noun = _("fallback")
     model = text_of(FallbackEntry, "model")
     provider = text_of(FallbackEntry, "provider", _("Leave blank to use the copilot's provider."))
 
 
 class ParameterRow(RowForm):
-    """A parameter without a field of its own."""
-
-    TEXT, NUMBER, SWITCH, STRUCTURE = "text", "number", "switch", "structure"
-    KINDS: ClassVar[list[tuple[str, Text]]] = [
-        (TEXT, _("Text")),
-        (NUMBER, _("Number")),
-        (SWITCH, _("Yes or no")),
-        (STRUCTURE, _("JSON, as imported")),
-    ]
-    SWITCH_TEXTS: ClassVar[Mapping[str, bool]] = {
-        **dict.fromkeys(("yes", "on", "true"), True),
-        **dict.fromkeys(("no", "off", "false"), False),
-    }
-
     noun = _("parameter")
     name = forms.CharField(label=_("Name"), max_length=60, validators=[PARAMETER_NAME])
-    kind = forms.ChoiceField(label=_("Kind"), choices=KINDS, initial=NUMBER)
-    value = forms.CharField(label=_("Value"), max_length=4000, required=False)
+    value = forms.CharField(
+        label=_("Value"),
+        max_length=4000,
+        required=False,
+        help_text=_("A number, true, false, JSON or text. Put text like “1” in quotes."),
+    )
 
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        value = row["value"]
-        match value:
-            case bool():
-                kind, text = cls.SWITCH, "yes" if value else "no"
-            case int() | float():
-                kind, text = cls.NUMBER, str(value)
-            case str():
-                kind, text = cls.TEXT, value
-            case _:
-                kind, text = cls.STRUCTURE, json.dumps(value, ensure_ascii=False)
-        return {"name": row["name"], "kind": kind, "value": text}
+        return {"name": row["name"], "value": write_value(row["value"])}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if self["kind"].value() != self.STRUCTURE:  # only imported files have one
-            self.fields["kind"].widget.choices = self.KINDS[:-1]
-
-    def clean(self) -> dict[str, Any]:
-        values: dict[str, Any] = super().clean() or self.cleaned_data
-        if "value" in values and "kind" in values:
-            try:
-                values["value"] = self._read(values["kind"], values["value"])
-            except forms.ValidationError as error:
-                self.add_error("value", error)
-        return values
-
-    def row(self) -> dict[str, Any]:
-        return {"name": self.cleaned_data["name"], "value": self.cleaned_data["value"]}
-
-    def _read(self, kind: str, text: str) -> object:
-        if kind == self.TEXT:
-            return text
-        if not text:
-            raise forms.ValidationError(_("Enter a value."))
-        if kind == self.NUMBER:
-            return _read_number(text)
-        if kind == self.SWITCH:
-            if (switch := self.SWITCH_TEXTS.get(text.lower())) is None:
-                raise forms.ValidationError(_("Enter yes or no."))
-            return switch
-        if (value := parse_json(text)) is MISSING:
-            raise forms.ValidationError(
-                _("Not valid JSON. Restore the original value or choose another type.")
-            )
-        return value
+    def clean_value(self) -> object:
+        return read_value(self.cleaned_data["value"])
 
 
 class CustomFeatureRow(RowForm):
-    """An option in the chat settings of Workspace."""
-
     # Inputs of the errors that concern a whole record.
     INPUTS: ClassVar[Mapping[str, str]] = {
         "reserved": "key",
@@ -234,8 +176,6 @@ class CustomFeatureRow(RowForm):
 
 
 class DataNoteRow(RowForm):
-    """Data that the model sees with every question."""
-
     noun = _("entry")
     kind = forms.CharField(
         label=_("Kind"),
@@ -310,8 +250,6 @@ class DataNoteRow(RowForm):
 
 
 class CallLimitRow(RowForm):
-    """A limit for the calls of one function."""
-
     noun = _("limit")
     function = forms.ChoiceField(
         label=_("Function"), choices=tuple(labels().items()), initial=next(iter(labels()))
@@ -322,8 +260,6 @@ class CallLimitRow(RowForm):
 
 
 class StepRow(RowForm):
-    """A step that is shown with every answer."""
-
     noun = _("step")
     at = forms.ChoiceField(label=_("When"), choices=tuple(STEP_PLACES.items()), initial="start")
     type = forms.ChoiceField(label=_("Type"), choices=tuple(STEP_LEVELS.items()), initial="INFO")
@@ -339,7 +275,7 @@ class StepRow(RowForm):
     @classmethod
     def initial_of(cls, row: Mapping[str, Any]) -> dict[str, Any]:
         details = row.get("details") or {}
-        lines = (f"{name}: {_write_detail(value)}" for name, value in details.items())
+        lines = (f"{name}: {write_value(value)}" for name, value in details.items())
         return {**row, "details": "\n".join(lines)}
 
     def clean_details(self) -> dict[str, Any]:
@@ -349,7 +285,7 @@ class StepRow(RowForm):
             if not colon or not name.strip():
                 sentence = _("Enter “name: value”. This line has no colon: %(line)s")
                 raise forms.ValidationError(sentence, params={"line": line})
-            details[name.strip()] = _read_detail(text.strip())
+            details[name.strip()] = read_value(text.strip())
         return details
 
     def row(self) -> dict[str, Any]:
@@ -364,21 +300,12 @@ def parse_json(text: str) -> Any:
         return MISSING
 
 
-def _read_number(text: str) -> int | float:
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise forms.ValidationError(_("Enter a finite number, for example 0.5."))
-    return int(text) if text.lstrip("+-").isdecimal() else number
-
-
-def _write_detail(value: object) -> str:
-    is_plain = isinstance(value, str) and "\n" not in value and _read_detail(value) == value
+def write_value(value: object) -> str:
+    """Return the text of a JSON value in one line; a text is in quotes only if it has to be."""
+    is_plain = isinstance(value, str) and "\n" not in value and read_value(value) == value
     return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
 
 
-def _read_detail(text: str) -> object:
+def read_value(text: str) -> object:
     value = parse_json(text)
     return text if value is MISSING else value

@@ -1,5 +1,6 @@
 """Settings tab of a copilot: status, access, logging and tags take effect without publishing."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from copilot_admin.admin.common.widgets import DescribedRadio
 from copilot_admin.admin.copilots.header import SETTINGS
 from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.checklist.findings import SETTINGS_PREFIX
-from copilot_admin.copilots.config_types import ACCESS, LOGGING
+from copilot_admin.copilots.config_types import ACCESS, LOGGING, Option
 from copilot_admin.copilots.live_settings import (
     LiveSettings,
     consequences,
@@ -27,16 +28,22 @@ from copilot_admin.copilots.live_settings import (
     lock,
     switched,
 )
-from copilot_admin.copilots.tags import known_tags
+from copilot_admin.copilots.names import known_tags
 from copilot_admin.models import Action, Copilot, Logging
 from copilot_admin.privacy.retention import describe_retention
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import describe_rules, server_rules
 
 
-class LiveSettingsForm(ModelForm[Copilot]):
-    """The settings of a copilot that no version contains."""
+def _radio(label: Any, options: Sequence[Option]) -> forms.ChoiceField:
+    return forms.ChoiceField(
+        label=label,
+        choices=[(one.value, one.label) for one in options],
+        widget=DescribedRadio({one.value: one.help for one in options}),
+    )
 
+
+class LiveSettingsForm(ModelForm[Copilot]):
     prefix = SETTINGS_PREFIX
     enabled = forms.BooleanField(
         label=gettext_lazy("Enabled"),
@@ -44,16 +51,8 @@ class LiveSettingsForm(ModelForm[Copilot]):
         help_text=gettext_lazy("When off, the copilot is hidden and does not answer."),
         widget=forms.CheckboxInput(attrs={"class": "ca-toggle", "role": "switch"}),
     )
-    access = forms.ChoiceField(
-        label=gettext_lazy("Access"),
-        choices=[(one.value, one.label) for one in ACCESS],
-        widget=DescribedRadio({one.value: one.help for one in ACCESS}),
-    )
-    logging = forms.ChoiceField(
-        label=gettext_lazy("Logging"),
-        choices=[(one.value, one.label) for one in LOGGING],
-        widget=DescribedRadio({one.value: one.help for one in LOGGING}),
-    )
+    access = _radio(gettext_lazy("Access"), ACCESS)
+    logging = _radio(gettext_lazy("Logging"), LOGGING)
     before = forms.CharField(widget=forms.HiddenInput, required=False)
 
     class Meta:
@@ -62,8 +61,6 @@ class LiveSettingsForm(ModelForm[Copilot]):
 
 
 class SettingsViews(CopilotViews):
-    """The Settings tab."""
-
     def settings_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Show the settings; a POST saves them, after a confirmation if users would notice."""
         if request.method != "POST":

@@ -15,10 +15,9 @@ from copilot_admin.admin.common.base import stored
 from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.admin.copilots.header import NAME, VERSIONS
 from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
+from copilot_admin.copilots.checklist.findings import digest_of_draft
 from copilot_admin.copilots.live_settings import lock
-from copilot_admin.copilots.publish_gate import digest_of_draft
 from copilot_admin.copilots.publishing import (
-    check_known,
     checklist,
     document_of,
     document_today,
@@ -82,19 +81,16 @@ class VersionViews(CopilotViews):
         """Show what the draft would lose and gain; a POST replaces it by a version."""
         copilot = self.looked_at(request, pk, changing=True)
         version = _version(copilot, number)
-        try:
-            check_known(version)
-        except ConfigurationError as error:
-            messages.error(request, error.public)
-            return HttpResponseRedirect(self.url_of("versions", copilot))
         if request.method == "POST":
             with transaction.atomic():
                 lock([copilot.pk])
                 return self._restore(request, self.looked_at(request, pk, changing=True), version)
-        return self._confirm(
+        return self.render_page(
             request,
-            copilot,
+            "restore",
             _("Restore version %(number)d to the draft?") % {"number": number},
+            copilot=copilot,
+            tab=VERSIONS,
             changes=marked_changes(document_of(copilot), document_today(version)),
             seen=digest_of_draft(copilot),
             would_lose=has_changes(copilot),
@@ -119,10 +115,12 @@ class VersionViews(CopilotViews):
             messages.error(request, error.public)
             return HttpResponseRedirect(self.url_of("versions", copilot))
         live = document_today(copilot.live) if copilot.live else {}
-        return self._confirm(
+        return self.render_page(
             request,
-            copilot,
+            "restore",
             _("Roll back to version %(number)d?") % {"number": number},
+            copilot=copilot,
+            tab=VERSIONS,
             changes=marked_changes(live, document_today(version)),
             checklist=findings,
             is_checked=True,
@@ -132,11 +130,6 @@ class VersionViews(CopilotViews):
             same=_("The live version already matches this version."),
             action=_("Roll back"),
         )
-
-    def _confirm(
-        self, request: HttpRequest, copilot: Copilot, title: str, **context: Any
-    ) -> HttpResponseBase:
-        return self.render_page(request, "restore", title, copilot=copilot, tab=VERSIONS, **context)
 
     def _roll_back(self, request: HttpRequest, copilot: Copilot, version: CopilotVersion) -> None:
         number = {"number": version.number}

@@ -71,7 +71,6 @@ class CopilotViews(BaseAdmin[Copilot]):
         if copilot is not None:
             header = build_copilot_header(request, copilot, tab)
             common |= {"copilot": copilot, "copilot_header": header}
-        common["base_template"] = f"{FOLDER}/base.html" if copilot else "admin/base_site.html"
         return render(request, f"{FOLDER}/{name}.html", {**common, **context}, status=status)
 
     def log_addition(self, request: HttpRequest, obj: Copilot, message: Any) -> Any:
@@ -217,7 +216,6 @@ def with_next(sentence: str, copilot: Copilot) -> SafeString:
 
 
 def person_of(request: HttpRequest) -> AbstractBaseUser | None:
-    """Return the signed-in user."""
     return request.user if isinstance(request.user, AbstractBaseUser) else None
 
 

@@ -13,10 +13,11 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.widgets import reject_bidi_controls, with_plain_newlines
 from copilot_admin.agent.client_functions.registry import labels
-from copilot_admin.copilots.assertions import Assertion, AssertionKind
-from copilot_admin.copilots.model_lists import known_models_of
+from copilot_admin.copilots.providers import known_models_of
 from copilot_admin.copilots.test_cases import (
     MAX_QUESTION_LENGTH,
+    Assertion,
+    AssertionKind,
     FileEntry,
     TestCaseEntry,
     as_row,

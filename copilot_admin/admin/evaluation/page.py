@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from copilot_admin.admin.analytics.charts import Chart, ChartKind, Series, draw_chart
-from copilot_admin.copilots.assertions import Assertion
+from copilot_admin.copilots.test_cases import Assertion
 from copilot_admin.evaluation.results import TargetColumn, diff_to_previous, read_pass_rates
 from copilot_admin.models import (
     Copilot,

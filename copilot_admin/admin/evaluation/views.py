@@ -26,8 +26,8 @@ from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.queue import cancel_runs
 from copilot_admin.evaluation.results import export_rows, needs_attention, read_columns
 from copilot_admin.evaluation.worker import start_runs
+from copilot_admin.import_export.formats import as_json
 from copilot_admin.import_export.questions import add_case
-from copilot_admin.import_export.writing import as_json
 from copilot_admin.models import Action, Copilot, EvaluationRun, PublishGate, TestCase
 from copilot_admin.rendering.tables import format_csv
 

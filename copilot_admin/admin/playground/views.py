@@ -24,7 +24,7 @@ from copilot_admin.admin.transcripts.conversation_page import (
 )
 from copilot_admin.admin.transcripts.facts import latest_turn, load_facts
 from copilot_admin.audit.recording import Actor, Subject, record
-from copilot_admin.copilots.model_lists import known_models_of
+from copilot_admin.copilots.providers import known_models_of
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.targets import make_caller
 from copilot_admin.import_export.questions import add_case, parse_case

@@ -27,7 +27,7 @@ from copilot_admin.admin.pricing.form import (
 )
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor
-from copilot_admin.copilots.model_lists import known_models
+from copilot_admin.copilots.providers import known_models
 from copilot_admin.models import ModelPrice, Provider
 from copilot_admin.pricing.cost import format_exact
 from copilot_admin.pricing.imports import (

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.copilots.model_lists import ask_all, known_models
+from copilot_admin.copilots.providers import ask_all, known_models
 from copilot_admin.models import ModelPrice, Provider
 from copilot_admin.pricing.cost import format_exact
 from copilot_admin.pricing.imports import MAX_FILE_BYTES

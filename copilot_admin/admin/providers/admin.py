@@ -27,13 +27,18 @@ from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.presets import PRESETS, list_presets
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor
-from copilot_admin.copilots.model_lists import keep_models, known_models, record_error
 from copilot_admin.copilots.other_providers import (
     APPROVAL_LIFETIME,
     find_live_copilots,
     rename_in_drafts,
 )
-from copilot_admin.copilots.providers import set_api_key, set_headers
+from copilot_admin.copilots.providers import (
+    keep_models,
+    known_models,
+    record_error,
+    set_api_key,
+    set_headers,
+)
 from copilot_admin.models import Action, Copilot, ModelPrice, Provider, RerouteApproval
 from copilot_admin.pricing.price_list import add_list_prices
 

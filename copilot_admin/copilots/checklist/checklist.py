@@ -13,12 +13,12 @@ from copilot_admin.copilots.checklist.findings import (
     Findings,
     error,
     rank,
+    read_test_facts,
 )
 from copilot_admin.copilots.images import is_kept
 from copilot_admin.copilots.live_settings import keys_of_each
 from copilot_admin.copilots.other_providers import find_providers, names_in_draft
 from copilot_admin.copilots.providers import provider_spec
-from copilot_admin.copilots.publish_gate import read_test_facts
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Access, Copilot
 from protocol.json import Json, list_of, text_of
@@ -41,7 +41,6 @@ CHECKS: tuple[Check, ...] = (
 
 
 def run_checks(draft: CheckedDraft) -> Findings:
-    """Return the findings of all checks."""
     return Findings(sorted((one for check in CHECKS for one in check(draft)), key=rank))
 
 

@@ -1,16 +1,27 @@
-"""Findings of the checks, and the draft with its surroundings that they read."""
+"""Findings of the checks, and the draft with its surroundings and tests that they read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+import hashlib
+import json
+from typing import Any, ClassVar
 
+from django.db.models import F, Max
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.copilots.comparison import label_of
-from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY
-from copilot_admin.copilots.publish_gate import TestFacts
-from copilot_admin.models import Access
+from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, VERSIONED_FIELDS
+from copilot_admin.models import (
+    Access,
+    Copilot,
+    EvaluationResult,
+    PublishGate,
+    ResultState,
+    ResultVerdict,
+    TargetKind,
+    TestCase,
+)
 
 FAILED_TESTS = "failed_tests"
 SETTINGS_PREFIX = "now"  # of the inputs on the Settings tab
@@ -32,7 +43,6 @@ class Finding:
 
     @property
     def input(self) -> str:
-        """Name of the input where the problem is fixed."""
         return self.at or FIELDS_BY_KEY[self.field].input
 
     @property
@@ -44,7 +54,6 @@ class Finding:
 
     @property
     def anchor(self) -> str:
-        """Id of the input on its page."""
         ids = {"tests": "tests", "settings": f"id_{SETTINGS_PREFIX}-{self.input}"}
         return ids.get(self.page, f"id_{self.input}")
 
@@ -66,18 +75,31 @@ class Findings(tuple[Finding, ...]):
 
 
 def rank(finding: Finding) -> tuple[bool, int]:
-    """Sort key: errors first, then in the order of the form."""
     return not finding.is_error, _ORDER[finding.field]
 
 
 def error(code: str, field: str, sentence: str, **options: Any) -> Finding:
-    """Return a finding that stops publishing."""
     return Finding(code=code, field=field, sentence=sentence, is_error=True, **options)
 
 
 def warning(code: str, field: str, sentence: str, *, at: str = "") -> Finding:
-    """Return a finding that doesn't stop publishing."""
     return Finding(code=code, field=field, sentence=sentence, at=at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestFacts:
+    """The requirement of a copilot, and how many of its test cases the draft passes as it is."""
+
+    __test__: ClassVar = False  # for pytest, which collects classes named Test*
+
+    min_percent: int
+    is_blocking: bool
+    passed: int
+    total: int
+
+    @property
+    def is_reached(self) -> bool:
+        return self.passed * 100 >= self.min_percent * self.total > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,3 +125,33 @@ class CheckedDraft:
     image: str = ""
     starters: tuple[str, ...] = ()
     facts: DraftFacts = DraftFacts()
+
+
+def read_test_facts(copilots: Sequence[Copilot]) -> Mapping[int, TestFacts]:
+    gates = PublishGate.objects.in_bulk([one.pk for one in copilots])
+    return {one.pk: _read(one, gates[one.pk]) for one in copilots if one.pk in gates}
+
+
+def digest_of_draft(copilot: Copilot) -> str:
+    """Return a hash that changes whenever the draft would answer differently."""
+    document = {field.key: field.value_of(copilot) for field in VERSIONED_FIELDS}
+    whole = json.dumps([document, copilot.provider_id], sort_keys=True, default=str)
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _read(copilot: Copilot, gate: PublishGate) -> TestFacts:
+    results = EvaluationResult.objects.filter(
+        run__copilot=copilot.pk,
+        run__target=TargetKind.DRAFT,
+        run__digest=digest_of_draft(copilot),
+        state=ResultState.DONE,
+        finished_at__gte=F("case__updated_at"),
+    )
+    newest = results.order_by().values("case").annotate(last=Max("pk")).values("last")
+    passed = EvaluationResult.objects.filter(pk__in=newest, verdict=ResultVerdict.PASSED)
+    return TestFacts(
+        min_percent=gate.min_percent,
+        is_blocking=gate.is_blocking,
+        passed=passed.count(),
+        total=TestCase.objects.filter(copilot=copilot.pk).count(),
+    )

@@ -65,7 +65,6 @@ def window_of(model: str) -> int | None:
 
 
 def takes_no_tools(model: str) -> bool:
-    """Whether a model is documented not to call tools."""
     return any(_families(model, _WITHOUT_TOOLS))
 
 
@@ -74,7 +73,6 @@ def is_no_chat(model: str) -> bool:
 
 
 def sees_images(model: str) -> bool:
-    """Return whether a model is documented to read images."""
     return any(_families(model, _VISION))
 
 
@@ -89,7 +87,6 @@ def pick_chat_model(models: Iterable[str]) -> str:
 
 
 def takes_no_temperature(model: str) -> bool:
-    """Whether a model is documented to refuse a temperature."""
     return any(_families(model, _REASONING))
 
 

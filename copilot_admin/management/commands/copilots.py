@@ -14,10 +14,9 @@ from copilot_admin.audit.recording import Actor
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.import_export.changes import ImportedChange, record_import
 from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.formats import MAX_BYTES, MAX_CHARACTERS, as_json, write_yaml
 from copilot_admin.import_export.importing import import_file, usual_access
-from copilot_admin.import_export.reading import MAX_BYTES, MAX_CHARACTERS
 from copilot_admin.import_export.templates import Switched, make_copilot, template_named, templates
-from copilot_admin.import_export.writing import as_json, write_yaml
 from copilot_admin.management.base import SanitizedCommand, get_provider, read_file, replace_file
 from copilot_admin.models import Action
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from copilot_admin.audit.recording import Actor
-from copilot_admin.copilots.model_lists import fetch_models, known_models
+from copilot_admin.copilots.providers import fetch_models, known_models
 from copilot_admin.jobs.costs import price_unknown_runs
 from copilot_admin.management.base import SanitizedCommand, get_provider, parse_date, read_file
 from copilot_admin.models import Action, CostConfidence, Provider

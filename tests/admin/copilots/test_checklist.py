@@ -9,7 +9,7 @@ import pytest
 from copilot_admin.copilots.checklist.findings import Finding
 from copilot_admin.copilots.config import FIELDS_BY_KEY, VERSIONED_FIELDS
 from copilot_admin.models import Copilot
-from tests.admin.pages import publish_url, url_of, values_in
+from tests.admin.pages import publish_url, url_of
 from tests.factories import make_copilot, make_provider
 
 pytestmark = pytest.mark.django_db
@@ -23,16 +23,6 @@ def page_of(client: Client, *copilots: Copilot) -> str:
 
 def links_in(page: str, copilot: Copilot) -> list[str]:
     return re.findall(rf'href="{url_of(copilot)}#([^"]+)"', page)
-
-
-def test_warnings_are_told_and_stop_nothing(builder: Client) -> None:
-    copilot = make_copilot(**CLEAN, parameters=BOTH)
-    page = page_of(builder, copilot)
-    assert 'data-checklist="warnings"' in page
-    assert links_in(page, copilot) == ["id_top_p"]
-    values = values_in(builder.get(publish_url(copilot)).content.decode(), form_id="publish-form")
-    builder.post(publish_url(copilot), values)
-    assert copilot.versions.count() == 1
 
 
 def test_errors_stop_and_warnings_stand_below_them(builder: Client) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.providers import set_api_key
-from copilot_admin.import_export.reading import load
+from copilot_admin.import_export.formats import load
 from copilot_admin.import_export.uploads import UploadedFile, read_files
 from tests.factories import make_copilot, make_provider, make_published, make_user
 

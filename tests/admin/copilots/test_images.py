@@ -2,7 +2,6 @@
 
 from io import BytesIO
 from typing import Any
-import zlib
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -31,34 +30,6 @@ def secretive_png() -> bytes:
     return picture(pnginfo=info)
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_the_three_formats_become_png_of_the_same_size(kind: str) -> None:
-    clean = Image.open(BytesIO(harmless_png(picture(kind))))
-    assert (clean.format, clean.size) == ("PNG", (8, 4))
-
-
-def test_nothing_but_pixels_stays() -> None:
-    exif = Image.Exif()
-    exif[0x010E] = "canary-exif"
-    for data in (secretive_png(), picture("JPEG", exif=exif), picture() + b"<script>canary"):
-        clean = harmless_png(data)
-        assert b"canary" not in clean
-        assert Image.open(BytesIO(clean)).info == {}
-
-
-def chunk(name: bytes, body: bytes) -> bytes:
-    crc = zlib.crc32(name + body).to_bytes(4, "big")
-    return len(body).to_bytes(4, "big") + name + body + crc
-
-
-def bomb(width: int, height: int) -> bytes:
-    """A PNG of a few hundred bytes that says it is huge."""
-    size = width.to_bytes(4, "big") + height.to_bytes(4, "big")
-    header = chunk(b"IHDR", size + b"\x08\x02\x00\x00\x00")
-    data = chunk(b"IDAT", zlib.compress(b"\0" * 100))
-    return b"\x89PNG\r\n\x1a\n" + header + data + chunk(b"IEND", b"")
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -75,12 +46,6 @@ def bomb(width: int, height: int) -> bytes:
 def test_anything_else_is_refused(data: bytes) -> None:
     with pytest.raises(ConfigurationError):
         harmless_png(data)
-
-
-@pytest.mark.parametrize(("width", "height"), [(2001, 2000), (60_000, 60_000)])
-def test_too_many_pixels_are_refused_before_they_are_decoded(width: int, height: int) -> None:
-    with pytest.raises(ConfigurationError, match="pixels"):
-        harmless_png(bomb(width, height))
 
 
 def test_too_many_bytes_are_refused_unread() -> None:
@@ -126,17 +91,6 @@ def test_a_refused_picture_is_told_next_to_the_field(builder: Client) -> None:
     copilot = make_copilot()
     response = upload(builder, copilot, SVG)
     assert list(errors_of(response)) == ["upload"]
-    copilot.refresh_from_db()
-    assert not copilot.image
-
-
-@pytest.mark.django_db
-def test_an_image_is_removed_by_its_box(builder: Client) -> None:
-    copilot = make_copilot()
-    upload(builder, copilot, picture())
-    url = url_of(copilot)
-    values = read_form(builder, url, form_id="copilot_form")
-    builder.post(url, {**values, "remove_image": "on", "_continue": "x"})
     copilot.refresh_from_db()
     assert not copilot.image
 

@@ -8,7 +8,7 @@ from django.test import Client
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.import_export.writing import write_yaml
+from copilot_admin.import_export.formats import write_yaml
 from copilot_admin.models import Copilot, PendingImport, Provider
 from tests.factories import make_copilot, make_provider, make_published, make_user
 

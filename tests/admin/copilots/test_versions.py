@@ -5,7 +5,7 @@ from django.urls import reverse
 import pytest
 
 from copilot_admin.copilots.publishing import publish
-from copilot_admin.models import Copilot, CopilotVersion
+from copilot_admin.models import Copilot
 from tests.admin.pages import messages_of, values_in
 from tests.factories import make_published
 
@@ -102,16 +102,3 @@ def test_a_version_that_cannot_answer_any_more_is_refused_in_words(builder, copi
     assert len(messages_of(response)) == 1
     copilot.refresh_from_db()
     assert copilot.live.number == 2
-
-
-def test_a_version_of_a_newer_release_is_refused_before_anybody_says_yes(builder, copilot):
-    first = copilot.versions.get(number=1)
-    CopilotVersion.objects.filter(pk=first.pk).update(
-        document={**first.document, "telepathy": "on", "citations": "all"}
-    )
-    shown = builder.get(url("restore", copilot.pk, 1), follow=True)
-    assert shown.redirect_chain == [(url("versions", copilot.pk), 302)]
-    assert len(messages_of(shown)) == 1
-    compared = text_of(builder, url("compare", copilot.pk) + "?before=1&after=draft")
-    assert "<h4>telepathy</h4>" in compared
-    assert "<del>all</del>" in compared

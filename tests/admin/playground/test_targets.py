@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.copilots.model_lists import keep_models
+from copilot_admin.copilots.providers import keep_models
 from copilot_admin.copilots.publishing import publish
 from copilot_admin.models import Copilot, Run
 from tests.admin.pages import merged

@@ -14,8 +14,7 @@ from copilot_admin.admin.providers.presets import PRESETS
 from copilot_admin.agent.providers import registry
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.agent.values.spec import ProviderSpec
-from copilot_admin.copilots.model_lists import known_models
-from copilot_admin.copilots.providers import api_key_of, set_api_key
+from copilot_admin.copilots.providers import api_key_of, known_models, set_api_key
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import AuditEntry, ModelPrice, Provider
 from tests.factories import make_provider

@@ -8,22 +8,15 @@ Source: https://yaml.org/spec/1.2.2/, chapter 10.3, without octal and hexadecima
 
 from collections.abc import Callable, Iterator
 from itertools import takewhile
+import json
 import math
 import re
+import sys
 from typing import Any
 
 from django.utils.translation import gettext as _
 import yaml
 from yaml.error import MarkedYAMLError, YAMLError
-from yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    Event,
-    MappingEndEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
 
 from copilot_admin.import_export.errors import BadCopilotFile, FileError, path_of
 from protocol.json import MalformedJson, clean_text, loads
@@ -48,11 +41,7 @@ CONVERSIONS: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
 
 
 def load(data: bytes) -> Any:
-    """Read a file: JSON if it starts like a JSON object, else YAML.
-
-    Raises:
-        BadCopilotFile: It is too large or can't be read.
-    """
+    """Read a file: JSON if it starts like a JSON object, else YAML."""
     if len(data) > MAX_BYTES:
         sentence = _("The file is larger than %(limit)d MB.") % {"limit": MAX_BYTES // 1024**2}
         raise BadCopilotFile.of_file(sentence)
@@ -102,11 +91,7 @@ def _find_unstorable(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[F
 
 
 def read_yaml(text: str) -> Any:
-    """Read one YAML document of plain values.
-
-    Raises:
-        BadCopilotFile: It is too long or not YAML, or has aliases, tags or duplicate keys.
-    """
+    """Read one YAML document of plain values, without aliases, tags and duplicate keys."""
     if len(text) > MAX_CHARACTERS:
         sentence = _("YAML may have %(most)d characters. Split the file, or write it as JSON.")
         raise BadCopilotFile.of_file(sentence % {"most": MAX_CHARACTERS})
@@ -125,40 +110,40 @@ def read_yaml(text: str) -> Any:
         raise BadCopilotFile.of_file(sentence) from error
 
 
-def _read_document(events: Iterator[Event]) -> Any:
+def _read_document(events: Iterator[yaml.Event]) -> Any:
     next(events)  # the start of the stream
-    if not isinstance(next(events), DocumentStartEvent):
+    if not isinstance(next(events), yaml.DocumentStartEvent):
         return None
     value = _read_value(next(events), events, depth=1)
     next(events)  # the end of the document
     following = next(events)
-    if isinstance(following, DocumentStartEvent):
+    if isinstance(following, yaml.DocumentStartEvent):
         raise _refusal(_("there is more than one document in the file"), following)
     return value
 
 
-def _read_value(event: Event, events: Iterator[Event], *, depth: int) -> Any:
-    if isinstance(event, AliasEvent):
+def _read_value(event: yaml.Event, events: Iterator[yaml.Event], *, depth: int) -> Any:
+    if isinstance(event, yaml.AliasEvent):
         raise _refusal(_("aliases are not accepted, write the value out"), event)
     if getattr(event, "tag", None):
         raise _refusal(_("tags are not accepted, put text in quotes"), event)
     if depth > MAX_DEPTH:
         raise _refusal(_("there are more than %(most)d levels") % {"most": MAX_DEPTH}, event)
     match event:
-        case ScalarEvent(style=None | "", value=text):
+        case yaml.ScalarEvent(style=None | "", value=text):
             return next((to(text) for pattern, to in CONVERSIONS if pattern.fullmatch(text)), text)
-        case ScalarEvent(value=text):
+        case yaml.ScalarEvent(value=text):
             return text
-        case SequenceStartEvent():
-            items = takewhile(lambda one: not isinstance(one, SequenceEndEvent), events)
+        case yaml.SequenceStartEvent():
+            items = takewhile(lambda one: not isinstance(one, yaml.SequenceEndEvent), events)
             return [_read_value(item, events, depth=depth + 1) for item in items]
         case _:
             return _read_mapping(events, depth=depth + 1)
 
 
-def _read_mapping(events: Iterator[Event], *, depth: int) -> dict[str, Any]:
+def _read_mapping(events: Iterator[yaml.Event], *, depth: int) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for event in takewhile(lambda one: not isinstance(one, MappingEndEvent), events):
+    for event in takewhile(lambda one: not isinstance(one, yaml.MappingEndEvent), events):
         key = _read_value(event, events, depth=depth)
         if not isinstance(key, str):
             raise _refusal(_("a key must be text, put it in quotes"), event)
@@ -168,6 +153,64 @@ def _read_mapping(events: Iterator[Event], *, depth: int) -> dict[str, Any]:
     return values
 
 
-def _refusal(problem: str, event: Event) -> MarkedYAMLError:
+def _refusal(problem: str, event: yaml.Event) -> MarkedYAMLError:
     mark: Any = event.start_mark  # of the C parser
     return MarkedYAMLError(problem=problem, problem_mark=mark)
+
+
+_TEXT = "tag:yaml.org,2002:str"
+# Texts that a reader of version 1.2 (ours) or 1.1 (PyYAML) would take for another type.
+_NOT_TEXT: tuple[re.Pattern[str], ...] = (
+    *(pattern for pattern, _ in CONVERSIONS),
+    *(pattern for rows in yaml.SafeDumper.yaml_implicit_resolvers.values() for _, pattern in rows),
+)
+# Controls, line breaks of version 1.1 that are none in 1.2, and a space at the end of a line.
+_ESCAPED = re.compile(
+    "[^\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]| \n"
+)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes every value out, and quotes texts that look like another type."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_number(self, data: float) -> yaml.ScalarNode:
+        """Write 1.0e-05: version 1.1 takes 1e-05 for a text."""
+        node: yaml.ScalarNode = super().represent_float(data)
+        if "." not in node.value:
+            node.value = node.value.replace("e", ".0e")
+        return node
+
+    def represent_text(self, data: str) -> yaml.ScalarNode:
+        return self.represent_scalar(_TEXT, data, style=_style(data))
+
+
+_Dumper.add_representer(float, _Dumper.represent_number)
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def write_yaml(value: Any) -> str:
+    """Return plain values as YAML; texts of several lines stay readable."""
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        default_flow_style=False,
+        sort_keys=False,
+        allow_unicode=True,
+        width=sys.maxsize,
+    )
+    return text
+
+
+def _style(text: str) -> str | None:
+    if _ESCAPED.search(text):
+        return '"'
+    if "\n" in text:
+        return "|"
+    return "'" if any(pattern.fullmatch(text) for pattern in _NOT_TEXT) else None
