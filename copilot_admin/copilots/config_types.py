@@ -1,7 +1,7 @@
 """Value types of a copilot's configuration, with their limits, labels and messages."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 from django.utils.functional import Promise
@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import tool_names
-from copilot_admin.agent.values.spec import CitationMode, DataMessagePolicy, WidgetDataMode
+from copilot_admin.agent.values.spec import CitationMode, WidgetDataMode
 from copilot_admin.models import Access, Logging
 from copilot_admin.models.usage import MAX_LIMIT, MAX_LIMIT_DOLLARS
 from copilot_admin.redaction.kinds import DataKind
@@ -70,17 +70,6 @@ LOGGING = (
     Option(Logging.NOTHING.value, _("Off"), _("Only the number of answers is recorded.")),
 )
 FEATURE_SWITCHES = tuple(Option(one.key, _(one.label), default=one.default) for one in FEATURES)
-DATA_MESSAGES = tuple(
-    Option(name, label, help, default=getattr(DataMessagePolicy(), name))
-    for name, label, help in (
-        ("widgets", _("Widgets"), _("The list of widgets, as one entry of the kind “widgets”.")),
-        ("context", _("Artifacts of the chat"), _("The parts of an artifact become one entry.")),
-        ("results", _("Widget data"), _("Data of one widget becomes one entry.")),
-        ("workspace", _("Dashboard"), _("Its tabs and widgets, and the user's time zone.")),
-        ("options", _("Chat options"), _("The user's choices in the chat settings.")),
-        ("merge", _("Merge entries of one kind"), _("When off, the model sees every entry.")),
-    )
-)
 
 
 class Shape(BaseModel):
@@ -246,23 +235,40 @@ LIMITS: Mapping[str, Text] = {
 }
 
 
-def _switches(name: str, base: type[StoredRecord], switches: dict[str, bool]) -> Any:
-    described: dict[str, Any] = {
-        key.replace("-", "_"): (bool, Field(default, alias=key))
-        for key, default in switches.items()
-    }
-    return create_model(name, __base__=base, __doc__=base.__doc__, **described)
+class DataMessagesEntry(_Differences):
+    """Parts of a request that become context data."""
 
+    widgets: bool = labelled(
+        False, _("Widgets"), _("The list of widgets, as one entry of the kind “widgets”.")
+    )
+    context: bool = labelled(
+        False, _("Artifacts of the chat"), _("The parts of an artifact become one entry.")
+    )
+    results: bool = labelled(False, _("Widget data"), _("Data of one widget becomes one entry."))
+    workspace: bool = labelled(
+        False, _("Dashboard"), _("Its tabs and widgets, and the user's time zone.")
+    )
+    options: bool = labelled(
+        False, _("Chat options"), _("The user's choices in the chat settings.")
+    )
+    merge: bool = labelled(
+        True, _("Merge entries of one kind"), _("When off, the model sees every entry.")
+    )
+
+
+DATA_MESSAGES = tuple(
+    Option(name, info.title or "", info.description or "", default=info.default)
+    for name, info in DataMessagesEntry.model_fields.items()
+)
 
 if TYPE_CHECKING:
     FeaturesEntry: TypeAlias = StoredRecord
-    DataMessagesEntry: TypeAlias = StoredRecord
     DataKindValue: TypeAlias = str
 else:
-    FeaturesEntry = _switches(
-        "FeaturesEntry", _Features, {one.key: one.default for one in FEATURES}
-    )
-    DataMessagesEntry = _switches("DataMessagesEntry", _Differences, asdict(DataMessagePolicy()))
+    _switches = {
+        one.key.replace("-", "_"): (bool, Field(one.default, alias=one.key)) for one in FEATURES
+    }
+    FeaturesEntry = create_model("FeaturesEntry", __base__=_Features, **_switches)
     DataKindValue = Literal[tuple(kind.value for kind in DataKind)]
 
 # A test compares these values with the enumerations.
