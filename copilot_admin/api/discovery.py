@@ -19,8 +19,8 @@ from copilot_admin.errors import NotFound
 from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import Copilot
 from copilot_admin.storage.writer import READER
+from protocol.features import CopilotCard, agents_json, copilots_json
 from protocol.json import Json
-from protocol.manifest import CopilotCard, agents_json, copilots_json
 
 Generation: TypeAlias = Callable[[Iterable[CopilotCard]], dict[str, Json]]
 

@@ -20,8 +20,8 @@ from copilot_admin.errors import ConfigurationError, NotFound, RunError
 from copilot_admin.models import Copilot, CopilotVersion, Logging, Provider
 from copilot_admin.redaction.rules import NO_RULES, Rules, rules_for
 from copilot_admin.storage.sql import fetch_row, read_time
+from protocol.features import CopilotCard, ModelChoice
 from protocol.json import Json
-from protocol.manifest import CopilotCard, ModelChoice
 from protocol.models import Query
 
 _READ_LIVE = """

@@ -26,8 +26,7 @@ from copilot_admin.runs.query_context import (
     observe_run,
     run_start_of,
 )
-from copilot_admin.runs.run_output import RunOutput
-from copilot_admin.runs.sse_writer import SendBuffer
+from copilot_admin.runs.run_output import RunOutput, SendBuffer
 from copilot_admin.runs.tasks import (
     CLIENT_UNREACHABLE,
     CRASHED,

@@ -27,7 +27,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.copilots.checklist.checklist import CHECKS
 from copilot_admin.import_export.schema import validate
 from copilot_admin.models import Copilot, Event, EventType
-from copilot_admin.runs.sse_writer import frames_of
+from copilot_admin.runs.run_output import frames_of
 from copilot_admin.transcripts.filters import FILTERS
 from copilot_admin.transcripts.store.recorder import event_content
 from protocol.events import FunctionCall

@@ -7,9 +7,17 @@ from typing import Any
 
 import pytest
 
-from protocol import manifest
-from protocol.features import FEATURE_KEYS, FEATURES, CustomFeature, CustomFeatureType
-from protocol.manifest import CopilotCard, ModelChoice, agents_json, copilots_json
+from protocol import features
+from protocol.features import (
+    FEATURE_KEYS,
+    FEATURES,
+    CopilotCard,
+    CustomFeature,
+    CustomFeatureType,
+    ModelChoice,
+    agents_json,
+    copilots_json,
+)
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "documents"
 PLAIN = CopilotCard(
@@ -56,7 +64,7 @@ def copilot(card: CopilotCard) -> Any:
 def test_document_is_golden(write, monkeypatch: pytest.MonkeyPatch):
     known = json.loads((GOLDEN / "agents_json.json").read_text())[PLAIN.slug]["features"]
     kept = [feature for feature in FEATURES if feature.key in known]
-    monkeypatch.setattr(manifest, "FEATURES", kept)  # without those that are newer
+    monkeypatch.setattr(features, "FEATURES", kept)  # without those that are newer
     document = json.dumps(write([PLAIN, FULL]), indent=2) + "\n"
     assert document == (GOLDEN / f"{write.__name__}.json").read_text()
 

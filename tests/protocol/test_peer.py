@@ -17,7 +17,7 @@ from openbb_ai.models import (
 from openbb_ai.testing import CopilotResponse
 import pytest
 
-from protocol.manifest import agents_json
+from protocol.features import agents_json
 from protocol.models import (
     AiMessage,
     CallMessage,

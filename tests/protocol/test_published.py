@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from protocol.events import FunctionCall, MessageChunk
+from protocol.features import CopilotCard, copilots_json
 from protocol.functions import DataSource, get_widget_data_call
-from protocol.manifest import CopilotCard, copilots_json
 from protocol.models import (
     CallMessage,
     DataItem,

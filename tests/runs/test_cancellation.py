@@ -18,8 +18,7 @@ from copilot_admin.runs.open_run import (
     end_revoked,
     interrupt_all,
 )
-from copilot_admin.runs.run_output import SLOW_CLIENT_SECONDS
-from copilot_admin.runs.sse_writer import SSEWriter
+from copilot_admin.runs.run_output import SLOW_CLIENT_SECONDS, SSEWriter
 from copilot_admin.runs.tasks import CRASHED, DELETED, RESTARTING, REVOKED, CancelReason
 from protocol.events import MessageChunk
 from protocol.sse import encode_chunk

@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.models import Event, Node, Outcome, Run, Turn
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.sse_writer import SSEWriter
+from copilot_admin.runs.run_output import SSEWriter
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store import end_rows, recorder
 from copilot_admin.transcripts.store.recorder import Recorder

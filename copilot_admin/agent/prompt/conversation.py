@@ -1,27 +1,35 @@
 """The conversation that a model sees."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+import json
+from typing import TypeAlias
 
 from copilot_admin.agent.client.client_state import read_memory
+from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.client.widgets import offer_text
 from copilot_admin.agent.client.workspace import catalog_text, escape_data, workspace_text
+from copilot_admin.agent.client_functions.base import ClientFunction, Identity
+from copilot_admin.agent.client_functions.registry import function_named
 from copilot_admin.agent.files.pictures import Picture
 from copilot_admin.agent.files.reading import pictures_in
-from copilot_admin.agent.prompt.data_messages import DataBlocks, data_blocks
-from copilot_admin.agent.prompt.placeholders import fill
-from copilot_admin.agent.prompt.tool_results import (
-    Names,
-    client_call_messages,
-    data_block,
-    server_tool_messages,
+from copilot_admin.agent.prompt.data_messages import (
+    DataBlocks,
+    data_blocks,
+    instance_of,
+    is_widget_data,
 )
+from copilot_admin.agent.prompt.placeholders import fill
 from copilot_admin.agent.prompt.truncation import ContextBudget
-from copilot_admin.agent.values.answer_request import AnswerRequest
-from copilot_admin.agent.values.model_call import ModelImage, ModelMessage, ModelRole
-from protocol.json import clean_text
-from protocol.models import AiMessage, HumanMessage, Query, ResultMessage, Widget
+from copilot_admin.agent.tools.tool import tool_name
+from copilot_admin.agent.values.answer_request import AnswerRequest, Memory
+from copilot_admin.agent.values.model_call import ModelImage, ModelMessage, ModelRole, ToolCall
+from copilot_admin.agent.values.turn import Fetched, fetched_by
+from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
+from protocol.json import Json, JsonObject, clean_text
+from protocol.models import AiMessage, HumanMessage, Query, ResultMessage, SourceResult, Widget
 
+Names: TypeAlias = Mapping[tuple[str, Identity], str]
 # About 100,000 tokens: common models have room for this in addition to prompt and answer.
 MAX_DATA_CHARACTERS = 400_000
 CHARACTERS_PER_TOKEN = 4  # approximate ratio of tokenisers for English and numbers
@@ -185,3 +193,92 @@ def _question_text(question: HumanMessage, *, query: Query, budget: ContextBudge
         about = item.description
         parts.append(data_block(item.data, budget=budget, source=source, description=about))
     return "\n\n".join(filter(None, parts))
+
+
+def data_block(result: SourceResult, *, budget: ContextBudget, source: str, **about: Json) -> str:
+    """Return the part of a result that fits, with its source, between unforgeable marks."""
+    text = budget.spend(budget.truncate_result(result, source=source))
+    notes = {"source": source, **{key: value for key, value in about.items() if value}}
+    marks = " ".join(f"{key}={json.dumps(note, ensure_ascii=False)}" for key, note in notes.items())
+    return f"<data {escape_data(marks)}>\n{escape_data(text)}\n</data>"
+
+
+def client_call_messages(
+    message: ResultMessage,
+    *,
+    number: int,
+    query: Query,
+    budget: ContextBudget,
+    noted: frozenset[str] | None,
+    names: Names,
+    memory: Memory | None = None,
+) -> tuple[ModelMessage, ...]:
+    """Return a client call and its result in the model's own format.
+
+    If widget data is in Data messages (`noted`), the result only refers to it.
+    """
+    fetched = tuple(fetched_by(message, widgets=query.widgets))
+    name, arguments = _tool_call(message, fetched, query=query, names=names)
+    call = ToolCall(
+        id=f"call{number:05}",  # nine letters and digits: some vendors accept nothing else
+        name=name,
+        arguments=json.dumps(arguments, ensure_ascii=False),
+        extras=memory.extras if memory else None,
+    )
+    blocks = [
+        f"(see ## Data: ¶widget_data, _instance: {instance_of(one, several=noted)})"
+        if noted is not None and is_widget_data(message, one)
+        else _result_block(one, name=name, message=message, budget=budget)
+        for one in fetched
+    ]
+    function = function_named(message.function)
+    nothing = function.without_result if function else ClientFunction.without_result
+    text = "\n\n".join(blocks) or nothing
+    return (
+        ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,)),
+        ModelMessage(role=ModelRole.TOOL, text=text, tool_call_id=call.id),
+    )
+
+
+def server_tool_messages(
+    memory: Memory | None, *, number: int, budget: ContextBudget
+) -> Iterator[ModelMessage]:
+    """Yield the server tools that ran before the client call and were carried with it."""
+    for index, done in enumerate(memory.exchanges if memory else ()):
+        id = f"k{number:04}{index:04}"  # nine letters and digits, as above
+        call = ToolCall(id=id, name=done.name, arguments=done.arguments, extras=done.extras)
+        yield ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,))
+        result = budget.spend(done.result)
+        yield ModelMessage(role=ModelRole.TOOL, text=result, tool_call_id=id)
+
+
+def _tool_call(
+    message: ResultMessage, fetched: Sequence[Fetched], *, query: Query, names: Names
+) -> tuple[str, JsonObject]:
+    if message.function in WIDGET_DATA_FUNCTIONS:
+        requests: list[Json] = [
+            {"id": one.ref, **({"params": one.source.input_args} if one.source.input_args else {})}
+            for one in fetched
+        ]
+        return GET_WIDGET_DATA, {"widgets": requests}
+    function = function_named(message.function)
+    if function is None:
+        return tool_name(message.function), message.input_arguments
+    name, arguments = function.to_tool_call(message.input_arguments, query)
+    return names.get((function.name, function.identity(message.input_arguments)), name), arguments
+
+
+def _result_block(
+    fetched: Fetched, *, name: str, message: ResultMessage, budget: ContextBudget
+) -> str:
+    function = function_named(message.function)
+    answer = function.result_text(fetched.result) if function else None
+    if answer is not None:
+        budget.spend(answer)
+        return answer
+    if message.function not in WIDGET_DATA_FUNCTIONS:
+        source = name if function else message.function
+        return data_block(fetched.result, budget=budget, source=source)
+    asked = fetched.source
+    source = name_of(fetched.widget) if fetched.widget else asked.id or asked.widget_uuid or ""
+    return data_block(fetched.result, budget=budget, source=source, arguments=asked.input_args)

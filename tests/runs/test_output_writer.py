@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 import json
 
-from copilot_admin.runs.sse_writer import SendBuffer, SSEWriter
+from copilot_admin.runs.run_output import SendBuffer, SSEWriter
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.models import Generation
 from protocol.sse import encode_chunk
