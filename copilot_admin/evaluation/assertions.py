@@ -15,15 +15,9 @@ from copilot_admin.agent.values.model_call import ModelProvider, Usage
 from copilot_admin.agent.values.spec import ProviderSpec
 from copilot_admin.copilots.test_cases import Assertion, AssertionKind
 from copilot_admin.errors import RunError
-from copilot_admin.evaluation.numbers import find_numbers, is_near
+from copilot_admin.evaluation.numbers import find_numbers
 from copilot_admin.models import ResultVerdict
-from copilot_admin.pricing.cost import (
-    ZERO_COST,
-    Cost,
-    calculate_cost,
-    mark_estimated,
-    sum_costs,
-)
+from copilot_admin.pricing.cost import ZERO_COST, Cost, calculate_cost, mark_estimated, sum_costs
 from copilot_admin.pricing.prices import get_price
 from copilot_admin.storage.writer import READER
 from protocol.json import Json, JsonObject
@@ -55,23 +49,15 @@ _THOUGHT = ("<think>", "</think>")  # reasoning that some models put before thei
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseAnswer:
-    """The answer to a test case, with its verdict after it was judged.
-
-    Attributes:
-        error: The reason why the answer is missing or incomplete.
-        cited: All names of each cited source: its uuid, its id and its name.
-        called: Client functions, tools and components that were called.
-        ms: Duration of all its requests; tokens and cost are sums too, including the judge's.
-        outcomes: Of each assertion, as a result stores it.
-    """
+    """The answer to a test case, with its verdict after it was judged."""
 
     text: str = ""
-    error: str = ""
+    error: str = ""  # why the answer is missing or incomplete
     trace_id: str = ""
-    cited: frozenset[str] = frozenset()
-    called: frozenset[str] = frozenset()
+    cited: frozenset[str] = frozenset()  # uuid, id and name of each source
+    called: frozenset[str] = frozenset()  # client functions, tools and components
     ttft_ms: int | None = None
-    ms: int = 0
+    ms: int = 0  # of all requests; tokens and cost are sums too, including the judge's
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Cost = ZERO_COST
@@ -157,9 +143,10 @@ def _is_in(words: str, text: str) -> bool:
 
 def _check_number(assertion: Assertion, text: str) -> Outcome:
     expected, tolerance = float(assertion.number or 0), float(assertion.tolerance or 0)
+    tolerance += 1e-9 * max(1.0, abs(expected))
     seen: dict[str, None] = {}
     for number in find_numbers(text):
-        if any(is_near(value, expected, tolerance) for value in number.values):
+        if any(abs(value - expected) <= tolerance for value in number.values):
             return Outcome(ResultVerdict.PASSED, _("Found: %s.") % number.text)
         seen[number.text] = None
     sentence = _("Not found. Numbers in the answer: %s.") % _join(seen)

@@ -55,12 +55,6 @@ async def query_case(
 ) -> CaseAnswer:
     """Query a copilot until it has answered; the test data provides the results of client calls.
 
-    Args:
-        live: The draft or a version.
-        caller: The builder.
-        entry: The test case.
-        origin: The conversation of the test case, if any.
-
     Raises:
         Unavailable: The server stops, or the database can't store runs at the moment.
     """

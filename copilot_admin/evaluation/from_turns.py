@@ -58,10 +58,7 @@ class SaveResult:
 
 
 def select_turns(conversations: Iterable[int], *, only_bad: bool) -> list[tuple[int, int]]:
-    """Return ids of conversations and turns, newest first, at most `MAX_TURNS` and one more.
-
-    With `only_bad`, only turns with a thumb down.
-    """
+    """Return ids of conversations and turns, newest first, at most `MAX_TURNS` and one more."""
     turns = Turn.objects.filter(conversation__in=list(conversations), human_node__isnull=False)
     if only_bad:
         turns = turns.filter(feedback__value__lt=0).distinct()
@@ -70,12 +67,7 @@ def select_turns(conversations: Iterable[int], *, only_bad: bool) -> list[tuple[
 
 
 def save_turns(turns: Sequence[tuple[int, int]], *, label: str = "") -> Iterator[SaveResult]:
-    """Save turns as test cases, each in a separate transaction.
-
-    Args:
-        turns: Ids of conversations and turns; those of a conversation follow each other.
-        label: Label of the new test cases.
-    """
+    """Save turns, grouped by conversation, as test cases, each in a separate transaction."""
     conversation, tree = None, None
     for pk, turn in turns:
         if conversation is None or conversation.pk != pk:
@@ -169,11 +161,7 @@ def _widget(placed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_question(path: Sequence[TurnView]) -> dict[str, Any]:
-    """Return a stored question with earlier messages, data and options, for the playground.
-
-    Args:
-        path: The turns down to the question, which is the last.
-    """
+    """Return the question at the end of a path with its context and data, for the playground."""
     *before, turn = path
     stored = [run.id for run in turn.runs if run.has_request]
     request = object_of(read_request(stored[0]) if stored else None)

@@ -48,10 +48,6 @@ def find_numbers(text: str) -> Iterator[FoundNumber]:
             yield FoundNumber(shown, frozenset(signed | {value * factor for value in signed}))
 
 
-def is_near(value: float, expected: float, tolerance: float) -> bool:
-    return abs(value - expected) <= tolerance + 1e-9 * max(1.0, abs(expected))
-
-
 def _find_signs(text: str, start: int, end: int) -> tuple[tuple[float, ...], int]:
     """Return the possible signs of a number, and its start."""
     before = text[max(0, start - 1) : start]

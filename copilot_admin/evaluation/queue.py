@@ -30,11 +30,7 @@ MAX_CONCURRENT = 3  # answers of a copilot; its provider also serves users
 
 
 def save_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
-    """Save runs with one waiting result for each test case.
-
-    Raises:
-        ConfigurationError: There are no test cases.
-    """
+    """Save runs with one waiting result for each test case, of which there must be one."""
     ids = list(cases.order_by("position", "id").values_list("pk", flat=True)[:MAX_TEST_CASES])
     if not ids:
         raise ConfigurationError(_("There are no test cases to run. Add one first."))
@@ -49,10 +45,7 @@ def save_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
 
 
 def claim_next(copilot_id: int) -> EvaluationResult | None:
-    """Claim the next waiting test case of a copilot's runs; each has only one claimant.
-
-    Return None if no test case waits or too many are running.
-    """
+    """Claim the next waiting test case for one caller; None if none waits or too many are running."""
     now = timezone.now()
     results = EvaluationResult.objects.filter(run__copilot=copilot_id)
     lost = results.filter(is_missed("heartbeat_at", now), state=ResultState.RUNNING)

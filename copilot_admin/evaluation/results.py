@@ -104,17 +104,11 @@ def count_results(results: Iterable[EvaluationResult], *, total: int, outdated: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetColumn:
-    """The last result of each test case on one target.
+    """The last result of each test case on one target."""
 
-    Attributes:
-        run: The last run on the target.
-        results: By test case, without answers.
-        outdated: Test cases whose result is older than the draft, live version or test case.
-    """
-
-    run: EvaluationRun
-    results: Mapping[int, EvaluationResult]
-    outdated: frozenset[int]
+    run: EvaluationRun  # the last one
+    results: Mapping[int, EvaluationResult]  # by test case, without answers
+    outdated: frozenset[int]  # test cases that changed, or whose target changed, after the result
     counts: Counts
 
 
@@ -165,10 +159,7 @@ def _is_current(run: EvaluationRun, copilot: Copilot, digest: str) -> bool:
 
 
 def read_pass_rates(copilot: Copilot) -> list[tuple[EvaluationRun, int]]:
-    """Return the finished runs of all test cases on draft and live version with their percentage.
-
-    The oldest comes first.
-    """
+    """Return finished full runs of draft and live version with their pass rates, oldest first."""
     runs = EvaluationRun.objects.filter(copilot=copilot, is_partial=False, state=RunState.DONE)
     newest: list[int] = []
     for target in (TargetKind.DRAFT, TargetKind.LIVE):

@@ -144,11 +144,7 @@ def make_run(
     provider: Provider | None = None,
     model: str = "",
 ) -> EvaluationRun:
-    """Return an unsaved run on a target; number, provider and model are those of its kind.
-
-    Raises:
-        ConfigurationError: The version doesn't exist, or the model has no name.
-    """
+    """Return an unsaved run on a target; number, provider and model are those of its kind."""
     run = EvaluationRun(copilot=copilot, target=kind)
     if kind in (TargetKind.LIVE, TargetKind.VERSION):
         number = version_number
@@ -174,12 +170,7 @@ def make_run(
 
 
 def prepare_target(run: EvaluationRun) -> tuple[LiveCopilot, Judge | None]:
-    """Return a run's target and judge; reads the database.
-
-    Raises:
-        ConfigurationError: The target was deleted.
-        RunError: The judge's key can't be read.
-    """
+    """Return a run's target and judge, or raise ConfigurationError or RunError; reads the database."""
     if run.target in (TargetKind.LIVE, TargetKind.VERSION):
         version = _find_version(run.copilot, run.version_number)
         if version is None:

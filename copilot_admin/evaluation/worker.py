@@ -69,11 +69,7 @@ def run_evaluations(copilot_id: int) -> None:
 
 
 def start_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
-    """Save runs of one copilot and start them in the background.
-
-    Raises:
-        ConfigurationError: There are no test cases.
-    """
+    """Save runs of one copilot and start them in the background."""
     with transaction.atomic():
         save_runs(runs, cases)
         transaction.on_commit(partial(run_evaluations.enqueue, runs[0].copilot_id))

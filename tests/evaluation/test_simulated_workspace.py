@@ -33,11 +33,8 @@ ENTRY = TestCaseEntry.model_validate(
 def test_the_request_reads_as_one_of_workspace():
     query = parse_query(dict(request_of(ENTRY, first_messages(ENTRY))))
     assert query.notes == ()
-    assert [type(one).__name__ for one in query.messages] == [
-        "HumanMessage",
-        "AiMessage",
-        "HumanMessage",
-    ]
+    kinds = [type(one).__name__ for one in query.messages]
+    assert kinds == ["HumanMessage", "AiMessage", "HumanMessage"]
     assert [one.widget_id for one in query.widgets.primary] == ["prices", "report", "file-a"]
     assert [one.widget_id for one in query.widgets.secondary] == ["empty"]
     assert [one.widget_id for one in query.widgets.extra] == ["news"]
@@ -60,15 +57,9 @@ def test_widgets_and_files_give_what_they_hold_by_either_name():
     assert told({"id": "report"}) == {"items": PDF["items"]}
     text = {"data_type": "txt", "filename": "a.TEXT"}
     assert told({"id": "file-a"}) == {"items": [{"content": "SGk=", "data_format": text}]}
-
-
-def test_a_widget_that_is_gone_is_an_error_that_the_copilot_can_tell_of():
     for id in ("gone", "empty"):
-        (data,) = result_of(ENTRY, "get_extra_widget_data", {"data_sources": [{"id": id}]})
-        assert data == {
-            "error_type": "not_found",
-            "content": f"There is no data of the widget {id}.",
-        }
+        sentence = f"There is no data of the widget {id}."
+        assert told({"id": id}) == {"error_type": "not_found", "content": sentence}
 
 
 def test_call_and_result_are_appended_as_workspace_does():

@@ -22,10 +22,7 @@ class Powers:
 
 
 def powers_of(holder: object) -> Powers:
-    """Return what a user or role may do.
-
-    A disabled user counts as enabled, since they may be again; a stranger may do nothing.
-    """
+    """Return what a user or role may do; a disabled user as if enabled, a stranger nothing."""
     if isinstance(holder, Group):
         held = Q(group=holder.pk)
     elif isinstance(holder, PermissionsMixin):

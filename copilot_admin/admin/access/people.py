@@ -113,10 +113,7 @@ class UserAdmin(GrantedAdmin[User]):
         if obj is None:
             return shown
         roles = "roles" if self._may_grant(request, obj) else "role_names"
-        return (
-            shown[0],
-            (_("Access"), {"fields": (roles, "is_active", "source", "last_login")}),
-        )
+        return (shown[0], (_("Access"), {"fields": (roles, "is_active", "source", "last_login")}))
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         is_own = obj is not None and obj.pk == request.user.pk

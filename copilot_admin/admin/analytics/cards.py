@@ -131,12 +131,7 @@ def name_error(code: str) -> str:
 
 
 CHARTS: Sequence[ChartCard] = (
-    ChartCard(
-        "questions",
-        gettext_lazy("Questions and users"),
-        ChartKind.AREA,
-        _read_users,
-    ),
+    ChartCard("questions", gettext_lazy("Questions and users"), ChartKind.AREA, _read_users),
     ChartCard(
         "feedback",
         gettext_lazy("Feedback"),

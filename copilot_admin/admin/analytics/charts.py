@@ -73,16 +73,8 @@ def draw_chart(
 ) -> Chart:
     """Draw series over the slots of a horizontal axis, usually days.
 
-    Args:
-        kind: Lines, areas or stacked bars.
-        slots: Full names, for the data table and the tooltip.
-        series: At most six without a color of their own.
-        label: Accessible description.
-        column: Name of the slots ("Day").
-        format_value: Text of a value with its unit, for tooltip and table.
-        format_axis: Text of a value on the axis, given the top of the axis too.
-        short_slots: Names for the axis.
-        is_whole: The labels of the axis are whole numbers.
+    `slots` are full names for the data table, `short_slots` those of the axis. `format_axis` also
+    gets the top of the axis. `is_whole` makes the labels of the axis whole numbers.
     """
     colored = [
         Series(one.label, one.values, one.color or f"ca-s{place % N_COLORS + 1}")

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.http import QueryDict
 from django.urls import reverse
 
-from copilot_admin.analytics.periods import OWN, Period, Span, read_period
+from copilot_admin.analytics.periods import OWN, Period, read_period
 from copilot_admin.analytics.rollups import RollupSource, Scope
 from copilot_admin.analytics.user_runs import RunSource
 from copilot_admin.copilots.names import tagged
@@ -43,9 +43,9 @@ class AnalyticsScope:
             given |= {"since": "", "until": "", "by": ""}
         return "?" + urlencode({name: value for name, value in given.items() if value})
 
-    def conversations_url(self, filters: Mapping[str, str], span: Span | None = None) -> str:
+    def conversations_url(self, filters: Mapping[str, str]) -> str:
         """Return the list of conversations of this scope, by the days when they were last active."""
-        span = span or self.period.now
+        span = self.period.now
         found = {
             "copilot": str(self.copilot.pk) if self.copilot else "",
             "tag": self.tag,

@@ -208,20 +208,8 @@ def by_label(report: Report, _metrics: Sequence[Metric]) -> Table:
 
 
 TABLES: Sequence[TableCard] = (
-    TableCard(
-        "copilots",
-        gettext_lazy("By copilot"),
-        by_copilot,
-        is_lazy=False,
-        of_users=True,
-    ),
-    TableCard(
-        "models",
-        gettext_lazy("By model"),
-        by_model,
-        is_lazy=False,
-        of_users=True,
-    ),
+    TableCard("copilots", gettext_lazy("By copilot"), by_copilot, is_lazy=False, of_users=True),
+    TableCard("models", gettext_lazy("By model"), by_model, is_lazy=False, of_users=True),
     TableCard("versions", gettext_lazy("By version"), by_version, of_users=True),
     TableCard("users", gettext_lazy("By user"), by_user),
     TableCard(

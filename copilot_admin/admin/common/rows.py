@@ -27,11 +27,7 @@ Row = Mapping[str, Any]
 
 
 class RowForm(forms.Form):
-    """The fields of one row.
-
-    Attributes:
-        noun: What one row is, for the names of buttons and groups.
-    """
+    """The fields of one row; `noun` names it on buttons and groups."""
 
     noun: ClassVar[str | Promise] = _("row")
     use_required_attribute = False
@@ -53,11 +49,7 @@ class RowForm(forms.Form):
 
 
 class RowFormSet(BaseFormSet):  # type: ignore[type-arg]  # generic in the stubs only
-    """Rows that can be added, removed and put in order.
-
-    Attributes:
-        unique: A field whose values must differ, as those of a key must.
-    """
+    """Rows that can be added, removed and ordered; values of the field `unique` must differ."""
 
     unique: ClassVar[str] = ""
     form: type[RowForm]
@@ -156,11 +148,7 @@ class RowsField(forms.Field):
         super().__init__(required=False, widget=RowsWidget(formset, add_label=add_label), **options)
 
     def clean(self, value: RowFormSet) -> list[dict[str, Any]]:
-        """Return the rows to store.
-
-        Raises:
-            ValidationError: A row is wrong; the row itself says what.
-        """
+        """Return the rows to store; the form of a wrong row has its errors."""
         if not value.is_valid():
             raise ValidationError([*value.non_form_errors(), _("See the marked rows below.")])
         return value.rows()

@@ -140,11 +140,7 @@ class CaseForm(Styled, forms.Form):
         return cleaned
 
     def save(self) -> TestCase:
-        """Save the test case; a new one follows the others.
-
-        Raises:
-            ConfigurationError: The copilot has as many as it may have.
-        """
+        """Save the test case, a new one after the others unless there are too many."""
         fill_case(self.case, self.cleaned_data["row"])
         if self.case._state.adding:
             return save_last(self.case)
@@ -191,8 +187,7 @@ class CaseForm(Styled, forms.Form):
 
 class ImportForm(Styled, forms.Form):
     file = forms.FileField(
-        label=gettext_lazy("CSV file"),
-        widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
+        label=gettext_lazy("CSV file"), widget=forms.FileInput(attrs={"accept": ".csv,text/csv"})
     )
 
     def clean_file(self) -> list[TestCaseEntry]:

@@ -218,12 +218,7 @@ class ExportAdmin(ReadOnlyAdmin[TranscriptExport]):
         return self.has_view_permission(request)
 
     def _export(self, request: HttpRequest, pk: str) -> TranscriptExport:
-        """Return an export of the person who asks.
-
-        Raises:
-            PermissionDenied: They may not export.
-            Http404: It doesn't exist or belongs to someone else.
-        """
+        """Return an export of this user."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         return get_object_or_404(self.get_queryset(request), pk=parse_id(pk))

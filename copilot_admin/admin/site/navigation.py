@@ -84,14 +84,7 @@ SETTINGS: Mapping[str, tuple[str, Text]] = {
 def build_menu(
     urls: Mapping[str, str], *, index_url: str, path: str, counts: Mapping[str, int]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the menu for someone who may see these pages, and the tabs of the current item.
-
-    Args:
-        urls: URLs by name of model or page.
-        index_url: URL of the home page.
-        path: Path of the current page.
-        counts: Number of waiting things by section key.
-    """
+    """Return the menu for someone who may see these URLs, and the tabs of the current item."""
     is_home = path == index_url
     items = [{"label": _("Home"), "url": index_url, "icon": "home", "is_current": is_home}]
     tabs: list[dict[str, Any]] = []

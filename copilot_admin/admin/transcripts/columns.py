@@ -33,12 +33,7 @@ class RowDetails:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column.
-
-    Attributes:
-        priority: "wide" and "medium" columns are hidden first in a narrow list.
-        is_useful: Returns whether there is anything to show, for the rows of a page.
-    """
+    """A column of the list; narrow lists hide first those with the priority "wide" or "medium"."""
 
     name: str
     label: str | Promise

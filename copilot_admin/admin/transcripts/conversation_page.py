@@ -36,10 +36,7 @@ NO_REVIEWS: Mapping[int, TurnReview] = {}
 
 
 def plan_page(tree: Tree, *, through: int | None = None) -> tuple[list[TurnPlace], frozenset[int]]:
-    """Return the turns of a page, and ids of those that it has at once.
-
-    The others are placeholders. The turn `through` is shown, and on the path.
-    """
+    """Return the turns of a page, which has `through`, and ids of those that are no placeholders."""
     path = choose_path(tree, through=through)
     named = next((place for place, turn in enumerate(path) if turn.id == through), 0)
     first = max(named - 1, 0)
@@ -47,12 +44,7 @@ def plan_page(tree: Tree, *, through: int | None = None) -> tuple[list[TurnPlace
 
 
 def choose_path(tree: Tree, *, through: int | None = None) -> list[TurnPlace]:
-    """Return the turns from a first question to a last answer.
-
-    Args:
-        tree: Of the conversation.
-        through: A turn on the path; after it the newest version of each question is taken.
-    """
+    """Return the turns down to `through`, and after it the newest version of each question."""
     newest = {place.parent_id: place for place in tree.places}  # the last one of each
     path = tree.path_to(through)
     while place := newest.get(path[-1].id if path else None):
@@ -61,13 +53,7 @@ def choose_path(tree: Tree, *, through: int | None = None) -> list[TurnPlace]:
 
 
 def find_turn_of_key(conversation: Conversation, tree: Tree, key: str) -> int | None:
-    """Return the turn of a piece of data; None if the conversation has no such piece.
-
-    Args:
-        conversation: The conversation.
-        tree: Its tree.
-        key: `r<run>-...` for output of a run, `n<message>-...` for a result.
-    """
+    """Return the turn of a piece of data: `r<run>-...` for output, `n<message>-...` for a result."""
     name = key.partition("-")[0]
     if name.startswith("n"):
         message = parse_id(name[1:])
@@ -82,16 +68,11 @@ def find_turn_of_key(conversation: Conversation, tree: Tree, key: str) -> int | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPart:
-    """One request of an answer.
-
-    Attributes:
-        received: Function results that came with it and belong to no call that is shown.
-        unshown: Number of further results.
-    """
+    """One request of an answer."""
 
     run: RunView
-    received: tuple[CallResult, ...]
-    unshown: int
+    received: tuple[CallResult, ...]  # with it, of no call that is shown
+    unshown: int  # further results
     blocks: tuple[Block, ...]
 
     @property
@@ -122,24 +103,16 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnPart:
-    """A turn on the page.
-
-    Attributes:
-        turn: None for a placeholder.
-        siblings: Turns of the versions of an edited question before and after this one, if any.
-        answers: Attempts at an answer; the last one counts.
-        review: Notes and verdicts; None for a placeholder.
-    """
+    """A turn on the page; a placeholder has neither turn, answers nor review."""
 
     place: TurnPlace
     turn: TurnView | None
-    siblings: tuple[int | None, int | None] | None
-    answers: tuple[AnswerPart, ...]
+    siblings: tuple[int | None, int | None] | None  # versions of an edited question around it
+    answers: tuple[AnswerPart, ...]  # attempts; the last one counts
     review: TurnReview | None
 
     @property
     def number(self) -> int:
-        """Place on the path, from 1."""
         return self.place.level + 1
 
     @property
@@ -173,14 +146,7 @@ def build_parts(
     *,
     reviews: Mapping[int, TurnReview] = NO_REVIEWS,
 ) -> list[TurnPart]:
-    """Return turns of a conversation as its page shows them.
-
-    Args:
-        tree: Of the conversation.
-        turns: Turns that were read.
-        places: Turns to return; others than those that were read become placeholders.
-        reviews: By turn.
-    """
+    """Return turns as the page shows them; places without a turn that was read are placeholders."""
     formatted = _choose_formatted(turns.values())
     return [
         TurnPart(

@@ -18,10 +18,7 @@ GROUPS: Sequence[tuple[Label, Sequence[str]]] = (
     (_("Copilot"), ("copilot", "tag", "version", "model", "provider", "playground")),
     (_("Caller"), ("user", "caller")),
     (_("Time"), ("days", "since", "until")),
-    (
-        _("Answer"),
-        ("outcome", "error", "call", "branch", "file", "ttft-from", "ttft-to"),
-    ),
+    (_("Answer"), ("outcome", "error", "call", "branch", "file", "ttft-from", "ttft-to")),
     (
         _("Feedback and review"),
         ("judged", "reason", "state", "verdict", "label", "assigned", "queue"),

@@ -140,14 +140,9 @@ def _build_rows(
     phrases: Sequence[str] = (),
     named: Mapping[int, int | None] = NO_TURNS,
 ) -> list[dict[str, Any]]:
-    """Return the rows of a page with their links.
+    """Return the rows of a page with links that carry on the filters.
 
-    Args:
-        rows: Of the page.
-        columns: Of the reader.
-        filters: Filters and words, which the links carry on.
-        phrases: Searched phrases, of which excerpts are shown.
-        named: Conversations that were found by an id, with the turn.
+    Excerpts show the phrases. `named` has the turns of conversations that were found by an id.
     """
     details, errors = load_details(rows), load_errors(rows)
     hits = find_hits([row.pk for row in rows], phrases) if phrases else {}

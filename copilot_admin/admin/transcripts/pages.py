@@ -30,17 +30,11 @@ MAX_PLACE_LENGTH = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnContext:
-    """Origin of a reviewer, a filtered list or a review queue, carried in the query string.
+    """Origin of a reviewer, a filtered list or a review queue, carried in the query string."""
 
-    Attributes:
-        filters: Query string of the list.
-        queue: Id of the review queue.
-        place: Position of the conversation in the list when it was opened; new questions move it.
-    """
-
-    filters: str = ""
+    filters: str = ""  # query string of the list
     queue: int | None = None
-    place: str = ""
+    place: str = ""  # of the conversation in the list when it was opened; new questions move it
 
     @property
     def fields(self) -> Mapping[str, str]:
@@ -94,15 +88,7 @@ def load_conversation(
 ) -> Conversation:
     """Return the conversation of a URL, and record that it was read.
 
-    Args:
-        request: Of the reader.
-        pk: Its id.
-        view: Kind of page for the audit trail; "" records nothing.
-        of: Part of the conversation that was read.
-
-    Raises:
-        PermissionDenied: The reader may read no conversations.
-        Http404: There is none that they may read.
+    `view` is the kind of page in the audit trail, "" records nothing; `of` is the part that was read.
     """
     if not may_read_conversations(request.user):
         raise PermissionDenied

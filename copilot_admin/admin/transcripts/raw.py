@@ -160,11 +160,7 @@ def question_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
 
 
 def load_request(conversation: Conversation, run: UUID) -> tuple[Any, RunView]:
-    """Return a stored request with its messages, and its run.
-
-    Raises:
-        Http404: The conversation has no such run.
-    """
+    """Return a stored request with its messages, and its run; raise Http404 without one."""
     tree = read_tree(conversation)
     turn = find_turn_of_key(conversation, tree, f"r{run.hex}")
     path = _read_path(conversation, tree, turn, extent=RAW_EXTENT)

@@ -19,11 +19,7 @@ from copilot_admin.admin.transcripts.pages import (
     read_context,
     render_part,
 )
-from copilot_admin.admin.transcripts.review import (
-    VerdictForm,
-    build_review,
-    redirect_to_next,
-)
+from copilot_admin.admin.transcripts.review import VerdictForm, build_review, redirect_to_next
 from copilot_admin.admin.transcripts.views import conversation_page, go_on, render_turn
 from copilot_admin.models import Action, Conversation, ReviewQueue, Turn, TurnNote, Verdict
 from copilot_admin.review.queues import finish_assignments, skip_assignment

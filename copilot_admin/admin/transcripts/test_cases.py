@@ -15,12 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.accounts.members import is_reachable, reachable
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
-from copilot_admin.admin.transcripts.pages import (
-    LIST,
-    load_conversation,
-    read_context,
-    render_page,
-)
+from copilot_admin.admin.transcripts.pages import LIST, load_conversation, read_context, render_page
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.config_types import remove_bidi_controls
 from copilot_admin.evaluation.from_turns import (

@@ -119,15 +119,7 @@ def _split_notes(run: RunView) -> tuple[str, list[str]]:
 
 
 def rebuild_prompt(request: Any, run: Run) -> Sequence[tuple[str, str]] | None:
-    """Return the messages that the model got, as (role, text), rebuilt from what is stored.
-
-    Args:
-        request: The stored request with its messages.
-        run: Its row, with the version that answered.
-
-    Returns:
-        None if the version is gone or the request can't be read.
-    """
+    """Return role and text of what the model got, rebuilt; None if a part of it is gone."""
     version = run.copilot_version
     if version is None:
         return None

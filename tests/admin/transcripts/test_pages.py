@@ -15,7 +15,7 @@ import pytest
 from copilot_admin.admin.transcripts.conversation_page import MAX_TURNS_AT_ONCE
 from copilot_admin.admin.transcripts.trace import PROVIDER_WORDS
 from copilot_admin.agent.response_writer import warning_events
-from copilot_admin.agent.values.answer_request import DataSeen, ToolExchange
+from copilot_admin.agent.values.answer_request import ToolExchange
 from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
 from protocol.events import ArtifactType
 from tests.admin.transcripts.hostile_client import earlier_messages, what_it_brings
@@ -94,24 +94,6 @@ def test_the_page_needs_the_same_queries_for_3_turns_and_for_60(reviewer: Browse
         return len(captured)
 
     assert queries(3) == queries(60) <= 25
-
-
-def shown_data(count: int) -> Conversation:
-    client = Client(trace_id=f"data-{count}")
-    seen = (DataSeen(f"## Data: ¶widget_data\n_instance: <b>{n}\n{n}") for n in range(count))
-    return client.ask("Hi").answer(*seen, DataSeen('## Data: ¶a\n"</pre>"'), "Hello").conversation
-
-
-def test_the_data_that_the_model_saw_is_one_folded_section(reviewer: Browser):
-    page = text_of(reviewer.get(address(shown_data(2), "change/")))
-
-    words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
-    assert "3 data messages ¶widget_data (2) ¶a" in words
-    assert page.count('<h3 dir="auto">¶') == 3
-    assert "&lt;b&gt;0" in page
-    assert "<b>0" not in page
-    one = text_of(reviewer.get(address(shown_data(0), "change/")))
-    assert "1 data message ¶a" in " ".join(re.sub(r"<[^>]+>", " ", one).split())
 
 
 def test_a_failure_says_its_sentence_once(reviewer: Browser):

@@ -1,33 +1,21 @@
 """Paths through the branches of a conversation, attempts at an answer, raw events and outcomes."""
 
-from uuid import UUID
-
 import pytest
 
 from copilot_admin.admin.transcripts.conversation_page import choose_path
 from copilot_admin.admin.transcripts.raw import raw_events
 from copilot_admin.models import EventType, Turn
-from copilot_admin.transcripts.queries import RunView, Tree, TurnPlace, attempts_of
+from copilot_admin.transcripts.queries import Tree, TurnPlace, attempts_of
 from tests.admin.blocks.test_blocks import call, event, message, run, step
 
 
-def ids(attempts: tuple[tuple[RunView, ...], ...]) -> list[list[UUID]]:
-    return [[one.id for one in attempt] for attempt in attempts]
-
-
-def test_an_answer_regenerated_after_a_call_keeps_the_call():
+def test_attempts_share_the_call_before_a_regenerated_answer():
     result = message(1)
     first = run(call=call(result))
     second, third = run("a", received=(result,)), run("b", received=(result,))
-    assert ids(attempts_of([first, second, third])) == [
-        [first.id, second.id],
-        [first.id, third.id],
-    ]
-
-
-def test_asking_again_from_the_question_is_another_attempt():
-    first, second = run("a"), run("b")
-    assert ids(attempts_of([first, second])) == [[first.id], [second.id]]
+    again = run("c")  # from the question
+    found = attempts_of([first, second, third, again])
+    assert found == ((first, second), (first, third), (again,))
 
 
 def place(number: int, parent: int | None, branch: int, branches: int) -> TurnPlace:
