@@ -11,6 +11,7 @@ from copilot_admin.agent.loop import answer
 from copilot_admin.agent.values.answer_request import AnswerRequest, Output, StoredTurn
 from copilot_admin.agent.values.model_call import ModelProvider
 from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec
+from protocol.functions import DataSource, get_widget_data_call
 from protocol.json import Json, JsonObject
 from protocol.models import (
     CallMessage,
@@ -109,17 +110,12 @@ def make_widget(number: int = 1, **changes: Any) -> Widget:
 
 def asked_arguments(*widgets: Widget) -> dict[str, Json]:
     """Return the arguments of a call for these widgets, as a client echoes them."""
-    return {
-        "data_sources": [
-            {
-                "widget_uuid": widget.uuid,
-                "origin": widget.origin,
-                "id": widget.widget_id,
-                "input_args": widget.input_args(),
-            }
-            for widget in widgets
-        ]
-    }
+    return get_widget_data_call(
+        DataSource(
+            widget_uuid=one.uuid, origin=one.origin, id=one.widget_id, input_args=one.input_args()
+        )
+        for one in widgets
+    )
 
 
 def data(*texts: str, data_format: JsonObject | None = None, citable: bool = True) -> SourceData:

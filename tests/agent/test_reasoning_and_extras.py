@@ -13,13 +13,10 @@ from copilot_admin.agent.values.model_call import (
     ReasoningDelta,
     TextDelta,
     ToolCall,
-    WebSource,
-    WebSources,
 )
-from copilot_admin.agent.values.spec import CitationMode, FixedStep, StepPlace, WidgetDataMode
+from copilot_admin.agent.values.spec import FixedStep, StepPlace, WidgetDataMode
 from protocol.events import (
     ArtifactType,
-    CitationCollection,
     FunctionCall,
     MessageArtifact,
     MessageChunk,
@@ -149,29 +146,3 @@ def test_a_picture_of_the_model_is_an_artifact():
 def test_a_picture_that_can_not_be_shown_is_told():
     for url in ("https://example.com/a.png", "data:image/svg+xml;base64,AAAA", PNG + "A" * 10**6):
         assert shown(step(PictureDelta(url))) == [MessageChunk(PICTURE_LEFT_OUT)]
-
-
-def test_pages_that_the_provider_searched_are_cited():
-    sources = WebSources(
-        (WebSource(url="https://example.com/a", title="Rates", text="They rose."),)
-    )
-    script = step(TextDelta("Rates rose[1]."), sources)
-    outputs, _ = answered(script)
-    (cited,) = [one for one in outputs if isinstance(one, CitationCollection)]
-    (citation,) = cited.citations
-    assert citation.source_info == {
-        "type": "web",
-        "name": "Rates",
-        "description": "They rose.",
-        "metadata": {"url": "https://example.com/a"},
-        "citable": True,
-    }
-    assert citation.details == ({"Title": "Rates", "Link": "https://example.com/a"},)
-    outputs, _ = answered(script, citations=CitationMode.OFF)
-    assert not [one for one in outputs if isinstance(one, CitationCollection)]
-
-
-def test_thoughts_are_no_steps_where_no_steps_are_shown():
-    words = step(ReasoningDelta("Hm."), TextDelta("Hi"))
-    for changes in ({"reasoning_steps": False}, {"show_steps": False}):
-        assert shown(words, **changes) == [MessageChunk("Hi")]

@@ -171,7 +171,6 @@ def test_a_manifest_is_made_of_signature_and_docstring():
         unit: Unit = Unit.CELSIUS,
         days: Annotated[int, Field(ge=1)] = 3,
         kind: Literal["rain", "sun"] | None = None,
-        *args: Any,
         **kwargs: Any,
     ) -> None:
         """Says the weather,
@@ -183,16 +182,14 @@ def test_a_manifest_is_made_of_signature_and_docstring():
             places (list): Where,
                 such as: Rome.
             unit: Of what is said.
-
-            days: How many.
             **kwargs: Of the system.
-
-        Source: a paragraph beside the sections.
 
         Returns:
             kind: No argument.
         """
 
+    titles = {"properties": {"title": {"type": "string"}}, "required": ["title"]}
+    kinds = [{"type": "string", "enum": ["rain", "sun"]}, {"type": "null"}]
     assert manifest_from(tool_eval, name="weather") == {
         "name": "weather",
         "description": "Says the weather, in words.",
@@ -202,19 +199,11 @@ def test_a_manifest_is_made_of_signature_and_docstring():
                 "places": {
                     "description": "Where, such as: Rome.",
                     "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {"title": {"type": "string"}},
-                        "required": ["title"],
-                    },
+                    "items": {"type": "object", **titles},
                 },
-                "unit": {
-                    "description": "Of what is said.",
-                    "type": "string",
-                    "enum": ["C"],
-                },
-                "days": {"description": "How many.", "type": "integer", "minimum": 1},
-                "kind": {"anyOf": [{"type": "string", "enum": ["rain", "sun"]}, {"type": "null"}]},
+                "unit": {"description": "Of what is said.", "type": "string", "enum": ["C"]},
+                "days": {"type": "integer", "minimum": 1},
+                "kind": {"anyOf": kinds},
             },
             "required": ["places"],
         },

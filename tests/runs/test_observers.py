@@ -46,29 +46,13 @@ def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told
     play(monkeypatch, noted, [1.5, MessageChunk("Hello"), tells, usage, 0.5, STOP])
     said(question(ids=Ids("chat-1", given=True, run_id=RUN, traceparent="00-1")))
     (run,) = told
-    assert run == FinishedRun(
-        run_id=RUN,
-        trace_id="chat-1",
-        chat_id="chat-1",
-        copilot="news",
-        version=5,
-        caller="key:7",
-        generation=3,
-        outcome=Outcome.COMPLETED,
-        started_at=noted.starts[0].started_at,
-        ms=2000,
-        first_ms=1500,
-        provider="local",
-        provider_kind="scripted",
-        model="small",
-        usage=usage,
-        cost=Decimal("0.02"),
-        cost_confidence=CostConfidence.ESTIMATED,
-        times=run.times,
-        facts=(ran,),
-        keeps_content=True,
-        traceparent="00-1",
-    )
+    about = {"run_id": RUN, "trace_id": "chat-1", "chat_id": "chat-1", "copilot": "news"}
+    asked = {"version": 5, "caller": "key:7", "generation": 3, "traceparent": "00-1"}
+    model = {"provider": "local", "provider_kind": "scripted", "model": "small", "usage": usage}
+    cost = {"cost": noted.cost.amount, "cost_confidence": noted.cost.confidence}
+    end = {"outcome": Outcome.COMPLETED, "ms": 2000, "first_ms": 1500, "facts": (ran,)}
+    expected = {**about, **asked, **model, **cost, **end, "keeps_content": True}
+    assert known(run, *expected) == expected
     moments = run.times
     assert moments.received <= moments.admitted <= moments.stored <= moments.finishing
     assert moments.finishing <= moments.ended

@@ -7,7 +7,6 @@ import json
 from copilot_admin.runs.run_output import SendBuffer, SSEWriter
 from protocol.events import FunctionCall, StatusUpdate
 from protocol.models import Generation
-from protocol.sse import encode_chunk
 
 
 def said(talk: Callable[[SSEWriter], None], *, generation=Generation.THREE) -> list[bytes]:
@@ -23,14 +22,6 @@ def said(talk: Callable[[SSEWriter], None], *, generation=Generation.THREE) -> l
         return pieces
 
     return asyncio.run(scenario())
-
-
-def test_text_in_hand_leaves_as_one_frame_in_the_same_turn_of_the_loop():
-    def talk(writer: SSEWriter) -> None:
-        writer.write_text("Hel")
-        writer.write_text("lo")
-
-    assert said(talk) == [encode_chunk("Hello")]
 
 
 def test_text_and_other_events_keep_their_order():
