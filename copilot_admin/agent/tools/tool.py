@@ -21,8 +21,6 @@ from protocol.json_schema import self_contained
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """Context of a tool call."""
-
     id: UUID  # of the artifact that this call makes, unique in the chat
     html_sources: tuple[str, ...] = ()  # origins from which images in HTML may be loaded
 
@@ -53,8 +51,6 @@ ToolFunction: TypeAlias = Callable[..., Awaitable[ToolResult]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool with its schema and the type of its arguments."""
-
     schema: ToolSchema
     arguments: type[BaseModel]
     function: ToolFunction

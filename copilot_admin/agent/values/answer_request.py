@@ -52,8 +52,6 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTurn:
-    """Stored state of the turn that a query continues."""
-
     memory: Memory | None = None  # of its first request; None if the conversation is not known
     # Calls of each client function in this turn; under the name "" where names are not stored.
     client_calls: Mapping[str, int] = field(default_factory=dict)
@@ -72,8 +70,6 @@ async def load_no_state() -> StoredTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRequest:
-    """One query to one copilot version."""
-
     spec: CopilotSpec
     query: Query
     provider: ModelProvider

@@ -11,8 +11,6 @@ from protocol.json import Json, JsonObject
 
 
 class ModelRole(StrEnum):
-    """Author of a message."""
-
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
@@ -51,8 +49,6 @@ class ModelImage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMessage:
-    """One message of the conversation that a model sees."""
-
     role: ModelRole
     text: str
     tool_calls: tuple[ToolCall, ...] = ()  # of an assistant message
@@ -83,15 +79,11 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """Next piece of the answer."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """Next piece of the model's reasoning."""
-
     text: str
 
 
@@ -123,8 +115,6 @@ def estimated_tokens(characters: int) -> int:
 
 
 class UsageSource(StrEnum):
-    """Origin of a token count."""
-
     PROVIDER = "provider"
     ESTIMATED = "estimated"
 
@@ -196,8 +186,6 @@ class ModelProvider(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTarget:
-    """A model and its provider."""
-
     model: str
     spec: ProviderSpec
     provider: ModelProvider

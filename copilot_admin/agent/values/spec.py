@@ -24,8 +24,6 @@ class WidgetDataMode(StrEnum):
 
 
 class CitationMode(StrEnum):
-    """Kind of citations after an answer."""
-
     OFF = "off"
     WIDGETS = "widgets"
     DOCUMENTS = "documents"  # widgets, and the boxes of quotes in documents
@@ -49,8 +47,6 @@ class StepPlace(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedStep:
-    """A status update that the builder wrote, sent unchanged."""
-
     at: StepPlace
     message: str
     type: StatusLevel = StatusLevel.INFO
@@ -91,8 +87,6 @@ class ProviderOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSpec:
-    """Model endpoint with its credentials."""
-
     name: str
     kind: str
     base_url: str = ""

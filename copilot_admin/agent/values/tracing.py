@@ -70,8 +70,6 @@ Trace: TypeAlias = ModelCallTrace | ToolTrace
 
 @dataclass(frozen=True, slots=True)
 class Tracer:
-    """Receiver of traces."""
-
     record: Callable[[Trace], None]  # in the event loop: it must be quick and must not raise
     wants_content: bool = False  # texts of the model are recorded
 
@@ -81,7 +79,6 @@ NULL_TRACER = Tracer(lambda trace: None)
 
 @contextmanager
 def trace_model_call(call: ModelCall, tracer: Tracer) -> Iterator[ModelCallTrace]:
-    """Record one model call on exit of the block."""
     trace = ModelCallTrace(call=call, keeps_texts=tracer.wants_content)
     try:
         yield trace
