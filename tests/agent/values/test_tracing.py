@@ -3,15 +3,10 @@
 import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
-from copilot_admin.agent.values.spec import ComponentUse
 from copilot_admin.agent.values.tracing import ModelCallTrace, ToolTrace, Trace, Tracer
 from copilot_admin.errors import ProviderBroke, ProviderUnavailable
-from protocol.components import create_output
 from tests.agent.answer_requests import make_request, make_spec, outputs_of
-from tests.agent.components.sample_components import sample_components
 from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
-
-__all__ = ["sample_components"]
 
 USAGE = Usage(input_tokens=12, output_tokens=3)
 TABLE = {"name": "Prices", "description": "By day.", "rows": [{"day": "Mon"}]}
@@ -43,16 +38,6 @@ def test_a_tool_is_traced_between_the_model_calls_around_it():
     assert (tool.call.name, tool.failed) == ("table", False)
     assert second.call.messages[-1].text == tool.result
     assert first.ended <= tool.began <= tool.ended <= second.began
-
-
-@pytest.mark.usefixtures("sample_components")
-@pytest.mark.parametrize(
-    ("output", "failed"), [(ValueError("No."), True), (create_output("text", "hi"), False)]
-)
-def test_a_component_has_failed_if_it_raised(output, failed):
-    use = ComponentUse(name="player", version="v1", config={"outputs": (output,)})
-    _, tool, _ = traces_of(call("player"), text("Done."), components=(use,))
-    assert tool.failed is failed
 
 
 def test_failed_attempts_are_traced_with_the_one_that_worked():
