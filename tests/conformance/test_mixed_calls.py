@@ -8,7 +8,7 @@ from copilot_admin.models import Copilot, Logging, Outcome
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, widgets
 from tests.conformance.test_bad_input import CHART, journaled
 from tests.conformance.test_client import HIT, TOOL
-from tests.workspace.client import Event, named, text_of
+from tests.workspace.client import Event, text_of
 from tests.workspace.model_server import ModelServer, Reply, calls, says
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -106,10 +106,6 @@ def shown(leg: list[Event]) -> list[str]:
         data["message"] if name == "copilotStatusUpdate" else name.removeprefix("copilot")
         for name, data in leg
     ]
-
-
-def details(leg: list[Event]) -> list[Any]:
-    return [step.get("details") for step in named(leg, "copilotStatusUpdate")]
 
 
 def test_what_the_model_asks_for_is_shown_in_each_leg_and_the_start_once(chat_with, model):

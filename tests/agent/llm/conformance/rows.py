@@ -16,33 +16,18 @@ Expected: TypeAlias = str | Delta
 
 @dataclass(frozen=True)
 class Row:
-    """What a server sends, and what is to be made of it.
+    """What a server sends, and what is to be made of it."""
 
-    Attributes:
-        name: The quirk in a few words.
-        source: The public report or document that describes it, if any.
-        wire: The body, as bytes or as payloads of events.
-        deltas: What is expected before usage and finish; a text stands for its delta.
-        finish: The reason; None: the answer was cut.
-        usage: Members of the usage, where the provider counted.
-        error: Part of the sentence, where there is no answer.
-        model: That is asked.
-        options: Of the answer parser, such as what was learned of the model.
-        is_cut_free: The result is the same wherever the bytes are cut.
-    """
-
-    name: str
-    source: str
-    wire: Any
-    deltas: Sequence[Expected] = ()
-    finish: str | None = "stop"
-    usage: Mapping[str, Any] | None = None
-    error: str = ""
+    name: str  # the quirk in a few words
+    source: str  # the public report or document that describes it, if any
+    wire: Any  # the body, as bytes or as payloads of events
+    deltas: Sequence[Expected] = ()  # before usage and finish; a text stands for its delta
+    finish: str | None = "stop"  # None: the answer was cut
+    usage: Mapping[str, Any] | None = None  # where the provider counted
+    error: str = ""  # part of the sentence, where there is no answer
     type: str = SSE
-    status: int = 200
-    model: str = "small"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    is_cut_free: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)  # what was learned of the model
+    is_cut_free: bool = True  # the result is the same wherever the bytes are cut
 
     @property
     def body(self) -> bytes:

@@ -18,7 +18,7 @@ ANSWERS = [row for row in ROWS if not row.error]
 
 def asked(row):
     async def handler(request, reply):
-        await reply.start(row.status, type=row.type)
+        await reply.start(type=row.type)
         await reply.send(row.body)
         await reply.end()
 
