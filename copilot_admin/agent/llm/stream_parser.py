@@ -168,20 +168,23 @@ class AnswerParser:
     def _read_chunk(self, chunk: JsonObject) -> None:
         if chunk.get("error"):
             raise StreamError(chunk["error"])
-        choices = objects_of(chunk.get("choices"))
-        choice = next(filter(self._is_ours, choices), None)
-        if choice is not None:
+        choices = chunk.get("choices")
+        choice: JsonObject = {}
+        if isinstance(choices, list) and choices:
+            choice = next(filter(self._is_ours, choices), choice)
             self._read_choice(choice)
-        elif not choices and _is_error(chunk):
+        elif _is_error(chunk):
             raise StreamError(chunk)
-        if any(map(chunk.get, _METADATA)) or (choice and "usage" in choice):
+        if "usage" in choice or any(map(chunk.get, _METADATA)):
             usage = find_usage(chunk)  # some servers send it with every chunk, growing
             if usage is not None:
                 self._usage = usage
                 self._ended_by_usage = self._ended_by_usage or not choices
             self._sources.read(chunk)
 
-    def _is_ours(self, choice: JsonObject) -> bool:
+    def _is_ours(self, choice: Json) -> bool:
+        if not isinstance(choice, dict):
+            return False
         number = choice.get("index")
         if not isinstance(number, int):
             return True
@@ -208,8 +211,8 @@ class AnswerParser:
 
     def _read_members(self, delta: JsonObject) -> None:
         details = self._extras.add(delta)
-        names = ("reasoning_content", "reasoning")
-        if thought := next(filter(None, (text_of(delta.get(name)) for name in names)), details):
+        thought = text_of(delta.get("reasoning_content")) or text_of(delta.get("reasoning"))
+        if thought := thought or details:
             self._reasoning.stop_watching()
             self._think(thought)
         for part in objects_of(delta.get("content")) or [object_of(delta.get("content"))]:
@@ -274,20 +277,20 @@ class AnswerParser:
                 self._append_delta(delta)
 
     def _append_delta(self, delta: Delta) -> None:
-        match delta, self._deltas[-1:]:
-            case TextDelta(text), last:
-                self._characters += len(text)
-                if last and isinstance(last[0], TextDelta):
-                    delta = TextDelta(last[0].text + text)
-                    self._deltas.pop()
-            case ReasoningDelta(text), [ReasoningDelta(before)]:
-                delta = ReasoningDelta(before + text)
+        last = self._deltas[-1] if self._deltas else None
+        if isinstance(delta, TextDelta):
+            self._characters += len(delta.text)
+            if isinstance(last, TextDelta):
+                delta = TextDelta(last.text + delta.text)
                 self._deltas.pop()
-            case ToolCall(), _:
-                self._wrote_calls = True
-                name = read_name(delta.name, self._offered)
-                extras = call_extras(self._call.model, call={}, message=self._extras.collected())
-                delta = replace(delta, name=name, extras=extras)
+        elif isinstance(delta, ReasoningDelta) and isinstance(last, ReasoningDelta):
+            delta = ReasoningDelta(last.text + delta.text)
+            self._deltas.pop()
+        elif isinstance(delta, ToolCall):
+            self._wrote_calls = True
+            name = read_name(delta.name, self._offered)
+            extras = call_extras(self._call.model, call={}, message=self._extras.collected())
+            delta = replace(delta, name=name, extras=extras)
         self._deltas.append(delta)
 
 
