@@ -34,12 +34,8 @@ def file(*parts, name="Report"):
     return SourceDocument(name, DocumentOrigin.FILE, labelled)
 
 
-def outputs(query="revenue", documents=ALL, **inputs):
-    return list(DocumentSearch().tool_eval(query, **inputs, _sys_documents=documents))
-
-
-def titles(*args, **inputs):
-    return [one.content[0].text.title for one in outputs(*args, **inputs)]
+def outputs(query="revenue", documents=ALL, names=()):
+    return list(DocumentSearch().tool_eval(query, documents=names, _sys_documents=documents))
 
 
 def texts(*parts):
@@ -67,14 +63,6 @@ def test_a_passage_is_a_reference_with_document_page_and_text():
     assert output == create_output("references", reference)
 
 
-def test_the_best_passages_come_first_and_the_model_reads_each_on_a_line():
-    listed = outputs("revenue of tesla")
-    assert [one.content[0].text.id for one in listed] == [1, 2]
-    assert [one.content[0].text.title for one in listed] == BEST
-    lines = llm_text(merge(listed).content).splitlines()
-    assert [json.loads(line)["text"]["title"] for line in lines] == BEST
-
-
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
@@ -83,9 +71,11 @@ def test_the_best_passages_come_first_and_the_model_reads_each_on_a_line():
         (["prices (2)", "Prices (2)"], BEST[:1]),
     ],
 )
-def test_only_named_documents_are_searched(names, expected):
-    listed = DocumentSearch().tool_eval("revenue", documents=names, _sys_documents=ALL)
+def test_the_best_passages_of_the_named_documents_come_first(names, expected):
+    listed = outputs("revenue of tesla", names=names)
     assert [one.content[0].text.title for one in listed] == expected
+    lines = llm_text(merge(listed).content).splitlines()
+    assert [json.loads(line)["text"]["title"] for line in lines] == expected
 
 
 @pytest.mark.parametrize(
@@ -96,9 +86,8 @@ def test_only_named_documents_are_searched(names, expected):
     ],
 )
 def test_an_unknown_document_is_an_error_that_lists_the_known_ones(known, sentence):
-    search = DocumentSearch().tool_eval("revenue", documents=["x"], _sys_documents=known)
     with pytest.raises(ValueError) as caught:
-        next(search)
+        outputs(documents=known, names=["x"])
     assert str(caught.value) == f"There is no document 'x'. {sentence}"
 
 
@@ -116,12 +105,8 @@ def test_a_search_without_results_says_so():
 
 def test_every_document_has_a_name_of_its_own_on_one_line():
     odd = [file("gold", name=name) for name in ("a\n## b", " ", "document (2)", "")]
-    assert sorted(titles("gold", odd)) == [
-        "a ## b",
-        "document",
-        "document (2)",
-        "document (3)",
-    ]
+    titles = sorted(one.content[0].text.title for one in outputs("gold", odd))
+    assert titles == ["a ## b", "document", "document (2)", "document (3)"]
 
 
 @pytest.mark.parametrize(
