@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
+from dataclasses import replace
 import inspect
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
@@ -262,15 +263,10 @@ class CompletionBaseComponent(Component):
             self._waiting.cancel()
 
     async def _call_model(self, content: Any, options: Mapping[str, float | None]) -> Message:
-        model = model_in(self.system)
+        model = replace(model_in(self.system))  # counts only the tokens of this call
         if isinstance(content, Mapping):
             lines = [f"{name}: {value}" for name, value in content.items()]
             content = "\n".join(lines) if len(lines) > 1 else "".join(map(str, content.values()))
         prompt = _PROMPT.format(task=self.description() or self.summary(), text=content)
-        used = model.usage
         text = "".join([piece async for piece in model.ask(prompt, **options)])
-        spent = {
-            key: value - used.get(key, 0) if isinstance(value, int) else value
-            for key, value in model.usage.items()
-        }
-        return Message(text, token_usage=spent)
+        return Message(text, token_usage=dict(model.usage))

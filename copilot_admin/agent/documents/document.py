@@ -62,14 +62,7 @@ class Document:
         return "\n".join(filter(None, (*parts, self.left_out)))
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A note after the pages of a file about unread ones."""
-
-    note: str
-
-
-Part: TypeAlias = DocumentPage | LeftOut
+Part: TypeAlias = DocumentPage | str  # a text is a note on pages that weren't read
 Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
 
 
@@ -100,7 +93,7 @@ def build_document(parts: Iterable[Part], *, name: str) -> Document:
     """Assemble the parts of a file."""
     given = tuple(parts)
     pages = tuple(one for one in given if isinstance(one, DocumentPage))
-    notes = [one.note for one in given if isinstance(one, LeftOut)]
+    notes = [one for one in given if isinstance(one, str)]
     notes += [page.note for page in pages if page.note]
     found = list(dict.fromkeys(note.strip("[]") for note in notes))
     if len(found) > MAX_NOTES:
@@ -108,7 +101,7 @@ def build_document(parts: Iterable[Part], *, name: str) -> Document:
     return Document(name=name, pages=pages, left_out=f"[{'; '.join(found)}]" if found else "")
 
 
-def describe_cut(count: int, noun: str, reason: str) -> LeftOut:
+def describe_cut(count: int, noun: str, reason: str) -> str:
     """Return the note on a file of which so many pages were read."""
     first = f"{count} {noun}s were" if count > 1 else f"{noun} was"
-    return LeftOut(f"[only the first {first} read{reason}]")
+    return f"[only the first {first} read{reason}]"

@@ -158,9 +158,9 @@ class _Page:
         return ""
 
     def _write(self, annotation: object, text: str) -> Iterator[Character]:
-        """Yield the characters of a text as laid out in the box of an annotation, line by line."""
+        """Yield the lines of a text as they are laid out in the box of an annotation."""
         rect = raw.FS_RECTF()
-        lines = text.strip().splitlines()
+        lines = [line for line in text.splitlines() if line.strip()]
         if not lines or not raw.FPDFAnnot_GetRect(annotation, rect):
             return
         x0, top, x1, bottom = self._place(rect.left, rect.bottom, rect.right, rect.top)
@@ -168,11 +168,8 @@ class _Page:
         size = min(height, 12.0)
         for number, line in enumerate(lines):
             middle = top + height * (number + 0.5)
-            width = min((x1 - x0) / len(line), size / 2) if line else 0
-            for place, one in enumerate(line):
-                left = x0 + place * width
-                box = left, middle - size / 2, left + width, middle + size / 2
-                yield Character(one, box, size)
+            width = min(x1 - x0, len(line) * size / 2)
+            yield Character(line, (x0, middle - size / 2, x0 + width, middle + size / 2), size)
 
     def _render(self) -> str:
         scale = PICTURE_PIXELS / max(*self._page.get_size(), 1)
@@ -184,17 +181,12 @@ class _Page:
 
 def _box_of_type(rect: raw.FS_RECTF, x: float, y: float, size: float, angle: int) -> Box:
     """Return the box with the height of the type; that of PDFium fits any letter."""
-    match angle:
-        case 0:
-            return rect.left, y - DESCENT * size, rect.right, y + ASCENT * size
-        case 90:
-            return x - ASCENT * size, rect.bottom, x + DESCENT * size, rect.top
-        case 180:
-            return rect.left, y - ASCENT * size, rect.right, y + DESCENT * size
-        case 270:
-            return x - DESCENT * size, rect.bottom, x + ASCENT * size, rect.top
-        case _:
-            return rect.left, rect.bottom, rect.right, rect.top
+    below, above = (DESCENT, ASCENT) if angle in (0, 270) else (ASCENT, DESCENT)
+    if angle in (0, 180):
+        return rect.left, y - below * size, rect.right, y + above * size
+    if angle in (90, 270):
+        return x - below * size, rect.bottom, x + above * size, rect.top
+    return rect.left, rect.bottom, rect.right, rect.top
 
 
 def _clean(code: int) -> str:

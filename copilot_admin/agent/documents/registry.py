@@ -13,7 +13,6 @@ import zipfile
 from copilot_admin.agent.documents.document import (
     DocumentPage,
     Format,
-    LeftOut,
     Part,
     UnreadableFile,
     describe_cut,
@@ -186,9 +185,7 @@ def _within_limits(pages: Iterator[DocumentPage]) -> Iterator[Part]:
         characters -= len(page.text)
         words -= len(placed)
         if characters < 0:
-            yield LeftOut(
-                f"[only the first {MAX_CHARACTERS:,} characters were read: too much text]"
-            )
+            yield f"[only the first {MAX_CHARACTERS:,} characters were read: too much text]"
             return
         if count >= MAX_PAGES or time.process_time() >= end:
             if next(pages, None) is not None:

@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from copilot_admin.agent.documents.document import (
     Document,
     DocumentPage,
-    LeftOut,
     UnreadableFile,
     build_document,
     describe_cut,
@@ -62,7 +61,7 @@ class _Reply(BaseModel):
     size: int = 0
     kind: str = ""
     page: DocumentPage | None = None
-    left_out: LeftOut | None = None
+    note: str = ""
     picture: Picture | None = None
     png: str = ""  # base64
     refused: str = ""
@@ -92,8 +91,8 @@ def _read(order: Mapping[str, Any], data: bytes) -> Iterator[_Reply]:
     kind = detect_data_type(data, declared=order["data_type"], name=order["name"])
     yield _Reply(kind=kind)
     for part in parts_of(data, data_type=kind, name=order["name"], pictures=order["pictures"]):
-        if isinstance(part, LeftOut):
-            yield _Reply(left_out=part)
+        if isinstance(part, str):
+            yield _Reply(note=part)
         else:
             yield _Reply(page=part if order["places"] else replace(part, words=()))
 
@@ -129,7 +128,7 @@ async def read_file(
     picture = next((one.picture for one in replies if one.picture), None)
     if picture is not None:
         return ReadFile(content=replace(picture, name=name), size=size, kind=kind)
-    parts = [part for one in replies if (part := one.page or one.left_out)]
+    parts = [part for one in replies if (part := one.page or one.note)]
     if not any(isinstance(part, DocumentPage) for part in parts):
         raise UnreadableFile(DAMAGED)
     return ReadFile(content=build_document(parts, name=name), size=size, kind=kind)
@@ -167,7 +166,7 @@ async def _request(order: JsonObject, body: FileBody, *, too_much: str) -> list[
         pages = [one.page for one in replies if one.page]
         if why and any(page.text.strip() for page in pages):
             cut = describe_cut(len(pages), pages[0].noun, f": what follows {why}")
-            replies.append(_Reply(left_out=cut))
+            replies.append(_Reply(note=cut))
         elif error.reason in (FailureReason.TIME, FailureReason.MEMORY):
             raise UnreadableFile(f"It {why}. {too_much}") from error
         else:

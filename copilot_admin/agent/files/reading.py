@@ -1,8 +1,7 @@
 """Conversion of the files of a query to text and pictures."""
 
 import asyncio
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from copilot_admin.agent.documents.document import Document
@@ -47,91 +46,68 @@ MAX_IMAGES = 10  # of one query; the newest are used
 MAX_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
 
 
-class _Reading:
-    """The files of one query: each is fetched and read only one time, however often it appears."""
+async def _read_all(
+    wanted: Sequence[WantedFile], *, fetch: Fetch, rules: FileRules
+) -> tuple[dict[Key, FileContent], list[FileRead]]:
+    """Read files, a few at the same time; earlier ones have precedence if there are too many."""
+    slots = asyncio.Semaphore(MAX_CONCURRENT)
+    until = asyncio.get_running_loop().time() + MAX_SECONDS
 
-    def __init__(self, fetch: Fetch, rules: FileRules) -> None:
-        self._fetch = fetch
-        self._rules = rules
-        self._until = asyncio.get_running_loop().time() + MAX_SECONDS
-        self._left = MAX_FILES
-        self.contents: dict[Key, FileContent] = {}
-        self.files: list[FileRead] = []
-
-    async def read(self, wanted: Iterable[WantedFile]) -> None:
-        """Read files, a few at the same time; earlier ones have precedence."""
-        running: deque[tuple[WantedFile, asyncio.Task[FileOutcome | None]]] = deque()
-        async with asyncio.TaskGroup() as group:
-            for one in wanted:
-                if len(running) >= MAX_CONCURRENT:
-                    await self._store_outcome(*running.popleft())
-                running.append((one, group.create_task(self._outcome(one))))
-            while running:
-                await self._store_outcome(*running.popleft())
-
-    async def _outcome(self, wanted: WantedFile) -> FileOutcome | None:
-        file = wanted.file
-        if wanted.origin not in self._rules.origins:
-            return unread(file, f"was not read. {wanted.origin.value}")
-        if is_text_already(wanted):
-            return None
-        self._left -= 1
-        if self._left < 0:
-            return unread(file, f"could not be read. {MAX_FILES} other files were read already.")
+    async def read(one: WantedFile) -> FileOutcome:
         try:
-            async with asyncio.timeout_at(self._until):
-                return await outcome_of(wanted.item, file, fetch=self._fetch, rules=self._rules)
+            async with asyncio.timeout_at(until), slots:
+                return await outcome_of(one.item, one.file, fetch=fetch, rules=rules)
         except TimeoutError:
-            return unread(
-                file,
-                f"could not be read. All files of a question may take {MAX_SECONDS:g} seconds. "
-                "Attach fewer.",
-            )
+            reason = f"All files of a question may take {MAX_SECONDS:g} seconds. Attach fewer."
+            return unread(one.file, f"could not be read. {reason}")
 
-    async def _store_outcome(
-        self, wanted: WantedFile, task: "asyncio.Task[FileOutcome | None]"
-    ) -> None:
-        outcome = await task
-        if outcome is None:
-            size = len(wanted.key[2].encode("utf-8", "replace"))
-            self.files.append(replace(wanted.file, size=size))
-            return
-        content, file = outcome
-        if isinstance(content, Document):
-            content = self._without_pictures_over_limit(content)
-        if excess := self._describe_excess(content):
-            file = replace(wanted.file, size=file.size)
-            content, file = unread(file, f"could not be read. {excess}")
-        self.files.append(replace(file, is_known=not wanted.is_new))
-        self.contents[wanted.key] = content
+    allowed = [one for one in wanted if one.origin in rules.origins]
+    texts = {one.key for one in allowed if is_text_already(one)}
+    unopened = [one for one in allowed if one.key not in texts]
+    async with asyncio.TaskGroup() as group:
+        tasks = {one.key: group.create_task(read(one)) for one in unopened[:MAX_FILES]}
+    contents: dict[Key, FileContent] = {}
+    files: list[FileRead] = []
+    for one in wanted:
+        file = one.file
+        if one.key in texts:
+            files.append(replace(file, size=len(one.key[2].encode("utf-8", "replace"))))
+            continue
+        if one.key in tasks:
+            content, file = _limit(*tasks[one.key].result(), others=[*contents.values()])
+        elif one.origin in rules.origins:
+            reason = f"{MAX_FILES} other files were read already."
+            content, file = unread(file, f"could not be read. {reason}")
+        else:
+            content, file = unread(file, f"was not read. {one.origin.value}")
+        files.append(replace(file, is_known=not one.is_new))
+        contents[one.key] = content
+    return contents, files
 
-    def _included_pictures(self) -> list[str]:
-        """Return the pictures that are already part of the model's input."""
-        return [one.url for content in self.contents.values() for one in pictures_of(content)]
 
-    def _without_pictures_over_limit(self, content: Document) -> Document:
-        pictures = self._included_pictures()
+def _limit(content: FileContent, file: FileRead, *, others: Sequence[FileContent]) -> FileOutcome:
+    """Return a file as far as it fits into the limits of a question, after the others."""
+    pictures = [one.url for other in others for one in pictures_of(other)]
+    excess = ""
+    if isinstance(content, Document):
         pages = []
         for page in content.pages:
             pictures += [page.picture] if page.picture else []
             fits = len(pictures) <= MAX_IMAGES and sum(map(len, pictures)) <= MAX_IMAGE_CHARACTERS
             pages.append(page if fits else replace(page, picture=""))
-        return replace(content, pages=tuple(pages))
-
-    def _describe_excess(self, content: FileContent) -> str:
-        """Return why a file doesn't fit into the limits of a question, or ""."""
-        if isinstance(content, Document):
-            documents = [one for one in self.contents.values() if isinstance(one, Document)]
-            pages = (page for one in (*documents, content) for page in one.pages)
-            if sum(len(page.text) for page in pages) > MAX_TEXT:
-                return "Together with newer files it has too much text. Attach fewer."
-        elif isinstance(content, Picture):
-            shown = self._included_pictures()
-            if len(shown) >= MAX_IMAGES:
-                return f"The model is shown {MAX_IMAGES} newer images already."
-            if sum(map(len, shown)) + len(content.url) > MAX_IMAGE_CHARACTERS:
-                return "Together with newer images it is too large. Attach fewer."
-        return ""
+        content = replace(content, pages=tuple(pages))
+        documents = [one for one in (*others, content) if isinstance(one, Document)]
+        if sum(len(page.text) for one in documents for page in one.pages) > MAX_TEXT:
+            excess = "Together with newer files it has too much text. Attach fewer."
+    elif isinstance(content, Picture):
+        if len(pictures) >= MAX_IMAGES:
+            excess = f"The model is shown {MAX_IMAGES} newer images already."
+        elif sum(map(len, pictures)) + len(content.url) > MAX_IMAGE_CHARACTERS:
+            excess = "Together with newer images it is too large. Attach fewer."
+    if not excess:
+        return content, file
+    rejected = FileRead(name=file.name, kind=file.kind, size=file.size)
+    return unread(rejected, f"could not be read. {excess}")
 
 
 async def with_files_read(
@@ -148,16 +124,14 @@ async def with_files_read(
         rules: Select the files to read; a sentence replaces each of the others.
     """
     query = with_links(query)
-    reading = _Reading(fetch, rules)
     refused = [] if Origin.UPLOAD in rules.origins else list(_refused_uploads(query))
-    if wanted := wanted_in(query):
-        await reading.read(wanted)
-        query = _replaced(query, reading.contents)
+    contents, files = await _read_all(wanted_in(query), fetch=fetch, rules=rules)
+    query = _replaced(query, contents) if contents else query
     notes = []
     for file in refused:
         item = DataItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
         notes.append(ContextItem(name=file.name, data=SourceData((item,))))
-    return replace(query, context=(*query.context, *notes)), (*refused, *reading.files)
+    return replace(query, context=(*query.context, *notes)), (*refused, *files)
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
