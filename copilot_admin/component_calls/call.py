@@ -41,11 +41,16 @@ from copilot_admin.storage.writer import WRITER
 from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 from copilot_admin.transcripts.end_users import save_end_user
 from protocol.components import ComponentOutput, from_caller
-from protocol.json import Json, JsonObject
+from protocol.json import JsonObject
 from protocol.redaction import redact, redact_text
+
+logger = logging.getLogger(__name__)
+UNRECORDED = ThrottledWarnings(logger)
 
 MAX_CALLS = 128  # of this process at once
 MAX_CALLS_OF_A_KEY = 64
+MAX_ARGUMENTS = 50_000  # characters as JSON; of longer ones the beginning is stored
+BEGINNING = 2_000
 RESTARTING = "The server is restarting. Call again in a few seconds."
 REFUSED = "The arguments were refused."
 BROKE = "Something went wrong on the server. It has been recorded."
@@ -146,23 +151,19 @@ class Call:
     def _end(self, task: "asyncio.Task[None]") -> None:
         CALLS.discard(self)
         self._outputs.put_nowait(None)
-        copilot = self.granted.copilot
+        caller, copilot = self.granted.caller, self.granted.copilot
         level = copilot.logging if copilot else Logging.EVERYTHING
-        if level is not Logging.NOTHING:
-            rules = copilot.redaction if copilot else server_rules()
-            row = self._row(task, with_arguments=level is Logging.EVERYTHING)
-            record_call(row, rules, user=self.granted.caller.user)
-
-    def _row(self, task: "asyncio.Task[None]", *, with_arguments: bool) -> ComponentCall:
-        granted = self.granted
+        if level is Logging.NOTHING:
+            return
+        with_arguments = level is Logging.EVERYTHING
         status, error = _outcome(task)
         if status is CallStatus.REFUSED and not with_arguments:
             error = REFUSED  # the component's own sentence quotes the arguments
-        return ComponentCall(
-            key_id=granted.caller.key_id,
-            copilot_id=granted.copilot.id if granted.copilot else None,
-            component=granted.component.name,
-            version=granted.component.version,
+        row = ComponentCall(
+            key_id=caller.key_id,
+            copilot_id=copilot.id if copilot else None,
+            component=self.granted.component.name,
+            version=self.granted.component.version,
             action="run" if self.as_program else "tool_eval",
             trace_id=self.ids.trace_id,
             request_id=self.request_id,
@@ -174,6 +175,7 @@ class Call:
             error=error,
             created_at=self.started_at,
         )
+        record_call(row, copilot.redaction if copilot else server_rules(), user=caller.user)
 
 
 def check_capacity(key_id: int | None) -> None:
@@ -218,22 +220,12 @@ def _outcome(task: "asyncio.Task[None]") -> tuple[CallStatus, str]:
             return CallStatus.FAILED, BROKE
 
 
-logger = logging.getLogger(__name__)
-UNRECORDED = ThrottledWarnings(logger)
-
-MAX_ARGUMENTS = 50_000  # characters as JSON; of longer ones the beginning is stored
-BEGINNING = 2_000
-
-
 def record_call(
     call: ComponentCall, rules: Rules = NO_RULES, *, user: AskingUser | None = None
 ) -> None:
-    """Store a call in the background; a failure is logged and reaches no caller.
+    """Store an unsaved call in the background; a failure is logged and reaches no caller.
 
-    Args:
-        call: Unsaved, with its arguments as they came or None.
-        rules: Personal data to remove.
-        user: The user of the call, if known.
+    The rules are on the personal data that is removed.
     """
 
     def prepare() -> None:
@@ -241,7 +233,10 @@ def record_call(
         (call.arguments,) = redact_values([call.arguments], rules)
         call.error = redact_text(call.error)
         if call.arguments is not None:
-            call.arguments = _shorten(redact(call.arguments))
+            arguments = redact(call.arguments)
+            text = json.dumps(arguments, ensure_ascii=False)
+            is_long = len(text) > MAX_ARGUMENTS
+            call.arguments = f"{text[:BEGINNING]} …" if is_long else arguments
         try:
             WRITER.submit(store).add_done_callback(log_failure)
         except Unavailable as error:
@@ -263,8 +258,3 @@ def record_call(
         UNRECORDED.warn(type(error).__name__, message, call.component, reason)
 
     asyncio.get_running_loop().run_in_executor(None, prepare)
-
-
-def _shorten(arguments: Json) -> Json:
-    text = json.dumps(arguments, ensure_ascii=False)
-    return arguments if len(text) <= MAX_ARGUMENTS else f"{text[:BEGINNING]} …"

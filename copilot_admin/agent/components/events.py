@@ -63,7 +63,7 @@ class ComponentEvents:
 
     def begin(self, arguments: JsonObject) -> Iterator[Event]:
         """Yield the step that announces the component and its arguments."""
-        yield from self._step(f"Running {self._title}", arguments, with_empty=True)
+        yield from self._step(f"Running {self._title}", arguments)
 
     def take(self, output: ComponentOutput) -> Iterator[Event]:
         """Yield the events of an output that the client can display immediately."""
@@ -126,13 +126,11 @@ class ComponentEvents:
             percent = round(min(max(payload["progress"], 0.0), 1.0) * 100)
             yield from self._step(f"{text} ({percent} %)", {})
 
-    def _step(
-        self, message: str, details: Mapping[str, Any], *, with_empty: bool = False
-    ) -> Iterator[Event]:
+    def _step(self, message: str, details: Mapping[str, Any]) -> Iterator[Event]:
         if self._show_steps:
             shown = {}
             for key, value in islice(details.items(), MAX_DETAILS):
-                if value or with_empty:
+                if value not in (None, "", [], {}):
                     name = truncate(_DETAIL_NAMES.get(key.lower()) or key)
                     shown[name[:1].upper() + name[1:].replace("_", " ")] = _shorten(value)
             yield StatusUpdate(message=_shorten(message), details=(shown,) if shown else ())
@@ -172,14 +170,7 @@ class ComponentEvents:
             name = _escape_markdown(name or "An image")
             yield from self._write(f"{name} is too large to be shown.\n\n")
 
-    def _artifact(
-        self,
-        type: ArtifactType,
-        content: Content,
-        value: str | Sequence[JsonObject],
-        *,
-        chart_params: JsonObject | None = None,
-    ) -> MessageArtifact:
+    def _artifact(self, type: ArtifactType, content: Content, value: Any, **more: Any) -> Event:
         self._artifacts += 1
         return MessageArtifact(
             type=type,
@@ -187,41 +178,36 @@ class ComponentEvents:
             artifact_name=content.name.strip() or self._title,
             description=self._description,
             content=value,
-            chart_params=chart_params,
+            **more,
         )
 
     def _cite(self, payload: Mapping[str, Any]) -> None:
         key = reference_key(payload)
-        is_empty = not any((*key, payload["source"], payload["content"]))
-        if key not in self.citations and not is_empty:
-            id = uuid5(self._id, f"citation {len(self.citations) + 1}")
-            self.citations[key] = _citation(payload, id=id)
+        if key in self.citations or not any((*key, payload["source"], payload["content"])):
+            return
+        about = {
+            "type": "web" if payload["url"] else "direct retrieval",
+            "name": payload["title"],
+            "description": payload["content"][:200],
+            "origin": payload["source"],
+            "metadata": {one: payload[one] for one in ("url", "doc_id", "date") if payload[one]},
+            "citable": True,
+        }
+        details = {
+            "Title": payload["title"],
+            "Link": payload["url"],
+            "Content": _shorten(payload["content"]),
+        }
+        self.citations[key] = Citation(
+            id=str(uuid5(self._id, f"citation {len(self.citations) + 1}")),
+            source_info={name: value for name, value in about.items() if value},
+            details=({name: value for name, value in details.items() if value},),
+        )
 
 
 def reference_key(payload: Mapping[str, Any]) -> tuple[str, str]:
     """Return the key that repeated references share."""
     return payload["url"] or payload["doc_id"], payload["title"]
-
-
-def _citation(payload: Mapping[str, Any], *, id: UUID) -> Citation:
-    about = {
-        "type": "web" if payload["url"] else "direct retrieval",
-        "name": payload["title"],
-        "description": payload["content"][:200],
-        "origin": payload["source"],
-        "metadata": {key: payload[key] for key in ("url", "doc_id", "date") if payload[key]},
-        "citable": True,
-    }
-    details = {
-        "Title": payload["title"],
-        "Link": payload["url"],
-        "Content": _shorten(payload["content"]),
-    }
-    return Citation(
-        id=str(id),
-        source_info={key: value for key, value in about.items() if value},
-        details=({key: value for key, value in details.items() if value},),
-    )
 
 
 def _axes(table: Sequence[JsonObject], about: JsonObject) -> tuple[str, list[str]]:
@@ -230,12 +216,13 @@ def _axes(table: Sequence[JsonObject], about: JsonObject) -> tuple[str, list[str
     x, y = str(about.get("x_key")), about.get("y_keys")
     x = x if x in columns else columns[0]
     wanted = [y] if isinstance(y, str) else list_of(y) or [one for one in columns if one != x]
-    return x, [str(one) for one in wanted if one in columns and _is_numeric(table, str(one))]
-
-
-def _is_numeric(table: Sequence[JsonObject], column: str) -> bool:
-    values = [row.get(column) for row in table if row.get(column) is not None]
-    return bool(values) and all(map(is_number, values))
+    series = []
+    for name in wanted:
+        values = [row.get(str(name)) for row in table]
+        numbers = [value for value in values if value is not None]
+        if name in columns and numbers and all(map(is_number, numbers)):
+            series.append(str(name))
+    return x, series
 
 
 def _rows(value: Json) -> list[JsonObject]:

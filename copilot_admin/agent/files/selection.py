@@ -62,16 +62,16 @@ EVERYTHING = FileRules()
 def file_rules(spec: CopilotSpec) -> FileRules:
     """Return the rules according to a copilot's features."""
     uploads, widgets = spec.has(UPLOAD_FEATURE), spec.widget_data is not WidgetDataMode.OFF
-    read = (
-        (Origin.UPLOAD, uploads),
-        (Origin.WIDGET, widgets),
-        (Origin.TOOL, spec.has("mcp-tools")),
-        (Origin.LINK, spec.read_links),
-        (Origin.CONTEXT, uploads or widgets),
-    )
+    read = {
+        Origin.UPLOAD: uploads,
+        Origin.WIDGET: widgets,
+        Origin.TOOL: spec.has("mcp-tools"),
+        Origin.LINK: spec.read_links,
+        Origin.CONTEXT: uploads or widgets,
+    }
     return FileRules(
         sees_images=spec.sees_images,
-        origins=frozenset(origin for origin, is_read in read if is_read),
+        origins=frozenset(origin for origin, is_read in read.items() if is_read),
         places=spec.citations is CitationMode.DOCUMENTS,
     )
 
