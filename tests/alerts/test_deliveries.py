@@ -30,8 +30,7 @@ from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.models import Alert, AlertDelivery, AlertRule, DeliveryState
 from copilot_admin.storage.writer import WRITER
 from tests.agent.providers.upstream import Request, serving
-from tests.alerts.alerting import HOUR, MINUTE, NOON, dislike, make_rule, make_webhook
-from tests.alerts.receivers import answering
+from tests.alerts.alerting import HOUR, MINUTE, NOON, answering, dislike, make_rule, make_webhook
 from tests.factories import make_published
 from tests.polling import HANGS_SECONDS
 

@@ -16,8 +16,7 @@ from copilot_admin.alerts.deliveries import (
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import AlertWebhook
 from copilot_admin.settings import BASE_DIR
-from tests.alerts.alerting import NOON, make_webhook
-from tests.alerts.receivers import answering, posted, silent
+from tests.alerts.alerting import NOON, answering, make_webhook, posted, silent
 
 pytestmark = pytest.mark.django_db
 

@@ -1,15 +1,26 @@
-"""Questions that are asked of big tables find their rows by an index."""
+"""Indexes and query plans of large tables, and JSON that keeps the order of its keys."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from django.db import connection
+from django.apps import apps
+from django.db import connection, models
 from django.db.models import QuerySet
 import pytest
 
 from copilot_admin.jobs.blob_sweep import get_unreferenced_blobs
-from copilot_admin.models import Assignment, Conversation, Node, NodeRole, Outcome, ReviewState, Run
+from copilot_admin.models import (
+    Assignment,
+    Conversation,
+    CopilotVersion,
+    Node,
+    NodeRole,
+    Outcome,
+    ReviewState,
+    Run,
+)
 from copilot_admin.transcripts.matching import matching
 from tests.databases import IS_POSTGRESQL
+from tests.factories import make_version
 
 pytestmark = pytest.mark.django_db
 # SQLite names the indexes of constraints itself.
@@ -99,3 +110,65 @@ def test_referrers_of_blobs_are_looked_up_and_never_read_whole() -> None:
     for index in ("node_blob", "run_env", "run_widgets", "run_context", "run_tools", "event_blob"):
         assert index in text
     assert not scans(text)
+
+
+MODELS = list(apps.get_app_config("copilot_admin").get_models())
+
+
+def columns_of_indexes(model) -> Iterator[tuple[str, ...]]:
+    """The columns of all indexes of the whole table, as they follow each other."""
+    for field in model._meta.local_concrete_fields:
+        if field.unique or field.db_index:
+            yield (field.column,)
+    listed = [
+        *(one.fields for one in model._meta.indexes if not one.condition and not one.opclasses),
+        *(
+            one.fields
+            for one in model._meta.constraints
+            if isinstance(one, models.UniqueConstraint) and not one.condition
+        ),
+    ]
+    for fields in filter(None, listed):
+        yield tuple(_column(model, name) for name in fields)
+
+
+def _column(model, name):
+    descends = "-" if name.startswith("-") else ""
+    return descends + str(model._meta.get_field(name.lstrip("-")).column)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_no_index_is_the_beginning_of_another(model):
+    indexes = list(columns_of_indexes(model))
+    beginnings = [
+        (narrow, wide)
+        for narrow in indexes
+        for wide in indexes
+        if narrow is not wide and narrow == wide[: len(narrow)]
+    ]
+    assert beginnings == []
+
+
+@pytest.mark.postgres
+@pytest.mark.database
+@pytest.mark.django_db
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has nothing of the kind")
+def test_no_index_serves_searches_by_prefix():
+    """Django makes one for each unique text; drop it in the migration, as 0002 does."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indexname FROM pg_indexes"
+            " WHERE tablename LIKE 'copilot\\_admin\\_%%' AND indexdef LIKE '%%\\_pattern\\_ops%%'",
+            [],
+        )
+        assert cursor.fetchall() == []
+
+
+@pytest.mark.django_db
+@pytest.mark.database
+def test_a_document_keeps_the_order_of_its_keys():
+    version = make_version()
+    document = {"zone": "Rome €", "b": {"y": 1, "x": [0, -1, 2.5, 12345678901234567890]}, "a": None}
+    CopilotVersion.objects.filter(pk=version.pk).update(document=document)
+    stored = CopilotVersion.objects.get(pk=version.pk).document
+    assert (stored, list(stored), list(stored["b"])) == (document, ["zone", "b", "a"], ["y", "x"])

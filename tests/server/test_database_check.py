@@ -1,5 +1,7 @@
-"""A database with which no server can start, and errors of commands, are one line."""
+"""A database with which no server can start is one line; SQLite has one server."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import os
 from pathlib import Path
 import subprocess
@@ -11,7 +13,12 @@ import pytest
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.server import database_check
-from copilot_admin.server.database_check import check_database, describe_database_error
+from copilot_admin.server.database_check import (
+    LOCK_FILE,
+    check_database,
+    describe_database_error,
+    instance_lock,
+)
 from copilot_admin.settings import BASE_DIR
 from tests.polling import HANGS_SECONDS
 
@@ -73,3 +80,57 @@ def test_a_command_reports_a_file_that_is_not_a_database_in_one_line(tmp_path, a
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "file is not a database" in done.stderr.splitlines()[-1]
+
+
+HOLDER = """
+import fcntl, sys
+file = open(sys.argv[1], "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def folder(settings, tmp_path, monkeypatch) -> Path:
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", tmp_path / "copilot.sqlite3")
+    return Path(tmp_path)
+
+
+@contextmanager
+def other_server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-c", HOLDER, str(folder / LOCK_FILE)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        yield holder
+
+
+def refusal() -> str:
+    with pytest.raises(ConfigurationError) as error, instance_lock():
+        pass
+    return error.value.public
+
+
+def test_a_second_server_is_refused_until_the_first_one_is_killed(folder):
+    with other_server(folder) as holder:
+        assert refusal() == (
+            f"Another server uses the SQLite database in {folder}. Stop it, or use PostgreSQL to run "
+            "several servers."
+        )
+        holder.kill()
+        holder.wait()
+        with instance_lock():
+            pass
+
+
+def test_a_folder_that_cannot_be_written_is_reported(folder):
+    (folder / LOCK_FILE).mkdir()
+    assert refusal().startswith(f"Could not lock {folder / LOCK_FILE}: Is a directory.")
+
+
+def test_postgresql_allows_several_servers(folder, settings, monkeypatch):
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.postgresql")
+    with other_server(folder), instance_lock():
+        pass

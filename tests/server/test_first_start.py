@@ -1,5 +1,8 @@
-"""The first admin and the sample copilots."""
+"""The first admin, the sample copilots, and local servers that are found."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+import json
 import stat
 
 from django.contrib.auth.models import User
@@ -8,7 +11,9 @@ import pytest
 from copilot_admin.copilots.publishing import checklist
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Copilot, CopilotVersion, Provider
-from copilot_admin.server.first_start import LOGIN_FILE, prepare_first_start
+from copilot_admin.server import first_start
+from copilot_admin.server.first_start import LOGIN_FILE, find_local_servers, prepare_first_start
+from tests.http_stub import Request, http_stub
 
 pytestmark = pytest.mark.django_db
 
@@ -66,3 +71,28 @@ def test_the_samples_use_openai_if_the_environment_has_a_key(settings, monkeypat
         "OPENAI_API_KEY",
     )
     assert {copilot.model for copilot in Copilot.objects.published()} == {settings.OPENAI_MODEL}
+
+
+@contextmanager
+def list_models(body: object) -> Iterator[str]:
+    """Serve a list of models; yield the base URL."""
+
+    def handle(request: Request) -> None:
+        status = 200 if request.path == "/v1/models" else 404
+        request.answer(json.dumps(body).encode(), status)
+
+    with http_stub(handle) as url:
+        yield f"{url}/v1"
+
+
+def test_a_server_that_is_found_becomes_a_provider_at_the_first_start(
+    settings, tmp_path, monkeypatch
+):
+    settings.DATA_DIR = tmp_path
+    with list_models({"data": [{"id": "qwen3"}, {"id": "gemma3"}]}) as url:
+        monkeypatch.setattr(first_start, "LOCAL_SERVERS", {"Ollama": url})
+        login = prepare_first_start()
+        assert login is not None
+        assert [server.models for server in login.local_servers] == [2]
+        assert Provider.objects.get(name="Ollama").base_url == url
+        assert list(find_local_servers()) == []  # it's a provider now
