@@ -1,10 +1,12 @@
 """The spans of a run: how they nest, and their attributes."""
 
+from dataclasses import replace
 import json
 
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
+import pytest
 
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, Usage
 from copilot_admin.config.observability import TraceSettings
@@ -163,8 +165,9 @@ class TestContents:
     def text(self, run, *, with_content):
         return "".join(span.to_json() for span in Trace(run, with_content=with_content).spans)
 
-    def test_there_is_no_content_unless_it_is_enabled(self):
-        text = self.text(self.RUN, with_content=False)
+    @pytest.mark.parametrize(("keeps", "with_content"), [(True, False), (False, True)])
+    def test_there_is_no_content_unless_it_is_enabled_and_kept(self, keeps, with_content):
+        text = self.text(replace(self.RUN, keeps_content=keeps), with_content=with_content)
         assert [word for word in self.WORDS if word in text] == []
 
     def test_content_has_the_form_of_the_conventions(self):
