@@ -97,11 +97,7 @@ def _decode(body: bytes) -> str:
 
 
 def load_lenient(text: str | bytes) -> Json:
-    """Read JSON, also with NaN, lone surrogates, broken UTF-8 or very long numbers.
-
-    Raises:
-        ValueError: It is not JSON, or nested too deeply.
-    """
+    """Read JSON, also with NaN, lone surrogates or broken UTF-8; raise `ValueError` for others."""
     try:
         return orjson.loads(text)  # type: ignore[no-any-return]
     except orjson.JSONDecodeError:

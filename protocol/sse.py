@@ -30,12 +30,9 @@ class EventTooLarge(ValueError):
 
 
 def encode(name: str, data: Mapping[str, Json]) -> bytes:
-    """Return one event as raw UTF-8.
+    """Return one event as raw UTF-8; raise `ValueError` for NaN and infinities, which JSON lacks.
 
     C0 controls, U+2028, U+2029 and lone surrogates are escaped.
-
-    Raises:
-        ValueError: The payload contains NaN or an infinity, which JSON lacks.
     """
     return b"event: %b\n%b" % (name.encode(), encode_data(data))
 
@@ -75,11 +72,7 @@ class Decoder:
         self._ended_in_return = False
 
     def feed(self, piece: bytes) -> list[ServerEvent]:
-        """Add the next bytes and return the events that are now complete.
-
-        Raises:
-            EventTooLarge: An event has more bytes than it may have.
-        """
+        """Add the next bytes and return the events that are complete; raise `EventTooLarge`."""
         if b"\r" in piece or self._ended_in_return:
             piece = piece.removeprefix(b"\n") if self._ended_in_return else piece
             self._ended_in_return = piece.endswith(b"\r")

@@ -86,11 +86,7 @@ class ClientTools:
         return event
 
     def answer_for(self, call: ToolCall) -> str | None:
-        """Return the answer to a call that needs no client call, if there is one.
-
-        Raises:
-            ToolMistake: The arguments of a tool that is answered here are not valid.
-        """
+        """Return the answer to a call that needs no client call; raise `ToolMistake` if it is wrong."""
         if call.id in self._answers:
             return self._answers[call.id]
         tool = self._tools.get(call.name)

@@ -220,11 +220,7 @@ class ModelTargets:
         return replace(request, provider=target.provider, spec=spec)
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | FallbackUsed, None]:
-        """Stream an answer to the call, whose model is replaced by that of each target.
-
-        Raises:
-            RunError: The last model failed, or one failed after its first output.
-        """
+        """Stream an answer of the first target that gives one; raise the `RunError` of the last."""
         while True:
             target = self._left[0]
             started = False

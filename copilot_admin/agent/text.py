@@ -27,12 +27,9 @@ def map_texts(value: _Value, change: Callable[[str], str]) -> _Value:
 
 
 def parse_json_text(text: str, *, what: str) -> Json:
-    """Return the value of a JSON text; NaN and infinities are accepted, as many libraries write them.
+    """Return the value of a JSON text, also with NaN and infinities, as many libraries write them.
 
-    `what` names it in the errors, in the plural: "rows".
-
-    Raises:
-        ValueError: It is not JSON, it is nested too deeply, or it has too many values.
+    `what` names it, in the plural, in a `ValueError`: "rows".
     """
     if text.count(",") >= MAX_VALUES:
         raise ValueError(f"The {what} have more than {MAX_VALUES:,} JSON values. Send fewer.")

@@ -101,8 +101,7 @@ class Envelope:
 async def build_answers(call: Call) -> AsyncGenerator[dict[str, Any], None]:
     """Yield an object for each output of a call, then one that closes the stream or says why not.
 
-    Raises:
-        CopilotError: The component failed before its first output.
+    A failure before the first output is raised.
     """
     envelope, role, has_begun = Envelope(call), OutputRole.TOOL, False
     try:

@@ -85,12 +85,7 @@ class Body:
 
 
 def read_body(body: bytes) -> Body:
-    """Parse a body.
-
-    Raises:
-        MalformedJson: It is not valid JSON.
-        InvalidCall: It isn't a call.
-    """
+    """Parse a body; raise `MalformedJson` or `InvalidCall`."""
     value = loads(body)
     call = _validate(CallBody, value, 'Send {"stream": false, "parameters": {...}}. ')
     given = object_of(object_of(value).get("parameters"))
@@ -105,9 +100,6 @@ def for_run(body: Body, parameters: Collection[str]) -> Body:
     """Return the body of the action `run`, whose own arguments may stand among the parameters.
 
     The component's own parameters, whose names are given, take precedence.
-
-    Raises:
-        InvalidCall: An argument has another type.
     """
     own = {
         name: body.parameters[name]

@@ -108,11 +108,7 @@ async def query(request: HttpRequest, slug: str) -> EventStreamResponse:
 
 
 async def opened(asked: UnreadQuery) -> ActiveRun:
-    """Admit a query and start its run.
-
-    Raises:
-        RequestError: It is rejected.
-    """
+    """Admit a query and start its run, or raise a `RequestError`."""
     size, deadline = len(asked.body), Deadline()
     known: dict[str, Any] = {}  # for the report of a rejection
     try:

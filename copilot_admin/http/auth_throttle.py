@@ -25,11 +25,7 @@ _limiter = FixedWindowRateLimiter(FAILURES)
 
 
 def record_failure(address: str) -> None:
-    """Count a wrong key or token of a client.
-
-    Raises:
-        TooManyFailedAttempts: There were too many within a minute.
-    """
+    """Count a wrong key or token of a client; raise `TooManyFailedAttempts` for too many a minute."""
     network = get_client_network(address)
     if not _limiter.hit(_LIMIT, network):
         reset = _limiter.get_window_stats(_LIMIT, network).reset_time
@@ -40,12 +36,7 @@ def record_failure(address: str) -> None:
 
 
 def look_up_key(lookup: Callable[[], T], address: str) -> T:
-    """Run a lookup of an API key for a client at an address, and throttle failures.
-
-    Raises:
-        InvalidKey: The key is not valid.
-        TooManyFailedAttempts: The same, after too many others of this network.
-    """
+    """Run a lookup of an API key for a client at an address, and throttle failures."""
     try:
         return lookup()
     except InvalidKey:

@@ -98,11 +98,7 @@ class BodyLimit:
 
 
 async def parse_body(parse: Callable[[], T], *, size: int, is_slow: bool = False) -> T:
-    """Parse a body, in a thread if it is large or slow: a request may not block the event loop.
-
-    Raises:
-        MalformedBody: It is not valid JSON.
-    """
+    """Parse a JSON body, in a thread if it is large or slow: a request may not block the event loop."""
     try:
         if size <= MAX_INLINE_BYTES and not is_slow:
             return parse()

@@ -203,11 +203,7 @@ class RejectedRuns(dict[_Key, Rejection]):
         self[key] = replace(rejection, times=known.times + rejection.times) if known else rejection
 
     async def store(self) -> None:
-        """Store the rejections since the last call.
-
-        Raises:
-            Unavailable: The database can't store them; the next call tries again.
-        """
+        """Store the rejections since the last call; those that can't be stored wait for the next one."""
         pending = dict(self)
         self.clear()
         if not pending:

@@ -270,11 +270,7 @@ def create_output(
 
 
 def create_outputs(outputs: Iterable[ComponentOutput]) -> ComponentOutput:
-    """Put several outputs into one event, such as the links of a list.
-
-    Raises:
-        ContractBreach: The outputs have different roles.
-    """
+    """Put several outputs of one role into one event, such as the links of a list."""
     listed = list(outputs)
     roles = {output.role for output in listed}
     if len(roles) > 1:
