@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.agent.values.model_call import Finish, TextDelta, Usage
 from copilot_admin.asgi import application
-from copilot_admin.limits.counters import LIMIT_REDIS, REDIS_AWAY, SLOTS
+from copilot_admin.limits.counters import SLOTS
 from copilot_admin.limits.rules import LimitSubject
 from copilot_admin.limits.usage import USAGE_CACHE
 from copilot_admin.models import Copilot, DailyTotal, LimitScope, ModelPrice, Outcome, Run
@@ -152,12 +152,3 @@ def test_a_flood_of_rejections_is_one_run_and_every_metric_counts_it(monkeypatch
     count_finished_runs()
     total = DailyTotal.objects.get()
     assert (total.runs, total.completed, total.refused) == (6, 1, 5)
-
-
-def test_a_redis_that_refuses_costs_nobody_an_answer(monkeypatch):
-    copilot = make_published(slug="news")
-    script(monkeypatch, text("Hello."), text("Hello."))
-    monkeypatch.setattr(LIMIT_REDIS, "url", "redis://127.0.0.1:1/0")
-    with limited({of(copilot): {"concurrent": 1, "requests_per_minute": 1, "tokens_per_day": 9}}):
-        assert [asked()[0] for _ in range(2)] == [200, 429]
-    assert LIMIT_REDIS.problem == REDIS_AWAY

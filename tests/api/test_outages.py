@@ -1,9 +1,8 @@
 """Without a database every address says so, in its own shape, and is there again by itself."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 import json
-import threading
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -13,15 +12,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client
 import pytest
 
-from copilot_admin.api import health, query
+from copilot_admin.api import health
 from copilot_admin.asgi import application
-from copilot_admin.models import Outcome, Run
-from copilot_admin.runs.run import RUNNING
-from copilot_admin.storage.writer import READER, WRITER, Deadline
-from copilot_admin.transcripts.store import run_start
+from copilot_admin.storage.writer import READER, WRITER
 from tests.factories import make_published
 from tests.live_server import serving
-from tests.polling import HANGS_SECONDS, eventually
+from tests.polling import HANGS_SECONDS
 from tests.wire import Line
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -110,38 +106,6 @@ def test_the_answer_reaches_a_browser_and_the_server_recovers_by_itself():
 
 def refusing(job: object) -> None:
     raise OperationalError("the connection is closed")
-
-
-class OfOneWait(Deadline):
-    """Waits for what is read first, and for nothing after that."""
-
-    @asynccontextmanager
-    async def limit(self) -> AsyncIterator[None]:
-        async with super().limit():
-            yield
-        self.remaining = 0.0
-
-
-def test_a_question_that_was_refused_and_stored_all_the_same_is_cancelled(monkeypatch):
-    """The lock that kept it waiting was released after its client had been answered."""
-    make_published(slug="news")
-    go = threading.Event()
-    accept = run_start.accept
-
-    def late(prepared: Any) -> Any:
-        go.wait(HANGS_SECONDS)
-        return accept(prepared)
-
-    monkeypatch.setattr(run_start, "accept", late)
-    monkeypatch.setattr(query, "Deadline", OfOneWait)
-    with serving(application) as url:
-        with Line(url + QUERY, body=HELLO) as line:
-            said = json.loads(line.read_all())
-        assert (line.status, said["code"]) == (503, "database-unavailable")
-        go.set()
-        assert eventually(lambda: not RUNNING)
-    run = Run.objects.get()
-    assert (run.outcome, run.error_code) == (Outcome.CANCELLED, "database-unavailable")
 
 
 def page_of_a_session(path: str, *, is_async: bool) -> Any:
