@@ -112,11 +112,11 @@ def build_memory(query: Query, memory: Memory = NO_MEMORY) -> Memory:
 def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> tuple[ToolExchange, ...]:
     """Return the latest exchanges unchanged, earlier ones without their results."""
     left = MAX_CARRIED
-    kept: list[ToolExchange] = []
+    fitted: list[ToolExchange] = []
     for exchange in reversed(exchanges):
         left -= len(exchange.arguments) + len(exchange.result)
-        kept.append(exchange if left >= 0 else ToolExchange(exchange.name, "{}", NOT_CARRIED))
-    return tuple(reversed(kept))
+        fitted.append(exchange if left >= 0 else ToolExchange(exchange.name, "{}", NOT_CARRIED))
+    return tuple(reversed(fitted))
 
 
 def restore_client_state(request: AnswerRequest, stored_turn: StoredTurn) -> AnswerRequest:

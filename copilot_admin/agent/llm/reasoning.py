@@ -36,7 +36,7 @@ _RECIPIENT = regex.compile(r"to=(?:functions\.)?([\w.-]+)")
 class ReasoningReader:
     """Splits streamed text into reasoning, answer and, for gpt-oss, tool calls.
 
-    If it `thinks_first`, the model's text begins with reasoning without an opening tag. The text is
+    If it `thinks_first`, the model's text starts with reasoning without an opening tag. The text is
     buffered until the closing tag arrives.
     """
 

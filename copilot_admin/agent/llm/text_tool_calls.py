@@ -43,7 +43,7 @@ _RULES = (
     "arguments:"
 )
 _DSML = "\uff5cDSML\uff5c"  # of DeepSeek
-_MARKS = {  # opening: closing; NUL, which never comes, stands for the end of the answer
+_MARKS = {  # opening: closing; NUL, which never comes, means the end of the answer
     FENCE: "```",
     "<tool_call>": "</tool_call>",  # Hermes, Qwen, GLM
     "<function_call>": "</function_call>",

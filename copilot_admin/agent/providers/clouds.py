@@ -32,7 +32,7 @@ class AzureOpenAI(OpenAICompatible):
             raise NotReady(f"The provider {spec.name!r} needs the endpoint of its Azure resource.")
         endpoint = get_endpoint(check_base_url(spec.base_url))
         key = usable_key(spec)
-        arguments: dict[str, Any] = {"http_client": http_client, **common_arguments(spec)}
+        arguments = common_arguments(spec, http_client)
         token = _make_token_provider(spec, key) if spec.options.uses_entra_id else None
         if not (token or key):
             raise NotReady(f"The provider {spec.name!r} needs a key, or Entra ID switched on.")
@@ -117,9 +117,8 @@ class Bedrock(OpenAICompatible):
             arguments |= dict(zip(names, key.split(":", 2), strict=False))
         elif key:
             arguments["api_key"] = key
-        return openai.AsyncOpenAI(
-            provider=bedrock(**arguments), http_client=http_client, **common_arguments(spec)
-        )
+        provider = bedrock(**arguments)
+        return openai.AsyncOpenAI(provider=provider, **common_arguments(spec, http_client))
 
 
 class Vertex(OpenAICompatible):
@@ -143,9 +142,8 @@ class Vertex(OpenAICompatible):
             arguments["credentials"] = _read_service_account(spec)
         elif key := usable_key(spec):
             arguments["token_provider"] = lambda: key
-        return openai.AsyncOpenAI(
-            provider=vertex(**arguments), http_client=http_client, **common_arguments(spec)
-        )
+        provider = vertex(**arguments)
+        return openai.AsyncOpenAI(provider=provider, **common_arguments(spec, http_client))
 
 
 def _read_service_account(spec: ProviderSpec) -> Any:

@@ -112,14 +112,14 @@ class Scene:
         system = "\n".join(one.text for one in call.messages if one.role is ModelRole.SYSTEM)
         users = [n for n, one in enumerate(call.messages) if one.role is ModelRole.USER]
         turn = call.messages[users[-1] :] if users else ()
-        asked = turn[0].text if turn else ""
+        text = turn[0].text if turn else ""
         results = [one.text for one in turn if one.role is ModelRole.TOOL]
         used = {one.name for message in turn for one in message.tool_calls}
         self.role = next(filter(str.strip, system.splitlines()), "")
-        self.question = asked.partition("\n\n<data ")[0]
+        self.question = text.partition("\n\n<data ")[0]
         self.earlier_question = call.messages[users[-2]].text if len(users) > 1 else ""
         self.lists = _read_blocks(system)
-        self.blocks = [block for text in (asked, *results) for block in _read_blocks(text)]
+        self.blocks = [block for one in (text, *results) for block in _read_blocks(one)]
         self.results = [one for one in results if not one.startswith(("<data ", _ARTIFACT_SHOWN))]
         self.has_moved = bool(used)
         self.tools = {tool.name: tool for tool in call.tools if tool.name not in used}

@@ -89,10 +89,11 @@ def usable_key(spec: ProviderSpec) -> str:
     return key
 
 
-def common_arguments(spec: ProviderSpec) -> dict[str, Any]:
+def common_arguments(spec: ProviderSpec, http_client: httpx2.AsyncClient) -> dict[str, Any]:
     """Return the arguments that the clients of all kinds share."""
     headers = {"Accept-Encoding": "identity", "User-Agent": "copilot-admin"}
     return {
+        "http_client": http_client,
         "default_headers": headers | dict(spec.options.headers),
         "max_retries": 0,  # `stream_model` retries, and counts failures
         "timeout": httpx2.Timeout(None, connect=spec.timeouts.connect),

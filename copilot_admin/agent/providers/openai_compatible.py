@@ -78,9 +78,8 @@ class OpenAICompatible:
         client = openai.AsyncOpenAI(
             base_url=base_url,
             api_key=usable_key(spec) or "none",
-            http_client=http_client,
             default_query=dict(parse_qsl(query)),
-            **common_arguments(spec),
+            **common_arguments(spec, http_client),
         )
         # Not as arguments: empty ones would be read from the environment.
         client.organization = spec.options.organization or None
