@@ -66,31 +66,6 @@ def test_each_event_of_the_example_has_one_of_ours_that_says_as_much(slug):
             assert any(_says_as_much(one, event, request=example["request"]) for one in rest), event
 
 
-def test_the_model_is_told_every_fact_that_the_example_lists(service_url, model):
-    """The example lists the dashboard itself; ours is asked in any words, so its model is told."""
-    example, _ = asked("dashboard-explorer", service_url, model)
-    [[[_, listing]]] = example["source"]
-    facts = facts_in(listing["delta"])
-    assert {"company_news", "Equity", "MSFT", "TSLA", "overview", "empty", "Old Note"} <= facts
-    assert {fact for fact in facts if fact not in model.system()} == set()
-
-
-def facts_in(listing: str) -> set[str]:
-    """The names in the headings of the example's answer, and the cells of its tables."""
-    facts: set[str] = set()
-    heads = {"Field", "Value", "Parameter", "Type", "Default", "Current", "Options", "Description"}
-    labels = {"Name", "Description", "ID", "Category", "UUID", "N/A", ""}
-    for line in listing.splitlines():
-        if line.startswith("|"):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if set(cells) <= heads or set(line) <= set("|-"):
-                continue
-            facts |= {part for cell in cells for part in cell.split(", ")} - labels
-        elif line.startswith(("## Tab: ", "Active tab: ", "### ")):
-            facts.add(line.partition(": ")[2] or line.removeprefix("### "))
-    return facts
-
-
 def _joined(leg: list[Any]) -> list[Any]:
     """The events with the words between two others in one piece."""
     joined: list[Any] = []

@@ -7,9 +7,8 @@ from django.core.management import call_command
 from openbb_ai import reasoning_step
 import pytest
 
-from copilot_admin.models import Feedback, Run, Turn
-from protocol.models import Generation
-from tests.conformance.strangers import NEWS, QUESTION, asks, import_template, offered
+from copilot_admin.models import Feedback, Turn
+from tests.conformance.strangers import import_template
 from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import ModelServer, calls, says
@@ -232,29 +231,3 @@ def test_tools_of_one_name_on_two_servers_are_told_apart(order, chat_with, model
         (servers[name], "search") for name in order
     ]
     assert replayed(model) == [(name, result(name, servers[name])) for name in order]
-
-
-@pytest.mark.parametrize("generation", Generation, ids=["1", "2", "3"])
-def test_an_old_chat_with_tools_of_one_name_is_replayed_with_both(generation, service_url, model):
-    import_template("widget-reader", model, widget_data="ask", tools=["chart"])
-    model.plays(says("Both."))
-    history = [QUESTION]
-    for name, server in (("search", "a"), ("search", "b"), ("chart", "b"), ("get_widget_data", "")):
-        arguments = {"server_id": server, "tool_name": name, "parameters": {"q": "x"}}
-        made = {"function": "execute_agent_tool", "input_arguments": arguments}
-        given: Any = {"content": f"from {server}"}
-        data = given if generation is Generation.ONE else [given]
-        data = [{"items": [given]}] if generation is Generation.THREE else data
-        history += [
-            {"role": "ai", "content": json.dumps(made)},
-            {"role": "tool", **made, "data": data},
-        ]
-    again = {"role": "human", "content": "Sure?"}
-    body = {"messages": [*history, again], **offered(generation, NEWS)}
-    asks(service_url, "widget-reader", body)
-    names = ["search", "search_2", "chart_2", "get_widget_data_2"]
-    assert replayed(model) == [
-        (name, result(name, server))
-        for name, server in zip(names, ("a", "b", "b", ""), strict=True)
-    ]
-    assert Run.objects.get().generation == generation

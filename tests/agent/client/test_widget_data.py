@@ -19,7 +19,6 @@ from protocol.models import (
     ContextItem,
     Generation,
     HumanMessage,
-    ResultMessage,
     SourceError,
     Widgets,
 )
@@ -73,13 +72,6 @@ def after(*widgets, messages=(), **groups):
     return make_query(QUESTION, *pairs, *messages, widgets=Widgets(**groups))
 
 
-def first_generation(*uuids, **more):
-    results = [
-        ResultMessage("get_widget_data", {"widget_uuid": one}, (data("1"),)) for one in uuids
-    ]
-    return make_query(QUESTION, *results, generation=Generation.ONE, **more)
-
-
 @pytest.mark.parametrize(
     ("spec", "groups", "ids", "offered"),
     [
@@ -95,37 +87,33 @@ def first_generation(*uuids, **more):
 )
 def test_the_mode_decides_what_is_fetched_and_offered(spec, groups, ids, offered):
     plan = planned(make_query(widgets=Widgets(**groups)), spec=spec)
-    assert [source.id for source in plan.fetch.sources] if plan.fetch else ids == []
+    assert ([source.id for source in plan.fetch.sources] if plan.fetch else []) == ids
     assert len({widget.ref for widget in plan.offered}) == offered
 
 
+HELD = {"context": (ContextItem(uuid=ONE.uuid, data=data("1.5")),), "generation": Generation.ONE}
+
+
 @pytest.mark.parametrize(
-    ("query", "ids"),
+    ("query", "stored_calls", "ids"),
     [
-        (after(ONE, primary=(ONE, TWO)), []),
-        (after(ONE, messages=[HumanMessage("and now?")], primary=(ONE,)), ["prices_1"]),
+        (after(ONE, primary=(ONE, TWO)), 0, []),
+        (after(ONE, messages=[HumanMessage("and now?")], primary=(ONE,)), 0, ["prices_1"]),
+        (make_query(QUESTION, widgets=Widgets(primary=(ONE, TWO)), **HELD), 0, ["prices_2"]),
+        (make_query(widgets=Widgets(primary=(ONE,))), 3, ["prices_1"]),
+        (make_query(widgets=Widgets(primary=(ONE,))), 4, []),
     ],
+    ids=["fetched", "next turn", "in the context of generation 1", "may be asked", "was asked"],
 )
-def test_selected_widgets_are_fetched_once_a_turn(query, ids):
-    assert fetched(query) == ids
+def test_selected_widgets_are_fetched_once_a_turn(query, stored_calls, ids):
+    stored_turn = StoredTurn(client_calls={"get_widget_data": stored_calls})
+    assert fetched(query, stored_turn=stored_turn) == ids
 
 
 def test_results_reach_the_model_even_if_nothing_more_is_fetched():
     _, calls = answer(second_step(make_widget(), data('[{"close": 1.5}]')), text("ok"), spec=OFF)
     assert calls[0].tools == ()
     assert '[{"close": 1.5}]' in calls[0].messages[-1].text
-
-
-def test_generation_one_does_not_fetch_what_the_context_holds():
-    context = (ContextItem(uuid=ONE.uuid, data=data("1.5")),)
-    query = first_generation(widgets=Widgets(primary=(ONE, TWO)), context=context)
-    assert fetched(query) == ["prices_2"]
-
-
-@pytest.mark.parametrize(("calls", "ids"), [(3, ["prices_1"]), (4, [])])
-def test_calls_that_only_the_server_remembers_count(calls, ids):
-    stored_turn = StoredTurn(client_calls={"get_widget_data": calls})
-    assert fetched(make_query(widgets=Widgets(primary=(ONE,))), stored_turn=stored_turn) == ids
 
 
 def test_a_failed_source_is_not_offered_again_with_the_same_arguments():
