@@ -6,8 +6,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import WithJsonSchema
 
 from copilot_admin.agent.components.base import Component
-from copilot_admin.agent.toolkits import calculations
-from copilot_admin.agent.toolkits.returns.options import MEASURES
+from copilot_admin.agent.toolkits.returns.options import MEASURES, measure_in_child
 from protocol.components import ComponentOutput, ContentType
 
 MAX_SHOWN_ROWS = 5_000  # displayed to the user
@@ -79,7 +78,7 @@ class ReturnsToolkit(Component):
         Raises:
             ValueError: The series cannot be read or measured.
         """
-        found = await calculations.measure(series, measure, settings=self.config)
+        found = await measure_in_child(series, measure, settings=self.config)
         shown = [dict(row) for row in found.rows[-MAX_SHOWN_ROWS:]]
         notes = list(found.notes)
         if len(shown) < len(found.rows):

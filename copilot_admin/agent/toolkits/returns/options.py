@@ -1,12 +1,21 @@
-"""Measures of series, and the options of a call."""
+"""Measures of series, the options of a call, and its run in a child process."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+import json
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from copilot_admin.agent.toolkits.tables import Row, number_of
+from copilot_admin.agent.worker_processes import (
+    FailureReason,
+    Limits,
+    TaskFailed,
+    WorkerPool,
+    WorkersBusy,
+)
+from protocol.json import Json, JsonObject
 
 MEASURES = (
     *("summary", "returns", "log_returns", "total_return", "annualised_return", "cagr"),
@@ -91,3 +100,47 @@ def _has_options(series: Mapping[Any, Any]) -> bool:
         name == _VALUES or (name in Options.model_fields and not isinstance(value, list | Mapping))
         for name, value in series.items()
     )
+
+
+# --- child process: the server needn't load pandas (60 MB)
+
+
+def perform(order: JsonObject, body: bytes) -> Iterator[Json]:
+    """Measure series in a child process."""
+    from copilot_admin.agent.toolkits.returns.measures import measure_series
+
+    try:
+        yield asdict(measure_series(**json.loads(body)))
+    except ValueError as error:
+        yield {"error": str(error)}
+
+
+POOL = WorkerPool(perform, limits=Limits(memory=1024**3, cpu_seconds=15))
+
+
+async def measure_in_child(
+    series: object, name: str, *, settings: Mapping[str, Any]
+) -> MeasuredSeries:
+    """Measure series of values; see `returns.measures.measure_series`.
+
+    Raises:
+        ValueError: The series can't be read or measured; the text describes valid input.
+    """
+    result: dict[str, Any] = {}
+    try:
+        body = json.dumps({"series": series, "measure": name, "settings": dict(settings)})
+    except (TypeError, RecursionError) as error:
+        raise ValueError("There is no series that can be read. Give plain JSON values.") from error
+    try:
+        await POOL.run({}, body, on_reply=result.update)  # type: ignore[arg-type]  # an object, as above
+    except WorkersBusy:
+        raise ValueError(
+            "The server calculates as much as it can. Ask again in a minute."
+        ) from None
+    except TaskFailed as error:
+        is_limit = error.reason in (FailureReason.TIME, FailureReason.MEMORY)
+        advice = "Send fewer values." if is_limit else "Ask again."
+        raise ValueError(f"The calculation wasn't finished. {advice}") from error
+    if "error" in result:
+        raise ValueError(result["error"])
+    return MeasuredSeries(**result)
