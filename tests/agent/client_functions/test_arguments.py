@@ -36,12 +36,8 @@ def chart(params: Any, rows: Any = ROWS) -> dict[str, Any]:
     return widget("chart", rows, chart_params=params)
 
 
-OPTIONS = {
-    "origin": "OpenBB API",
-    "id": "price",
-    "param": "venue",
-    "options_endpoint_input_args": {"ticker": "TSLA"},
-}
+INHERITED = {"options_endpoint_input_args": {"ticker": "TSLA"}}
+OPTIONS = {"origin": "OpenBB API", "id": "price", "param": "venue", **INHERITED}
 IN_A_TAB = {"widget_uuid": WIDGET_UUID, "input_args": {"inner_tab": "Rates"}}
 RENAMED = {"operation": "rename_tabs", "rename_map": {"a": "b"}}
 
@@ -150,19 +146,12 @@ def test_earlier_calls_are_named_as_the_model_made_them():
 @pytest.mark.parametrize(
     ("function", "given"),
     [
-        ("add_widget_to_dashboard",
-         {"data_sources": [{"id": WIDGET_UUID, "input_args": {"symbol": IMAGE}}]}),
-        ("add_widget_to_dashboard",
-         {"data_sources": [{"id": WIDGET_UUID, "input_args": {"inner_tab": IMAGE}}]}),
         ("update_widget_in_dashboard",
          {"data_sources": [{"id": WIDGET_UUID, "input_args": {"symbol": [{"x": IMAGE}, 1]}}]}),
         ("add_generative_widget",
          {**widget("note", IMAGE, description=IMAGE, inner_tab=IMAGE), "name": IMAGE}),
-        ("manage_navigation_bar", {"operation": "add_tabs", "tabs": [IMAGE]}),
         ("manage_navigation_bar", {"operation": "rename_tabs", "rename_map": {"a": IMAGE}}),
-        ("save_skill", {"name": IMAGE, "instructions": IMAGE}),
         ("get_skill_content", {"slug": "memo", "reason": IMAGE}),
-        ("assign_tasks_to_agents", {"task_requests": [{**TASK, "description": IMAGE}]}),
     ],
 )  # fmt: skip
 def test_no_call_brings_an_image_that_loads_by_itself(function, given):
