@@ -133,15 +133,12 @@ class UserAdmin(GrantedAdmin[User]):
         is_own = user.pk == request.user.pk and not request.user.is_superuser
         return not is_external(user) and not is_own and self.has_change_permission(request, user)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> Any:
-        user = context.get("original")
-        if user is not None:
-            is_own = user.pk == request.user.pk
-            context["may_send_link"] = not is_external(user) and not is_own and user.is_active
-            context["may_reset_mfa"] = user.has_second_factor and not is_own
-        return super().render_change_form(request, context, *args, **kwargs)
+    def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        is_own = row.pk == request.user.pk
+        return {
+            "may_send_link": not is_external(row) and not is_own and row.is_active,
+            "may_reset_mfa": row.has_second_factor and not is_own,
+        }
 
     def response_add(self, request: HttpRequest, obj: User, *args: Any, **kwargs: Any) -> Any:
         return self._give_link(request, obj, is_new=True)

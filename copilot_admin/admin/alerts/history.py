@@ -105,20 +105,16 @@ class AlertAdmin(ReadOnlyAdmin[Alert]):
         # Builders may not read the recipients of a rule, not even letter by letter.
         return lookup in ("state", "rule__id__exact")
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        alert: Alert = context["original"]
-        copilot = alert.rule.copilot
-        deliveries = alert.deliveries.select_related("webhook").order_by("made_at")
-        context |= {
+    def row_context(self, request: HttpRequest, row: Alert) -> dict[str, Any]:
+        copilot = row.rule.copilot
+        deliveries = row.deliveries.select_related("webhook").order_by("made_at")
+        return {
             "may_read": request.user.has_perm(READ_TRANSCRIPTS),
-            "conversations_url": f"{reverse(CONVERSATIONS)}?{alert.query}",
+            "conversations_url": f"{reverse(CONVERSATIONS)}?{row.query}",
             "copilot": copilot if copilot and is_reachable(request.user, copilot.pk) else None,
             "may_see_deliveries": request.user.has_perm(DELIVERIES),
             "deliveries": deliveries[:MAX_DELIVERIES],
         }
-        return super().render_change_form(request, context, *args, **kwargs)
 
 
 @admin.register(AlertDelivery, site=site)
@@ -169,11 +165,8 @@ class DeliveryAdmin(ReadOnlyAdmin[AlertDelivery]):
     def message(self, delivery: AlertDelivery) -> SafeString:
         return format_html('<pre class="ca-code" tabindex="0" dir="auto">{}</pre>', delivery.body)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        context["may_retry"] = request.user.has_perm(RULES)
-        return super().render_change_form(request, context, *args, **kwargs)
+    def row_context(self, request: HttpRequest, row: AlertDelivery) -> dict[str, Any]:
+        return {"may_retry": request.user.has_perm(RULES)}
 
     @post_only
     @transaction.atomic

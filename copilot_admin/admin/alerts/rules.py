@@ -94,11 +94,12 @@ class RuleAdmin(NotifierAdmin[AlertRule]):
     ) -> HttpResponse:
         if not self.has_add_permission(request):
             raise PermissionDenied
-        if _get_kind(request, None) is None:
+        kind = _get_kind(request, None)
+        if kind is None:
             context = self.page_context(request, _("New alert rule"))
             context["kinds"] = RULE_KINDS.values()
             return TemplateResponse(request, f"{FOLDER}/choose.html", context)
-        return super().add_view(request, form_url, extra_context)
+        return super().add_view(request, form_url, {"kind": kind})
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
@@ -122,14 +123,9 @@ class RuleAdmin(NotifierAdmin[AlertRule]):
         obj.due_at = timezone.now()
         super().save_model(request, obj, form, change)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        rule: AlertRule | None = context["original"]
-        context["kind"] = _get_kind(request, rule)
-        if rule is not None:
-            context["alerts"] = rule.alerts.order_by("-opened_at", "-pk")[:MAX_ALERTS]
-        return super().render_change_form(request, context, *args, **kwargs)
+    def row_context(self, request: HttpRequest, row: AlertRule) -> dict[str, Any]:
+        alerts = row.alerts.order_by("-opened_at", "-pk")[:MAX_ALERTS]
+        return {"kind": _get_kind(request, row), "alerts": alerts}
 
     @post_only
     @transaction.atomic

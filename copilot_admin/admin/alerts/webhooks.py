@@ -1,6 +1,7 @@
 """Webhooks: URL, secret (shown once) and a test."""
 
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -14,7 +15,6 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from pydantic import AnyHttpUrl, TypeAdapter
 
 from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.common.html import format_time
@@ -22,11 +22,11 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.alerts.deliveries import create_deliveries, issue_secret
 from copilot_admin.alerts.messages import build_test_message
+from copilot_admin.config.variables import check_http_url
 from copilot_admin.models import Action, AlertDelivery, AlertDigest, AlertRule, AlertWebhook
 
 FOLDER = "admin/copilot_admin/alertwebhook"
 MAX_DELIVERIES = 10
-_HTTP_URL = TypeAdapter(AnyHttpUrl)
 
 
 class WebhookForm(ModelForm[AlertWebhook]):
@@ -46,11 +46,11 @@ class WebhookForm(ModelForm[AlertWebhook]):
     def clean_url(self) -> str:
         url = str(self.cleaned_data["url"])
         try:
-            parsed = _HTTP_URL.validate_python(url)
+            check_http_url(url)
         except ValueError as error:
             text = _("Enter a URL such as https://hooks.example.com/alerts.")
             raise forms.ValidationError(text, code="url") from error
-        if parsed.username or parsed.password:
+        if urlsplit(url).username is not None:
             text = _("Leave out user name and password: requests are authenticated by a signature.")
             raise forms.ValidationError(text, code="url")
         if Egress(settings.FETCH_ALLOW).refuses(url):
@@ -85,14 +85,9 @@ class WebhookAdmin(BaseAdmin[AlertWebhook]):
     def response_add(self, request: HttpRequest, obj: Any, *_: Any, **__: Any) -> HttpResponse:
         return self._secret_page(request, obj, request.issued_secret)  # type: ignore[attr-defined]  # set in `save_model`
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        original: AlertWebhook | None = context["original"]
-        if original is not None:
-            sent = AlertDelivery.objects.filter(webhook=original).order_by("-made_at")
-            context["deliveries"] = sent[:MAX_DELIVERIES]
-        return super().render_change_form(request, context, *args, **kwargs)
+    def row_context(self, request: HttpRequest, row: AlertWebhook) -> dict[str, Any]:
+        sent = AlertDelivery.objects.filter(webhook=row).order_by("-made_at")
+        return {"deliveries": sent[:MAX_DELIVERIES]}
 
     @post_only
     @transaction.atomic

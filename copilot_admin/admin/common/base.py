@@ -127,6 +127,17 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     def page_context(self, request: HttpRequest, title: str) -> dict[str, Any]:
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
 
+    def row_context(self, request: HttpRequest, row: Row) -> dict[str, Any]:
+        """Return more context for the page of a row."""
+        return {}
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        if context.get("original") is not None:
+            context |= self.row_context(request, context["original"])
+        return super().render_change_form(request, context, *args, **kwargs)
+
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         path = lookup.split(LOOKUP_SEP)
         if not (SECRETS | _EXPRESSIONS).isdisjoint(path):

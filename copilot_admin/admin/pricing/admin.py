@@ -150,14 +150,9 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
         more = {"unpriced": unpriced[:MAX_UNPRICED], "n_more_unpriced": n_more}
         return super().changelist_view(request, more)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        price: ModelPrice | None = context["original"]
-        if price is not None:
-            found = self.get_queryset(request).filter(provider=price.provider_id, model=price.model)
-            context["history"] = found.order_by("-valid_from")
-        return super().render_change_form(request, context, *args, **kwargs)
+    def row_context(self, request: HttpRequest, row: ModelPrice) -> dict[str, Any]:
+        found = self.get_queryset(request).filter(provider=row.provider_id, model=row.model)
+        return {"history": found.order_by("-valid_from")}
 
     @post_only
     def published_view(self, request: HttpRequest) -> HttpResponseBase:

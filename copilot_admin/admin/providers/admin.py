@@ -233,19 +233,17 @@ class ProviderAdmin(BaseAdmin[Provider]):
             )
             self.message_user(request, text, level=messages.WARNING)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        original = context["original"]
-        if original:
-            waiting = RerouteApproval.objects.filter(provider=original, approved_by=None)
-            context["approvals"] = waiting.filter(
-                requested_at__gte=timezone.now() - APPROVAL_LIFETIME
-            ).exclude(requested_by=request.user.pk)
-            context["live_copilots"] = find_live_copilots(original)
-            context["known_models"] = known_models(original.pk)
-            context["models"] = build_model_rows(original, context["known_models"])
-        return super().render_change_form(request, context, *args, **kwargs)
+    def row_context(self, request: HttpRequest, row: Provider) -> dict[str, Any]:
+        since, models = timezone.now() - APPROVAL_LIFETIME, known_models(row.pk)
+        waiting = RerouteApproval.objects.filter(
+            provider=row, approved_by=None, requested_at__gte=since
+        )
+        return {
+            "approvals": waiting.exclude(requested_by=request.user.pk),
+            "live_copilots": find_live_copilots(row),
+            "known_models": models,
+            "models": build_model_rows(row, models),
+        }
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Protect providers of drafts and versions; Django would list each version."""
