@@ -8,7 +8,7 @@ from copilot_admin.admin.transcripts.facts import present_outcome
 from copilot_admin.models import Run
 from copilot_admin.pricing.cost import FormattedCost, format_cost, format_cost_sums, format_exact
 from copilot_admin.rendering import text
-from copilot_admin.rendering.highlight import highlight
+from copilot_admin.rendering.markdown import highlight
 from copilot_admin.storage.search_text import normalize
 
 MAX_MESSAGE = 200_000  # characters; a question may have 20 MB, which no browser draws in a second

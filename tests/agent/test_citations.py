@@ -12,7 +12,7 @@ from copilot_admin.agent.citations import (
     collect_citations,
 )
 from copilot_admin.agent.documents.document import Document, DocumentPage, Word
-from copilot_admin.agent.files.contents import FileItem
+from copilot_admin.agent.files.reading import FileItem
 from protocol.events import StatusLevel
 from protocol.models import (
     HumanMessage,

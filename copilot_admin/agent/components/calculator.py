@@ -31,11 +31,5 @@ class Calculator(Component):
                 cagr(start, end, years), change(old, new). A space follows a comma between
                 arguments. Remainder: 17 mod 5.
             **kwargs: What the system passes; nothing of it is used.
-
-        Yields:
-            The result as text for the model.
-
-        Raises:
-            ValueError: It is no calculation or has no result.
         """
         yield self.create_output("text", calculate(expression or ""), visible_scope="llm")

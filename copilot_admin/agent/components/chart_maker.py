@@ -48,13 +48,6 @@ class ChartMaker(Component):
             x: The column on the x axis; of a pie or donut, its labels.
             y: The columns with numbers; of a pie or donut, just one.
             **kwargs: What the system passes; nothing of it is used.
-
-        Yields:
-            The chart for the user, and a sentence about it for the model.
-
-        Raises:
-            ValueError: A column is missing or has no numbers, or the chart would show nothing or
-                too much.
         """
         kind = ChartType(type)
         columns = list(dict.fromkeys([y] if isinstance(y, str) else y))

@@ -70,13 +70,6 @@ class DocumentSearch(Component):
             documents: Names of the documents to look in. Leave it out to look in all of them.
             top_k: How many passages at most, from 1 to 20.
             **kwargs: What the system passes; `_sys_documents` is where to look.
-
-        Yields:
-            A reference for each passage, best first: `title` is the document and the page,
-            `content` is the passage. Without passages, a text that reports it.
-
-        Raises:
-            ValueError: There is no query, or a document is unknown.
         """
         if not query.strip() or len(query) > MAX_QUERY:
             raise ValueError(

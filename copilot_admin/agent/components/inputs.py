@@ -10,7 +10,7 @@ from typing import Any
 
 from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.documents.document import Document
-from copilot_admin.agent.files.contents import FileItem, UnreadItem
+from copilot_admin.agent.files.reading import FileItem, UnreadItem
 from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.prompt.truncation import item_text
 from copilot_admin.agent.values.answer_request import AnswerRequest

@@ -71,12 +71,6 @@ class ReturnsToolkit(Component):
                 tracking_error (annualised), or of payments (paid below zero, received above) irr
                 (at equal intervals) and xirr (by their dates).
             **kwargs: What the system passes; nothing of it is used.
-
-        Yields:
-            The table for the user, and the rounded result for the model.
-
-        Raises:
-            ValueError: The series cannot be read or measured.
         """
         found = await measure_in_child(series, measure, settings=self.config)
         shown = [dict(row) for row in found.rows[-MAX_SHOWN_ROWS:]]

@@ -48,14 +48,6 @@ class SimilarQuestion(Component):
             query: The question to which similar ones are looked for.
             **kwargs: What the system passes; `_sys_model` is asked, with temperature and top_p of
                 `model_configs`.
-
-        Yields:
-            The text of the model; the last piece is empty and has the token usage.
-
-        Raises:
-            ValueError: The question is empty, or no model is available.
-            ComponentFailed: The model wrote nothing.
-            RunError: The call of the model failed.
         """
         if not query.strip() or len(query) > MAX_QUERY:
             raise ValueError(f"Say in `query` a question of at most {MAX_QUERY:,} characters.")

@@ -60,12 +60,6 @@ class TableAnalyst(Component):
                 {"op": "derive", "column": "margin", "left": "profit", "operator": "/", "right":
                 "sales"} (left and right are columns or numbers).
             **kwargs: What the system passes; nothing of it is used.
-
-        Yields:
-            The resulting rows for the user, and for the model with a note of what was left out.
-
-        Raises:
-            ValueError: Rows or operations cannot be read, or a column is missing or has no numbers.
         """
         table = analyse(rows, operations)
         if table.rows:

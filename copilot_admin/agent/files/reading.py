@@ -1,26 +1,21 @@
-"""Conversion of the files of a query to text and pictures."""
+"""The files of a query as text, pictures, or sentences that replace them."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from copilot_admin.agent.documents.document import Document
-from copilot_admin.agent.fetching.egress import Fetch
-from copilot_admin.agent.files.contents import (
-    TEXT_FORM,
-    FileContent,
-    FileItem,
-    FileOutcome,
-    ImageItem,
-    item_of,
-    outcome_of,
-    pictures_of,
-    unread,
-)
-from copilot_admin.agent.files.pictures import Picture
+from copilot_admin.agent.documents.document import Document, UnreadableFile
+from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
+from copilot_admin.agent.files.base64_files import decoded_size
+from copilot_admin.agent.files.file_reader import FileBody, read_file
+from copilot_admin.agent.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.agent.files.selection import (
     EVERYTHING,
+    LINK,
     MAX_NAME,
+    OPEN_TYPES,
     FileRules,
     Item,
     Key,
@@ -36,7 +31,16 @@ from copilot_admin.agent.files.selection import (
 )
 from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.turn import is_uploaded
-from protocol.models import ContextItem, DataItem, Message, Query, ResultMessage, SourceData
+from protocol.json import JsonObject
+from protocol.models import (
+    ContextItem,
+    DataItem,
+    FileReference,
+    Message,
+    Query,
+    ResultMessage,
+    SourceData,
+)
 
 MAX_FILES = 20  # of one query
 MAX_SECONDS = 60.0  # for all of them
@@ -44,6 +48,32 @@ MAX_CONCURRENT = 2  # files of one query; limits the bytes in memory
 MAX_TEXT = 4_000_000  # characters of all documents of one query
 MAX_IMAGES = 10  # of one query; the newest are used
 MAX_IMAGE_CHARACTERS = 20 * 1024 * 1024  # in base64, of all of them; some vendors refuse 32 MB
+TEXT_FORM: JsonObject = {"data_type": "object", "parse_as": "text"}
+SCANNED = "Its pages are pictures without text. Recognise them first (OCR) and attach that."
+NOT_SHOWN = "the copilot does not look at images"
+
+# The result of a file; a text replaces a file without other content.
+FileContent: TypeAlias = Document | Picture | str
+FileOutcome: TypeAlias = tuple[FileContent, FileRead]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileItem(DataItem):
+    """A file that was read; `content` is its text."""
+
+    document: Document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageItem(DataItem):
+    """An image for the model; `content` mentions it as text."""
+
+    picture: Picture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadItem(DataItem):
+    """The item that replaces an unread file; `content` has the reason."""
 
 
 async def _read_all(
@@ -56,10 +86,10 @@ async def _read_all(
     async def read(one: WantedFile) -> FileOutcome:
         try:
             async with asyncio.timeout_at(until), slots:
-                return await outcome_of(one.item, one.file, fetch=fetch, rules=rules)
+                return await _read_one(one.item, one.file, fetch=fetch, rules=rules)
         except TimeoutError:
             reason = f"All files of a question may take {MAX_SECONDS:g} seconds. Attach fewer."
-            return unread(one.file, f"could not be read. {reason}")
+            return _unread(one.file, f"could not be read. {reason}")
 
     allowed = [one for one in wanted if one.origin in rules.origins]
     texts = {one.key for one in allowed if is_text_already(one)}
@@ -77,9 +107,9 @@ async def _read_all(
             content, file = _limit(*tasks[one.key].result(), others=[*contents.values()])
         elif one.origin in rules.origins:
             reason = f"{MAX_FILES} other files were read already."
-            content, file = unread(file, f"could not be read. {reason}")
+            content, file = _unread(file, f"could not be read. {reason}")
         else:
-            content, file = unread(file, f"was not read. {one.origin.value}")
+            content, file = _unread(file, f"was not read. {one.origin.value}")
         files.append(replace(file, is_known=not one.is_new))
         contents[one.key] = content
     return contents, files
@@ -107,7 +137,7 @@ def _limit(content: FileContent, file: FileRead, *, others: Sequence[FileContent
     if not excess:
         return content, file
     rejected = FileRead(name=file.name, kind=file.kind, size=file.size)
-    return unread(rejected, f"could not be read. {excess}")
+    return _unread(rejected, f"could not be read. {excess}")
 
 
 async def with_files_read(
@@ -155,14 +185,14 @@ def _refused_uploads(query: Query) -> Iterator[FileRead]:
         if is_uploaded(widget):
             name = (widget.name or widget.widget_id)[:MAX_NAME]
             file = FileRead(name=name, kind=suffix_of(name))
-            yield unread(file, f"was not read. {Origin.UPLOAD.value}")[1]
+            yield _unread(file, f"was not read. {Origin.UPLOAD.value}")[1]
 
 
 def _replaced(query: Query, contents: Mapping[Key, FileContent]) -> Query:
     def read(item: Item, origin: Origin) -> Item:
         wanted = wanted_of(item, origin)
         is_read = wanted is not None and wanted.key in contents
-        return item_of(item, contents[wanted.key]) if wanted and is_read else item
+        return _make_item(item, contents[wanted.key]) if wanted and is_read else item
 
     def data(found: SourceData, origin: Origin) -> SourceData:
         return replace(found, items=tuple(read(item, origin) for item in found.items))
@@ -180,3 +210,92 @@ def _replaced(query: Query, contents: Mapping[Key, FileContent]) -> Query:
         replace(sent, data=data(sent.data, origin_of(sent, query=query))) for sent in query.context
     )
     return replace(query, messages=tuple(map(message, query.messages)), context=context)
+
+
+async def _read_one(
+    item: DataItem | FileReference, file: FileRead, *, fetch: Fetch, rules: FileRules
+) -> FileOutcome:
+    """Fetch and read a file of a question.
+
+    If a link names no kind, the fetched content determines it.
+    """
+    if file.kind in IMAGE_TYPES and not rules.sees_images:
+        return _unseen(item, file)
+    kind = file.kind
+    if isinstance(item, FileReference) and kind in OPEN_TYPES:
+        kind = suffix_of(item.url)
+    try:
+        async with _open(item, fetch) as body:
+            found = await read_file(
+                body,
+                data_type=kind,
+                name=file.name,
+                places=rules.places,
+                pictures=rules.sees_images,
+            )
+    except UnreadableFile as error:
+        return _unread(file, f"could not be read. {error.public}")
+    except FetchFailed as error:
+        note = "" if error.detail == error.public else error.detail
+        return _unread(replace(file, note=note), f"could not be read. {error.public}")
+    content, file = found.content, replace(file, kind=found.kind, size=found.size)
+    if isinstance(content, Picture):
+        if not rules.sees_images:
+            return _unseen(item, file)
+        return content, replace(file, pixels=(content.width, content.height))
+    if not rules.sees_images and not any(one.text.strip() for one in content.pages):
+        return _unread(file, f"could not be read. {SCANNED}")
+    return content, replace(file, pages=len(content.pages), note=content.left_out.strip("[]"))
+
+
+def _open(item: DataItem | FileReference, fetch: Fetch) -> AbstractAsyncContextManager[FileBody]:
+    return fetch(item.url) if isinstance(item, FileReference) else nullcontext(item.content)
+
+
+def _unread(file: FileRead, reason: str) -> FileOutcome:
+    """Return the sentence that replaces an unread file; `reason` is its end."""
+    sentence = f"The {'link' if file.kind == LINK else 'file'} {file.name!r} {reason}"
+    return f"[{sentence}]", replace(file, fault=sentence)
+
+
+def _unseen(item: DataItem | FileReference, file: FileRead) -> FileOutcome:
+    about, size = "which is linked", None
+    if isinstance(item, DataItem):
+        size = decoded_size(item.content)
+        about = f"{size / 2**20:.1f} MB" if size >= 2**20 else f"{-(-size // 1024)} KB"
+    text = f"[the image {file.name!r}, {about}: you cannot look at images; say so if the answer "
+    return f"{text}depends on it]", replace(file, size=size, note=NOT_SHOWN)
+
+
+def _make_item(item: DataItem | FileReference, content: FileContent) -> DataItem:
+    """Return the item that replaces a file."""
+    name = item.data_format.get("filename")
+    form = {**TEXT_FORM, **({"filename": name} if name else {})}
+    if isinstance(content, str):
+        return UnreadItem(content=content, data_format=form, citable=False)
+    if isinstance(content, Document):
+        is_object = item.data_format.get("data_type") == "object"  # such as a chart's rows
+        return FileItem(
+            content=content.text,
+            data_format=item.data_format if is_object else form,
+            citable=item.citable,
+            document=content,
+        )
+    size = f"{content.width} by {content.height} pixels"
+    return ImageItem(
+        content=f"[the image {content.name!r}, {size}: you are shown it]",
+        data_format=form,
+        citable=item.citable,
+        picture=content,
+    )
+
+
+def pictures_of(content: FileContent) -> Iterator[Picture]:
+    """Yield a picture, or the pages of a document that are pictures."""
+    if isinstance(content, Picture):
+        yield content
+    elif isinstance(content, Document):
+        for page in content.pages:
+            if page.picture:
+                name = f"{content.name}, page {page.number}"
+                yield Picture(name=name, width=0, height=0, url=page.picture)

@@ -10,9 +10,14 @@ import pytest
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.agent.files import base64_files
 from copilot_admin.agent.files import reading as files
-from copilot_admin.agent.files.contents import TEXT_FORM, FileItem, ImageItem, UnreadItem
 from copilot_admin.agent.files.pictures import read_picture
-from copilot_admin.agent.files.reading import with_files_read
+from copilot_admin.agent.files.reading import (
+    TEXT_FORM,
+    FileItem,
+    ImageItem,
+    UnreadItem,
+    with_files_read,
+)
 from copilot_admin.agent.files.selection import FileRules
 from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.model_call import ModelImage, ModelRole
