@@ -15,7 +15,7 @@ from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
@@ -84,6 +84,7 @@ class TimeFilter(DateRangeFilter):
 
 @admin.register(AuditEntry, site=site)
 class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
+    routes = {"file": "file/"}
     change_list_template = f"{FOLDER}/change_list.html"
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("sequence", "time", "actor", "action_label", "subject", "address")
@@ -97,11 +98,6 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     readonly_fields = fields
     empty_icon = "book"
     empty_state = _("Every change and every read of private data is recorded here.")
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.file_view)
-        own = path("file/", view, name="copilot_admin_auditentry_file")
-        return [own, *super().get_urls()]
 
     @admin.display(description=_("Time"))
     def time(self, entry: AuditEntry) -> SafeString | str:

@@ -82,6 +82,7 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
         empty_state: Explanation in an empty list.
         empty_icon: Icon of an empty list.
         row_views: Views of one row: "test" is the method `test_view` at the path `<id>/test/`.
+        routes: Paths of other views by their name.
     """
 
     formfield_overrides: ClassVar[dict[Any, Any]] = {
@@ -94,17 +95,19 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     empty_state: str | Promise = ""
     empty_icon = "info"
     row_views: ClassVar[Sequence[str]] = ()
+    routes: ClassVar[Mapping[str, str]] = {}
     audit = staticmethod(audit)
 
     def get_urls(self) -> list[URLPattern]:
         row = "<uuid:pk>" if isinstance(self.opts.pk, UUIDField) else "<id:pk>"
+        routes = {**self.routes, **{name: f"{row}/{name}/" for name in self.row_views}}
         own = [
             path(
-                f"{row}/{name}/",
+                route,
                 self.admin_site.admin_view(getattr(self, f"{name}_view")),
                 name=f"{self.opts.app_label}_{self.opts.model_name}_{name}",
             )
-            for name in self.row_views
+            for name, route in routes.items()
         ]
         return [*own, *super().get_urls()]
 

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -80,6 +80,7 @@ def _price_column(kind: str, label: Any) -> Callable[[Any, ModelPrice], str]:
 @admin.register(ModelPrice, site=site)
 class ModelPriceAdmin(BaseAdmin[ModelPrice]):
     form = PriceForm
+    routes = {"import": "import/", "published": "published/"}
     change_list_template = f"{FOLDER}/change_list.html"
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = (
@@ -129,14 +130,6 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
             valid_from__lte=today(),
         )
         return prices.annotate(is_past=Exists(later))
-
-    def get_urls(self) -> list[URLPattern]:
-        wrap, name = self.admin_site.admin_view, "copilot_admin_modelprice"
-        return [
-            path("import/", wrap(self.import_view), name=f"{name}_import"),
-            path("published/", wrap(self.published_view), name=f"{name}_published"),
-            *super().get_urls(),
-        ]
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)

@@ -9,7 +9,6 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -69,6 +68,7 @@ class ProviderAdmin(BaseAdmin[Provider]):
     """The pages of providers."""
 
     form = ProviderForm
+    routes = {"connect": "connect/", "check": "check/", "approve": "approve/<int:pk>/"}
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "status", "n_models", "base_url", "key", "used_by")
     search_fields = ("name", "base_url")
@@ -100,15 +100,6 @@ class ProviderAdmin(BaseAdmin[Provider]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
         providers: QuerySet[Provider] = super().get_queryset(request)
         return providers.annotate(n_copilots=Count("copilots"))
-
-    def get_urls(self) -> list[URLPattern]:
-        wrap, name = self.admin_site.admin_view, "copilot_admin_provider"
-        return [
-            path("connect/", wrap(self.connect_view), name=f"{name}_connect"),
-            path("check/", wrap(self.check_view), name=f"{name}_check"),
-            path("approve/<int:pk>/", wrap(self.approve_view), name=f"{name}_approve"),
-            *super().get_urls(),
-        ]
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
