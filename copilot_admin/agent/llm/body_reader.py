@@ -49,8 +49,6 @@ class BodyReader:
 
 def _split(events: list[ServerEvent]) -> list[ServerEvent]:
     """Split documents that some servers send without blank lines between them."""
-    if not any(b"\n" in data for _, data in events):
-        return events
     split: list[ServerEvent] = []
     for name, data in events:
         lines = data.split(b"\n")
