@@ -12,7 +12,7 @@ from openbb_ai.testing import CopilotResponse
 from copilot_admin.import_export.templates import templates
 from protocol.models import Generation
 from tests.wire import Line
-from tests.workspace.client import Event, Function, Workspace, named, text_of
+from tests.workspace.client import Event, Function, Workspace
 from tests.workspace.model_server import MODEL, ModelServer, Reply
 from tests.workspace.stream import events_of
 
@@ -111,7 +111,6 @@ class Stranger:
         return CopilotResponse(self.chat.streams[leg].decode())
 
 
-QUESTION = {"role": "human", "content": "Well?"}
 _FLAT = ("uuid", "name", "description", "metadata")
 
 
@@ -134,14 +133,3 @@ def asks(service: str, slug: str, body: Mapping[str, Any]) -> list[Event]:
         stream = line.read_all()
     assert line.status == 200, stream
     return events_of(stream)
-
-
-def told(events: list[Event], generation: Generation, *, answer: str) -> list[str]:
-    """What the user is told besides the answer: in steps, else in paragraphs before it."""
-    steps = [step["message"] for step in named(events, "copilotStatusUpdate")]
-    words = text_of(events)
-    assert words.endswith(answer), words
-    if generation is Generation.ONE:
-        assert steps == []
-        return words.removesuffix(answer).split("\n\n")[:-1]
-    return steps

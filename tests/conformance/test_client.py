@@ -3,12 +3,10 @@
 import json
 from typing import Any
 
-from django.core.management import call_command
 from openbb_ai import reasoning_step
 import pytest
 
 from copilot_admin.models import Feedback, Turn
-from tests.conformance.strangers import import_template
 from tests.wire import Line
 from tests.workspace.client import named, text_of
 from tests.workspace.model_server import ModelServer, calls, says
@@ -79,34 +77,9 @@ def test_custom_features_reach_the_prompt_with_their_defaults(
     assert features["house-view"]["type"] == "text"
 
 
-@pytest.fixture
-def picker(service_url, model) -> str:
-    """The address of a copilot whose users choose between two models."""
-    import_template("prompt-optimizer", model)  # brings the provider
-    call_command(
-        "copilots", "new", "custom-options", "--slug", "options", "--provider", "Scripted",
-        "--model", "small-1", "--other-model", "large-1", "--publish",
-    )  # fmt: skip
-    return f"{service_url}/v1/copilots/options/query"
-
-
 def asked(url: str, **request: Any) -> None:
     with Line(url, body={"messages": [{"role": "human", "content": "Well?"}], **request}) as line:
         assert text_of(events_of(line.read_all())) == "Well."
-
-
-def test_the_model_that_somebody_picks_answers(picker, service_url, model):
-    with Line(f"{service_url}/agents.json", method="GET") as line:
-        agent = json.loads(line.read_all())["options"]
-    assert agent["models"] == [
-        {"id": "small-1", "name": "small-1"},
-        {"id": "large-1", "name": "large-1"},
-    ]
-    model.plays(*[says("Well.")] * 3)
-    asked(picker, model="large-1")
-    asked(picker, model="small-1")
-    asked(picker, model="unheard-of")
-    assert [one["model"] for one in model.requests] == ["large-1", "small-1", "small-1"]
 
 
 def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(chat_with, model):
