@@ -105,41 +105,48 @@ def _send_file(
 
 def _choices(scope: AnalyticsScope) -> dict[str, Any]:
     """Return the values of the filters, each with the query string that chooses it."""
-    models = SeenValue.objects.filter(kind=SeenKind.MODEL).order_by("value")
-    versions = scope.copilot.versions.order_by("-number") if scope.copilot else ()
-    live = scope.copilot.live_id if scope.copilot else None
+    copilot, model, version = scope.copilot, scope.traffic.model, scope.given["version"]
     by = {Resolution.DAY: _("Days"), Resolution.WEEK: _("Weeks")}
     is_long = scope.period.now.end - scope.period.now.first > WEEK
-    none = {"tag": "", "version": "", "from": ""}
+    none = {"copilot": "", "tag": "", "version": "", "from": ""}
     is_of_copilot = scope.given["from"] == "copilot"  # that copilot is no filter then
-    kept = {} if is_of_copilot else {**none, "copilot": ""}
-    others = () if is_of_copilot else (scope.copilot, scope.tag)
+    chosen = copilot.name if copilot else f"#{scope.tag}" if scope.tag else ""
     copilots = Copilot.objects.in_use().by_name()[:MAX_CHOICES]
+    versions = copilot.versions.order_by("-number")[:MAX_CHOICES] if copilot else ()
+    seen = SeenValue.objects.filter(kind=SeenKind.MODEL).order_by("value")
+    models = seen.values_list("value", flat=True)[:MAX_CHOICES]
+    # Name, label, chosen label, query string of all, and label and query string of each value.
+    menus: list[tuple[str, str, str, str, list[tuple[str, str]]]] = [
+        (
+            "model",
+            _("Model"),
+            model,
+            scope.query(model=""),
+            [(one, scope.query(model=one)) for one in models],
+        ),
+    ]
+    if copilot:
+        numbers = [(f"v{one.number}", scope.query(version=str(one.number))) for one in versions]
+        shown = f"v{version}" if version else ""
+        menus.insert(0, ("version", _("Version"), shown, scope.query(version=""), numbers))
+    if not is_of_copilot:
+        found = [
+            *((one.name, scope.query(**{**none, "copilot": str(one.pk)})) for one in copilots),
+            *(
+                (f"#{tag}", scope.query(**{**none, "tag": tag}))
+                for tag in known_tags(Copilot.objects.all())
+            ),
+        ]
+        menus.insert(0, ("copilot", _("Copilot"), chosen, scope.query(**none), found))
+    kept = {} if is_of_copilot else none
     return {
         "periods": [(label, scope.query(days=name), name) for name, label in PERIODS.items()],
         "period": PERIODS.get(scope.period.name),
         "resolutions": [(label, scope.query(by=one), one) for one, label in by.items() if is_long],
-        "copilots": [(one, scope.query(**{**none, "copilot": str(one.pk)})) for one in copilots],
-        "tags": [
-            (tag, scope.query(**{**none, "copilot": "", "tag": tag}))
-            for tag in known_tags(Copilot.objects.all())
-        ],
-        "versions": [
-            (one.number, one.pk == live, scope.query(version=str(one.number)))
-            for one in versions[:MAX_CHOICES]
-        ],
-        "models": [
-            (model, scope.query(model=model))
-            for model in models.values_list("value", flat=True)[:MAX_CHOICES]
-        ],
-        "links": {
-            "copilot": scope.query(**none, copilot=""),
-            "version": scope.query(version=""),
-            "model": scope.query(model=""),
-            "compare": scope.query(compare="no" if scope.is_compared else ""),
-            "all": scope.query(**{**kept, "version": "", "model": "", "user": ""}),
-        },
-        "has_filters": any((*others, scope.traffic.model, scope.user, scope.given["version"])),
+        "menus": menus,
+        "compare_url": scope.query(compare="no" if scope.is_compared else ""),
+        "clear_url": scope.query(**{**kept, "version": "", "model": "", "user": ""}),
+        "has_filters": bool(model or scope.user or version or (chosen and not is_of_copilot)),
     }
 
 
