@@ -11,7 +11,7 @@ from copilot_admin.admin.limits import views as limits
 from copilot_admin.admin.pricing import admin as pricing
 from copilot_admin.admin.privacy import views as privacy
 from copilot_admin.admin.providers import admin as providers
-from copilot_admin.admin.review import criteria, exports, queues
+from copilot_admin.admin.review import exports, queues
 from copilot_admin.admin.site import jobs
 from copilot_admin.admin.transcripts import admin as transcripts
 
@@ -21,7 +21,6 @@ __all__ = [
     "calls",
     "components",
     "copilots",
-    "criteria",
     "exports",
     "history",
     "jobs",

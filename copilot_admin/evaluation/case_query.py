@@ -1,4 +1,4 @@
-"""A test case sent to a copilot, in as many requests as its answer needs.
+"""A test case sent to a copilot, in as many requests as its answer needs, by a simulated Workspace.
 
 The runs have the caller of the playground, so that no list and no metric includes them.
 """
@@ -17,10 +17,9 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.copilots.live import LiveCopilot
-from copilot_admin.copilots.test_cases import TestCaseEntry
+from copilot_admin.copilots.test_cases import FileEntry, TestCaseEntry, WidgetEntry
 from copilot_admin.errors import TooManyRequests, Unavailable
 from copilot_admin.evaluation.assertions import CaseAnswer
-from copilot_admin.evaluation.simulated_workspace import first_messages, request_of, result_messages
 from copilot_admin.ids import new_ids
 from copilot_admin.models import CostConfidence, Event, EventType, Logging, Outcome, Run
 from copilot_admin.pricing.cost import Cost, sum_costs
@@ -28,13 +27,16 @@ from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.storage.blobs import load
 from copilot_admin.storage.writer import READER
-from protocol.json import JsonObject
+from protocol.functions import WIDGET_DATA_FUNCTIONS
+from protocol.json import Json, JsonObject
 from protocol.parsing import UnusableQuery, parse_query
 from protocol.sse import Decoder, EventTooLarge, encode_json
 
 MAX_REQUESTS = 16  # of one test case, as in the playground
 TIMEOUT_SECONDS = 300.0  # for all of them; a long answer of a slow model needs about two minutes
 ANSWERED = (Outcome.COMPLETED, Outcome.TRUNCATED)
+UPLOADS = "OpenBB Hub"  # the origin of files, for Workspace
+DONE: JsonObject = {"status": "success", "message": "Done"}  # of a function that returns no data
 
 
 @dataclass(slots=True)
@@ -154,3 +156,97 @@ def _read_server_calls(run_ids: Sequence[UUID]) -> Iterator[str]:
         content = large.get(sha) if sha else payload
         if isinstance(content, Mapping):
             yield str(content["name"])
+
+
+def first_messages(entry: TestCaseEntry) -> list[JsonObject]:
+    earlier = [{"role": one.role, "content": one.content} for one in entry.earlier]
+    return [*earlier, {"role": "human", "content": entry.question}]
+
+
+def request_of(entry: TestCaseEntry, messages: Sequence[JsonObject]) -> JsonObject:
+    widgets: dict[str, list[Json]] = {"primary": [], "secondary": [], "extra": []}
+    for widget in entry.widgets:
+        widgets[widget.place].append(_widget(widget))
+    widgets["primary"] += [_file_widget(file) for file in entry.files]
+    return {
+        "messages": list(messages),
+        "widgets": widgets,
+        "context": [],
+        "tools": entry.tools,
+        "workspace_options": entry.options,
+        "timezone": entry.timezone or "UTC",
+        **({"skills_catalog": entry.skills} if entry.skills else {}),
+        **({"model": entry.model} if entry.model else {}),
+    }
+
+
+def result_messages(entry: TestCaseEntry, call: Mapping[str, Any]) -> list[JsonObject]:
+    """Return a call and its result, as Workspace appends them to the chat."""
+    made = {"function": call["function"], "input_arguments": call["input_arguments"]}
+    return [
+        {"role": "ai", "content": json.dumps(made)},
+        {
+            "role": "tool",
+            **made,
+            "data": result_of(entry, call["function"], call["input_arguments"]),
+            "extra_state": call.get("extra_state") or {},
+        },
+    ]
+
+
+def result_of(entry: TestCaseEntry, function: str, given: Mapping[str, Any]) -> list[Json]:
+    """Return the data of a result: the widgets' data, else the test data."""
+    if function in WIDGET_DATA_FUNCTIONS:
+        return [_data_of(entry, source) for source in given.get("data_sources") or ()]
+    saved: Sequence[Json] | None = entry.results.get(function)
+    return [DONE] if saved is None else list(saved)
+
+
+def _data_of(entry: TestCaseEntry, source: Mapping[str, Any]) -> JsonObject:
+    uuid, id = source.get("widget_uuid"), source.get("id")
+    # A dashboard may contain a widget twice; the uuid distinguishes two with the same id.
+    alike = [one for one in entry.widgets if uuid == one.effective_uuid or id == one.id]
+    if alike:
+        found = _items(next((one for one in alike if uuid == one.effective_uuid), alike[0]))
+    else:
+        file = next((one for one in entry.files if one.id == id), None)
+        found = None if file is None else [{"content": file.content, "data_format": _format(file)}]
+    if found is None:
+        return {"error_type": "not_found", "content": f"There is no data of the widget {id}."}
+    return {"items": found}
+
+
+def _items(widget: WidgetEntry) -> list[Json] | None:
+    if widget.rows is not None:
+        return [_item(json.dumps(widget.rows), parse_as="table")]
+    if widget.text is not None:
+        return [_item(widget.text, parse_as="text")]
+    return None if widget.items is None else list(widget.items)
+
+
+def _item(content: str, *, parse_as: str) -> JsonObject:
+    return {"content": content, "data_format": {"data_type": "object", "parse_as": parse_as}}
+
+
+def _widget(widget: WidgetEntry) -> JsonObject:
+    return {
+        "uuid": widget.effective_uuid,
+        "origin": widget.origin,
+        "widget_id": widget.id,
+        "name": widget.name or widget.id,
+        "description": widget.description,
+        "category": widget.category,
+        "columns": widget.columns or list(widget.rows[0] if widget.rows else ()),
+        "params": widget.params,
+        "metadata": {},
+    }
+
+
+def _file_widget(file: FileEntry) -> JsonObject:
+    about = {"name": file.name, "description": file.name}
+    return {"origin": UPLOADS, "widget_id": file.id, **about, "params": [], "metadata": {}}
+
+
+def _format(file: FileEntry) -> JsonObject:
+    kind = file.name.rpartition(".")[2].lower()
+    return {"data_type": "txt" if kind == "text" else kind, "filename": file.name}

@@ -8,8 +8,8 @@ import pytest
 from copilot_admin.copilots import test_cases as limits
 from copilot_admin.copilots.test_cases import as_row
 from copilot_admin.evaluation import from_turns
+from copilot_admin.evaluation.case_query import request_of, result_of
 from copilot_admin.evaluation.from_turns import SaveResult, SaveStatus, save_turns, select_turns
-from copilot_admin.evaluation.simulated_workspace import request_of, result_of
 from copilot_admin.import_export.questions import parse_case
 from copilot_admin.models import Copilot, Feedback, FeedbackSource, Logging, TestCase, Turn
 from protocol.events import FunctionCall

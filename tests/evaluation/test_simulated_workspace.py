@@ -3,7 +3,7 @@
 import json
 
 from copilot_admin.copilots.test_cases import TestCaseEntry
-from copilot_admin.evaluation.simulated_workspace import (
+from copilot_admin.evaluation.case_query import (
     first_messages,
     request_of,
     result_messages,

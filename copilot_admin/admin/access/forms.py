@@ -1,32 +1,78 @@
-"""Forms of users and roles, and the permissions of a role as check boxes."""
+"""Forms of users and roles: nobody gives more than they may do, and one administrator stays."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, cast
 
 from django import forms
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, Permission, PermissionsMixin, User
 from django.core.exceptions import ValidationError
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.forms.models import ModelChoiceIterator, ModelMultipleChoiceField
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.external_accounts import is_external
-from copilot_admin.admin.access.grants import (
-    groups_within,
-    last_administrator_text,
-    permissions_within,
-    powers_of,
-    would_leave_no_administrator,
-)
 from copilot_admin.admin.common.widgets import SwitchesWidget, Text
 from copilot_admin.admin.site.site import site
 from copilot_admin.config.roles import ROLES, Role
 from copilot_admin.models import RoleSecurity
 
 ADMINISTRATOR = "administrator"  # the choice that makes a superuser; other values are ids of roles
+
+
+@dataclass(frozen=True, slots=True)
+class Powers:
+    """Everything that a user or role may do, as ids of permissions."""
+
+    permissions: Collection[int]
+    is_everything: bool = False  # of administrators: more than all permissions together
+
+    def cover(self, others: "Powers") -> bool:
+        if self.is_everything or others.is_everything:
+            return self.is_everything
+        return set(others.permissions) <= set(self.permissions)
+
+
+def powers_of(holder: object) -> Powers:
+    """Return what a user or role may do; a disabled user as if enabled, a stranger nothing."""
+    if isinstance(holder, Group):
+        held = Q(group=holder.pk)
+    elif isinstance(holder, PermissionsMixin):
+        held = Q(user=holder.pk) | Q(group__user=holder.pk)
+        if holder.is_superuser:
+            return Powers(frozenset(), is_everything=True)
+    else:
+        return Powers(frozenset())
+    return Powers(frozenset(Permission.objects.filter(held).values_list("pk", flat=True)))
+
+
+def groups_within(powers: Powers) -> QuerySet[Group]:
+    """Return the roles that somebody with these powers may grant."""
+    if powers.is_everything:
+        return Group.objects.all()
+    beyond = Permission.objects.exclude(pk__in=powers.permissions)
+    return Group.objects.exclude(permissions__in=beyond)
+
+
+def permissions_within(powers: Powers) -> QuerySet[Permission]:
+    """Return the permissions that somebody with these powers may grant."""
+    rows = Permission.objects.all()
+    return rows if powers.is_everything else rows.filter(pk__in=powers.permissions)
+
+
+def would_leave_no_administrator(going: Collection[User]) -> bool:
+    """Return whether no administrator who can sign in would be left without these users."""
+    administrators = User.objects.filter(is_active=True, is_staff=True, is_superuser=True)
+    left = set(administrators.values_list("pk", flat=True))
+    gone = {user.pk for user in going}
+    return bool(left & gone) and not left - gone
+
+
+def last_administrator_text() -> str:
+    return gettext("This is the last administrator. Make someone else an administrator first.")
 
 
 def describe_role(name: str) -> Text:

@@ -18,8 +18,10 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.external_accounts import is_external
 from copilot_admin.accounts.second_factor import has_second_factor, reset_second_factor
-from copilot_admin.admin.access.forms import RoleForm, UserForm, describe_role
-from copilot_admin.admin.access.grants import (
+from copilot_admin.admin.access.forms import (
+    RoleForm,
+    UserForm,
+    describe_role,
     last_administrator_text,
     powers_of,
     would_leave_no_administrator,

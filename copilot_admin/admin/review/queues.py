@@ -1,4 +1,4 @@
-"""Review queues in the admin: created from a list, assigned, worked through, and their results."""
+"""Review queues in the admin, and the labels and scores that reviewers give."""
 
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
 from copilot_admin.admin.transcripts.pages import LIST, parse_id
 from copilot_admin.admin.transcripts.review import redirect_to_next
-from copilot_admin.models import Action, ReviewQueue
+from copilot_admin.models import Action, Criterion, ReviewQueue
 from copilot_admin.review.queues import (
     CLAIM_DURATION,
     MAX_QUEUED,
@@ -190,3 +190,28 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
             add_to_queue(queue, draw_sample(ids, percent=share, seed=seed))
             self.audit(request, Action.ADDED, queue, after=facts)
         return queue
+
+
+@admin.register(Criterion, site=site)
+class CriterionAdmin(BaseAdmin[Criterion]):
+    """Labels and scores; a used one is archived instead of deleted, so that reviews keep it."""
+
+    list_display = ("name", "kind", "help", "position", "is_retired")
+    list_filter = ("kind", "is_retired")
+    search_fields = ("name",)
+    search_help_text = gettext_lazy("Name")
+    actions = None
+    fields = ("name", "kind", "help", "lowest", "highest", "position", "is_retired")
+    empty_state: str | Promise = gettext_lazy(
+        "No labels yet. Add a label such as “wrong number”, or a score from 1 to 5."
+    )
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Criterion | None = None
+    ) -> tuple[str, ...]:
+        """Lock what would change the meaning of earlier reviews."""
+        is_used = obj is not None and obj.marks.exists()
+        return ("kind", "lowest", "highest") if is_used else ()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Criterion | None = None) -> bool:
+        return False

@@ -1,6 +1,8 @@
 """The shell of every page: menu, tabs, search, settings, time zone, and signed-out htmx requests."""
 
 from datetime import UTC, datetime
+import hashlib
+from pathlib import Path
 from typing import Any
 
 from django.template import Context, Template
@@ -11,6 +13,7 @@ import pytest
 from copilot_admin.admin.site.navigation import build_menu
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Alert
+from copilot_admin.settings import BASE_DIR
 from tests.alerts.alerting import make_rule
 from tests.factories import make_copilot, make_user
 
@@ -108,3 +111,23 @@ def test_a_time_of_today_is_short() -> None:
     now = timezone.localtime()
     drawn = Template('{{ at|ca_time:"short" }}').render(Context({"at": now}))
     assert f">{now:%H:%M}</time>" in drawn
+
+
+VENDOR = BASE_DIR / "copilot_admin" / "static" / "copilot_admin" / "vendor"
+
+
+def recorded() -> dict[str, str]:
+    rows = [line.split() for line in (VENDOR / "SHA256SUMS").read_text().splitlines()]
+    return {name: digest for digest, name in rows}
+
+
+def scripts() -> list[Path]:
+    return sorted(path for path in VENDOR.rglob("*.js"))
+
+
+def test_every_vendored_script_is_the_one_that_was_recorded():
+    found = {
+        str(path.relative_to(VENDOR)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in scripts()
+    }
+    assert found == recorded()

@@ -18,16 +18,17 @@ from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.values.answer_request import ToolExchange
 from copilot_admin.models import Conversation, Event, EventType, Logging, Outcome, Run, Turn
 from protocol.events import ArtifactType
-from tests.admin.transcripts.hostile_client import earlier_messages, what_it_brings
 from tests.admin.transcripts.transcript_rows import (
     PRICES,
     artifact,
     call,
     chart,
+    earlier_messages,
     echo,
     long_conversation,
     results,
     rich_conversation,
+    what_it_brings,
 )
 from tests.factories import make_copilot, make_provider, make_user, make_version
 from tests.pricing.pricing import make_price
