@@ -12,7 +12,7 @@ import re
 MAX_HELD = 2_000  # characters of an image that may be allowed, until it is complete
 _MAX_TAG = 300  # of a tag; a longer candidate is treated as a tag
 _MAX_CODE = 300  # from an image or tag to the following backticks
-_MAX_LINE = 5_000  # code in longer lines is ignored
+_MAX_LINE = 2_000  # code in longer lines is ignored
 _MARK = re.compile(r"(?<![\\!])(?P<escapes>\\*+)(?P<bangs>!++)\[|<(?=[a-z])", re.IGNORECASE)
 _UNFINISHED = re.compile(r"(?<![\\!])(?:\\++!*+|!++)\Z|<\Z|(?<!`)`++\Z")
 _LOADING_TAG = re.compile(
@@ -37,6 +37,7 @@ _IMAGE = re.compile(
     r"|[^\s()<>\\\[\]`|$]{1,1500}+)(?: \"[^\"\\\n\r`<|$]{0,200}+\")?\)"
 )
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`~]*")
+_LONE_RETURN = re.compile(r"\r(?!\n|\Z)")
 _TICKS = re.compile(r"`+")
 _DOUBTFUL = re.compile(r"[<|$\\]")  # HTML, tables, mathematics and escapes are read before code
 _LINE_START = re.compile(r"[\s\ufeff>*+\-\d.)#|]*+")  # of quotes, lists, headings and tables
@@ -60,9 +61,10 @@ class MarkdownImages:
 
     def feed(self, text: str, *, is_end: bool = False) -> str:
         """Add the next piece and return the text that can be sent so far."""
-        text, place, sent = self._held + text, 0, ""
+        text, place = self._held + text, 0
+        sent: list[str] = []
         while mark := _MARK.search(text, place):
-            sent += text[place : mark.start()]
+            sent.append(text[place : mark.start()])
             self._code.read(text[place : mark.start()])
             place = mark.start()
             end = self._code.end_of_code(text, mark.end(), is_end=is_end)
@@ -72,15 +74,15 @@ class MarkdownImages:
                 found = self._replace(text, mark, is_end=is_end)
             if not found:
                 self._held = text[place:]
-                return sent
+                return "".join(sent)
             self._code.read(text[place : found[0]])
-            sent += found[1]
+            sent.append(found[1])
             place = found[0]
         unfinished = None if is_end else _UNFINISHED.search(text, place)
         self._held = unfinished[0] if unfinished else ""
         rest = text[place : len(text) - len(self._held)]
         self._code.read(rest)
-        return sent + rest
+        return "".join([*sent, rest])
 
     def end(self) -> str:
         """Return the remaining text."""
@@ -144,7 +146,7 @@ class _CodeReader:
 
     def read(self, text: str) -> None:
         """Read the next part of a text, which doesn't end within backticks."""
-        if re.search(r"\r(?!\n|\Z)", self._last + text):
+        if _LONE_RETURN.search(self._last + text):
             self._has_doubt = True  # some viewers end a line there
         self._last = text[-1:] or self._last
         *ended, line = (self._line + text).split("\n")
@@ -157,8 +159,10 @@ class _CodeReader:
         if self._fence and not self._has_doubt:
             line_end = text.find("\n", place)
             return len(text) if line_end < 0 else line_end
-        ticks = _open_ticks(self._line)
-        if not ticks or self._has_doubt or self._has_paragraph_doubt or _is_doubtful(self._line):
+        if "`" not in self._line or self._has_doubt or self._has_paragraph_doubt:
+            return place
+        ticks = "" if _is_doubtful(self._line) else _open_ticks(self._line)
+        if not ticks:
             return place
         line = text[place : place + _MAX_CODE].partition("\n")[0]
         is_open = not is_end and place + len(line) == len(text) and len(line) < _MAX_CODE
