@@ -10,7 +10,6 @@ from copilot_admin.agent.values.spec import CopilotSpec, ProviderSpec, spec_from
 from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.config import (
     CONFIG_FIELDS,
-    LIVE_FIELDS,
     VERSIONED_FIELDS,
     ConfigField,
     CopilotConfig,
@@ -19,7 +18,7 @@ from copilot_admin.copilots.publishing import apply_document, document_of
 from copilot_admin.import_export.changes import Effect
 from copilot_admin.import_export.exporting import copilot_entry
 from copilot_admin.import_export.importing import import_values
-from copilot_admin.import_export.schema import CopilotEntry, validate
+from copilot_admin.import_export.schema import validate
 from copilot_admin.models import Copilot, Provider
 from protocol.features import FEATURES
 from tests.factories import make_provider
@@ -156,15 +155,6 @@ def test_a_change_is_told_in_words_before_publishing(field: ConfigField) -> None
     assert change.label == str(field.compared_as or field.label) != ""
     assert change.before != change.after
     assert "{" not in change.after
-
-
-def test_what_acts_at_once_is_in_no_version() -> None:
-    assert {field.key for field in LIVE_FIELDS}.isdisjoint(document())
-
-
-def test_the_file_has_a_key_for_every_row_and_no_other() -> None:
-    of_a_draft = [name for name in CopilotEntry.model_fields if name != "questions"]
-    assert of_a_draft == [field.key for field in CONFIG_FIELDS]
 
 
 def test_the_spec_reads_no_key_that_no_row_has() -> None:

@@ -7,10 +7,8 @@ import pytest
 
 from copilot_admin.copilots.publishing import has_changes
 from copilot_admin.errors import ProviderRefused
-from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.exporting import export_file
-from copilot_admin.import_export.importing import import_values
-from copilot_admin.models import Access, Copilot, Provider, Run
+from copilot_admin.models import Copilot, Provider, Run
 from tests.admin.pages import submit
 from tests.agent.scripted import ScriptedProvider, broken, text
 from tests.factories import make_provider, make_published, make_user
@@ -90,21 +88,6 @@ def test_a_provider_that_a_version_needs_cannot_be_deleted(web, client: Client):
     assert len(page.context["protected"]) == 1
     client.post(f"/admin/copilot_admin/provider/{web.pk}/delete/", {"post": "yes"})
     assert Provider.objects.filter(pk=web.pk).exists()
-
-
-def test_a_file_may_bring_the_provider_or_name_one_that_is_here(web):
-    published()
-    file = export_file()
-    assert [one["name"] for one in file["providers"]] == ["Desk", "Web"]
-    assert file["copilots"][0]["custom_features"][0]["provider"] == "Web"
-    unknown = {**file, "providers": file["providers"][:1]}
-    unknown["copilots"][0]["custom_features"][0]["provider"] = "Moon"
-    with pytest.raises(BadCopilotFile) as refused:
-        import_values(unknown, default_access=Access.OPEN)
-    assert refused.value.public == (
-        "copilots[0].custom_features[0].provider: there is no provider 'Moon', neither in the file "
-        "nor here."
-    )
 
 
 def test_a_fallback_of_another_provider_answers_and_stays_linked_when_it_is_renamed(

@@ -106,20 +106,6 @@ CHOICE = {"label": "A", "value": "a"}
                 ({"type": "select", "default": "a", "options": [CHOICE] * 2}, "repeated"),
             )
         ),
-        *(
-            ({"questions": [{"question": "What?", **row}]}, f"questions[0].{path}", code)
-            for row, path, code in (
-                ({"expect": {"number": "106"}}, "expect[0].number", "invalid"),
-                ({"expect": {"number": 1, "tolerance": -1}}, "expect[0].tolerance", "invalid"),
-                ({"expect": {"calls": " "}}, "expect[0].calls", "string_pattern_mismatch"),
-                ({"options": {"tone": 1}}, "options.tone", "invalid"),
-                (
-                    {"files": [{"id": "report", "name": "a.txt", "content": ""}]},
-                    "files[0].id",
-                    "string_pattern_mismatch",
-                ),
-            )
-        ),
     ],
 )
 def test_an_error_of_a_copilot_has_path_and_code(changes, path, code):

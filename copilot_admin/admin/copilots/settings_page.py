@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
-from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -29,7 +28,7 @@ from copilot_admin.copilots.live_settings import (
     switched,
 )
 from copilot_admin.copilots.names import known_tags
-from copilot_admin.models import Action, Copilot, Logging
+from copilot_admin.models import Access, Action, Copilot, Logging
 from copilot_admin.privacy.retention import describe_retention
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import describe_rules, server_rules
@@ -43,7 +42,7 @@ def _radio(label: Any, options: Sequence[Option]) -> forms.ChoiceField:
     )
 
 
-class LiveSettingsForm(ModelForm[Copilot]):
+class LiveSettingsForm(forms.Form):
     prefix = SETTINGS_PREFIX
     enabled = forms.BooleanField(
         label=gettext_lazy("Enabled"),
@@ -55,9 +54,14 @@ class LiveSettingsForm(ModelForm[Copilot]):
     logging = _radio(gettext_lazy("Logging"), LOGGING)
     before = forms.CharField(widget=forms.HiddenInput, required=False)
 
-    class Meta:
-        model = Copilot
-        fields: ClassVar[list[str]] = ["enabled", "access", "logging"]
+    def read(self) -> LiveSettings:
+        """Return the settings of a valid form."""
+        values = self.cleaned_data
+        return LiveSettings(
+            enabled=values["enabled"],
+            access=Access(values["access"]),
+            logging=Logging(values["logging"]),
+        )
 
 
 class SettingsViews(CopilotViews):
@@ -75,12 +79,10 @@ class SettingsViews(CopilotViews):
         return HttpResponseRedirect(self.url_of("settings", copilot))
 
     def _save(self, request: HttpRequest, copilot: Copilot, stored: LiveSettings) -> dict[str, Any]:
-        form = LiveSettingsForm(request.POST, instance=copilot)
-        is_valid = form.is_valid()
-        wanted = switched(copilot) if is_valid else stored
-        _put(copilot, stored)  # validation changed the instance
-        if not is_valid:
+        form = LiveSettingsForm(request.POST)
+        if not form.is_valid():
             return {"form": form, "error": _("Choose one of the options.")}
+        wanted = form.read()
         if form.cleaned_data["before"] != stamp(stored):
             text = _("These settings were changed by someone else. The current values are shown.")
             return {"error": text}
@@ -91,9 +93,10 @@ class SettingsViews(CopilotViews):
             return {"done": _("Nothing was changed.")}
         if copilot.live_id and "sure" not in request.POST:
             return {"form": form, "question": effects}
-        _put(copilot, wanted)
-        copilot.save(update_fields=list(LiveSettingsForm.Meta.fields))
         before, after = asdict(stored), asdict(wanted)
+        for name, value in after.items():
+            setattr(copilot, name, value)
+        copilot.save(update_fields=list(after))
         fields = [str(form.fields[name].label) for name in after if before[name] != after[name]]
         self.log_change(request, copilot, [{"changed": {"fields": fields}}])
         self.audit(request, Action.SWITCHED, copilot, before=before, after=after)
@@ -105,7 +108,7 @@ class SettingsViews(CopilotViews):
         now = switched(copilot)
         context: dict[str, Any] = {
             "may_change": self.has_change_permission(request, copilot),
-            "form": LiveSettingsForm(instance=copilot, initial={"before": stamp(now)}),
+            "form": LiveSettingsForm(initial={**asdict(now), "before": stamp(now)}),
             "sentences": (*now.sentences, *_storage_sentences(copilot)),
             "known_tags": known_tags(reachable(request.user).in_use()),
             "has_members": settings.MEMBERS,
@@ -137,11 +140,6 @@ def _storage_sentences(copilot: Copilot) -> tuple[str, ...]:
     kinds += [one for one in describe_rules(copilot) if one not in kinds]
     redacted = _("Never stored: %(what)s.") % {"what": "; ".join(kinds)} if kinds else ""
     return tuple(filter(None, (describe_retention(copilot), redacted)))
-
-
-def _put(copilot: Copilot, values: LiveSettings) -> None:
-    for name, value in asdict(values).items():
-        setattr(copilot, name, value)
 
 
 def stamp(values: LiveSettings) -> str:
