@@ -80,15 +80,11 @@ class ComponentEntry(StoredRecord):
 
     @model_validator(mode="after")
     def _check_known(self) -> Self:
-        known = registry()
-        sentence = gettext("there is no component '%(name)s'. Use one of: %(known)s.")
-        if wrong := unknown_fault(self.name, known.names(), sentence):
-            raise fault(wrong, "unknown_component")
-        if known.find(self.name, self.version) is None:
-            versions = ", ".join((*known.versions(self.name), LATEST))
-            sentence = gettext("'%(name)s' has no version '%(version)s'. Use one of: %(known)s.")
-            about = {"name": self.name, "version": self.version, "known": versions}
-            raise fault(sentence % about, "unknown_version")
+        if registry().find(self.name, self.version) is None:
+            known = ", ".join(f"{one.name}@{one.version}" for one in registry().all())
+            sentence = gettext("there is no component '%(pin)s'. Use one of: %(known)s.")
+            pin = f"{self.name}@{self.version}"
+            raise fault(sentence % {"pin": pin, "known": known}, "unknown_component")
         return self
 
     def row(self) -> dict[str, Any]:

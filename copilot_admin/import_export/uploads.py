@@ -20,7 +20,6 @@ MAX_FILES = 1000
 MAX_TOTAL_BYTES = 2 * MAX_BYTES  # of all files, unpacked
 # Raised by zipfile for damaged archives.
 _ZIP_ERRORS = (BadZipFile, zlib.error, LZMAError, EOFError, OSError, ValueError, RuntimeError)
-MAX_COPILOTS = 500  # an import is one transaction, in which SQLite takes no questions
 
 
 class UploadedFile(NamedTuple):
@@ -55,12 +54,6 @@ def read_files(sent: Iterable[UploadedFile]) -> list[ReadFile]:
     errors += [
         FileError(name, sentence % {"slug": slug}) for slug, name in slugs if counts[slug] > 1
     ]
-    if len(slugs) > MAX_COPILOTS:
-        sentence = _(
-            "There are more than %(most)d copilots. Send some of them, then the others, or use "
-            "`manage.py copilots import`."
-        )
-        errors.append(FileError("", sentence % {"most": MAX_COPILOTS}))
     if not found and not errors:
         errors.append(FileError("", _("There is no copilot file in what you sent.")))
     if errors:

@@ -69,7 +69,7 @@ CHOICE = {"label": "A", "value": "a"}
         ({"html_sources": ["https://a.example"] * 2}, "html_sources", "repeated"),
         ({"tags": ["a", "A"]}, "tags", "repeated"),
         ({"components": ["abacus@v1"]}, "components[0]", "unknown_component"),
-        ({"components": ["calculator@v9"]}, "components[0]", "unknown_version"),
+        ({"components": ["calculator@v9"]}, "components[0]", "unknown_component"),
         ({"components": ["calculator", "calculator@v1"]}, "components", "repeated"),
         ({"components": [3]}, "components[0]", "model_type"),
         (

@@ -77,11 +77,8 @@ def test_a_zip_file_with_a_password_is_rejected() -> None:
     assert errors_of(UploadedFile("a.zip", bytes(packed))) == ["a.zip"]
 
 
-@pytest.mark.parametrize(("name", "most"), [("MAX_FILES", 1), ("MAX_COPILOTS", 1)])
-def test_the_number_of_files_and_copilots_is_limited(
-    monkeypatch: pytest.MonkeyPatch, name: str, most: int
-) -> None:
-    monkeypatch.setattr(uploads, name, most)
+def test_the_number_of_files_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MAX_FILES", 1)
     assert errors_of(zipped(file_of("a"), file_of("b", name="b.json"))) == [""]
 
 

@@ -10,29 +10,19 @@ from copilot_admin.agent.values.spec import CopilotSpec
 
 # Tokens, as the vendors' pages of models name them; of a family whose members differ the largest.
 _WINDOWS: Mapping[str, int] = {
-    "gpt-3.5-turbo": 16_385,
-    "gpt-4": 8_192,
-    "gpt-4-32k": 32_768,
-    "gpt-4-turbo": 128_000,
-    "gpt-4-vision": 128_000,
-    "gpt-4-1106": 128_000,
-    "gpt-4-0125": 128_000,
-    "gpt-4o": 128_000,
-    "gpt-4.1": 1_047_576,
-    "gpt-5": 400_000,
-    "o1": 200_000,
-    "o3": 200_000,
-    "o4": 200_000,
-    "claude-3": 200_000,
-    "claude-sonnet": 200_000,
-    "claude-opus": 200_000,
-    "claude-haiku": 200_000,
-    "gemini-1.5": 1_048_576,
-    "gemini-2.0": 1_048_576,
-    "gemini-2.5": 1_048_576,
-    "mistral-large": 128_000,
-    "llama-3.1": 128_000,
-    "llama-3.3": 128_000,
+    name: tokens
+    for tokens, names in (
+        (8_192, ("gpt-4",)),
+        (16_385, ("gpt-3.5-turbo",)),
+        (32_768, ("gpt-4-32k",)),
+        (128_000, ("gpt-4-turbo", "gpt-4-vision", "gpt-4-1106", "gpt-4-0125", "gpt-4o")),
+        (128_000, ("mistral-large", "llama-3.1", "llama-3.3")),
+        (200_000, ("o1", "o3", "o4", "claude-3", "claude-sonnet", "claude-opus", "claude-haiku")),
+        (400_000, ("gpt-5",)),
+        (1_047_576, ("gpt-4.1",)),
+        (1_048_576, ("gemini-1.5", "gemini-2.0", "gemini-2.5")),
+    )
+    for name in names
 }
 _VISION = ("gpt-4o", "gpt-4.1", "gpt-4-turbo", "gpt-5", "o1", "o3", "o4", "claude", "gemini",
            "pixtral")  # fmt: skip

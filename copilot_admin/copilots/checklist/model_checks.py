@@ -25,15 +25,8 @@ from protocol.json import Json
 
 # Hosts that require a key; other servers may authenticate in other ways.
 _HOSTS_WITH_KEY = (
-    "api.openai.com",
-    "api.anthropic.com",
-    "api.mistral.ai",
-    "api.groq.com",
-    "api.deepseek.com",
-    "api.together.xyz",
-    "api.x.ai",
-    "generativelanguage.googleapis.com",
-    "openrouter.ai",
+    *("api.openai.com", "api.anthropic.com", "api.mistral.ai", "api.groq.com", "api.deepseek.com"),
+    *("api.together.xyz", "api.x.ai", "generativelanguage.googleapis.com", "openrouter.ai"),
 )
 # Ranges of OpenAI's chat completions; a parameter without a maximum is a whole number.
 _RANGES: Mapping[str, tuple[float, float]] = {
