@@ -6,14 +6,14 @@ so that no component breaks an answer (ADR 7).
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 import inspect
 import json
 import logging
 from time import monotonic
-from typing import Any
+from typing import Any, TypeAlias
 
 from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.text import quote
@@ -37,6 +37,7 @@ CLOSING_SECONDS = 2.0  # for a component to clean up after its caller has left
 MAX_OUTPUTS = 10_000
 MAX_CHARACTERS = 8 * 1024 * 1024  # a chart of 100,000 points fits
 _MAX_SENTENCE = 1_000  # characters
+_Queue: TypeAlias = "asyncio.Queue[ComponentOutput | None]"
 
 
 @dataclass(slots=True)
@@ -78,38 +79,40 @@ class ComponentRun:
             ComponentFailed: It broke down, took too long or yielded too much.
         """
         started = monotonic()
-        deadline = asyncio.get_running_loop().time() + MAX_SECONDS
-        outputs, characters = self._start(), 0
+        queue: _Queue = asyncio.Queue()
+        task: asyncio.Task[None] | None = None
         try:
             await asyncio.to_thread(check_arguments, self.component, self.arguments)
-            while output := await self._next_output(outputs, deadline):
-                characters += len(repr(output))
-                if len(self.outputs) >= MAX_OUTPUTS or characters > MAX_CHARACTERS:
-                    raise ComponentFailed(f"{self._name} gave more than is taken in.")
+            # A task of its own confines timeouts, cancellations, and code that ignores them.
+            task = asyncio.create_task(self._produce(queue), name=f"component {self._name}")
+            task.add_done_callback(lambda done: _end(done, queue))
+            while (output := await queue.get()) is not None:
                 self.outputs.append(output)
                 yield output
+            await task
         except (BadArguments, ComponentFailed) as error:
             self.error = error.public
             raise
         finally:
-            with suppress(Exception):  # the caller has left, or knows an error already
-                async with asyncio.timeout(CLOSING_SECONDS):
-                    await outputs.aclose()
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task}, timeout=CLOSING_SECONDS)
             self.seconds = monotonic() - started
             self.merged = merge(self.outputs)
 
-    async def _next_output(
-        self, outputs: AsyncGenerator[ComponentOutput, None], deadline: float
-    ) -> ComponentOutput | None:
+    async def _produce(self, queue: _Queue) -> None:
+        count = characters = 0
         try:
-            async with asyncio.timeout_at(deadline) as limit:
-                output = await anext(outputs)
-                await asyncio.sleep(0)  # a component that never waits would starve all others
-            if not isinstance(output, ComponentOutput):
-                raise ContractBreach("tool_eval yields what create_output makes.")
-            return output
-        except StopAsyncIteration:
-            return None
+            async with asyncio.timeout(MAX_SECONDS) as limit, aclosing(self._start()) as outputs:
+                async for output in outputs:
+                    if not isinstance(output, ComponentOutput):
+                        raise ContractBreach("tool_eval yields what create_output makes.")
+                    count += 1
+                    characters += len(repr(output))
+                    if count > MAX_OUTPUTS or characters > MAX_CHARACTERS:
+                        raise ComponentFailed(f"{self._name} gave more than is taken in.")
+                    queue.put_nowait(output)
+                    await asyncio.sleep(0)  # a component that never waits would starve all others
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _is_cancelled():
                 raise
@@ -147,9 +150,15 @@ class ComponentRun:
 
 
 def _is_cancelled() -> bool:
-    """Return true if the caller was cancelled, rather than a task of the component."""
+    """Return true if the caller has left, rather than that a task of the component was cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _end(task: "asyncio.Task[None]", queue: _Queue) -> None:
+    if not task.cancelled():
+        task.exception()  # retrieved so that asyncio doesn't report it
+    queue.put_nowait(None)
 
 
 def check_arguments(component: type[Component], arguments: JsonObject) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 import logging
 import threading
 from typing import Any
@@ -196,6 +196,27 @@ def test_a_caller_who_leaves_closes_the_component(error: Exception | None):
 
     asyncio.run(leave())
     assert closed == ["closed"]
+
+
+def test_a_component_that_ignores_that_its_caller_left_keeps_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(runs, "CLOSING_SECONDS", 0.01)
+    goes_on = True
+
+    async def act() -> AsyncGenerator[ComponentOutput, None]:
+        yield HELLO
+        while goes_on:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+
+    async def leave() -> None:
+        nonlocal goes_on
+        async with asyncio.timeout(HANGS_SECONDS), aclosing(acting(act).stream()) as outputs:
+            await anext(outputs)
+        goes_on = False
+
+    asyncio.run(leave())
 
 
 def blocking() -> dict[str, Any]:
