@@ -2,7 +2,7 @@
 
 import json
 
-from copilot_admin.agent.llm.chat_request import build_request
+from copilot_admin.agent.llm.chat_request import RequestRules, build_request
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS
 from copilot_admin.agent.step import PICTURE_LEFT_OUT
 from copilot_admin.agent.values.answer_request import Reasoning
@@ -118,7 +118,9 @@ def steps(first, extras_of_table=None):
     query = make_query(HumanMessage("q"), *pair, widgets=Widgets(primary=(WIDGET,)))
     _, provider = answered(text("Done."), query=query, widget_data=WidgetDataMode.ASK)
     return state, [
-        one for one in build_request(provider.calls[0])["messages"] if "tool_calls" in one
+        one
+        for one in build_request(provider.calls[0], RequestRules())["messages"]
+        if "tool_calls" in one
     ]
 
 

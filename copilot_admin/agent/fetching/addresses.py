@@ -55,10 +55,8 @@ def check_base_url(url: str) -> str:
         _ = parts.port
     except ValueError:
         raise NotReady(wrong) from None
-    # Brackets may also enclose future IP versions, which no resolver supports: `[v1.x]`.
-    is_unknown = "[" in parts.netloc and ":" not in host
     is_plain = url.isprintable() and " " not in url
-    if parts.scheme not in ("http", "https") or not host or is_unknown or not is_plain:
+    if parts.scheme not in ("http", "https") or not host or not is_plain:
         raise NotReady(wrong)
     if parts.username or parts.password:
         raise NotReady("The provider's address holds a password. Put the key into the key field.")

@@ -62,10 +62,7 @@ class RequestRules:
     wants_signatures: bool = False  # each tool call must have a signature
 
 
-STANDARD_RULES = RequestRules()
-
-
-def build_request(call: ModelCall, rules: RequestRules = STANDARD_RULES) -> dict[str, Json]:
+def build_request(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
     """Return the body of a request."""
     body = _parameters(call, rules)
     body["model"] = call.model

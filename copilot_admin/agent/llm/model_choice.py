@@ -87,7 +87,6 @@ MAX_SUGGESTIONS = 3
 MAX_SUGGESTION_CHARACTERS = 200
 # The user reads the answer during this time; later suggestions come too late.
 _TIMEOUTS = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
-_MAX_CHARACTERS = 16 * 1024  # a few questions; a longer text is something else
 _REQUEST = (
     f"Suggest {MAX_SUGGESTIONS} short questions that I might ask you next. Answer with nothing but "
     "a JSON list of texts, in the language of this conversation."
@@ -111,7 +110,6 @@ async def suggest_questions(
         user=request.upstream_user,
     )
     text = ""
-    is_whole = False
     stream = stream_model(request.provider, call, timeouts=_TIMEOUTS, tracer=request.tracer)
     with suppress(RunError):
         async with aclosing(stream) as deltas:
@@ -120,13 +118,10 @@ async def suggest_questions(
                     text += delta.text
                 elif isinstance(delta, Usage):
                     yield delta
-                if len(text) > _MAX_CHARACTERS:
-                    break
-            else:
-                is_whole = True
-    if is_whole and (questions := _read_questions(text)):
-        yield PromptSuggestions(questions)
-    elif text and not is_whole:  # they have a cost, but no usage was reported
+        if questions := _read_questions(text):
+            yield PromptSuggestions(questions)
+        return
+    if text:  # it has a cost, but no usage was reported
         yield estimated_usage(call, written=len(text))
 
 

@@ -53,7 +53,7 @@ def test_request_holds_messages_tools_and_parameters_but_no_foreign_model():
         tools=(ToolSchema(name="t", description="d", parameters={"type": "object"}),),
         parameters={"temperature": 0.2, "model": "other", "stream": False, "n": 3},
     )
-    assert build_request(call) == {
+    assert build_request(call, RequestRules()) == {
         "temperature": 0.2,
         "model": "m",
         "messages": [
@@ -80,7 +80,7 @@ def test_request_holds_messages_tools_and_parameters_but_no_foreign_model():
     whole = build_request(call, RequestRules(streams=False))
     assert (whole["stream"], "stream_options" in whole) == (False, False)
     named = replace(call, user="ada", parameters={"user": "eve"})
-    assert build_request(named)["user"] == "ada"
+    assert build_request(named, RequestRules())["user"] == "ada"
 
 
 def test_images_are_parts_of_a_message_between_the_marks_of_data():
