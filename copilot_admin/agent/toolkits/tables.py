@@ -134,12 +134,7 @@ def _read_csv(text: str) -> Iterator[Row]:
 
 
 def describe_table(table: Table) -> str:
-    r"""Return the rows as JSON lines after a sentence with their number.
-
-    Examples:
-        >>> describe_table(Table(("n",), ({"n": 1},)))
-        '1 row with the columns: n.\n{"n": 1}'
-    """
+    """Return the rows as JSON lines after a sentence with their number."""
     count = len(table.rows)
     columns = ", ".join(table.columns)[:MAX_DESCRIBED_CHARACTERS]
     if not count:
@@ -188,12 +183,7 @@ def number_of(cell: Cell) -> Number | None:
 
 
 def decimal_comma(cell: Cell) -> str:
-    """Return advice on a number with a decimal comma; empty for other text.
-
-    Examples:
-        >>> decimal_comma("1.234,56"), decimal_comma("1,200")
-        (' It has a decimal comma: write decimals with a point, as in 1234.56.', '')
-    """
+    """Return advice on a number with a decimal comma; empty for other text."""
     if not isinstance(cell, str) or len(cell) > _MAX_NUMBER_LENGTH or number_of(cell) is not None:
         return ""
     match = _DECIMAL_COMMA.fullmatch(cell.strip())

@@ -34,8 +34,7 @@ SALES: list[dict[str, Any]] = [
 ]
 
 
-MODULES = ("arithmetic", "tables", "table_operations")
-OF_RETURNS = ("returns.options", "returns.measures", "returns.growth")
+MODULES = ("arithmetic", "tables", "table_operations", "returns.options", "returns.measures")
 
 
 def sales(*operations):
@@ -48,7 +47,7 @@ def filtered(column, how, **value):
     return [row[list(SALES[0]).index(column)] for row in found]
 
 
-@pytest.mark.parametrize("module", (*MODULES, *OF_RETURNS))
+@pytest.mark.parametrize("module", MODULES)
 def test_the_examples_of_the_docstrings_are_true(module):
     name = f"copilot_admin.agent.toolkits.{module}"
     outcome = doctest.testmod(importlib.import_module(name))

@@ -152,12 +152,7 @@ def standard_deviation(values: pd.Series) -> float | None:
 
 
 def format_percent(value: float) -> str:
-    """Return a fraction in percent, with a readable number of digits.
-
-    Examples:
-        >>> format_percent(0.12345), format_percent(0.0000123)
-        ('12.35%', '0.00123%')
-    """
+    """Return a fraction in percent: 12.35%, 0.00123%."""
     if value and abs(value) < 0.0005:
         return f"{value * 100:.3g}%"
     return f"{value:.2%}" if abs(value) < 1e6 else f"{value * 100:.4g}%"
@@ -171,12 +166,7 @@ def format_number(value: float) -> str:
 
 
 def describe_row(row: Row) -> str:
-    """Return a row about one series as a line: fractions in percent, ratios as numbers.
-
-    Examples:
-        >>> describe_row({"series": "A", "total_return": 0.1, "sharpe": None, "begin": "2024-01-02"})
-        'A: total return 10.00%, sharpe none, begin 2024-01-02'
-    """
+    """Return a row about one series as a line: fractions in percent, ratios as numbers."""
     cells = []
     for name, cell in row.items():
         text = "none" if cell is None else str(cell)
