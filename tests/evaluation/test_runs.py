@@ -228,14 +228,14 @@ def test_after_a_database_error_a_case_is_retried(monkeypatch, failing):
 
 def test_an_answer_is_compared_with_the_one_before_on_the_same_target(monkeypatch):
     case = make_case(make_published(), recorded_answer="Recorded.")
-    script(monkeypatch, *map(text, ("Recorded.", "New.", "New.")))
-    first, second = evaluate(case), evaluate(case)
-    assert (first.is_changed, second.is_changed) == (False, True)
+    script(monkeypatch, *map(text, ("Recorded.", "New.", "New.", "New.")))
+    first, second, third = evaluate(case), evaluate(case), evaluate(case)
+    assert (first.is_changed, second.is_changed, third.is_changed) == (False, True, False)
     assert find_previous_answer(second.run, case) == "Recorded."
     assert [part.text for part in diff_to_previous(second)] == ["Recorded", "New", "."]
     live = evaluate(case, TargetKind.LIVE)
     assert live.is_changed is True  # from the recorded answer
-    column = read_column(case.copilot, TargetKind.DRAFT)
+    column = read_column(case.copilot, TargetKind.LIVE)
     assert column is not None and needs_attention(column, case.pk)
 
 
