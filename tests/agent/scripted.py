@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 import json
-from types import TracebackType
 from typing import ClassVar, Self
 
 from copilot_admin.agent.values.model_call import (
@@ -20,7 +19,6 @@ from copilot_admin.errors import RunError
 from protocol.json import Json
 
 
-@dataclass(frozen=True, slots=True)
 class Stall:
     """The provider says nothing more until it is closed."""
 
@@ -61,36 +59,21 @@ def stalled(*pieces: str) -> Step:
 
 
 class ScriptedProvider:
-    """Plays one step each time it is asked.
-
-    As a context it checks that the whole script was played:
-
-        with ScriptedProvider([call("table", ...), text("Done.")]) as provider:
-            ...
-
-    Attributes:
-        calls: What it was asked, in order.
-        open: Streams that were begun and not yet closed.
-    """
+    """Plays one step each time it is asked; as a context it checks that all were played."""
 
     kind: ClassVar[str] = "scripted"
     label: ClassVar[str] = "Scripted"
 
     def __init__(self, script: Sequence[Step], spec: ProviderSpec | None = None) -> None:
         self.calls: list[ModelCall] = []
-        self.open = 0
+        self.open = 0  # streams that were begun and not yet closed
         self._script = tuple(script)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
             self.assert_played()
 
     def assert_played(self) -> None:

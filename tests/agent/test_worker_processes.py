@@ -117,16 +117,6 @@ def test_replies_over_the_limit_end_the_task(pool, monkeypatch):
     assert failed.value.reason is FailureReason.MEMORY
 
 
-@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError])
-def test_an_unknown_reply_ends_the_task(pool, error):
-    def refuse(reply):
-        raise error
-
-    with pytest.raises(TaskFailed) as failed:
-        asyncio.run(pool.run({"do": "wait"}, b"", on_reply=refuse))
-    assert failed.value.reason is FailureReason.DAMAGE
-
-
 def test_a_caller_waits_for_a_free_process_only_for_a_while(pool, monkeypatch):
     async def scenario():
         endless = EndlessTask(pool)

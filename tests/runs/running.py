@@ -94,7 +94,6 @@ class Noted:
 
 
 def ending(outcome: Outcome, **changes: Any) -> Ending:
-    """An end at once, before any word."""
     return Ending(**{"outcome": outcome, "ms": 0, "ttft_ms": None, **changes})
 
 

@@ -10,7 +10,6 @@ import pytest
 from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.copilots.callers import Caller
 from copilot_admin.models import Outcome
-from copilot_admin.pricing.cost import Cost
 from copilot_admin.runs import open_run as opening
 from copilot_admin.runs.open_run import (
     end_deleted,
@@ -18,7 +17,7 @@ from copilot_admin.runs.open_run import (
     end_revoked,
     interrupt_all,
 )
-from copilot_admin.runs.run_output import SLOW_CLIENT_SECONDS, SSEWriter
+from copilot_admin.runs.run_output import SLOW_CLIENT_SECONDS
 from copilot_admin.runs.tasks import CRASHED, DELETED, RESTARTING, REVOKED, CancelReason
 from protocol.events import MessageChunk
 from protocol.sse import encode_chunk
@@ -52,33 +51,6 @@ def test_a_run_that_is_stopped_says_why_to_whom_it_concerns(
     assert record.ending == ending(outcome, ms=500, ttft_ms=0, error=sentence, error_code=code)
     assert record.text == (f"Half\n\n{sentence}" if sentence else "Half")
     assert noted.cancelling == [0]
-
-
-@pytest.mark.parametrize("broken", [None, "write_event"], ids=["whole", "crashed"])
-def test_a_run_that_is_being_kept_is_not_stopped(noted, monkeypatch, broken):
-    finish = noted.finish
-
-    async def late(*arguments: Any) -> Cost | None:
-        await asyncio.sleep(3)
-        kept: Cost | None = await finish(*arguments)
-        return kept
-
-    def fail(*_: Any) -> None:
-        raise KeyError("a bug")
-
-    monkeypatch.setattr(noted, "finish", late)
-    if broken:
-        monkeypatch.setattr(SSEWriter, broken, fail)
-    play(monkeypatch, noted, [MessageChunk("Whole"), ZeroDivisionError() if broken else STOP])
-
-    async def too_late(run: Any) -> None:
-        await asyncio.sleep(1)
-        run.cancel(CancelReason.CLIENT_LEFT)
-        run.take_checkpoint()
-
-    opened(too_late)
-    (record,) = noted.ends
-    assert (record.ending.outcome, noted.pieces) == ("crashed" if broken else "completed", [])
 
 
 def test_a_run_can_be_stopped_from_another_thread_while_its_loop_runs(noted, monkeypatch):
