@@ -132,9 +132,10 @@ class HttpMiddleware:
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         error = self._check(scope)
+        is_preflight = scope["method"] == "OPTIONS" and is_api(scope["path"])
         if error is not None:
             await send_error(scope, send, error)
-        elif _is_preflight(scope):
+        elif is_preflight and get_header(scope, b"access-control-request-method"):
             is_allowed = get_header(scope, b"origin") in self.origins
             headers = build_preflight_headers(scope, self.extra_headers) if is_allowed else []
             await send({"type": "http.response.start", "status": 204, "headers": headers})
@@ -156,11 +157,6 @@ class HttpMiddleware:
             if origin is not None and origin not in self.origins and not is_own_origin(scope):
                 return Forbidden(_FORBIDDEN_ORIGIN, code="forbidden-origin")
         return None
-
-
-def _is_preflight(scope: Scope) -> bool:
-    is_asked = scope["method"] == "OPTIONS" and is_api(scope["path"])
-    return is_asked and bool(get_header(scope, b"access-control-request-method"))
 
 
 def _merge_headers(given: Iterable[tuple[bytes, bytes]], added: Headers) -> Headers:

@@ -9,7 +9,7 @@ from typing import Any
 
 from channels.exceptions import ChannelFull
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
-from channels.layers import InMemoryChannelLayer, get_channel_layer
+from channels.layers import get_channel_layer
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
@@ -48,13 +48,6 @@ class TurnChange(StrEnum):
 
 def group_of(conversation_id: int) -> str:
     return f"transcript.{conversation_id}"
-
-
-def may_have_viewers(conversation_id: int) -> bool:
-    layer = get_channel_layer()
-    if isinstance(layer, InMemoryChannelLayer):
-        return group_of(conversation_id) in layer.groups
-    return layer is not None
 
 
 async def broadcast(conversation_id: int, *, turn_id: int, kind: TurnChange) -> None:

@@ -52,10 +52,12 @@ class Counter:
         self.requests: list[tuple[str, str, str]] = []
         self.started: list[str] = []
 
-    def count_request(self, method: str, path: str, status: str) -> None:
+    def count(self, name: str, method: str, path: str, status: str) -> None:
+        assert name == "http_requests"
         self.requests.append((method, path, status))
 
-    def observe_response_start(self, path: str, seconds: float) -> None:
+    def observe(self, name: str, seconds: float, path: str) -> None:
+        assert name == "http_response_start_seconds"
         assert 0 <= seconds < 60
         self.started.append(path)
 
