@@ -74,15 +74,10 @@ def _get_or_create_account(identity: Identity, allowed: RoleMap) -> User:
     if not (subject and is_text and len(subject) <= MAX_EXTERNAL_SUBJECT_LENGTH):
         raise Forbidden(_("The identity provider did not say who you are. Ask an administrator."))
     with transaction.atomic():
-        found = (
-            ExternalAccount.objects.select_for_update(of=("self",))
-            .select_related("user")
-            .filter(issuer=identity.issuer, subject=identity.subject)
-            .first()
-        )
-        is_allowed = bool(allowed.roles_of(identity.groups)) or allowed.makes_superuser(
-            identity.groups
-        )
+        rows = ExternalAccount.objects.select_for_update(of=("self",)).select_related("user")
+        found = rows.filter(issuer=identity.issuer, subject=subject).first()
+        groups = identity.groups
+        is_allowed = bool(allowed.roles_of(groups)) or allowed.makes_superuser(groups)
         user = found.user if found else (_create(identity) if is_allowed else None)
         if user is not None:
             before = snapshot(user) if found else {}
@@ -93,9 +88,8 @@ def _get_or_create_account(identity: Identity, allowed: RoleMap) -> User:
                 by, on = Actor.server(), Subject.of(user)
                 record(action, by=by, on=on, before=before, after=after)
     if user is None or not is_allowed:
-        raise Forbidden(
-            _("Your account is not in any group that may work here. Ask an administrator.")
-        )
+        text = _("Your account is not in any group that may work here. Ask an administrator.")
+        raise Forbidden(text)
     if not user.is_active:
         raise Forbidden(_("Your account is disabled. Ask an administrator."))
     return user

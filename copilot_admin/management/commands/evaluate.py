@@ -1,6 +1,7 @@
 """`manage.py evaluate`: run the test cases of a copilot on a draft, a version or another model."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 import json
 import sys
@@ -30,6 +31,7 @@ from copilot_admin.pricing.cost import format_dollars
 EXIT_PASSED, EXIT_FAILED, EXIT_ERROR = 0, 1, 2
 MAX_COST_DOLLARS = 10**12  # the column's range
 MAX_LINE_LENGTH = 100  # characters of a question
+_COUNTS = ("total", "passed", "failed", "inconclusive", "errors")
 
 
 class Command(SanitizedCommand):
@@ -50,7 +52,9 @@ class Command(SanitizedCommand):
         parser.add_argument("--provider", metavar="NAME", help="of that model")
         parser.add_argument("--judge", default="", metavar="ID", help="model that judges")
         parser.add_argument("--judge-provider", metavar="NAME", help="of the judge")
-        parser.add_argument("--max-cost", metavar="X", help="stop at this cost in US dollars")
+        parser.add_argument(
+            "--max-cost", metavar="X", type=_parse_cost, help="stop at this cost in US dollars"
+        )
         parser.add_argument("--json", action="store_true", help="write the results as JSON")
 
     def handle(self, *, slug: str, label: str, **options: Any) -> None:
@@ -59,7 +63,7 @@ class Command(SanitizedCommand):
         if copilot is None:
             raise ConfigurationError(f"There is no copilot with the slug '{slug}'.")
         run = _make_run(copilot, options)
-        run.cost_limit = _parse_cost(options["max_cost"])
+        run.cost_limit = options["max_cost"]
         if options["judge"]:
             run.judge_model = options["judge"]
             name = options["judge_provider"]
@@ -110,16 +114,12 @@ def _make_run(copilot: Copilot, options: dict[str, Any]) -> EvaluationRun:
     return make_run(copilot)
 
 
-def _parse_cost(text: str | None) -> Decimal | None:
-    if text is None:
-        return None
-    try:
+def _parse_cost(text: str) -> Decimal:
+    with suppress(InvalidOperation):
         amount = Decimal(text)
-    except InvalidOperation:
-        amount = Decimal(-1)
-    if not amount.is_finite() or not 0 <= amount < MAX_COST_DOLLARS:
-        raise ConfigurationError(f"'{text}' is not an amount of US dollars, use one such as 0.50.")
-    return amount
+        if amount.is_finite() and 0 <= amount < MAX_COST_DOLLARS:
+            return amount
+    raise ArgumentTypeError(f"'{text}' is not an amount of US dollars, use one such as 0.50")
 
 
 def _format_result(row: EvaluationResult) -> str:
@@ -141,21 +141,14 @@ def _as_json(run: EvaluationRun, counts: Counts, results: list[EvaluationResult]
         "copilot": run.copilot.slug,
         "target": run.target_name,
         "state": run.state,
-        "total": counts.total,
-        "passed": counts.passed,
-        "failed": counts.failed,
-        "inconclusive": counts.inconclusive,
-        "errors": counts.errors,
+        **{name: getattr(counts, name) for name in _COUNTS},
         "cost_usd": f"{counts.cost:f}",
         "answers_of_unknown_cost": counts.unpriced,
         "results": [
             {
                 "question": row.case.question,
                 "verdict": row.verdict or None,
-                "outcomes": row.outcomes,
-                "error": row.error,
-                "answer": row.answer,
-                "ms": row.ms,
+                **{name: getattr(row, name) for name in ("outcomes", "error", "answer", "ms")},
                 "tokens": row.input_tokens + row.output_tokens,
             }
             for row in results
