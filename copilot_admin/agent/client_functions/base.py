@@ -5,7 +5,6 @@ into the arguments that Workspace expects. The step ends with the call; the next
 result. Widget data has separate rules, in `copilot_admin/agent/client/widget_data.py`.
 """
 
-from abc import ABC
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
@@ -63,7 +62,7 @@ class FunctionArguments(BaseModel):
         raise NotImplementedError
 
 
-class ClientFunction(ABC):
+class ClientFunction:
     """A function of Workspace. Only clients of generation 3 have them."""
 
     name: ClassVar[str]  # on the wire

@@ -4,7 +4,7 @@ Data of the found widgets is then fetched with `get_widget_data`;
 `copilot_admin/agent/client/widgets.py` decides which function of Workspace is called for it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -70,7 +70,13 @@ class WantedOptions(FunctionArguments):
     param: str = Field(description="The name of its parameter.")
 
     def build(self, scope: ToolScope) -> JsonObject:
-        widget = self._find_widget([one for one in scope.widgets if _params_to_ask(one)])
+        widgets = [one for one in scope.widgets if _params_to_ask(one)]
+        named = (one for one in widgets if self.widget in (one.ref, one.widget_id, one.name))
+        if (widget := next(named, None)) is None:
+            ids = join_names(one.ref for one in widgets)
+            raise ToolMistake(
+                f"There are no options to get for {quote(self.widget)}. Widgets with some: {ids}."
+            )
         params = _params_to_ask(widget)
         if self.param not in params:
             raise ToolMistake(
@@ -84,15 +90,6 @@ class WantedOptions(FunctionArguments):
             "options_endpoint_input_args": _inherited_values(params[self.param], widget),
         }
         return {"param_options_queries": [query]}
-
-    def _find_widget(self, widgets: Sequence[Widget]) -> Widget:
-        for widget in widgets:
-            if self.widget in (widget.ref, widget.widget_id, widget.name):
-                return widget
-        ids = join_names(widget.ref for widget in widgets)
-        raise ToolMistake(
-            f"There are no options to get for {quote(self.widget)}. Widgets with some: {ids}."
-        )
 
 
 class GetParamsOptions(ClientFunction):

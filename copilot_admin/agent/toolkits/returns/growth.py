@@ -99,11 +99,11 @@ class Growth:
 
 
 def _check_values(series: pd.Series, *, is_prices: bool) -> None:
-    least, words = (2, "prices") if is_prices else (1, "returns")
-    if len(series) < least:
+    needed, words = (2, "prices") if is_prices else (1, "returns")
+    if len(series) < needed:
         raise ValueError(
             f"{series.name!r} has {len(series)} {words}, after what is missing was left out; at"
-            f" least {least} are needed."
+            f" least {needed} are needed."
         )
     wrong = series[series <= 0] if is_prices else series[series < -1]
     if wrong.empty:
