@@ -100,9 +100,6 @@ def test_arguments_that_are_not_an_object_do_not_end_the_answer(arguments):
         assert MessageChunk("Another.") in outputs or isinstance(outputs[-1], FunctionCall), name
 
 
-BRIEF = {"slug": "brief", "contentMarkdown": "Three lines.", "source": "model_selected"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "function"),
     [
@@ -157,25 +154,15 @@ def test_skills_are_listed_as_data_while_one_may_be_loaded():
     assert text.count("</data>") == 1
 
 
-@pytest.mark.parametrize(
-    ("query", "result"),
-    [
-        (
-            loaded(CommandResult("success", "", {"skill": BRIEF})),
-            "The skill 'brief' says how to do this:\nThree lines.",
-        ),
-        (
-            loaded(CommandResult("error", "Skill not found.")),
-            '<data source="get_skill_content">\n(error) Skill not found.\n</data>',
-        ),
-        (CHOSEN, "What moved?\n\nThe user chose the skill 'memo':\nLong."),
-    ],
-    ids=["loaded", "unknown", "chosen by the user"],
-)
-def test_a_turn_loads_one_skill(query, result):
-    _, [made] = answer(query, text("One. Two. Three."))
-    assert made.messages[-1].text == result
-    assert "get_skill_content" not in {tool.name for tool in made.tools}
+def test_a_turn_loads_one_skill():
+    unknown = loaded(CommandResult("error", "Skill not found."))
+    for query, result in (
+        (unknown, "(error) Skill not found."),
+        (CHOSEN, "the skill 'memo':\nLong."),
+    ):
+        _, [made] = answer(query, text("One. Two. Three."))
+        assert result in made.messages[-1].text
+        assert "get_skill_content" not in {tool.name for tool in made.tools}
 
 
 @pytest.mark.parametrize("direct", [True, False])
