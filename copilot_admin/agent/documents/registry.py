@@ -5,6 +5,9 @@ A file is recognised by its content; its name and declared type only choose betw
 
 from collections.abc import Iterator
 from dataclasses import replace
+from email import policy
+from email.message import EmailMessage
+from email.parser import BytesParser
 from io import BytesIO
 import re
 import time
@@ -17,12 +20,11 @@ from copilot_admin.agent.documents.document import (
     UnreadableFile,
     describe_cut,
 )
-from copilot_admin.agent.documents.email import RTF, read_email
-from copilot_admin.agent.documents.html import HTML
+from copilot_admin.agent.documents.html import HTML, html_to_text
 from copilot_admin.agent.documents.pdf import PDF
 from copilot_admin.agent.documents.slides import SLIDES
 from copilot_admin.agent.documents.spreadsheet import SPREADSHEET
-from copilot_admin.agent.documents.text_encodings import TEXT, is_probably_text
+from copilot_admin.agent.documents.text_encodings import RTF, TEXT, is_probably_text
 from copilot_admin.agent.documents.word import WORD
 from protocol.json import clean_text
 
@@ -31,7 +33,9 @@ MAX_SECONDS = 10.0  # of CPU, of one file; pages read until then are returned
 MAX_CHARACTERS = 2_000_000
 MAX_WORDS = 150_000  # whose places are known; 300 pages have about as many
 MAX_NAME_LENGTH = 100  # of a sheet
+MAX_ATTACHMENTS = 20
 HEAD_BYTES = 4096
+_EMAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _OLD_CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")
 _HTML = re.compile(rb"^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|table|meta)\b",
                    re.IGNORECASE | re.DOTALL)  # fmt: skip
@@ -58,15 +62,43 @@ _OLD_STREAMS = {
 }
 
 
-def _read_attachment(data: bytes, name: str) -> Iterator[DocumentPage]:
-    return _get_format(detect_data_type(data, name=name)).read(data)
+def _read_email(data: bytes) -> Iterator[DocumentPage]:
+    """Yield the message, then the pages of its attachments."""
+    message = BytesParser(policy=policy.default).parsebytes(data)
+    headers = [f"{name}: {message[name]}" for name in _EMAIL_HEADERS if message.get(name)]
+    body = message.get_body(preferencelist=("plain", "html"))
+    content = body.get_content() if body else ""
+    text = html_to_text(content) if body and body.get_content_subtype() == "html" else content
+    yield DocumentPage(number=1, text="\n".join((*headers, "", text.strip())).strip())
+    number = 1
+    attachments = list(message.iter_attachments())
+    for index, part in enumerate(attachments[:MAX_ATTACHMENTS], start=1):
+        name = part.get_filename() or f"attachment {index}"
+        for page in _read_attachment(part, name):
+            number += 1
+            title = f"{name}, {page.name}" if page.name else name
+            yield replace(page, number=number, name=title, words=(), noun="attachment")
+    if len(attachments) > MAX_ATTACHMENTS:
+        note = f"[only the first {MAX_ATTACHMENTS} attachments were read]"
+        yield DocumentPage(
+            number=number + 1, text="", name="more attachments", note=note, noun="attachment"
+        )
 
 
-def _read_message(data: bytes) -> Iterator[DocumentPage]:
-    return read_email(data, _read_attachment)
+def _read_attachment(part: EmailMessage, name: str) -> Iterator[DocumentPage]:
+    content = part.get_content() if part.get_content_type() == "message/rfc822" else None
+    data = bytes(content) if content is not None else part.get_payload(decode=True)
+    data = data if isinstance(data, bytes) else b""
+    try:
+        yield from _get_format(detect_data_type(data, name=name)).read(data)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # libraries raise anything for a damaged file
+        reason = error.public if isinstance(error, UnreadableFile) else "it is damaged"
+        yield DocumentPage(number=1, text="", note=f"[attachment {name}: {reason}]")
 
 
-EMAIL = Format(data_types=("eml",), label="e-mail", read=_read_message, is_text=True)
+EMAIL = Format(data_types=("eml",), label="e-mail", read=_read_email, is_text=True)
 FORMATS: tuple[Format, ...] = (PDF, WORD, SPREADSHEET, SLIDES, HTML, TEXT, EMAIL, RTF)
 
 

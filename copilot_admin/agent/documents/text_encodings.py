@@ -1,10 +1,14 @@
-"""Text files in any common encoding: a byte order mark or UTF-8 is certain, others are guessed."""
+"""Text files in any common encoding, and RTF.
+
+A byte order mark or UTF-8 is certain, other encodings are guessed.
+"""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator
 import re
 
 from charset_normalizer import from_bytes
+from striprtf.striprtf import rtf_to_text
 
 from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
 
@@ -114,3 +118,12 @@ TEXT = Format(
     read=_read,
     is_text=True,
 )
+
+
+def _read_rtf(data: bytes) -> Iterator[DocumentPage]:
+    text = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
+    lines = (line.rstrip() for line in text.splitlines())
+    yield DocumentPage(number=1, text="\n".join(lines).strip())
+
+
+RTF = Format(data_types=("rtf",), label="RTF file", read=_read_rtf)
