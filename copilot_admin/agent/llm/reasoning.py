@@ -46,6 +46,7 @@ class ReasoningReader:
         self._held = ""
         self._found: list[Delta] = []
         self._closing = _LONE_CLOSING
+        self._searched = 0  # characters of the buffer that contain no lone closing tag
         self._is_settled = False  # a lone closing tag is no longer possible
         self._ticks = 0  # of code in the answer so far
         self._sent = False  # part of an answer, which can't be revoked
@@ -135,8 +136,10 @@ class ReasoningReader:
         if _OPENING.match(self._held):
             self._read = self._read_start
             return True
-        found = _LONE_CLOSING.search(self._held + "\n" * is_end, partial=not is_end)
+        text, start = self._held + "\n" * is_end, self._searched
+        found = _LONE_CLOSING.search(text, start, partial=not is_end)
         if found and found.partial:
+            self._searched = found.start()
             return False
         if found:
             self._close_unopened(found)
