@@ -40,11 +40,15 @@ class LimitCache:
 
     def load(self) -> None:
         self._loaded_at = self._clock()
-        rows = SubjectLimits.objects.values_list("scope", "subject", "limits")
-        found = {LimitSubject(LimitScope(scope), id): limits for scope, id, limits in rows}
-        copilots = Copilot.objects.exclude(limits={}).values_list("pk", "limits")
-        found |= {LimitSubject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
-        self._limits = found
+        self._limits = load_limits()
+
+
+def load_limits() -> dict[LimitSubject, Limits]:
+    """Load the limits of all subjects; those of copilots are sorted by name."""
+    rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
+    found = {LimitSubject(LimitScope(scope), id): limits for scope, id, limits in rows}
+    copilots = Copilot.objects.exclude(limits={}).by_name().values_list("pk", "limits")
+    return found | {LimitSubject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
 
 
 def get_anonymous_limits(address: str = "") -> Limits:

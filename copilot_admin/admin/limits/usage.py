@@ -1,6 +1,6 @@
 """Usage of limits: what is used now, as meters, nearly reached limits, and recent rejections."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from ipaddress import ip_address
@@ -15,15 +15,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.limits.admission import RETENTION
-from copilot_admin.limits.cache import has_trusted_proxies, is_private
+from copilot_admin.limits.cache import has_trusted_proxies, is_private, load_limits
 from copilot_admin.limits.counters import RATE_LIMITS, SLOTS
-from copilot_admin.limits.rules import KINDS, NANO, LimitRule, Limits, LimitSubject, build_rules
+from copilot_admin.limits.rules import KINDS, NANO, LimitRule, LimitSubject, build_rules
 from copilot_admin.limits.usage import Usage, get_budgets, load_usage
-from copilot_admin.models import Copilot, EndpointKey, LimitRejection, LimitScope, SubjectLimits
+from copilot_admin.models import Copilot, EndpointKey, LimitRejection, LimitScope
 from copilot_admin.models.usage import MAX_LIMIT_SUBJECT_LENGTH
 
 NEAR_PERCENT = 80
-MAX_CHECKED = 50  # subjects; the page of limits has all
+MAX_CHECKED = 100  # subjects; the page of limits has all
 MAX_SHOWN = 50  # rejections
 
 
@@ -68,7 +68,9 @@ async def _count_now(rules: Collection[LimitRule]) -> Mapping[LimitRule, int]:
 
 def find_near_limits() -> list[tuple[str, int]]:
     """Find subjects whose limits are used to 80 % or more, the fullest first, with the percent."""
-    rules = [rule for subject, limits in _get_limits() for rule in build_rules(subject, limits)]
+    limits = load_limits()  # without an id they apply to each subject, except for the server's
+    checked = [one for one in limits if one.id or one.scope is LimitScope.SERVER][:MAX_CHECKED]
+    rules = [rule for subject in checked for rule in build_rules(subject, limits[subject])]
     usage = measure_usage(rules) if rules else {}
     fullest: dict[LimitSubject, int] = {}
     for rule in rules:
@@ -81,16 +83,6 @@ def find_near_limits() -> list[tuple[str, int]]:
         for subject, percent in sorted(fullest.items(), key=lambda one: -one[1])
         if subject in names
     ]
-
-
-def _get_limits() -> Iterator[tuple[LimitSubject, Limits]]:
-    copilots = Copilot.objects.in_use().exclude(limits={}).values_list("pk", "limits")
-    for pk, limits in copilots[:MAX_CHECKED]:
-        yield LimitSubject(LimitScope.COPILOT, str(pk)), limits
-    rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
-    for scope, id, limits in rows[:MAX_CHECKED]:
-        if id or scope == LimitScope.SERVER:
-            yield LimitSubject(LimitScope(scope), id), limits
 
 
 def _format_amount(rule: LimitRule, number: int) -> str:

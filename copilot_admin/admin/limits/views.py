@@ -25,7 +25,7 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor, record
 from copilot_admin.audit.recording import Subject as Audited
 from copilot_admin.http.scope import get_client_network
-from copilot_admin.limits.cache import get_anonymous_limits, reload_on_commit
+from copilot_admin.limits.cache import get_anonymous_limits, load_limits, reload_on_commit
 from copilot_admin.limits.counters import LIMIT_REDIS
 from copilot_admin.limits.rules import Limits, LimitSubject, build_rules
 from copilot_admin.models import Action, Copilot, EndpointKey, LimitScope, SubjectLimits
@@ -99,13 +99,8 @@ def _get_subject(request: HttpRequest) -> LimitSubject | None:
 
 
 def _load_limits() -> dict[LimitSubject, Limits]:
-    rows = SubjectLimits.objects.exclude(limits={}).values_list("scope", "subject", "limits")
-    found = {LimitSubject(LimitScope(scope), id): limits for scope, id, limits in rows}
-    copilots = Copilot.objects.exclude(limits={}).by_name().values_list("pk", "limits")
-    of_copilots = {LimitSubject(LimitScope.COPILOT, str(pk)): limits for pk, limits in copilots}
     order = list(LimitScope)
-    together = {**of_copilots, **found}
-    return dict(sorted(together.items(), key=lambda one: order.index(one[0].scope)))
+    return dict(sorted(load_limits().items(), key=lambda one: order.index(one[0].scope)))
 
 
 def _build_rows(
