@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.test import Client
 from django.utils import timezone
 
 from copilot_admin.copilots.other_providers import link_providers
@@ -131,3 +132,10 @@ def make_user(*groups: str, **changes: Any) -> User:
     )
     user.groups.set([Group.objects.get_or_create(name=name)[0] for name in groups])
     return user
+
+
+def sign_in(user: User, **options: Any) -> Client:
+    """A browser in which somebody is signed in."""
+    client = Client(**options)
+    client.force_login(user)
+    return client

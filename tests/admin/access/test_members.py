@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import get_resolver, reverse
 import pytest
 
@@ -12,7 +11,7 @@ from copilot_admin.accounts.members import assign_owner, is_reachable, may_say_w
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Copilot, Membership
 from tests.admin.access.test_roles import everything
-from tests.factories import make_case, make_copilot, make_published, make_user
+from tests.factories import make_case, make_copilot, make_published, make_user, sign_in
 
 pytestmark = pytest.mark.django_db
 # What an address of a copilot is filled with besides its id; what is not there is a 404 for all.
@@ -53,12 +52,6 @@ def address(name: str, copilot: Copilot) -> str:
     raise AssertionError(name)
 
 
-def browser(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture
 def owner() -> User:
     return make_user(Role.BUILDERS, username="owner")
@@ -78,7 +71,7 @@ def copilot(owner: User) -> Copilot:
     "groups", [[Role.BUILDERS], [Role.BUILDERS, Role.PUBLISHERS], [Role.BUILDERS, Role.REVIEWERS]]
 )
 def test_who_is_no_member_finds_nothing_at_any_address(copilot, groups, method) -> None:
-    client = browser(make_user(*groups))
+    client = sign_in(make_user(*groups))
     before = everything()
     for name, _ in ROUTES:
         answer = getattr(client, method)(address(name, copilot))
@@ -94,7 +87,7 @@ def test_members_and_who_reaches_every_copilot_find_what_the_owner_finds(copilot
     member = make_user(Role.BUILDERS)
     Membership.objects.create(copilot=copilot, user=member)
     operator = make_user(Role.BUILDERS, Role.OPERATORS)
-    browsers = [browser(one) for one in (owner, member, operator, make_user(is_superuser=True))]
+    browsers = [sign_in(one) for one in (owner, member, operator, make_user(is_superuser=True))]
     for name, _ in ROUTES:
         url = address(name, copilot)
         assert len({one.get(url).status_code for one in browsers}) == 1, name
@@ -117,10 +110,10 @@ def test_no_list_names_a_copilot_of_others(copilot, owner, place) -> None:
     Copilot.objects.filter(pk=copilot.pk).update(
         components=[{"name": "similar_question", "version": "v1"}]
     )
-    page = browser(make_user(Role.BUILDERS)).get(place)
+    page = sign_in(make_user(Role.BUILDERS)).get(place)
     assert page.status_code == 200
     assert b"Secret plan" not in page.content
-    assert b"Secret plan" in browser(owner).get(place).content
+    assert b"Secret plan" in sign_in(owner).get(place).content
 
 
 CHOSEN = ("publish_chosen", "duplicate_chosen", "disable_chosen", "archive_chosen")
@@ -135,7 +128,7 @@ CHOSEN = ("publish_chosen", "duplicate_chosen", "disable_chosen", "archive_chose
     ],
 )
 def test_pages_that_take_ids_take_none_of_others(copilot, page, sent) -> None:
-    client = browser(make_user(Role.BUILDERS))
+    client = sign_in(make_user(Role.BUILDERS))
     before = everything()
     url = f"{reverse(f'admin:copilot_admin_copilot_{page}')}?id={copilot.pk}"
     chosen = {"draft": f"{copilot.pk}:x", "id": copilot.pk, "_selected_action": [copilot.pk]}
@@ -148,7 +141,7 @@ def test_pages_that_take_ids_take_none_of_others(copilot, page, sent) -> None:
 
 
 def test_an_import_changes_no_copilot_of_others(copilot) -> None:
-    client = browser(make_user(Role.BUILDERS))
+    client = sign_in(make_user(Role.BUILDERS))
     from django.core.files.uploadedfile import SimpleUploadedFile
 
     text = f"format: 1\ncopilots:\n- slug: secret-plan\n  name: Mine now\n  provider: {copilot.provider.name}\n  model: demo\n"
@@ -163,7 +156,7 @@ def test_an_import_changes_no_copilot_of_others(copilot) -> None:
 def test_who_makes_a_copilot_owns_it_and_nobody_else_sees_it() -> None:
     maker = make_user(Role.BUILDERS)
     url = reverse("admin:copilot_admin_copilot_from_template", args=["charts"])
-    browser(maker).post(url)
+    sign_in(maker).post(url)
     made = Copilot.objects.get(slug="charts")
     member = Membership.objects.get(copilot=made)
     assert (member.user, member.is_owner, made.is_for_all_builders) == (maker, True, False)
@@ -175,14 +168,14 @@ def test_without_the_setting_all_builders_work_on_all(copilot, settings) -> None
     stranger = make_user(Role.BUILDERS)
     assert list(reachable(stranger)) == [copilot]
     url = reverse("admin:copilot_admin_copilot_members", args=[copilot.pk])
-    assert browser(stranger).get(url).status_code == 404
+    assert sign_in(stranger).get(url).status_code == 404
     assign_owner(other := make_copilot(), stranger)
     assert other.is_for_all_builders is True
 
 
 def say(actor: User, copilot: Copilot, **sent: Any) -> Any:
     url = reverse("admin:copilot_admin_copilot_members", args=[copilot.pk])
-    client = browser(actor)
+    client = sign_in(actor)
     return client.post(url, sent, follow=True) if sent else client.get(url)
 
 
@@ -238,7 +231,7 @@ def test_a_question_of_a_transcript_goes_to_no_copilot_of_others(copilot) -> Non
     conversation = Conversation.objects.create(
         copilot=copilot, principal="anonymous", first_at=now, last_at=now
     )
-    client = browser(make_user(Role.BUILDERS, Role.REVIEWERS))
+    client = sign_in(make_user(Role.BUILDERS, Role.REVIEWERS))
     url = reverse("admin:copilot_admin_conversation_keep", args=[conversation.pk, 1])
     assert client.post(url).status_code == 403
     listed = reverse("admin:copilot_admin_conversation_learn")

@@ -10,7 +10,7 @@ import pytest
 
 from copilot_admin.admin.access.forms import ADMINISTRATOR
 from copilot_admin.config.roles import Role
-from tests.factories import make_user
+from tests.factories import make_user, sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -63,12 +63,6 @@ def person(kind: str) -> User:
     return user
 
 
-def browser(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def form(user: User, *groups: str, **changes: str) -> dict[str, Any]:
     """What the page of a person sends."""
     pks = list(Group.objects.filter(name__in=groups).values_list("pk", flat=True))
@@ -114,7 +108,7 @@ REFUSED_ALIKE = ("inactive reviewer", "make_link")
 
 @pytest.mark.parametrize("actor", ACTORS)
 def test_who_may_do_more_is_out_of_reach_whatever_is_tried(actor: str) -> None:
-    client = browser(person(actor))
+    client = sign_in(person(actor))
     for kind, action in product(TARGETS, ACTIONS):
         tried = (kind, action.__name__)
         expected = kind in REACHED[actor] or tried == REFUSED_ALIKE
@@ -123,7 +117,7 @@ def test_who_may_do_more_is_out_of_reach_whatever_is_tried(actor: str) -> None:
 
 @pytest.mark.parametrize("actor", ACTORS)
 def test_what_is_handed_out_is_what_one_has(actor: str) -> None:
-    client = browser(person(actor))
+    client = sign_in(person(actor))
     given, right = set(), Permission.objects.get(codename="view_conversation").pk
     for group in (*ROLES, CLERK, "Empty"):
         someone = person("nobody")
@@ -140,7 +134,7 @@ def test_what_is_handed_out_is_what_one_has(actor: str) -> None:
 @pytest.mark.parametrize("actor", [Role.OPERATORS, CLERK])
 def test_nobody_changes_his_own_rights(actor: str) -> None:
     own = person(actor)
-    client = browser(own)
+    client = sign_in(own)
     url = reverse("admin:auth_user_change", args=[own.pk])
     assert client.post(url, form(own, "Empty", first_name="Ann")).status_code == 302
     own.refresh_from_db()
@@ -156,14 +150,14 @@ def test_a_role_that_may_do_more_is_out_of_reach(page: str) -> None:
     before = list(reviewers.permissions.all())
     url = reverse(f"admin:auth_group_{page}", args=[reviewers.pk])
     typed = {"name": "Mine", "permissions": [], "post": "yes"}
-    assert browser(person(CLERK)).post(url, typed).status_code == 403
+    assert sign_in(person(CLERK)).post(url, typed).status_code == 403
     assert list(Group.objects.get(name=Role.REVIEWERS).permissions.all()) == before
 
 
 def test_the_page_of_who_may_do_more_can_be_read_and_has_no_form() -> None:
     reviewer = person(Role.REVIEWERS)
     url = reverse("admin:auth_user_change", args=[reviewer.pk])
-    page = browser(person(Role.OPERATORS)).get(url).content.decode()
+    page = sign_in(person(Role.OPERATORS)).get(url).content.decode()
     assert reviewer.username in page
     assert 'name="username"' not in page
     assert f"{reviewer.pk}/sessions/" not in page

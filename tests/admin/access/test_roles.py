@@ -34,7 +34,7 @@ from copilot_admin.models import (
     SavedView,
 )
 from tests.admin.pages import merged, read_form
-from tests.factories import make_call, make_copilot, make_key, make_published, make_user
+from tests.factories import make_call, make_copilot, make_key, make_published, make_user, sign_in
 from tests.transcripts.exports.exporting import begun
 
 pytestmark = pytest.mark.django_db
@@ -222,9 +222,7 @@ def url_of(name: str, route: str, things: dict[str, str]) -> str:
 
 def browser(role: str, **options: Any) -> Client:
     """The browser of somebody with one role."""
-    client = Client(**options)
-    client.force_login(make_user() if role == "nobody" else make_user(role))
-    return client
+    return sign_in(make_user() if role == "nobody" else make_user(role), **options)
 
 
 def test_every_address_has_an_owner_or_is_shared() -> None:
@@ -265,8 +263,7 @@ def test_strangers_are_sent_to_the_login(things: dict[str, str], method: str) ->
 
 @pytest.mark.usefixtures("same_person")
 def test_every_change_wants_a_csrf_token(things: dict[str, str]) -> None:
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(make_user(is_superuser=True))
+    client = sign_in(make_user(is_superuser=True), enforce_csrf_checks=True)
     for name, route in ADDRESSES:
         if name == "admin:jsi18n":
             continue

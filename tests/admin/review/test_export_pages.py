@@ -15,7 +15,7 @@ from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.models import ExportState, TranscriptExport
 from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST
-from tests.factories import make_user, make_version
+from tests.factories import make_user, make_version, sign_in
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.exports.exporting import begun, content_of, finished
 from tests.transcripts.store.journaling import Client
@@ -29,12 +29,6 @@ HOSTILE = "<script>alert(1)</script>"
 def ask(text: str = "Rates?", *, slug: str = "desk") -> None:
     version = make_version(slug=slug, system_prompt="Be brief.")
     Client(version=version, trace_id="t").ask(text).answer("Yes.")
-
-
-def browser_of(user: object) -> Browser:
-    browser = Browser()
-    browser.force_login(user)  # type: ignore[arg-type]
-    return browser
 
 
 def test_the_list_leads_to_the_export_of_what_it_shows(reviewer: Browser):
@@ -92,7 +86,7 @@ def test_only_who_may_see_system_prompts_exports_them(may_see: bool):
     ask()
     roles = [Role.REVIEWERS, *([Role.BUILDERS] if may_see else [])]
     sent = {"format": "jsonl", "with_prompts": "on", "with_data": "on"}
-    browser_of(make_user(*roles)).post(ADD, sent)
+    sign_in(make_user(*roles)).post(ADD, sent)
     export = TranscriptExport.objects.get()
     assert (export.with_prompts, export.with_data, export.format) == (may_see, True, "jsonl")
 
@@ -112,9 +106,9 @@ def test_an_export_is_for_its_owner_and_for_admins():
         make_user(*one, is_superuser=not one) for one in ([], [Role.REVIEWERS], [Role.BUILDERS])
     ]
     for user, status in zip((owner, *others), (200, 200, 404, 403), strict=True):
-        browser = browser_of(user)
+        browser = sign_in(user)
         assert {browser.get(path).status_code for path in paths} == {status}
-    other = browser_of(make_user(Role.REVIEWERS))
+    other = sign_in(make_user(Role.REVIEWERS))
     assert other.post(f"{EXPORTS}{export.pk}/discard/").status_code == 404
     assert "transcripts-" not in other.get(EXPORTS).content.decode()
 
@@ -123,7 +117,7 @@ def test_an_export_is_for_its_owner_and_for_admins():
 def test_an_export_needs_both_permissions(codename: str):
     group = Group.objects.create(name="Half")
     group.permissions.add(Permission.objects.get(codename=codename))
-    browser = browser_of(make_user("Half"))
+    browser = sign_in(make_user("Half"))
     assert browser.get(ADD).status_code == browser.post(ADD, {"format": "csv"}).status_code == 403
     if codename == "view_conversation":
         assert ADD not in browser.get(LIST).content.decode()
@@ -133,7 +127,7 @@ def test_who_lost_a_permission_gets_no_file():
     owner = make_user(Role.REVIEWERS, Role.BUILDERS)
     export = finished("jsonl", owner=owner)
     TranscriptExport.objects.update(with_prompts=True)
-    browser, path = browser_of(owner), f"{EXPORTS}{export.pk}/file/"
+    browser, path = sign_in(owner), f"{EXPORTS}{export.pk}/file/"
     assert browser.get(path).status_code == 200
     owner.groups.remove(Group.objects.get(name=Role.BUILDERS))
     assert browser.get(path).status_code == 403
@@ -146,7 +140,7 @@ def test_who_lost_a_permission_gets_no_file():
 def test_an_export_that_is_being_written_is_watched_and_stopped():
     owner = make_user(Role.REVIEWERS)
     export = begun(owner=owner)
-    browser = browser_of(owner)
+    browser = sign_in(owner)
     assert "data-unfinished" in browser.get(f"{EXPORTS}{export.pk}/state/").content.decode()
     assert browser.get(f"{EXPORTS}{export.pk}/file/").status_code == 404
     browser.post(f"{EXPORTS}{export.pk}/stop/")
@@ -159,7 +153,7 @@ def test_hostile_filters_stay_text():
     ask()
     export = begun(owner=owner, q=HOSTILE)
     TranscriptExport.objects.update(error=HOSTILE, format=HOSTILE[:20])
-    browser = browser_of(owner)
+    browser = sign_in(owner)
     pages = [
         browser.get(f"{EXPORTS}{export.pk}/change/"),
         browser.get(EXPORTS),

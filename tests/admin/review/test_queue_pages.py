@@ -9,7 +9,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Criterion, Mark, ReviewQueue, Verdict
 from tests.admin.pages import submit
 from tests.admin.transcripts.test_list import LIST, make_conversations
-from tests.factories import make_copilot, make_user
+from tests.factories import make_copilot, make_user, sign_in
 
 pytestmark = pytest.mark.django_db
 QUEUES = "/admin/copilot_admin/reviewqueue/"
@@ -39,8 +39,7 @@ def test_a_queue_is_created_from_a_filtered_list(reviewer: Browser):
     assert of_copilot.distinct().count() == 5
     assert queue.assignments.filter(reviewer=eve).count() == 5
     assert "0 of 10" in reviewer.get(QUEUES).content.decode()
-    mine = Browser()
-    mine.force_login(eve)
+    mine = sign_in(eve)
     tabs = mine.get(LIST).context["tabs"]
     assert [tab["count"] for tab in tabs if "assigned=" in tab["url"]] == ["5"]
 
@@ -60,9 +59,7 @@ def test_a_queue_is_closed_and_opened(reviewer: Browser):
 @pytest.fixture
 def operator(db: None) -> Browser:
     """The browser of somebody who says what is judged."""
-    browser = Browser()
-    browser.force_login(make_user(Role.OPERATORS))
-    return browser
+    return sign_in(make_user(Role.OPERATORS))
 
 
 def test_an_operator_defines_labels_and_scores(operator: Browser):

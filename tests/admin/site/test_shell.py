@@ -15,7 +15,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.models import Alert
 from copilot_admin.settings import BASE_DIR
 from tests.alerts.alerting import make_rule
-from tests.factories import make_copilot, make_user
+from tests.factories import make_copilot, make_user, sign_in
 
 NOON = datetime(2025, 11, 28, 11, 37, tzinfo=UTC)
 
@@ -26,9 +26,7 @@ def menu(*names: str, path: str = "/admin/") -> Any:
 
 
 def signed_in(*roles: Role) -> Client:
-    client = Client()
-    client.force_login(make_user(*roles))
-    return client
+    return sign_in(make_user(*roles))
 
 
 class TestMenu:

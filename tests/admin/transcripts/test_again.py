@@ -11,7 +11,7 @@ from copilot_admin.config.roles import Role
 from copilot_admin.models import Conversation, Run, TestCase, Turn
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.admin.transcripts.transcript_rows import PRICES, call, echo, results
-from tests.factories import make_user
+from tests.factories import make_user, sign_in
 from tests.transcripts.store.journaling import Client, ai, human
 
 pytestmark = pytest.mark.django_db
@@ -81,8 +81,7 @@ def test_who_makes_copilots_too_finds_the_way_to_the_playground(reviewer: Browse
     both = make_user(Role.REVIEWERS)
     names = ("view_copilot", "change_copilot")
     both.user_permissions.add(*Permission.objects.filter(codename__in=names))
-    browser = Browser()
-    browser.force_login(both)
+    browser = sign_in(both)
     assert link in text_of(browser.get(address(conversation)))
     editor = text_of(browser.get(f"/admin/copilot_admin/copilot/{conversation.copilot_id}/change/"))
     assert 'data-again-url="/admin/copilot_admin/conversation/0/turns/0/question/"' in editor
@@ -98,9 +97,7 @@ def both() -> Browser:
     person = make_user(Role.REVIEWERS)
     names = ("view_copilot", "change_copilot")
     person.user_permissions.add(*Permission.objects.filter(codename__in=names))
-    browser = Browser()
-    browser.force_login(person)
-    return browser
+    return sign_in(person)
 
 
 def test_a_turn_is_saved_from_its_page_and_leads_to_what_is_expected(both: Browser):

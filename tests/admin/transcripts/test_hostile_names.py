@@ -24,7 +24,7 @@ from copilot_admin.models import (
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.transcripts.store.rollups import note_seen
 from tests.alerts.alerting import make_rule, make_webhook
-from tests.factories import make_key, make_user, make_version
+from tests.factories import make_key, make_user, make_version, sign_in
 from tests.transcripts.exports.exporting import finished
 from tests.transcripts.store.journaling import Client, ending
 
@@ -37,10 +37,8 @@ ROOM = "copilot_admin/"
 @pytest.fixture
 def boss() -> Browser:
     """An admin whose own name is one of them: a proxy or a provider of identities named him."""
-    browser = Browser()
     person = make_user(username=f"{TEXT}boss", is_superuser=True, first_name=TEXT, last_name=TEXT)
-    browser.force_login(person)
-    return browser
+    return sign_in(person)
 
 
 def rows(boss: Any) -> Iterator[str]:

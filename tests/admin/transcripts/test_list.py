@@ -22,7 +22,7 @@ from copilot_admin.models import (
     ReviewState,
     Verdict,
 )
-from tests.factories import make_copilot, make_user, make_version
+from tests.factories import make_copilot, make_user, make_version, sign_in
 from tests.transcripts.store.journaling import Client as Asking
 from tests.transcripts.store.journaling import ai, ending
 
@@ -67,9 +67,7 @@ def html_of(response: Any) -> str:
 
 
 def browser_of(*roles: Role, **options: Any) -> Browser:
-    browser = Browser()
-    browser.force_login(make_user(*roles, **options))
-    return browser
+    return sign_in(make_user(*roles, **options))
 
 
 def test_a_row_shows_outcome_feedback_and_the_chosen_columns(reviewer: Browser):
@@ -291,8 +289,7 @@ def test_deleting_needs_its_permission_and_a_confirmation(reviewer: Browser):
 
 def test_builders_see_the_conversations_of_their_own_copilots():
     builder = make_user(Role.BUILDERS)
-    browser = Browser()
-    browser.force_login(builder)
+    browser = sign_in(builder)
     assert titles(browser.get(LIST)) == []
     mine, other = (Asking(trace_id=f"chat-{n}").ask(f"{n}?").answer("42") for n in range(2))
     Membership.objects.create(copilot=mine.conversation.copilot, user=builder)
@@ -322,6 +319,5 @@ def test_the_right_to_review_does_not_include_reading():
 
     person = make_user()
     person.user_permissions.set(Permission.objects.filter(codename="change_conversation"))
-    browser = Browser()
-    browser.force_login(person)
+    browser = sign_in(person)
     assert browser.get(LIST).status_code == 403

@@ -30,7 +30,7 @@ from tests.admin.transcripts.transcript_rows import (
     rich_conversation,
     what_it_brings,
 )
-from tests.factories import make_copilot, make_provider, make_user, make_version
+from tests.factories import make_copilot, make_provider, make_user, make_version, sign_in
 from tests.pricing.pricing import make_price
 from tests.rendering.hostile_texts import PAYLOADS
 from tests.rendering.test_markdown import Tags
@@ -223,8 +223,7 @@ def test_the_prompt_is_rebuilt_for_people_who_may_see_it(reviewer: Browser):
     asked.answer("Hello")
     path = address(asked.conversation, f"runs/{asked.run_id}/prompt/")
     assert "You serve" not in text_of(reviewer.get(path))
-    admin = Browser()
-    admin.force_login(make_user(is_superuser=True))
+    admin = sign_in(make_user(is_superuser=True))
     page = text_of(admin.get(path))
     assert "You serve Rates &lt;Desk&gt;." in page
     assert "<b>user</b>" in page

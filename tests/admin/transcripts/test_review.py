@@ -23,7 +23,7 @@ from tests.admin.pages import messages_of
 from tests.admin.transcripts.test_list import make_conversations
 from tests.admin.transcripts.test_pages import address, text_of
 from tests.admin.transcripts.transcript_rows import long_conversation
-from tests.factories import make_copilot, make_user
+from tests.factories import make_copilot, make_user, sign_in
 
 pytestmark = pytest.mark.django_db
 XSS = "<script>alert(1)</script>"
@@ -40,9 +40,7 @@ def post(browser: Browser, conversation: Conversation, rest: str, **data: Any) -
 
 
 def other_reviewer() -> Browser:
-    browser = Browser()
-    browser.force_login(make_user(Role.REVIEWERS))
-    return browser
+    return sign_in(make_user(Role.REVIEWERS))
 
 
 def test_a_verdict_replaces_the_earlier_one_of_its_author(reviewer: Browser):
@@ -168,8 +166,7 @@ def test_readers_review_nothing():
     turn = Turn.objects.get()
     reader = make_user()
     reader.user_permissions.add(Permission.objects.get(codename="view_conversation"))
-    browser = Browser()
-    browser.force_login(reader)
+    browser = sign_in(reader)
     page = text_of(browser.get(address(conversation)))
     assert "verdict-form" not in page
     assert "/notes/" not in page
