@@ -8,10 +8,8 @@ import pytest
 from copilot_admin.agent.client.widget_data import distinct_widgets
 from copilot_admin.agent.client.widgets import listed_widgets, offer_text
 from copilot_admin.agent.client.workspace import workspace_text
-from copilot_admin.agent.prompt.data_messages import data_blocks
-from copilot_admin.agent.values.spec import DataMessagePolicy
 from protocol.models import Widget, WidgetParam, Widgets
-from tests.agent.answer_requests import make_query, make_spec, make_widget
+from tests.agent.answer_requests import make_query, make_widget
 
 FULL = make_widget(
     category="Equity",
@@ -109,23 +107,6 @@ def test_tabs_and_widgets_of_the_dashboard_that_are_cut_are_counted():
     assert (len(told["tabs"]), told["more_tabs"]) == (50, 1)
     assert (len(told["tabs"][0]["widgets"]), told["tabs"][0]["more_widgets"]) == (200, 1)
     assert "more_widgets" not in told["tabs"][1]
-
-
-def test_the_same_is_told_where_widgets_are_data_messages():
-    spec = make_spec(data_messages=DataMessagePolicy(widgets=True))
-    query = make_query(widgets=Widgets(secondary=(FULL,)))
-    [block] = data_blocks(spec, query, limit=10_000).derived
-    body = block.partition("\n")[2].rpartition("\n")[0]
-    row = listed(FULL)
-    params = {one.pop("name"): one for one in row["params"]}
-    [told] = json.loads(body).values()
-    assert told["about_params"] == {
-        name: {key: fact for key, fact in one.items() if key != "value"}
-        for name, one in params.items()
-    }
-    assert told["params"] == {"symbol": "TSLA", "days": None}
-    for key in ("category", "subcategory", "source", "columns", "description", "widget_id"):
-        assert told[key] == row[key]
 
 
 ONE, TWO = make_widget(1), make_widget(2)
