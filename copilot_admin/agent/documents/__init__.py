@@ -1,4 +1,1 @@
-"""Files as text for a model: one file for each format.
-
-Public API: `registry`, which finds formats, and `text_encodings` for content that resembles text.
-"""
+"""Files as text for a model: `registry` finds the format of a file, and reads it."""

@@ -187,15 +187,10 @@ def _rows_of_ods(table: Any) -> Iterator[list[str]]:
         for cell in row:
             if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
                 continue
-            count = min(_repeated(cell, "columns"), MAX_COLUMNS + 1 - len(cells))
-            cells += [_text_of_ods(cell)] * max(count, 0)
-        count = _repeated(row, "rows") if any(cells) else min(_repeated(row, "rows"), 2)
-        yield from repeat(cells, min(count, MAX_ROWS + 1))
-
-
-def _repeated(element: Any, what: str) -> int:
-    value = element.get(f"{_TABLE}number-{what}-repeated", "1")
-    return int(value) if value.isdigit() else 1
+            count = int(cell.get(f"{_TABLE}number-columns-repeated", "1"))
+            cells += [_text_of_ods(cell)] * max(min(count, MAX_COLUMNS + 1 - len(cells)), 0)
+        count = int(row.get(f"{_TABLE}number-rows-repeated", "1"))
+        yield from repeat(cells, min(count, MAX_ROWS + 1 if any(cells) else 2))
 
 
 def _text_of_ods(cell: Any) -> str:

@@ -86,13 +86,10 @@ class _Document:
                 text = "\n".join(filter(None, self._blocks(one)))  # boxes can be nested
                 self._boxes.append(text)
             elif tag == f"{W}hyperlink":
-                yield self._link(one)
+                link, target = self._inline(one), self._links.get(one.get(f"{_R}id", ""), "")
+                yield f"{link} ({target})" if target and target not in link else link
             elif tag not in _SKIPPED and isinstance(tag, str):
                 yield from self._pieces(one)
-
-    def _link(self, element: Any) -> str:
-        text, target = self._inline(element), self._links.get(element.get(f"{_R}id", ""), "")
-        return f"{text} ({target})" if target and target not in text else text
 
     def _table(self, table: Any) -> Iterator[str]:
         """Yield rows; a merged cell has text only in its first place, the others are empty."""

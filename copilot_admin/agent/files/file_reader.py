@@ -6,8 +6,8 @@ Cancelling the caller kills the child immediately. A caller without an event loo
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import BaseModel
 
@@ -46,8 +46,7 @@ _REASONS = {
 FileBody: TypeAlias = bytes | str  # or base64 as received
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadFile:
+class ReadFile(NamedTuple):
     """A file that was read: its content, its size in bytes, and its `data_type` by its content."""
 
     content: Document | Picture

@@ -1,7 +1,7 @@
 """Documents of many writers are read: every part in order, nothing twice, and errors say why.
 
 `files` has a document for each behaviour, made with LibreOffice, reportlab, pikepdf, python-docx,
-python-pptx, xlsxwriter and openpyxl, and beside each the text that models get.
+python-pptx, xlsxwriter and openpyxl, and next to each the text that models get.
 """
 
 from collections.abc import Iterator
