@@ -113,24 +113,22 @@ class ComponentRun:
                         raise ComponentFailed(f"{self._name} gave more than is taken in.")
                     queue.put_nowait(output)
                     await asyncio.sleep(0)  # a component that never waits would starve all others
+        except TimeoutError as error:
+            if not limit.expired():
+                raise self._translate(error) from error
+            late = f"{self._name} did not end within {MAX_SECONDS:g} seconds."
+            raise ComponentFailed(late) from None
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _is_cancelled():
                 raise
-            if isinstance(error, TimeoutError) and limit.expired():
-                late = f"{self._name} did not end within {MAX_SECONDS:g} seconds."
-                raise ComponentFailed(late) from None
             raise self._translate(error) from error
 
-    async def _start(self) -> AsyncGenerator[ComponentOutput, None]:
+    def _start(self) -> AsyncGenerator[ComponentOutput, None]:
         instance = self.component.from_config(self.config)
         if self.as_program:
             instance.system = self.system
-            outputs = _run_program(instance, self.arguments, streamed=self.streamed)
-        else:
-            outputs = instance.stream(**{**self.system, **self.arguments})
-        async with aclosing(outputs):
-            async for output in outputs:
-                yield output
+            return _run_program(instance, self.arguments, streamed=self.streamed)
+        return instance.stream(**{**self.system, **self.arguments})
 
     @property
     def _name(self) -> str:
