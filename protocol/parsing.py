@@ -53,10 +53,7 @@ class UnusableQuery(ValueError):
 
 
 def parse_query(
-    body: bytes | JsonObject,
-    *,
-    hint: Generation | None = None,
-    max_messages: int = MAX_MESSAGES,
+    body: bytes | JsonObject, *, hint: Generation | None = None, max_messages: int = MAX_MESSAGES
 ) -> Query:
     """Parse one request: the bytes of its body, or the parsed object.
 

@@ -63,9 +63,7 @@ _CALL: dict[str, Any] = {
 
 
 @router.get(
-    LIST,
-    response={200: list[CatalogueEntry], (401, 405): ComponentProblem},
-    openapi_extra=SECURED,
+    LIST, response={200: list[CatalogueEntry], (401, 405): ComponentProblem}, openapi_extra=SECURED
 )
 async def components(request: HttpRequest) -> HttpResponse:
     """The components that the key may call, each with its versions and its manifests."""

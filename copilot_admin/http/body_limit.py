@@ -12,13 +12,7 @@ from typing import TypeVar
 from django.core.exceptions import RequestAborted
 from django.utils.translation import gettext_noop
 
-from copilot_admin.errors import (
-    BodyTimeout,
-    BodyTooLarge,
-    MalformedBody,
-    RequestError,
-    Unavailable,
-)
+from copilot_admin.errors import BodyTimeout, BodyTooLarge, MalformedBody, RequestError, Unavailable
 from copilot_admin.http.errors import send_error
 from copilot_admin.http.scope import App, Receive, Scope, Send, get_header, replay
 from protocol.json import MalformedJson

@@ -14,13 +14,7 @@ from copilot_admin.agent.citations import (
 from copilot_admin.agent.documents.document import Document, DocumentPage, Word
 from copilot_admin.agent.files.reading import FileItem
 from protocol.events import StatusLevel
-from protocol.models import (
-    HumanMessage,
-    SourceData,
-    SourceError,
-    WidgetParam,
-    Widgets,
-)
+from protocol.models import HumanMessage, SourceData, SourceError, WidgetParam, Widgets
 from tests.agent.answer_requests import data, fetched_pair, make_query, make_widget, second_step
 
 ANSWER = UUID(int=7)

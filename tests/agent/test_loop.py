@@ -11,12 +11,7 @@ from copilot_admin.agent.loop import answer
 from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.step import MAX_ROUNDS
 from copilot_admin.agent.values.answer_request import ToolExchange
-from copilot_admin.agent.values.model_call import (
-    Finish,
-    ToolCall,
-    Usage,
-    UsageSource,
-)
+from copilot_admin.agent.values.model_call import Finish, ToolCall, Usage, UsageSource
 from copilot_admin.agent.values.spec import FixedStep, StepPlace
 from copilot_admin.errors import ProviderBroke
 from protocol.events import FunctionCall, MessageArtifact, MessageChunk, StatusLevel, StatusUpdate

@@ -15,13 +15,7 @@ from copilot_admin.agent.values.model_call import (
     ToolCall,
 )
 from copilot_admin.agent.values.spec import FixedStep, StepPlace, WidgetDataMode
-from protocol.events import (
-    ArtifactType,
-    FunctionCall,
-    MessageArtifact,
-    MessageChunk,
-    StatusUpdate,
-)
+from protocol.events import ArtifactType, FunctionCall, MessageArtifact, MessageChunk, StatusUpdate
 from protocol.models import HumanMessage, Widgets
 from tests.agent.answer_requests import (
     data,

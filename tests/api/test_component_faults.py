@@ -117,11 +117,7 @@ class TestFailures:
         assert reply.status == 200
         running, failed = reply.events
         assert running["content"][0]["text"] == {"info": "half"}
-        assert (failed["status"], failed["is_completion"], failed["content"]) == (
-            "error",
-            True,
-            [],
-        )
+        assert (failed["status"], failed["is_completion"], failed["content"]) == ("error", True, [])
         assert (failed["code"], failed["message"]) == (
             "component-failed",
             "The component 'stage' broke down. The error has been recorded.",

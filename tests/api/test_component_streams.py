@@ -18,10 +18,7 @@ from tests.http.asgi_client import scope
 from tests.polling import HANGS_SECONDS
 
 __all__ = ["served"]
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("served"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("served")]
 
 PIECE = create_output("text", "piece")
 WAIT = "wait"

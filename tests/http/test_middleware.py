@@ -124,11 +124,7 @@ class TestForbiddenOrigins:
     @pytest.mark.parametrize("path", PATHS)
     @pytest.mark.parametrize(
         "headers",
-        [
-            {},
-            {"Origin": WORKSPACE},
-            {"Origin": "http://localhost:7777", "Host": "localhost:7777"},
-        ],
+        [{}, {"Origin": WORKSPACE}, {"Origin": "http://localhost:7777", "Host": "localhost:7777"}],
     )
     def test_allowed_origins_this_server_and_programs_pass(self, settings, path, headers):
         settings.ALLOWED_HOSTS = ["localhost"]

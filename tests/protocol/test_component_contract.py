@@ -29,11 +29,7 @@ class Good:
         {
             "name": "good",
             "description": "Looks.",
-            "parameters": {
-                "type": "object",
-                "properties": {"query": QUERY},
-                "required": ["query"],
-            },
+            "parameters": {"type": "object", "properties": {"query": QUERY}, "required": ["query"]},
         },
     )
 

@@ -4,12 +4,7 @@ from typing import Any
 
 import pytest
 
-from protocol.json_schema import (
-    argument_faults,
-    data_faults,
-    schema_fault,
-    self_contained,
-)
+from protocol.json_schema import argument_faults, data_faults, schema_fault, self_contained
 
 
 def test_faults_are_named_in_the_words_of_callers() -> None:

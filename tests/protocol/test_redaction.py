@@ -40,10 +40,7 @@ def test_secret_members_are_left_out_at_any_depth():
 
 @pytest.mark.parametrize("described", ["properties", "$defs", "definitions"])
 def test_parameters_of_a_schema_may_be_called_like_secrets(described):
-    schema: Any = {
-        described: {"token": {"type": "string"}, "password": "canary"},
-        "type": "object",
-    }
+    schema: Any = {described: {"token": {"type": "string"}, "password": "canary"}, "type": "object"}
     assert redact(schema) == {described: {"token": {"type": "string"}}, "type": "object"}
 
 

@@ -6,15 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-from protocol.sse import (
-    MAX_EVENT_BYTES,
-    PING,
-    Decoder,
-    EventTooLarge,
-    decode,
-    encode,
-    encode_chunk,
-)
+from protocol.sse import MAX_EVENT_BYTES, PING, Decoder, EventTooLarge, decode, encode, encode_chunk
 from tests.protocol.examples import EVENT_CLASSES
 from tests.protocol.workspace import as_workspace_reads
 

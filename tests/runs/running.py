@@ -28,12 +28,7 @@ from tests.agent.virtual_time import run_at_once
 RUN = UUID(int=9)
 ANSWERER = Answerer(spec=make_spec(), provider=ScriptedProvider([]))
 LIVE = LiveCopilot(
-    id=3,
-    slug="news",
-    version_id=4,
-    version_number=5,
-    logging=Logging.EVERYTHING,
-    answerer=ANSWERER,
+    id=3, slug="news", version_id=4, version_number=5, logging=Logging.EVERYTHING, answerer=ANSWERER
 )
 
 

@@ -77,9 +77,7 @@ def assert_crashed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "name"),
-    [(Recorder, "add"), (SSEWriter, "write_text")],
-    ids=["recorder", "writer"],
+    ("place", "name"), [(Recorder, "add"), (SSEWriter, "write_text")], ids=["recorder", "writer"]
 )
 def test_a_word_that_cannot_be_taken_ends_the_answer_behind_the_words_before(
     place, name, monkeypatch

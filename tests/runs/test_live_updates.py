@@ -21,11 +21,7 @@ from copilot_admin.config.sso import SsoProxy, SsoSettings
 from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
 from copilot_admin.models import Conversation, RoleSecurity
 from copilot_admin.runs import live_updates
-from copilot_admin.runs.live_updates import (
-    TurnChange,
-    broadcast,
-    websocket_urlpatterns,
-)
+from copilot_admin.runs.live_updates import TurnChange, broadcast, websocket_urlpatterns
 from tests.factories import make_user
 from tests.polling import HANGS_SECONDS
 from tests.transcripts.store.journaling import Client

@@ -129,12 +129,7 @@ class _PendingImages:
 
 
 def _history(
-    request: AnswerRequest,
-    query: Query,
-    blocks: DataBlocks,
-    names: Names,
-    *,
-    budget: ContextBudget,
+    request: AnswerRequest, query: Query, blocks: DataBlocks, names: Names, *, budget: ContextBudget
 ) -> Iterator[ModelMessage]:
     """Yield the messages of the conversation, which are built from the newest to the oldest.
 

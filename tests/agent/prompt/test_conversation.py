@@ -58,8 +58,7 @@ def test_result_without_its_call_gets_one_and_call_without_result_none():
 )
 def test_other_client_functions_keep_their_arguments_under_a_name_servers_accept(function, name):
     query = make_query(
-        HumanMessage("q"),
-        ResultMessage(function, {"slug": "brief"}, (CommandResult("success"),)),
+        HumanMessage("q"), ResultMessage(function, {"slug": "brief"}, (CommandResult("success"),))
     )
     *_, call, result = messages_of(query)
     assert (call.tool_calls[0].name, call.tool_calls[0].arguments) == (name, '{"slug": "brief"}')
@@ -120,11 +119,7 @@ def test_the_user_learns_what_of_this_turns_data_did_not_fit():
         context=(ContextItem(name="Notes", data=SHORT), ContextItem(uuid="u-1", data=LONG)),
         widgets=Widgets(primary=(one, two)),
     )
-    assert cuts_of(query) == [
-        cut("u-1", 0, 100),
-        cut("Notes", 0, 10),
-        cut("Prices 2", 36, 100),
-    ]
+    assert cuts_of(query) == [cut("u-1", 0, 100), cut("Notes", 0, 10), cut("Prices 2", 36, 100)]
 
 
 def test_what_fits_and_what_is_of_earlier_turns_is_not_told():

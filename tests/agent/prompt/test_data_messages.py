@@ -7,14 +7,7 @@ from copilot_admin.agent.prompt.conversation import DATA_MESSAGE_RULE, DATA_RULE
 from copilot_admin.agent.prompt.data_messages import data_blocks
 from copilot_admin.agent.values.spec import DataMessagePolicy
 from protocol.data import DataMessage
-from protocol.models import (
-    AiMessage,
-    ContextItem,
-    HumanMessage,
-    Query,
-    WidgetParam,
-    Widgets,
-)
+from protocol.models import AiMessage, ContextItem, HumanMessage, Query, WidgetParam, Widgets
 from protocol.parsing import parse_query
 from tests.agent.answer_requests import (
     data,
