@@ -32,7 +32,7 @@ WIDGET = make_widget()
 ROWS = {"name": "T", "description": "D", "rows": [{"a": 1}]}
 TABLE = json.dumps(ROWS)
 WANTED = json.dumps({"widgets": [{"id": WIDGET.ref}]})
-SIGNED = CallExtras(model="small", call={"extra_content": {"google": {"thought_signature": "S"}}})
+SIGNED = {"extra_content": {"google": {"thought_signature": "S"}}}
 PNG = "data:image/png;base64,iVBORw0KGgo="
 
 
@@ -58,9 +58,8 @@ def answered(*script, query=None, **changes):
 
 def shown(*script, **changes):
     outputs, _ = answered(*script, **changes)
-    return [
-        one for one in outputs if isinstance(one, StatusUpdate | MessageChunk | MessageArtifact)
-    ]
+    events = (StatusUpdate, MessageChunk, MessageArtifact)
+    return [one for one in outputs if isinstance(one, events)]
 
 
 def asking_widgets():
@@ -78,20 +77,14 @@ def test_each_thought_is_a_step_before_the_tool_that_it_led_to():
 
 
 def test_a_thought_is_a_step_before_the_call_of_the_client_and_behind_the_first_step():
-    fixed = (
-        FixedStep(at=StepPlace.START, message="Starting"),
-        FixedStep(at=StepPlace.FETCH, message="Fetching"),
-    )
+    places = {"Starting": StepPlace.START, "Fetching": StepPlace.FETCH}
+    fixed = tuple(FixedStep(at=place, message=words) for words, place in places.items())
     asked = calling("get_widget_data", WANTED, ReasoningDelta("I need prices."))
-    outputs, _ = answered(
-        asked, query=asking_widgets(), steps=fixed, widget_data=WidgetDataMode.ASK
-    )
+    changes = {"steps": fixed, "widget_data": WidgetDataMode.ASK}
+    outputs, _ = answered(asked, query=asking_widgets(), **changes)
     said = [one for one in outputs if not isinstance(one, Reasoning)]
-    assert [one.message for one in said[:-1]] == [
-        "Starting",
-        "Thinking about the question",
-        "Fetching: Prices 1",
-    ]
+    messages = ["Starting", "Thinking about the question", "Fetching: Prices 1"]
+    assert [one.message for one in said[:-1]] == messages
     assert isinstance(said[-1], FunctionCall)
 
 
@@ -103,38 +96,30 @@ def test_a_thought_that_no_words_follow_is_shown_and_the_limit_is_named():
     assert (step_shown, warning[-1]) == (thought("Hm."), MessageChunk(EMPTY_ANSWER))
 
 
-def steps(first, extras_of_table=None):
-    """The messages of the request that follows a call of the client, with calls and results."""
-    before = [calling("table", TABLE, extras=extras_of_table)] if extras_of_table else []
-    outputs, _ = answered(*before, first, query=asking_widgets(), widget_data=WidgetDataMode.ASK)
-    state = outputs[-1].extra_state
-    pair = fetched_pair([WIDGET], data("1"), extra_state=state)
+def test_what_came_with_a_call_goes_back_when_the_client_has_carried_it_out():
+    extras = CallExtras(model="small", call=SIGNED, message={"reasoning_content": "hm"})
+    table = CallExtras(model="small", message={"reasoning_content": "first"})
+    script = [
+        calling("table", TABLE, extras=table),
+        calling("get_widget_data", WANTED, extras=extras),
+    ]
+    outputs, _ = answered(*script, query=asking_widgets(), widget_data=WidgetDataMode.ASK)
+    pair = fetched_pair([WIDGET], data("1"), extra_state=outputs[-1].extra_state)
     query = make_query(HumanMessage("q"), *pair, widgets=Widgets(primary=(WIDGET,)))
     _, provider = answered(text("Done."), query=query, widget_data=WidgetDataMode.ASK)
-    return state, [
-        one
-        for one in build_request(provider.calls[0], RequestRules())["messages"]
-        if "tool_calls" in one
-    ]
-
-
-def test_what_came_with_a_call_goes_back_when_the_client_has_carried_it_out():
-    extras = CallExtras(model="small", call=SIGNED.call, message={"reasoning_content": "hm"})
-    table = CallExtras(model="small", message={"reasoning_content": "first"})
-    _, (earlier, fetched) = steps(calling("get_widget_data", WANTED, extras=extras), table)
+    messages = build_request(provider.calls[0], RequestRules())["messages"]
+    earlier, fetched = (one for one in messages if "tool_calls" in one)
     assert earlier["reasoning_content"] == "first"
     assert earlier["tool_calls"][0]["function"]["name"] == "table"
     assert fetched["reasoning_content"] == "hm"
-    assert fetched["tool_calls"][0]["extra_content"] == SIGNED.call["extra_content"]
+    assert fetched["tool_calls"][0]["extra_content"] == SIGNED["extra_content"]
 
 
 def test_a_picture_of_the_model_is_an_artifact():
     words, picture = shown(step(TextDelta("Here:"), PictureDelta(PNG)))
-    assert words == MessageChunk("Here:")
-    assert (picture.type, picture.content) == (
-        ArtifactType.HTML,
-        f'<img src="{PNG}" alt="Picture">',
-    )
+    html = f'<img src="{PNG}" alt="Picture">'
+    assert (words, picture.content) == (MessageChunk("Here:"), html)
+    assert picture.type is ArtifactType.HTML
     (alone,) = shown(step(PictureDelta(PNG)))
     assert isinstance(alone, MessageArtifact)
 

@@ -45,15 +45,6 @@ def test_pieces_may_break_anywhere(events: list, data: st.DataObject):
     assert [(name, json.loads(text)) for name, text in read] == events
 
 
-@given(st.text(alphabet=st.characters()), st.text(alphabet="\ud800\udbff\udc00\udfff", min_size=1))
-def test_lone_surrogates_are_escaped(text: str, surrogates: str):
-    sent = encode_chunk(text + surrogates)
-    sent.decode("utf-8")
-    [(_, data)] = decode(sent)
-    expected = json.loads(json.dumps({"delta": text + surrogates}))
-    assert json.loads(data) == expected
-
-
 @pytest.mark.parametrize(
     ("delta", "written"),
     [
@@ -61,7 +52,7 @@ def test_lone_surrogates_are_escaped(text: str, surrogates: str):
         ("Grüße 世界 😀", '"Grüße 世界 😀"'.encode()),
         ("\u2028\u2029", rb'"\u2028\u2029"'),
         ("\x00\x1f\n\r\t", rb'"\u0000\u001f\n\r\t"'),
-        ("\ud800", rb'"\ud800"'),
+        ("a\ud800b\udfff", rb'"a\ud800b\udfff"'),
         ("\x7f\x85\ufeff", '"\x7f\x85\ufeff"'.encode()),
         ('"\\', rb'"\"\\"'),
         ("", b'""'),
