@@ -48,12 +48,9 @@ def make_request(
     *,
     query: Query | None = None,
     spec: CopilotSpec | None = None,
-    load_stored_turn: Callable[[], Awaitable[StoredTurn]] | None = None,
     **changes: Any,
 ) -> AnswerRequest:
-    """Return a request with fixed time, trace id and key, without a stored turn by default."""
-    if load_stored_turn is not None:
-        changes["load_stored_turn"] = load_stored_turn
+    """Return a request with fixed time, trace id and key."""
     return AnswerRequest(
         spec=spec or make_spec(),
         query=query or make_query(),
@@ -81,17 +78,17 @@ def never_loaded() -> Awaitable[StoredTurn]:
 
 def outputs_of(request: AnswerRequest) -> list[Output]:
     """Return everything that the agent yields for a request."""
-    return asyncio.run(_collected(request))
+
+    async def collect() -> list[Output]:
+        with patch.object(model_stream, "MIN_PAUSE_SECONDS", 0):
+            return [output async for output in answer(request)]
+
+    return asyncio.run(collect())
 
 
 def events_of(request: AnswerRequest) -> list[Output]:
     """Return the events for the client."""
     return [one for one in outputs_of(request) if hasattr(one, "understood_since")]
-
-
-async def _collected(request: AnswerRequest) -> list[Output]:
-    with patch.object(model_stream, "MIN_PAUSE_SECONDS", 0):
-        return [output async for output in answer(request)]
 
 
 def make_widget(number: int = 1, **changes: Any) -> Widget:
@@ -120,11 +117,8 @@ def asked_arguments(*widgets: Widget) -> dict[str, Json]:
 
 def data(*texts: str, data_format: JsonObject | None = None, citable: bool = True) -> SourceData:
     """Return a source with these texts."""
-    return SourceData(
-        tuple(
-            DataItem(content=text, data_format=data_format or {}, citable=citable) for text in texts
-        )
-    )
+    about = {"data_format": data_format or {}, "citable": citable}
+    return SourceData(tuple(DataItem(content=text, **about) for text in texts))
 
 
 def fetched_pair(

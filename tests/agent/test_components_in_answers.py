@@ -21,15 +21,8 @@ from protocol.events import (
     StatusLevel,
     StatusUpdate,
 )
-from protocol.models import (
-    AiMessage,
-    ContextItem,
-    DataItem,
-    FileReference,
-    HumanMessage,
-    SourceData,
-)
-from tests.agent.answer_requests import NOW, make_query, make_request, make_spec, outputs_of
+from protocol.models import AiMessage, ContextItem, FileReference, HumanMessage, SourceData
+from tests.agent.answer_requests import NOW, data, make_query, make_request, make_spec, outputs_of
 from tests.agent.components.sample_components import sample_components
 from tests.agent.components.test_base import counted
 from tests.agent.scripted import ScriptedProvider, Step, call, text
@@ -175,29 +168,22 @@ def test_pieces_of_text_stream_or_become_one_step(scope, changes, shown):
     assert result == (NOTHING if scope == "user" else "Hello")
 
 
+def citation(number: int, info: dict[str, Any], details: Any) -> Citation:
+    id = str(uuid5(CALL, f"citation {number}"))
+    return Citation(id=id, source_info={**info, "citable": True}, details=(details,))
+
+
 def test_references_are_cited_once_after_the_answer():
     filing = {"source": "files", "doc_id": "10-K", "title": "Filing", "content": "Revenue rose."}
     page = {"title": "Page", "url": LINK, "date": "2026-01-02"}
     both = [create_output("references", filing), create_output("references", page)]
     found, result = told(playing(create_outputs(both), both[0]))
-    infos = (
-        {
-            "type": "direct retrieval",
-            "name": "Filing",
-            "description": "Revenue rose.",
-            "origin": "files",
-            "metadata": {"doc_id": "10-K"},
-        },
-        {"type": "web", "name": "Page", "metadata": {"url": LINK, "date": "2026-01-02"}},
-    )
-    details = ({"Title": "Filing", "Content": "Revenue rose."}, {"Title": "Page", "Link": LINK})
-    cited = tuple(
-        Citation(
-            id=str(uuid5(CALL, f"citation {number}")),
-            source_info={**info, "citable": True},
-            details=(detail,),
-        )
-        for number, (info, detail) in enumerate(zip(infos, details, strict=True), 1)
+    from_files = {"type": "direct retrieval", "name": "Filing", "description": "Revenue rose.",
+                  "origin": "files", "metadata": {"doc_id": "10-K"}}  # fmt: skip
+    from_web = {"type": "web", "name": "Page", "metadata": {"url": LINK, "date": "2026-01-02"}}
+    cited = (
+        citation(1, from_files, {"Title": "Filing", "Content": "Revenue rose."}),
+        citation(2, from_web, {"Title": "Page", "Link": LINK}),
     )
     assert found[-2:] == [CitationCollection(cited), Finish("stop")]
     lines = [line.split(" ", 1) for line in result.splitlines()]
@@ -260,17 +246,11 @@ def test_a_component_asks_the_copilots_model_and_its_tokens_are_counted():
 
 def test_a_component_is_passed_the_question_the_history_and_the_documents():
     seen: dict[str, Any] = {}
-    item = ContextItem(name="Notes", data=SourceData((DataItem(content="Buy low."),)))
+    item = ContextItem(name="Notes", data=data("Buy low."))
     archive = FileReference(url=LINK, data_format={"data_type": "zip", "filename": "a.zip"})
     linked = ContextItem(name="Archive", data=SourceData((archive,)))
-    query = make_query(
-        HumanMessage("One"),
-        AiMessage("Two"),
-        AiMessage("Three"),
-        HumanMessage("Four"),
-        context=(item, linked),
-        workspace_options={"tone": "short"},
-    )
+    chat = (HumanMessage("One"), AiMessage("Two"), AiMessage("Three"), HumanMessage("Four"))
+    query = make_query(*chat, context=(item, linked), workspace_options={"tone": "short"})
     use = ComponentUse(name="witness", version="v1", config={"seen": seen})
     script = [call("witness"), call("witness", call_id="call-2"), text("Done.")]
     spec = make_spec(components=(use,), parameters={"temperature": 0.5, "max_tokens": 9})

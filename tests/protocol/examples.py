@@ -30,14 +30,8 @@ ROWS: list[Any] = [
 
 
 def _artifact(kind: ArtifactType, name: str, about: str, content: Any, **more: Any) -> Event:
-    return MessageArtifact(
-        type=kind,
-        uuid=ARTIFACT_UUID,
-        artifact_name=name,
-        description=about,
-        content=content,
-        **more,
-    )
+    more |= {"uuid": ARTIFACT_UUID, "artifact_name": name, "description": about}
+    return MessageArtifact(type=kind, content=content, **more)
 
 
 def _chart(kind: str, params: dict) -> Event:
@@ -45,39 +39,32 @@ def _chart(kind: str, params: dict) -> Event:
     return _artifact(ArtifactType.CHART, "prices-1", "Closing prices", ROWS, chart_params=params)
 
 
+PRICE = {"widget_uuid": WIDGET_UUID, "origin": "OpenBB API", "id": "stock_price",
+         "input_args": {"symbol": "TSLA", "limit": None}}  # fmt: skip
+FILE = {"widget_uuid": None, "origin": "OpenBB Hub", "id": "file-1", "input_args": {}}
+SEARCH = {"query": "x", "page": None}
+CARD = "<style>p{color:red}</style><p>Apple &amp; <b>Tesla</b></p><p>rose.</p>"
+SNOWFLAKE = {"origin": "Snowflake", "id": "q", "widget_uuid": WIDGET_UUID}
+QUOTE = {"text": "rose", "page": 3, "x0": 1.0, "top": 2.0, "x1": 3.0, "bottom": 4.0}
+STOCK = {"type": "widget", "uuid": WIDGET_UUID, "origin": "OpenBB API", "widget_id": "stock_price",
+         "name": "Stock Price", "description": None,
+         "metadata": {"input_args": {"symbol": "TSLA"}}}  # fmt: skip
 TABLE: Any = _artifact(ArtifactType.TABLE, "prices-1", "Closing prices", ROWS)
 EXAMPLES: dict[str, Event] = {
     "chunk": MessageChunk('Grüße, "世界"\n\u2028€ 3'),
     "call": FunctionCall(
         function="get_widget_data",
-        input_arguments={
-            "data_sources": [
-                {
-                    "widget_uuid": WIDGET_UUID,
-                    "origin": "OpenBB API",
-                    "id": "stock_price",
-                    "input_args": {"symbol": "TSLA", "limit": None},
-                }
-            ]
-        },
+        input_arguments={"data_sources": [PRICE]},
         extra_state={"copilot_function_call_arguments": {"widget_queries": [WIDGET_UUID]}},
     ),
     "call-without-uuid": FunctionCall(
         function="get_widget_data",
-        input_arguments={
-            "data_sources": [
-                {"widget_uuid": None, "origin": "OpenBB Hub", "id": "file-1", "input_args": {}}
-            ]
-        },
+        input_arguments={"data_sources": [FILE]},
         extra_state={"state": "signed"},
     ),
     "call-of-a-tool": FunctionCall(
         function="execute_agent_tool",
-        input_arguments={
-            "server_id": "s",
-            "tool_name": "search",
-            "parameters": {"query": "x", "page": None},
-        },
+        input_arguments={"server_id": "s", "tool_name": "search", "parameters": SEARCH},
         extra_state={"state": "signed", "none": None},
     ),
     "status": StatusUpdate(
@@ -94,37 +81,18 @@ EXAMPLES: dict[str, Event] = {
     "table": TABLE,
     "chart-line": _chart("line", {"xKey": "date", "yKey": ["close"]}),
     "chart-pie": _chart("pie", {"angleKey": "close", "calloutLabelKey": "date"}),
-    "html": _artifact(
-        ArtifactType.HTML,
-        "card-1",
-        "A card",
-        "<style>p{color:red}</style><p>Apple &amp; <b>Tesla</b></p><p>rose.</p>",
-    ),
+    "html": _artifact(ArtifactType.HTML, "card-1", "A card", CARD),
     "snowflake-query": _artifact(
-        ArtifactType.SNOWFLAKE_QUERY,
-        "query-1",
-        "A query",
-        "select 1",
-        query_data_source={"origin": "Snowflake", "id": "q", "widget_uuid": WIDGET_UUID},
+        ArtifactType.SNOWFLAKE_QUERY, "query-1", "A query", "select 1", query_data_source=SNOWFLAKE
     ),
     "snowflake-python": _artifact(ArtifactType.SNOWFLAKE_PYTHON, "code-1", "Some code", "print(1)"),
     "citations": CitationCollection(
         (
             Citation(
                 id=CITATION_ID,
-                source_info={
-                    "type": "widget",
-                    "uuid": WIDGET_UUID,
-                    "origin": "OpenBB API",
-                    "widget_id": "stock_price",
-                    "name": "Stock Price",
-                    "description": None,
-                    "metadata": {"input_args": {"symbol": "TSLA"}},
-                },
+                source_info=STOCK,
                 details=({"Page": 3},),
-                quote_bounding_boxes=(
-                    ({"text": "rose", "page": 3, "x0": 1.0, "top": 2.0, "x1": 3.0, "bottom": 4.0},),
-                ),
+                quote_bounding_boxes=((QUOTE,),),
             ),
             Citation(id=ARTIFACT_UUID, source_info={"type": "web", "name": "Stock Price"}),
             Citation(id=ARTIFACT_UUID, source_info={"type": "web", "origin": "example.com"}),

@@ -21,8 +21,7 @@ def query(*messages: Any) -> Query:
     "message",
     [
         USER,
-        {"role": "user", "content": USER},
-        {"role": "assistant", "content": USER},  # nobody but the user is spoken for
+        *({"role": role, "content": USER} for role in ("user", "assistant")),
         {"role": "system", **USER},
         {"role": "user", "content": [USER]},
         {"content": USER},

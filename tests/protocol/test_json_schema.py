@@ -10,13 +10,9 @@ from protocol.json_schema import argument_faults, data_faults, schema_fault, sel
 def test_faults_are_named_in_the_words_of_callers() -> None:
     schema = {"required": ["x"], "properties": {"n": {"items": {"type": "integer"}}}}
 
-    assert argument_faults({"n": [1, "x"], "x": 1}, schema) == (
-        "n[1]: 'x' is not of type 'integer'",
-    )
-    assert argument_faults({"n": [1, "two"]}, schema) == (
-        "x is missing",
-        "n[1]: 'two' is not of type 'integer'",
-    )
+    wrong = "n[1]: 'two' is not of type 'integer'"
+    assert argument_faults({"n": [1, "two"], "x": 1}, schema) == (wrong,)
+    assert argument_faults({"n": [1, "two"]}, schema) == ("x is missing", wrong)
     assert argument_faults({"x": 1}, {"required": ["x"]}) == ()
 
 
@@ -92,7 +88,6 @@ def test_data_is_checked_with_the_path_of_every_fault() -> None:
         "$.rows[1]: 'n' is a required property",
     )
     assert data_faults({}, None) == ()
-    assert data_faults(1, {"$ref": "#/nowhere"}) == (
-        "$: the schema's reference '/nowhere' leads nowhere.",
-    )
+    (lost,) = data_faults(1, {"$ref": "#/nowhere"})
+    assert lost == "$: the schema's reference '/nowhere' leads nowhere."
     assert len(data_faults([1] * 50, {"items": {"type": "string"}})) == 10

@@ -34,30 +34,16 @@ FULL = CopilotCard(
     features=frozenset({"widget-dashboard-select", "widget-global-search"}),
     custom_features=(
         CustomFeature(key="deep-research", label="Deep Research", description="Takes longer."),
-        CustomFeature(
-            key="tone",
-            label="Tone",
-            type=CustomFeatureType.SELECT,
-            default="short",
-            options=(("Short", "short"), ("Long", "long")),
-        ),
-        CustomFeature(
-            key="house-view",
-            label="House view",
-            type=CustomFeatureType.TEXT,
-            default="",
-            placeholder="e.g. bullish",
-        ),
+        CustomFeature(key="tone", label="Tone", type=CustomFeatureType.SELECT, default="short",
+                      options=(("Short", "short"), ("Long", "long"))),
+        CustomFeature(key="house-view", label="House view", type=CustomFeatureType.TEXT, default="",
+                      placeholder="e.g. bullish"),
     ),
-)
+)  # fmt: skip
 
 
 def agent(card: CopilotCard) -> Any:
     return agents_json([card])[card.slug]
-
-
-def copilot(card: CopilotCard) -> Any:
-    return copilots_json([card])[card.slug]
 
 
 @pytest.mark.parametrize("write", [agents_json, copilots_json])

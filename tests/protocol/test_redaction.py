@@ -49,24 +49,14 @@ def test_parameters_of_a_schema_may_be_called_like_secrets(described):
     [
         ("https://x.example/a.pdf", "https://x.example/a.pdf"),
         ("https://x.example/a.pdf?page=2", "https://x.example/a.pdf?page=2"),
-        (
-            "https://b.s3.amazonaws.com/a.pdf?X-Amz-Algorithm=A&X-Amz-Credential=c&X-Amz-Date=d"
-            "&X-Amz-Expires=9&X-Amz-SignedHeaders=host&X-Amz-Signature=canary&versionId=3",
-            "https://b.s3.amazonaws.com/a.pdf?versionId=3",
-        ),
-        (
-            "https://storage.googleapis.com/a?X-Goog-Signature=canary&x=1",
-            "https://storage.googleapis.com/a?x=1",
-        ),
-        (
-            "https://a.blob.core.windows.net/c/f?sv=2022&se=2030&sr=b&sp=r&skoid=x&sig=canary&p=1",
-            "https://a.blob.core.windows.net/c/f?p=1",
-        ),
+        ("https://b.s3.amazonaws.com/a.pdf?X-Amz-Algorithm=A&X-Amz-Credential=c&X-Amz-Date=d"
+         "&X-Amz-Expires=9&X-Amz-SignedHeaders=host&X-Amz-Signature=canary&versionId=3",
+         "https://b.s3.amazonaws.com/a.pdf?versionId=3"),
+        ("https://x.example/a?X-Goog-Signature=canary&x=1", "https://x.example/a?x=1"),
+        ("https://a.blob.core.windows.net/c/f?sv=2022&se=2030&sr=b&sp=r&skoid=x&sig=canary&p=1",
+         "https://a.blob.core.windows.net/c/f?p=1"),
         ("https://x.example/a?se=1&sp=2", "https://x.example/a?se=1&sp=2"),
-        (
-            "https://d.cloudfront.net/a?Policy=p&Signature=s&Key-Pair-Id=k",
-            "https://d.cloudfront.net/a",
-        ),
+        ("https://x.example/a?Policy=p&Signature=s&Key-Pair-Id=k", "https://x.example/a"),
         ("https://x.example/a?access_token=canary#top", "https://x.example/a#top"),
         ("https://x.example/a#access_token=canary", "https://x.example/a"),
         ("https://user:canary@x.example/a", "https://x.example/a"),
@@ -74,7 +64,7 @@ def test_parameters_of_a_schema_may_be_called_like_secrets(described):
         ("https://x.example/a?%73ig=canary", "https://x.example/a"),
         ("https://x.example/a?", "https://x.example/a"),
     ],
-)
+)  # fmt: skip
 def test_signatures_leave_urls(url: str, unsigned: str):
     assert redact_url(url) == unsigned
     assert redact_url(unsigned) == unsigned
@@ -101,10 +91,7 @@ def test_a_parameter_of_each_name_that_signs_leaves_an_address(name: str):
         (r'"https:\/\/x.example\/a?p=1&sig=canary"', r'"https:\/\/x.example\/a?p=1"'),
         (r"https://x.example/a?p=1\u0026sig=canary\u0026q=2", r"https://x.example/a?p=1\u0026q=2"),
         ("https://x.example/a?p=1&amp;sig=canary", "https://x.example/a?p=1"),
-        (
-            "https://x.example/a?p=1&amp;se=2",
-            "https://x.example/a?p=1&amp;se=2",
-        ),  # so short, no secret
+        ("https://x.example/a?p=1&amp;se=2", "https://x.example/a?p=1&amp;se=2"),  # too short
         (r"https:\/\/x.example?sig=canary&p=1", r"https:\/\/x.example?&p=1"),
         ("a=b &amp; c", "a=b &amp; c"),
     ],

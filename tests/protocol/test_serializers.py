@@ -30,9 +30,8 @@ class TestEveryExample:
         assert said(name, generation) == golden(name, generation).read_bytes()
 
     def test_is_read_by_workspace(self, name: str, generation: Generation):
-        assert as_workspace_reads(said(name, generation)) == [
-            (event, data) for event, data in serialize(EXAMPLES[name], generation)
-        ]
+        events = list(serialize(EXAMPLES[name], generation))
+        assert as_workspace_reads(said(name, generation)) == events
 
 
 def test_every_golden_file_belongs_to_an_example():

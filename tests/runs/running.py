@@ -27,6 +27,7 @@ from tests.agent.virtual_time import run_at_once
 
 RUN = UUID(int=9)
 ANSWERER = Answerer(spec=make_spec(), provider=ScriptedProvider([]))
+HELLO = {"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}
 LIVE = LiveCopilot(
     id=3, slug="news", version_id=4, version_number=5, logging=Logging.EVERYTHING, answerer=ANSWERER
 )
@@ -37,9 +38,7 @@ def question(live: LiveCopilot = LIVE, **changes: Any) -> AdmittedQuery:
     fields: dict[str, Any] = {
         "live": live,
         "caller": Caller(principal="key:7", key_id=7),
-        "query": parse_query(
-            {"messages": [{"role": "human", "content": "Hello"}], "timezone": "UTC"}
-        ),
+        "query": parse_query(HELLO),
         "ids": Ids("chat-1", given=True, run_id=RUN),
         "size": 100,
         **changes,
@@ -78,9 +77,7 @@ class Noted:
 
     async def finish(self, end: RunEnd) -> Cost | None:
         assert end.run_id == RUN
-        task = asyncio.current_task()
-        assert task is not None
-        self.cancelling.append(task.cancelling())
+        self.cancelling.append(asyncio.current_task().cancelling())  # type: ignore[union-attr]
         self.ends.append(end)
         return self.cost or UNKNOWN_COST if self.is_kept else None
 

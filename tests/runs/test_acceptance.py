@@ -41,32 +41,25 @@ def test_what_is_accepted_too_late_is_cancelled(noted, monkeypatch, settings):
 
     assert run_at_once(scenario()) == 5
     (record,) = noted.ends
-    assert record.ending == ending(
-        Outcome.CANCELLED,
-        ms=5000,
-        ttft_ms=0,
-        error=DatabaseUnavailable().public,
-        error_code="database-unavailable",
-    )
-
-
-async def who_leaves_after_a_second() -> None:
-    opening_run = asyncio.ensure_future(open_run(question()))
-    await asyncio.sleep(1)
-    opening_run.cancel()
-    await asyncio.wait({opening_run})
-    (run,) = RUNNING
-    await run.task
+    why = {"error": DatabaseUnavailable().public, "error_code": "database-unavailable"}
+    assert record.ending == ending(Outcome.CANCELLED, ms=5000, ttft_ms=0, **why)
 
 
 def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):
     async def soon() -> None:
         await asyncio.sleep(2)
 
+    async def leave() -> None:
+        opening_run = asyncio.ensure_future(open_run(question()))
+        await asyncio.sleep(1)
+        opening_run.cancel()
+        await asyncio.wait({opening_run})
+        (run,) = RUNNING
+        await run.task
+
     noted.accepting = soon
     play(monkeypatch, noted, [MessageChunk("a"), 100])
-
-    run_at_once(who_leaves_after_a_second())
+    run_at_once(leave())
     assert noted.ends[0].ending == ending(Outcome.CANCELLED, ms=1000, ttft_ms=0)
     assert noted.told == [(2, 1, 2, "started"), (2, 1, 2, "finished")]
 

@@ -120,11 +120,8 @@ def test_watchers_are_told_which_turn_changed_and_nothing_else(conversation: Con
         await communicator.disconnect(timeout=HANGS_SECONDS)
         return told
 
-    assert async_to_sync(watch)() == [
-        {"turn": 5, "kind": "started"},
-        {"turn": 5, "kind": "progress"},
-        {"turn": 5, "kind": "finished"},
-    ]
+    kinds = ("started", "progress", "finished")
+    assert async_to_sync(watch)() == [{"turn": 5, "kind": kind} for kind in kinds]
 
 
 def grow_old(reviewer: User) -> None:

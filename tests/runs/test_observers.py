@@ -3,7 +3,6 @@
 from dataclasses import replace
 from decimal import Decimal
 import logging
-from typing import Any
 
 import pytest
 
@@ -31,10 +30,6 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[FinishedRun]:
     return runs
 
 
-def known(run: FinishedRun, *names: str) -> dict[str, Any]:
-    return {name: getattr(run, name) for name in names}
-
-
 def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told):
     ran = ToolTrace(call=TABLE, began=1, ended=2)
 
@@ -52,7 +47,7 @@ def test_an_answer_is_told_with_all_that_is_known_of_it(noted, monkeypatch, told
     cost = {"cost": noted.cost.amount, "cost_confidence": noted.cost.confidence}
     end = {"outcome": Outcome.COMPLETED, "ms": 2000, "first_ms": 1500, "facts": (ran,)}
     expected = {**about, **asked, **model, **cost, **end, "keeps_content": True}
-    assert known(run, *expected) == expected
+    assert {name: getattr(run, name) for name in expected} == expected
     moments = run.times
     assert moments.received <= moments.admitted <= moments.stored <= moments.finishing
     assert moments.finishing <= moments.ended
@@ -76,18 +71,15 @@ def test_no_words_may_be_told_of_what_is_not_kept_whole(noted, monkeypatch, told
 def test_an_end_that_is_none_is_told_with_its_kind(noted, monkeypatch, told, script, outcome, code):
     play(monkeypatch, noted, script)
     said()
-    assert [known(run, "outcome", "error_code") for run in told] == [
-        {"outcome": outcome, "error_code": code}
-    ]
+    assert [(run.outcome, run.error_code) for run in told] == [(outcome, code)]
 
 
 def test_watchers_that_break_harm_no_answer(noted, monkeypatch, caplog):
     monkeypatch.setattr(finished_runs, "LISTENERS", [lambda run: 1 / 0])
     play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
     assert b"Hello" in b"".join(piece for _, piece in said())
-    assert [one.getMessage() for one in caplog.records if one.levelno == logging.ERROR] == [
-        f"telemetry of run {RUN} failed"
-    ]
+    errors = [one.getMessage() for one in caplog.records if one.levelno == logging.ERROR]
+    assert errors == [f"telemetry of run {RUN} failed"]
 
 
 def test_a_question_that_the_journal_cannot_take_is_told_once(noted: Noted, monkeypatch, told):
@@ -98,7 +90,6 @@ def test_a_question_that_the_journal_cannot_take_is_told_once(noted: Noted, monk
     play(monkeypatch, noted, [MessageChunk("Hello"), STOP])
     with pytest.raises(DatabaseUnavailable):
         said()
-    assert [known(run, "outcome", "error_code") for run in told] == [
-        {"outcome": Outcome.REFUSED, "error_code": "database-unavailable"}
-    ]
-    assert ([run.has_row for run in told], noted.ends) == ([False], [])
+    (run,) = told
+    assert (run.outcome, run.error_code) == (Outcome.REFUSED, "database-unavailable")
+    assert (run.has_row, noted.ends) == (False, [])

@@ -42,9 +42,8 @@ def test_a_run_says_when_its_first_word_came_and_how_long_it_took(noted, monkeyp
     (record,) = noted.ends
     assert record.ending == ending(Outcome.COMPLETED, ms=2000, ttft_ms=1500)
     assert (record.text, record.finish_reason) == ("Hello", "stop")
-    assert [(one.type, one.text_offset, one.at_ms) for one in record.events] == [
-        (EventType.STATUS, 3, 1750)
-    ]
+    (step,) = record.events
+    assert (step.type, step.text_offset, step.at_ms) == (EventType.STATUS, 3, 1750)
     assert noted.cancelling == [0]
 
 
@@ -75,9 +74,8 @@ def test_the_provider_is_told_of_the_user_what_the_setting_says(
 
 
 def test_the_key_that_signs_depends_on_the_secret_of_the_server():
-    assert signing_key("a secret of 2026").hex() == (
-        "f7dfd22d62e3cfe3124b2e8b33d46cbc0557f8f3bc596ef0cb9a457f5ba357f4"
-    )
+    known = "f7dfd22d62e3cfe3124b2e8b33d46cbc0557f8f3bc596ef0cb9a457f5ba357f4"
+    assert signing_key("a secret of 2026").hex() == known
 
 
 def test_a_copilot_that_cannot_answer_says_why(noted):
@@ -86,9 +84,8 @@ def test_a_copilot_that_cannot_answer_says_why(noted):
     (start,) = noted.starts
     assert (start.provider, start.model, start.params) == ("", "", {})
     (record,) = noted.ends
-    assert record.ending == ending(
-        Outcome.FAILED, error="Its provider is gone.", error_code="NotReady"
-    )
+    error = "Its provider is gone."
+    assert record.ending == ending(Outcome.FAILED, error=error, error_code="NotReady")
 
 
 @pytest.mark.parametrize(
@@ -118,35 +115,20 @@ def test_an_answer_that_was_cut_says_so_in_its_end(noted, monkeypatch):
 
 
 def test_once_a_second_what_is_new_is_kept_and_told(noted, monkeypatch):
-    play(
-        monkeypatch,
-        noted,
-        [0.25, MessageChunk("one "), 2, STEP, 0.25, MessageChunk("two"), 1, STOP],
-    )
+    script = [0.25, MessageChunk("one "), 2, STEP, 0.25, MessageChunk("two"), 1, STOP]
+    play(monkeypatch, noted, script)
     said()
     assert CHECKPOINT_SECONDS == 1.0
-    step = RunEvent(
-        type=EventType.STATUS,
-        payload={"eventType": "INFO", "message": "Looking", "group": "reasoning"},
-        text_offset=4,
-        at_ms=2250,
-    )
+    payload = {"eventType": "INFO", "message": "Looking", "group": "reasoning"}
+    step = RunEvent(type=EventType.STATUS, payload=payload, text_offset=4, at_ms=2250)
     assert noted.pieces == [(1, Piece(0, "one ")), (3, Piece(1, "two", (step,)))]
-    assert noted.told == [
-        (0, 1, 2, "started"),
-        (1, 1, 2, "progress"),
-        (3, 1, 2, "progress"),
-        (3.5, 1, 2, "finished"),
-    ]
+    kinds = {0: "started", 1: "progress", 3: "progress", 3.5: "finished"}
+    assert noted.told == [(at, 1, 2, kind) for at, kind in kinds.items()]
     assert not RUNNING
 
 
 def test_who_waits_hears_something_in_time(noted, monkeypatch):
     play(monkeypatch, noted, [11, MessageChunk("a"), 15.5, MessageChunk("b"), STOP])
     assert (FIRST_EVENT_SECONDS, PING_SECONDS) == (10.0, 15.0)
-    assert said() == [
-        (10, encode_chunk("")),
-        (11, encode_chunk("a")),
-        (26, PING),
-        (26.5, encode_chunk("b")),
-    ]
+    empty, a, b = map(encode_chunk, ("", "a", "b"))
+    assert said() == [(10, empty), (11, a), (26, PING), (26.5, b)]

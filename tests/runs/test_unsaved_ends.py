@@ -56,9 +56,8 @@ def full() -> Any:
 
 
 def asked(monkeypatch: Any, step: Step) -> list[tuple[str, Any]]:
-    monkeypatch.setattr(
-        "copilot_admin.copilots.live.make_provider", lambda spec: ScriptedProvider([step])
-    )
+    provider = ScriptedProvider([step])
+    monkeypatch.setattr("copilot_admin.copilots.live.make_provider", lambda spec: provider)
     make_published(slug="news")
     with serving(application) as url:
         with Line(url + QUERY, body=ASKED) as line:

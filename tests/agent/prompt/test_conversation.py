@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.agent.prompt.conversation import MAX_DATA_CHARACTERS, model_messages
-from copilot_admin.agent.values.model_call import ModelMessage, ModelRole
+from copilot_admin.agent.values.model_call import ModelRole
 from protocol.models import (
     CallMessage,
     CommandResult,
@@ -27,18 +27,6 @@ from tests.agent.scripted import ScriptedProvider
 def messages_of(query, *, prompt="", offered=()):
     request = make_request(ScriptedProvider([]), query=query, spec=make_spec(system_prompt=prompt))
     return model_messages(request, query, offered=offered)
-
-
-def user(text):
-    return ModelMessage(role=ModelRole.USER, text=text)
-
-
-def assistant(text):
-    return ModelMessage(role=ModelRole.ASSISTANT, text=text)
-
-
-def system(text):
-    return ModelMessage(role=ModelRole.SYSTEM, text=text)
 
 
 def test_result_without_its_call_gets_one_and_call_without_result_none():
