@@ -4,14 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from html import escape, unescape
 import re
+from typing import Any
+from unicodedata import category, east_asian_width
 from urllib.parse import urlsplit
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import isPunctChar
+from markdown_it.parser_inline import ParserInline
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 import nh3
@@ -69,6 +74,50 @@ def safe_html(text: str) -> SafeString:
     else:
         html = _MARKDOWN.render(text)
     return SafeString(_CLEANER.clean(html))  # sanitized as the last step
+
+
+class _InlineState(StateInline):
+    """Lets emphasis begin and end next to Chinese, Japanese and Korean, which have no blanks.
+
+    The rules are those of the "CJK-friendly amendments" to CommonMark: an ideograph outside of the
+    marks counts as punctuation, and full-width punctuation inside of them counts as a letter.
+    """
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:
+        scanned = super().scanDelims(start, canSplitWord)
+        end = start + scanned.length
+        before = self.src[start - 1] if start else " "
+        after = self.src[end] if end < self.posMax else " "
+        if not (_is_cjk(before) or _is_cjk(after)):
+            return scanned
+        opens = not after.isspace() and (_is_word(after) or _is_border(before))
+        closes = not before.isspace() and (_is_word(before) or _is_border(after))
+        if not canSplitWord:
+            splits = opens and closes
+            opens = opens and (not splits or isPunctChar(before))
+            closes = closes and (not splits or isPunctChar(after))
+        return Scanned(opens, closes, scanned.length)
+
+
+def _is_cjk(sign: str) -> bool:
+    return east_asian_width(sign) in "WFH" and category(sign) != "So"  # emoji are as wide
+
+
+def _is_word(sign: str) -> bool:
+    return _is_cjk(sign) or not isPunctChar(sign)
+
+
+def _is_border(sign: str) -> bool:
+    return sign.isspace() or _is_cjk(sign) or isPunctChar(sign)
+
+
+class _InlineParser(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
+        state = _InlineState(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
 
 
 def _keep_formula(state: StateInline, silent: bool) -> bool:
@@ -138,7 +187,9 @@ def get_host(url: str) -> str:
 
 
 def _make_markdown() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
+    markdown = MarkdownIt()
+    markdown.inline = _InlineParser()
+    markdown.configure("commonmark", {"html": False, "breaks": True})
     markdown.enable(["table", "strikethrough"])
     ends = ["paragraph", "reference", "blockquote", "list"]
     markdown.block.ruler.before("code", "formula", _keep_formula_block, {"alt": ends})

@@ -107,6 +107,25 @@ def test_very_long_texts_are_shown_plain(text: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("**重要：**请注意", "<strong>重要：</strong>请注意"),
+        ("**“引用”**は", "<strong>“引用”</strong>は"),
+        ("これは**強調（注）**である", "これは<strong>強調（注）</strong>である"),
+        ("*重要。*次", "<em>重要。</em>次"),
+        ("~~删除（旧）。~~这", "<s>删除（旧）。</s>这"),
+        ("패키지 **텍스트(괄호)**를", "패키지 <strong>텍스트(괄호)</strong>를"),
+        ("**`npm`**를", "<strong><code>npm</code></strong>를"),
+        ("（_x_）日_x_本", "（<em>x</em>）日_x_本"),
+        ("a**b**c snake_case_x", "a<strong>b</strong>c snake_case_x"),
+        ("a**「b", "a**「b"),
+    ],
+)
+def test_emphasis_works_next_to_cjk_punctuation(text: str, html: str):
+    assert safe_html(text) == f"<p>{html}</p>\n"
+
+
+@pytest.mark.parametrize(
     "formula",
     [
         r"\(a_1 * b_2\)",
