@@ -1,17 +1,22 @@
-"""The documents keep their promises."""
+"""The documents keep their promises: links, files, templates, and commands that people copy."""
 
+from argparse import Namespace
 import json
 from pathlib import Path
 import re
 import shlex
+import subprocess
 
+from django.core.management import CommandError, get_commands, load_command_class
 import pytest
 
 from copilot_admin.import_export.formats import load
+from copilot_admin.import_export.importing import import_file
 from copilot_admin.import_export.templates import TemplateGroup, templates
 from copilot_admin.settings import BASE_DIR
 from tests.component_calls.component_http import ask
 from tests.factories import make_key
+from tests.polling import HANGS_SECONDS
 
 TEMPLATE_PAGES = sorted((BASE_DIR / "docs" / "templates").glob("*.md"))
 PAGES = sorted((BASE_DIR / "docs").glob("*.md"))
@@ -106,3 +111,51 @@ class TestEveryTemplatePage:
         asked = re.findall(r"^> (.*)$", page.read_text(), re.MULTILINE)
         assert asked
         assert set(asked) <= set(templates()[page.stem].starters)
+
+
+README = (BASE_DIR / "README.md").read_text()
+OURS = "http://127.0.0.1:7777"
+QUOTED = re.compile(r"`manage\.py ([a-z_]+ [^`]+)`")
+TYPED = re.compile(r"^ *(?:\S+ )*\.venv/bin/python manage\.py (.+)$", re.MULTILINE)
+ALL_TEXTS = [document.read_text() for document in DOCUMENTS]
+NAMED = {line for text in ALL_TEXTS for line in QUOTED.findall(BLOCK.sub("", text))}
+# Without where their output goes, and what is said of them.
+COPIED = {
+    re.split(r" [>|#&;\\]", line)[0].strip() for text in ALL_TEXTS for line in TYPED.findall(text)
+}
+
+
+def parsed(line: str) -> Namespace:
+    name, *arguments = shlex.split(line)
+    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
+    return parser.parse_args(arguments)
+
+
+@pytest.mark.parametrize("line", sorted(COPIED))
+def test_a_command_is_taken_as_it_is_copied(line):
+    assert parsed(line)
+
+
+@pytest.mark.parametrize("line", sorted(NAMED - COPIED))
+def test_a_command_knows_what_sentences_write_behind_it(line):
+    """A sentence that names a command leaves out what is told elsewhere."""
+    try:
+        parsed(line)
+    except CommandError as error:
+        assert "the following arguments are required" in str(error)
+
+
+@pytest.mark.curl
+@pytest.mark.django_db(transaction=True)
+def test_the_question_of_the_readme_is_answered_in_a_shell(service_url):
+    samples = (BASE_DIR / "copilot_admin" / "samples" / "copilots.yaml").read_bytes()
+    import_file(samples, default_access="open", publishing=True)
+    (block,) = (one for one in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) if "curl" in one)
+    asked = subprocess.run(
+        ["sh", "-ec", block.replace(OURS, service_url)],  # noqa: S607  # as somebody types it
+        capture_output=True,
+        text=True,
+        timeout=HANGS_SECONDS,
+        check=True,
+    )
+    assert "event: copilotMessageChunk\ndata: " in asked.stdout

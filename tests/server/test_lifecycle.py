@@ -1,13 +1,15 @@
-"""Start, periodic tasks and end of a server process; SIGTERM drains its streams."""
+"""Start, periodic tasks, gauges and end of a server process; SIGTERM drains its streams."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 import multiprocessing
+from pathlib import Path
 import signal
 from typing import Any
+from uuid import UUID
 
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 import pytest
 
 from copilot_admin.errors import ConfigurationError
@@ -17,7 +19,12 @@ from copilot_admin.runs import open_run
 from copilot_admin.runs.tasks import CancelReason
 from copilot_admin.server import lifecycle
 from copilot_admin.server.lifecycle import drain, install_signal_handlers
-from copilot_admin.server.periodic_tasks import PERIODIC_TASKS, PeriodicTask, start_periodic_tasks
+from copilot_admin.server.periodic_tasks import (
+    PERIODIC_TASKS,
+    PeriodicTask,
+    read_gauges,
+    start_periodic_tasks,
+)
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
 from tests.factories import make_copilot
@@ -273,3 +280,33 @@ def test_a_worker_stops_listening_first_and_refuses_nothing(runs, received, monk
     asyncio.run(scenario())
     assert events == ["listens no more", "stops", "interrupted"]
     assert not open_run.is_draining()
+
+
+@pytest.fixture
+def spool(settings: Any, tmp_path: Any) -> None:
+    """An empty spool."""
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.mark.usefixtures("spool")
+def test_the_spool_is_counted_without_what_cannot_be_stored(settings: Any):
+    SPOOL.put(UUID(int=1), {"a": 1})
+    SPOOL.put(UUID(int=2), {"b": 2})
+    folder = Path(settings.DATA_DIR) / "spool"
+    SPOOL.reject(folder / f"{UUID(int=1)}.json")
+    (folder / "README").write_text("of somebody else")
+    found = read_gauges()
+    names = ("files", "bytes", "set_aside_files")
+    size = len('{"b": 2}')
+    assert [found[f"spool_{name}"][""] for name in names] == [1, size, 1]
+    assert found["limit_used"]["spool_bytes"] == size
+
+
+@pytest.mark.database
+def test_postgresql_has_a_pool_and_sqlite_has_none():
+    found = read_gauges()
+    has_pool = connection.vendor == "postgresql"
+    assert ("database_connections" in found) is has_pool
+    if has_pool:
+        assert set(found["database_connections"]) == {"idle", "used"}
+        assert found["database_waiting"] == {"": 0}
