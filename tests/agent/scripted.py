@@ -43,11 +43,6 @@ def call(
     return Step((*map(TextDelta, before), wanted, Finish("tool_calls")))
 
 
-def cut(*pieces: str) -> Step:
-    """An answer whose stream ends without saying why."""
-    return text(*pieces, reason=None)
-
-
 def broken(error: RunError, *pieces: str) -> Step:
     """An error after some words."""
     return Step((*map(TextDelta, pieces), error))

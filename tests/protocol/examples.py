@@ -41,7 +41,7 @@ def _chart(kind: str, params: dict) -> Event:
 
 PRICE = {"widget_uuid": WIDGET_UUID, "origin": "OpenBB API", "id": "stock_price",
          "input_args": {"symbol": "TSLA", "limit": None}}  # fmt: skip
-FILE = {"widget_uuid": None, "origin": "OpenBB Hub", "id": "file-1", "input_args": {}}
+FILE: Any = {"widget_uuid": None, "origin": "OpenBB Hub", "id": "file-1", "input_args": {}}
 SEARCH = {"query": "x", "page": None}
 CARD = "<style>p{color:red}</style><p>Apple &amp; <b>Tesla</b></p><p>rose.</p>"
 SNOWFLAKE = {"origin": "Snowflake", "id": "q", "widget_uuid": WIDGET_UUID}

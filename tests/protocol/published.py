@@ -44,10 +44,8 @@ QUOTE_UUID = "c276369e-e469-4689-b5fe-3f8c76f7c45a"
 NEWS_UUID = "123e4567-e89b-12d3-a456-426614174000"
 # The streams of the examples, the comments after the data removed.
 HI = ["H", "i", "!"]
-PRICE_ANSWER = [
-    *("The", " current", " stock", " price", " of"),
-    *(" Apple", " Inc.", " (AAPL)", " is", " $150.75."),
-]
+PRICE_ANSWER = ["The", " current", " stock", " price", " of", " Apple", " Inc.", " (AAPL)",
+                " is", " $150.75."]  # fmt: skip
 
 
 def request_of(generation: Generation, name: str) -> PublishedRequest:

@@ -1,19 +1,9 @@
 """Today's peer package agrees: it reads what we write, and we read what it writes."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
-from openbb_ai.models import (
-    AgentFeatureOption,
-    CitationCollectionSSE,
-    FunctionCallSSE,
-    MessageArtifactSSE,
-    MessageChunkSSE,
-    PromptSuggestionsSSE,
-    QueryRequest,
-    StatusUpdateSSE,
-    WorkspaceAgent,
-)
+from openbb_ai.models import SSE, AgentFeatureOption, QueryRequest, WorkspaceAgent
 from openbb_ai.testing import CopilotResponse
 import pytest
 
@@ -36,17 +26,7 @@ from tests.protocol.examples import EXAMPLES
 from tests.protocol.published import NEWS_UUID
 from tests.protocol.test_manifest import FULL
 
-PEER_EVENTS = {
-    model.model_fields["event"].default: model
-    for model in (
-        MessageChunkSSE,
-        FunctionCallSSE,
-        StatusUpdateSSE,
-        MessageArtifactSSE,
-        CitationCollectionSSE,
-        PromptSuggestionsSSE,
-    )
-}
+PEER_EVENTS = {model.model_fields["event"].default: model for model in get_args(SSE)}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -95,35 +75,24 @@ NEWS = {"content": "News", "data_format": {"data_type": "object", "parse_as": "t
 FILE = {"url": "https://x.example/a.pdf?sig=s", "data_format": PDF}
 PARAM = {"type": "ticker", "description": "d"}
 WIDGET = {"origin": "o", "widget_id": "news", "name": "News", "description": "d"}
+RESULTS = [
+    *({"items": [item]} for item in (NEWS, FILE)),
+    {"error_type": "not_found", "content": "Gone"},
+    {"status": "success", "message": "Added"},
+]
+PARAMS = [{"name": "p", **PARAM, "current_value": "AAPL"}, {"name": "q", **PARAM}]
 REQUEST = {
     "messages": [
         {"role": "human", "content": "What moved?"},
         {"role": "ai", "content": "Apple.", "agent_id": "news-reader"},
         {"role": "human", "content": "Why?"},
         {"role": "ai", "content": json.dumps(CALL)},
-        {
-            "role": "tool",
-            **CALL,
-            "data": [
-                {"items": [NEWS]},
-                {"items": [FILE]},
-                {"error_type": "not_found", "content": "Gone"},
-                {"status": "success", "message": "Added"},
-            ],
-            "extra_state": {"s": 1},
-        },
+        {"role": "tool", **CALL, "data": RESULTS, "extra_state": {"s": 1}},
     ],
     "context": [
         {"uuid": NEWS_UUID, "name": "chart", "description": "d", "data": {"items": [NEWS]}}
     ],
-    "widgets": {
-        "primary": [
-            {
-                **WIDGET,
-                "params": [{"name": "p", **PARAM, "current_value": "AAPL"}, {"name": "q", **PARAM}],
-            }
-        ]
-    },
+    "widgets": {"primary": [{**WIDGET, "params": PARAMS}]},
     "urls": ["https://x.example"],
     "workspace_state": {"action_history": ["added a widget"]},
     "workspace_options": {"deep-research": True},
@@ -137,11 +106,8 @@ def test_we_read_what_the_peer_sends(exclude_none: bool):
     query = parse_query(request.model_dump_json(exclude_none=exclude_none).encode())
     assert (query.generation, query.notes, query.timezone) == (Generation.THREE, (), "UTC")
     *texts, call, result = query.messages
-    assert texts == [
-        HumanMessage("What moved?"),
-        AiMessage("Apple.", agent_id="news-reader"),
-        HumanMessage("Why?"),
-    ]
+    apple = AiMessage("Apple.", agent_id="news-reader")
+    assert texts == [HumanMessage("What moved?"), apple, HumanMessage("Why?")]
     assert isinstance(call, CallMessage)
     assert isinstance(result, ResultMessage)
     assert call.input_arguments == result.input_arguments

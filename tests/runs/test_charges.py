@@ -19,12 +19,8 @@ from copilot_admin.storage.errors import DatabaseUnavailable
 from protocol.events import MessageChunk
 from tests.runs.running import play, said
 
-SCRIPT = [
-    MessageChunk("Hello"),
-    Usage(input_tokens=5, output_tokens=2),
-    Usage(input_tokens=1, model="small"),
-    Finish("stop"),
-]
+USED = (Usage(input_tokens=5, output_tokens=2), Usage(input_tokens=1, model="small"))
+SCRIPT = [MessageChunk("Hello"), *USED, Finish("stop")]
 TWO_DOLLARS = Cost(Decimal(2), CostConfidence.EXACT)
 
 

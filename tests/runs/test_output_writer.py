@@ -32,29 +32,18 @@ def test_text_and_other_events_keep_their_order():
 
     (piece,) = said(talk)
     names = [line for line in piece.decode().splitlines() if line.startswith("event:")]
-    assert names == [
-        "event: copilotMessageChunk",
-        "event: copilotStatusUpdate",
-        "event: copilotMessageChunk",
-    ]
+    chunk, step = "event: copilotMessageChunk", "event: copilotStatusUpdate"
+    assert names == [chunk, step, chunk]
 
 
 def test_numbers_that_json_does_not_have_are_null():
     rows = [{"day": "Mon", "price": float("nan")}, {"day": "Tue", "price": [float("-inf"), 1.5]}]
-    call = FunctionCall(
-        function="execute_agent_tool", input_arguments={"parameters": {"rows": rows}}
-    )
-
-    def talk(writer: SSEWriter) -> None:
-        writer.write_event(call)
-
-    [frame] = said(talk)
+    call = FunctionCall(function="f", input_arguments={"parameters": {"rows": rows}})
+    [frame] = said(lambda writer: writer.write_event(call))
     told = json.loads(frame.partition(b"data: ")[2])["input_arguments"]["parameters"]["rows"]
     assert told == [{"day": "Mon", "price": None}, {"day": "Tue", "price": [None, 1.5]}]
 
 
 def test_an_event_that_the_dialect_lacks_says_nothing():
-    def talk(writer: SSEWriter) -> None:
-        writer.write_event(StatusUpdate(message="step"))
-
-    assert said(talk, generation=Generation.ONE) == []
+    step = StatusUpdate(message="step")
+    assert said(lambda writer: writer.write_event(step), generation=Generation.ONE) == []
