@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from time import monotonic
 from typing import Any
 
@@ -40,6 +39,7 @@ from copilot_admin.copilots.names import free_name
 from copilot_admin.copilots.providers import check_key_variable, provider_spec, read_timeouts
 from copilot_admin.errors import ConfigurationError, RunError
 from copilot_admin.models import ModelPrice, Provider
+from copilot_admin.pricing.cost import format_exact
 from copilot_admin.pricing.price_list import find_listed_model
 
 QUESTION = "Answer with the one word: ready"
@@ -90,7 +90,7 @@ def build_model_rows(provider: Provider, models: tuple[str, ...]) -> tuple[Model
             context=_format_window(provider, model),
             has_tools=window_of(model) is not None and not takes_no_tools(model),
             has_vision=sees_images(model),
-            price=" / ".join(map(_format_price, prices.get(model, ()))),
+            price=" / ".join(f"${format_exact(one)}" for one in prices.get(model, ())),
             is_free=model in prices and not any(prices[model]),
         )
         for model in models
@@ -105,11 +105,6 @@ def _format_window(provider: Provider, model: str) -> str:
     if tokens is None:
         return ""
     return f"{tokens // 1_000_000}M" if tokens >= 1_000_000 else f"{round(tokens / 1000)}k"
-
-
-def _format_price(amount: Decimal) -> str:
-    cents = round(amount, 2)
-    return f"${cents:.2f}" if cents == amount else f"${amount.normalize():f}"
 
 
 async def check_provider(provider: ModelProvider, model: str) -> CheckResult:

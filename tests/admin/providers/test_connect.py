@@ -223,7 +223,7 @@ def test_models_come_with_context_and_price() -> None:
     assert list(rows) == ["gpt-4.1", "local", "odd", "new"]
     gpt = rows["gpt-4.1"]
     assert (gpt.context, gpt.price, gpt.has_vision, gpt.has_tools) == (
-        "1M", "$2.00 / $2.00", True, True,
+        "1M", "$2 / $2", True, True,
     )  # fmt: skip
     assert rows["local"].is_free
     assert rows["odd"].price == "$0.0375 / $0.0375"
