@@ -1,5 +1,6 @@
 """Value types of a copilot's configuration, with their limits, labels and messages."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
@@ -109,10 +110,11 @@ def fault(sentence: Text, code: str = "invalid") -> PydanticCustomError:
 
 
 def refuse_repeated(values: list[str], *, what: Text) -> None:
-    for at, value in enumerate(values):
-        if value in values[:at]:
-            sentence = gettext("the %(what)s '%(value)s' occurs twice. Remove one.")
-            raise fault(sentence % {"what": what, "value": value}, "repeated")
+    counts = Counter(values)
+    if len(counts) < len(values):
+        value = next(value for value in counts if counts[value] > 1)
+        sentence = gettext("the %(what)s '%(value)s' occurs twice. Remove one.")
+        raise fault(sentence % {"what": what, "value": value}, "repeated")
 
 
 def remove_bidi_controls(text: str) -> str:
