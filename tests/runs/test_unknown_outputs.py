@@ -10,7 +10,7 @@ from copilot_admin.agent.tools.tool import ToolContext, ToolResult, tool
 from copilot_admin.agent.values.model_call import Finish, ToolCall
 from copilot_admin.models import Conversation, Event, Outcome, Run
 from tests.agent.scripted import ScriptedProvider, Step, text
-from tests.docs.recipes import execute
+from tests.docs.test_recipes import execute
 from tests.factories import make_published
 from tests.streams import read
 
