@@ -1,7 +1,6 @@
 """The Django app: registers system checks and signal receivers."""
 
 from django.apps import AppConfig
-from django.db.backends.signals import connection_created
 from django.db.models.signals import post_delete, post_migrate, post_save, pre_migrate
 from django.urls import register_converter
 from django.urls.converters import IntConverter
@@ -30,12 +29,10 @@ class CopilotAdminConfig(AppConfig):
         from copilot_admin.copilots import checks  # noqa: F401  # registers them
         from copilot_admin.models import ModelPrice, Provider
         from copilot_admin.pricing.prices import add_demo_price, clear_price_cache_on_change
-        from copilot_admin.storage.errors import reject_nul_on_sqlite
         from copilot_admin.storage.schema import reject_partial_upgrade
         from copilot_admin.telemetry.finished_runs import LISTENERS, log_run
 
         register_converter(IdConverter, "id")
-        connection_created.connect(reject_nul_on_sqlite)
         LISTENERS.append(log_run)
         pre_migrate.connect(reject_partial_upgrade, sender=self)
         post_migrate.connect(create_roles, sender=self)

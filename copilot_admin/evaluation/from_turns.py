@@ -13,14 +13,13 @@ from copilot_admin.copilots.test_cases import fill_case
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.import_export.questions import parse_case, save_last
 from copilot_admin.models import Conversation, Copilot, Node, Outcome, TestCase, Turn
-from copilot_admin.transcripts.queries import (
-    Tree,
+from copilot_admin.transcripts.queries.reading import (
     TurnView,
     attempts_of,
     read_request,
-    read_tree,
     read_turns,
 )
+from copilot_admin.transcripts.queries.tree import Tree, read_tree
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 

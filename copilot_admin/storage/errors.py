@@ -1,10 +1,9 @@
 """Errors of databases and disks, and the time limit of reading statements."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 import errno
-from itertools import chain
 import os
 import shutil
 import sqlite3
@@ -105,25 +104,6 @@ def conflict_of(error: BaseException) -> WriteConflict | None:
 def sqlstate_of(error: BaseException) -> str | None:
     """Return PostgreSQL's code of an error; SQLite has none."""
     return getattr(error.__cause__, "sqlstate", None)
-
-
-def reject_nul_on_sqlite(*, connection: Any, **_: Any) -> None:
-    """Make a new connection to SQLite refuse texts with a NUL, as PostgreSQL does.
-
-    SQLite keeps such a text, and shows it whole in some places and cut at the NUL in others.
-    """
-    if connection.vendor == "sqlite" and _execute_without_nul not in connection.execute_wrappers:
-        connection.execute_wrappers.append(_execute_without_nul)
-
-
-def _execute_without_nul(
-    execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
-) -> Any:
-    rows = list(params) if many else [params or ()]
-    values = (row.values() if isinstance(row, Mapping) else row for row in rows)
-    if any(isinstance(one, str) and "\0" in one for one in chain.from_iterable(values)):
-        raise DataError("text fields cannot contain NUL (0x00) bytes")
-    return execute(sql, rows if many else params, many, context)
 
 
 def find_disk_problem() -> str:

@@ -30,7 +30,10 @@ class Spool:
         self.max_bytes = max_bytes
 
     def size(self) -> tuple[int, int]:
-        sizes = [_size(path) for path in _files(ENTRY)]
+        sizes = []
+        for path in _files(ENTRY):
+            with suppress(FileNotFoundError):  # it was replayed meanwhile
+                sizes.append(path.stat().st_size)
         return len(sizes), sum(sizes)
 
     def count_rejected(self) -> int:
@@ -90,17 +93,13 @@ class Spool:
 
     def remove(self, path: Path) -> None:
         """Remove a file; if that fails, it is replayed again."""
-        try:
+        with _log_failure(path):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            logger.warning("cannot remove %s: %s", path, error.strerror)
 
     def reject(self, path: Path) -> None:
         """Rename a file so that it isn't replayed any more."""
-        try:
+        with _log_failure(path):
             path.replace(path.with_suffix(REJECTED))
-        except OSError as error:
-            logger.warning("cannot rename %s: %s", path, error.strerror)
 
     def remove_leftovers(self) -> None:
         """Remove half-written files of processes that died."""
@@ -119,6 +118,14 @@ class Spool:
             self.remove(_folder() / f"{key}{suffix}")
 
 
+@contextmanager
+def _log_failure(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        logger.warning("cannot read or change %s: %s", path, error.strerror)
+
+
 def sync_folder(folder: Path) -> None:
     """Write the names in a folder to the disk, so that they survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
@@ -134,13 +141,6 @@ def _folder() -> Path:
 
 def _files(*suffixes: str) -> list[Path]:
     return sorted(path for path in _folder().glob("*") if path.suffix in suffixes)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:  # it was replayed meanwhile
-        return 0
 
 
 SPOOL = Spool()

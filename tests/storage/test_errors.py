@@ -14,11 +14,9 @@ from django.db import (
     InternalError,
     OperationalError,
     ProgrammingError,
-    transaction,
 )
 import pytest
 
-from copilot_admin.models import Provider
 from copilot_admin.storage.errors import (
     MIN_FREE_BYTES,
     WriteConflict,
@@ -76,18 +74,6 @@ def test_an_outage_may_pass_and_a_refusal_does_not(error, outage, refusal):
 )
 def test_a_conflict_with_another_change_is_recognised(error, conflict):
     assert conflict_of(error) is conflict
-
-
-@pytest.mark.database
-@pytest.mark.django_db
-def test_no_database_takes_a_nul():
-    for write in (
-        lambda: Provider.objects.create(name="a\0b", kind="demo"),
-        lambda: Provider.objects.bulk_create([Provider(name="a\0b", kind="demo")]),
-    ):
-        with pytest.raises((DataError, ValueError)), transaction.atomic():
-            write()
-    assert not Provider.objects.exists()
 
 
 Usage = namedtuple("Usage", "total used free")

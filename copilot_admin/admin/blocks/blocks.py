@@ -38,7 +38,7 @@ from copilot_admin.models import Event, EventType, Node
 from copilot_admin.rendering.charts import draw_chart
 from copilot_admin.rendering.tables import are_rows, build_table
 from copilot_admin.rendering.text import cell_text, duration
-from copilot_admin.transcripts.queries import CallView, RunView
+from copilot_admin.transcripts.queries.reading import CallView, RunView
 from protocol.data import split_rendered
 from protocol.json import Json, JsonObject, integer_of, list_of, object_of, objects_of, text_of
 from protocol.plain_text import html_text

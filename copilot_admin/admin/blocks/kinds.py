@@ -19,7 +19,7 @@ from copilot_admin.rendering.tables import (
     build_table,
 )
 from copilot_admin.rendering.text import pretty_json
-from copilot_admin.transcripts.queries import CallView
+from copilot_admin.transcripts.queries.reading import CallView
 from protocol.json import Json, clean_json
 
 MAX_PIECES = 200  # each takes half a millisecond to draw

@@ -38,7 +38,7 @@ from copilot_admin.errors import (
 from copilot_admin.import_export.formats import describe_json_error
 from copilot_admin.models import Copilot, Run
 from copilot_admin.rendering.text import pretty_json, shortened
-from copilot_admin.transcripts.queries import RunView, make_event
+from copilot_admin.transcripts.queries.reading import RunView, make_event
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.components import ComponentOutput
 from protocol.events import CitationCollection

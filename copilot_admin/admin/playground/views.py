@@ -39,7 +39,8 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
-from copilot_admin.transcripts.queries import read_tree, read_turns
+from copilot_admin.transcripts.queries.reading import read_turns
+from copilot_admin.transcripts.queries.tree import read_tree
 from protocol.json import MalformedJson, loads
 
 TEST = "question"  # the field that holds a test case as a copilot file has it

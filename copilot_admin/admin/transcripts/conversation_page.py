@@ -17,15 +17,9 @@ from copilot_admin.admin.blocks.kinds import (
 from copilot_admin.admin.transcripts.pages import parse_id
 from copilot_admin.models import Conversation, Node, Outcome, Run, TurnState
 from copilot_admin.review.results import TurnReview
-from copilot_admin.transcripts.queries import (
-    Attempt,
-    Extent,
-    RunView,
-    Tree,
-    TurnPlace,
-    TurnView,
-    attempts_of,
-)
+from copilot_admin.transcripts.queries.reading import Attempt, RunView, TurnView, attempts_of
+from copilot_admin.transcripts.queries.rows import Extent
+from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
 
 MAX_TURNS_AT_ONCE = 6  # a window shows one or two
 # Formatting a million characters takes 0.5 s for prose and up to 10 s for texts of marks alone.

@@ -12,7 +12,7 @@ from copilot_admin.agent.providers.demo import DemoModel
 from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.spec import ProviderSpec, spec_from_document
 from copilot_admin.models import EventType, Run
-from copilot_admin.transcripts.queries import RunView, TurnView
+from copilot_admin.transcripts.queries.reading import RunView, TurnView
 from protocol.json import integer_of
 from protocol.parsing import UnusableQuery, parse_query
 

@@ -16,7 +16,7 @@ from copilot_admin.transcripts.exports.reading import (
     ExportedConversation,
     ExportedTurn,
 )
-from copilot_admin.transcripts.queries import RunView
+from copilot_admin.transcripts.queries.reading import RunView
 from protocol.json import Json
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+.!|~&:@/$^=-])")

@@ -25,7 +25,7 @@ from copilot_admin.transcripts.exports.reading import (
     ExportedConversation,
     ExportedTurn,
 )
-from copilot_admin.transcripts.queries import RunView
+from copilot_admin.transcripts.queries.reading import RunView
 from protocol.json import Json
 
 BYTE_ORDER_MARK = "\ufeff"  # without it Excel doesn't read UTF-8

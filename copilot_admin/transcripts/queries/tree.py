@@ -1,9 +1,8 @@
 """The tree of a conversation: the order of its questions, and the messages between them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from django.db.models import Value
 from django.db.models.functions import Coalesce, Left
@@ -80,21 +79,12 @@ class TurnPlace:
         return turn.state
 
 
-class _Link(NamedTuple):
-    pk: int
-    parent_id: int | None
-    from_history: bool
-
-
 def read_tree(conversation: Conversation) -> Tree:
     head = Left(Coalesce("human_node__text", Value("")), HEAD_LENGTH)
     turns = Turn.objects.filter(conversation=conversation).defer("search_text").order_by("id")
     links = Node.objects.filter(conversation=conversation).order_by("id")
-    rows = [_Link(*row) for row in links.values_list("pk", "parent_id", "from_history")]
-    return _tree(list(turns.annotate(head=head)), rows)
-
-
-def _tree(listed: list[Turn], rows: Sequence[_Link]) -> Tree:
+    rows = list(links.values_list("pk", "parent_id", "from_history"))
+    listed = list(turns.annotate(head=head))
     tree = Tree(
         turns=listed,
         parents={pk: parent for pk, parent, _ in rows},
@@ -124,7 +114,11 @@ def _places(tree: Tree) -> list[TurnPlace]:
                 history=_history(turn, tree),
             )
         )
-    return list(_in_tree_order(below))
+    ordered, waiting = [], below[None][::-1]
+    while waiting:
+        ordered.append(place := waiting.pop())
+        waiting += below[place.id][::-1]
+    return ordered
 
 
 def _parent_of(turn: Turn, tree: Tree) -> int | None:
@@ -139,11 +133,3 @@ def _history(turn: Turn, tree: Tree) -> tuple[int, ...]:
             break
         history.append(one)
     return tuple(reversed(history))
-
-
-def _in_tree_order(below: Mapping[int | None, list[TurnPlace]]) -> Iterator[TurnPlace]:
-    waiting = list(reversed(below.get(None, ())))
-    while waiting:
-        place = waiting.pop()
-        yield place
-        waiting.extend(reversed(below.get(place.id, ())))

@@ -227,7 +227,10 @@ def reject(rejections: Iterable[Rejection]) -> None:
             copilot_id=rejection.copilot_id,
             copilot_version_id=rejection.version_id,
             principal="" if rejection.logging is Logging.NOTHING else rejection.principal,
-            user_id=_find_user(rejection),
+            # Rejections are stored later, so they must not restore an erased user.
+            user_id=None
+            if rejection.user is None or rejection.logging is Logging.NOTHING
+            else find_end_user(rejection.user),
             generation=rejection.generation,
             started_at=rejection.started_at,
             ms=0,
@@ -243,13 +246,6 @@ def reject(rejections: Iterable[Rejection]) -> None:
         for rejection in rejections
     ]
     Run.objects.bulk_create(runs, ignore_conflicts=True)
-
-
-def _find_user(rejection: Rejection) -> int | None:
-    """Return the user of a rejection; it is stored later, so it must not restore an erased user."""
-    if rejection.user is None or rejection.logging is Logging.NOTHING:
-        return None
-    return find_end_user(rejection.user)
 
 
 def _insert_run(

@@ -22,7 +22,7 @@ from copilot_admin.admin.blocks.kinds import (
     build_excerpt,
 )
 from copilot_admin.models import Event, EventType, Node, Outcome, Run
-from copilot_admin.transcripts.queries import CallView, RunView
+from copilot_admin.transcripts.queries.reading import CallView, RunView
 from protocol.json import JsonObject
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -5,7 +5,8 @@ import pytest
 from copilot_admin.admin.transcripts.conversation_page import choose_path
 from copilot_admin.admin.transcripts.raw import raw_events
 from copilot_admin.models import EventType, Turn
-from copilot_admin.transcripts.queries import Tree, TurnPlace, attempts_of
+from copilot_admin.transcripts.queries.reading import attempts_of
+from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
 from tests.admin.blocks.test_blocks import call, event, message, run, step
 
 

@@ -50,14 +50,9 @@ def ids_in(export: TranscriptExport) -> list[int]:
     return [int(row["conversation"]) for row in rows]
 
 
-def batch_by_batch(monkeypatch) -> None:
-    """Let a batch end after a conversation."""
-    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
-
-
 def one_by_one(monkeypatch) -> None:
     """Lets a batch end after a conversation, and a part after a line."""
-    batch_by_batch(monkeypatch)
+    monkeypatch.setattr(writing, "BATCH_SECONDS", 0)
     monkeypatch.setattr(writing, "PART_BYTES", 1)
 
 

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from copilot_admin import models
-from copilot_admin.models import Blob, Logging, Outcome
-from copilot_admin.storage import blobs
+from copilot_admin.models import Logging, Outcome
 from copilot_admin.transcripts.matching.messages import (
     PUBLIC_KEY,
     HashChain,
@@ -35,6 +33,7 @@ from tests.transcripts.store.journaling import (
     human,
     result,
 )
+from tests.transcripts.store.test_redaction import everything_stored
 
 IMAGE = {"name": "Chart", "content": "iVBORw0KGgo=" * 100, "data_format": {"data_type": "PNG"}}
 KEPT = {**IMAGE, "content": "[an image of 1,200 characters in base64; it is not kept]"}
@@ -138,11 +137,3 @@ def test_nothing_of_the_content_reaches_the_tables_where_none_is_kept(logging):
         "ProviderBroke",
         10,
     )
-
-
-def everything_stored() -> str:
-    rows = [
-        str(list(getattr(models, name).objects.values_list()))
-        for name in ("Conversation", "Node", "Turn", "Run", "Event", "Checkpoint", "DailyUsage")
-    ]
-    return "".join(rows) + str(blobs.load(Blob.objects.values_list("pk", flat=True)))

@@ -5,7 +5,8 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.models import Outcome
-from copilot_admin.transcripts.queries import TurnView, read_tree, read_turns
+from copilot_admin.transcripts.queries.reading import TurnView, read_turns
+from copilot_admin.transcripts.queries.tree import read_tree
 from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Recorder
 from protocol.events import MessageChunk, StatusUpdate

@@ -95,6 +95,7 @@ def test_turns_that_wait_too_long_are_given_up():
 
 STREAM = """
 import asyncio, json, os, sys
+from dataclasses import replace
 os.environ["COPILOT_DATA_DIR"] = sys.argv[3]
 os.environ["DJANGO_SETTINGS_MODULE"] = "copilot_admin.settings"
 import django
@@ -106,12 +107,10 @@ from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.transcript_store import STORE
 from protocol.events import MessageChunk
 from tests.transcripts.store.journaling import Client, ending
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 async def run(client, number):
-    start = client.start("Question", number)
-    start = __import__("dataclasses").replace(start, started_at=timezone.now())
+    start = replace(client.start(f"Question {number}"), started_at=timezone.now())
     await STORE.accept(start)
     recorder = Recorder()
     for step in range(number % 5 + 1):
@@ -127,11 +126,7 @@ async def main(client):
         await asyncio.gather(*(run(client, number + more) for more in range(8)))
         number += 8
 
-version = CopilotVersion.objects.get(pk=sys.argv[2])
-client = Client(version=version)
-start = client.start
-client.start = lambda text, number: start(f"{text} {number}")
-asyncio.run(main(client))
+asyncio.run(main(Client(version=CopilotVersion.objects.get(pk=sys.argv[2]))))
 """
 
 
@@ -153,10 +148,6 @@ def test_a_killed_process_loses_no_finished_run(kill, tmp_path):
     for run in Run.objects.filter(pk__in=running):
         assert run.outcome == Outcome.INTERRUPTED
         assert run.output_node is None or run.output_node.text.startswith("word 0 ")
-    assert set(Run.objects.values_list("outcome", flat=True)) <= {
-        Outcome.COMPLETED,
-        Outcome.INTERRUPTED,
-    }
 
 
 def stream_until_killed(*arguments: str, lines: int) -> list[UUID]:

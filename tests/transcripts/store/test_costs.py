@@ -21,16 +21,6 @@ from tests.transcripts.store.priced import (
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
-def counters() -> list[tuple[Decimal, int, bool]]:
-    """Of the one turn and of the one conversation."""
-    names = ("cost", "n_unpriced", "cost_is_estimated")
-    return [rows.values_list(*names).get() for rows in (Turn.objects, Conversation.objects)]
-
-
-def of_the_day() -> tuple[Decimal, int]:
-    return DailyUsage.objects.values_list("cost", "unpriced").get()
-
-
 def test_a_run_keeps_its_cost_and_a_copy_of_the_price():
     row = set_price()
     asked = ended(Client().ask("Hi"), TOLD)
@@ -38,14 +28,12 @@ def test_a_run_keeps_its_cost_and_a_copy_of_the_price():
     row.save()
     run = asked.run
     assert (run.cost, run.cost_confidence) == (SUM, EXACT)
-    assert (run.input_price, run.cached_price, run.output_price, run.reasoning_price) == (
-        Decimal(2),
-        Decimal("0.5"),
-        Decimal(8),
-        None,
-    )
-    assert counters() == [(SUM, 0, False)] * 2
-    assert of_the_day() == (SUM, 0)
+    prices = (run.input_price, run.cached_price, run.output_price, run.reasoning_price)
+    assert prices == (Decimal(2), Decimal("0.5"), Decimal(8), None)
+    names = ("cost", "n_unpriced", "cost_is_estimated")
+    for rows in (Turn.objects, Conversation.objects):
+        assert rows.values_list(*names).get() == (SUM, 0, False)
+    assert DailyUsage.objects.values_list("cost", "unpriced").get() == (SUM, 0)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from copilot_admin.models import Event, Node, Run, TurnText
 from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.blobs import load
-from copilot_admin.transcripts.queries import read_tree, read_turns
+from copilot_admin.transcripts.queries.reading import read_turns
+from copilot_admin.transcripts.queries.tree import read_tree
 from copilot_admin.transcripts.store.checkpoints import load_pieces, reap, save_checkpoints
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Piece

@@ -21,33 +21,20 @@ def test_memory_of_the_first_request_reaches_the_second():
     client = Client(trace_id="chat")
     skill = {"slug": "news", "contentMarkdown": "read " * 1000}
     state = {"current_dashboard_info": {"name": "Mine"}}
+    url, zone = "https://a.example", "Asia/Tokyo"
     env = {
-        "timezone": "Asia/Tokyo",
-        "urls": ["https://a.example"],
-        "selected_skills": [skill, {}],
-        "workspace_state": state,
-    }
-    remembered = Memory(
-        timezone="Asia/Tokyo",
-        urls=("https://a.example",),
-        selected_skills=(skill,),
-        workspace_state=state,
-    )
-    first = client.ask(
-        "Price?",
-        env=env,
-        timezone="Asia/Tokyo",
-        urls=("https://a.example",),
-        selected_skills=(skill,),
-        workspace_state=state,
-    )
+        "timezone": zone, "urls": [url], "selected_skills": [skill, {}], "workspace_state": state,
+    }  # fmt: skip
+    told = {
+        "timezone": zone, "urls": (url,), "selected_skills": (skill,), "workspace_state": state,
+    }  # fmt: skip
+    remembered = Memory(**told)
+    first = client.ask("Price?", env=env, **told)
     assert first.accepted.stored_turn == StoredTurn(memory=remembered)
     first.answer(call_event())
     second = client.ask("Price?", call_echo(), result(), env={"timezone": None})
     assert second.accepted.stored_turn == StoredTurn(
-        memory=remembered,
-        client_calls={"get_widget_data": 1},
-        carried={"signed": "by us"},
+        memory=remembered, client_calls={"get_widget_data": 1}, carried={"signed": "by us"}
     )
 
 
