@@ -29,6 +29,7 @@ from copilot_admin.models import (
     Removal,
     RemovalState,
     Run,
+    SeenValue,
     TestCase,
     TranscriptExport,
     Turn,
@@ -111,7 +112,8 @@ def run_removal(
 
 
 def _clear_files(removal_id: int, write: Callable[[Callable[[], Any]], Any]) -> BatchResult:
-    write(partial(erased_data.delete_reasons, erased_data.find_unused_reasons()))
+    unused = SeenValue.objects.filter(pk__in=erased_data.find_unused_reasons())
+    write(unused.delete)
     write(partial(_update, removal_id, principal="", user=None))
     if get_unfinished().filter(pk=removal_id, cause=Cause.ERASURE).exists():
         # All tables may take longer than a lease.

@@ -6,7 +6,7 @@ frees their space for new rows, and VACUUM FULL writes new files. Each machine h
 A digest of each erased run tells every process to drop its file.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from hashlib import blake2b
 import time
@@ -157,7 +157,3 @@ def find_unused_reasons() -> list[int]:
             for tag in tags:
                 unused.pop(tag, None)
     return list(unused.values())
-
-
-def delete_reasons(keys: Sequence[int]) -> None:
-    SeenValue.objects.filter(pk__in=keys).delete()

@@ -1,13 +1,18 @@
 """Filters of the transcript list, shared with saved views, exports and the command line."""
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
 from math import ceil, floor
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet
+from django.db import connection
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_filters import DateFilter, Filter, FilterSet, NumberFilter
 
@@ -16,28 +21,159 @@ from copilot_admin.models import (
     Assignment,
     Conversation,
     Copilot,
+    EndpointKey,
+    EndUser,
+    Feedback,
     Mark,
     Outcome,
     Provider,
     Rating,
     ReviewQueue,
     ReviewState,
+    Run,
     SeenKind,
+    SeenValue,
     Verdict,
 )
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.transcripts import filter_conditions as conditions
-from copilot_admin.transcripts.filter_conditions import (
-    MAX_CHOICES,
-    Choices,
-    Label,
-    by_number,
-    match_among,
-    match_any,
-    match_runs,
-    midnight,
-)
+from copilot_admin.transcripts.end_users import match_users
 from copilot_admin.transcripts.verdicts import labels
+
+Label = str | Promise
+Choices = Iterable[tuple[str, Label]]
+
+MAX_CHOICES = 1000  # of one filter; further values can be typed if it has a text input
+MAX_USERS = 100  # of one name
+MAX_INTEGER = 2**31 - 1
+MAX_LISTED_RUNS = 5_000  # of a rare value, whose conversations are listed by id
+PERIODS: Mapping[str, Label] = {
+    "1": _("Today"),
+    "7": _("Last 7 days"),
+    "30": _("Last 30 days"),
+    "90": _("Last 90 days"),
+}
+
+
+def find_copilots(text: str) -> list[int]:
+    """Return the ids of copilots with this name or id, or with one of these slugs."""
+    name, slugs = text.casefold(), {text, *text.split(",")[:MAX_CHOICES]}
+    rows = list(Copilot.objects.order_by("pk").values_list("pk", "slug", "name"))
+    found = [pk for pk, slug, known in rows if slug in slugs or known.casefold() == name]
+    return found or [pk for pk, _, _ in rows if str(pk) == text]
+
+
+def find_users(text: str) -> list[int]:
+    return list(EndUser.objects.filter(match_users(text)).values_list("pk", flat=True)[:MAX_USERS])
+
+
+def match_any(field: str, ids: list[int]) -> Q | None:
+    """Match one of some ids; None if there is none."""
+    # With one value an index returns the rows in the order of the list.
+    return Q(**{field: ids[0]} if len(ids) == 1 else {f"{field}__in": ids}) if ids else None
+
+
+def match_among(rows: "QuerySet[Any]", column: str) -> Q:
+    """Match the conversations that a column of other rows names."""
+    return Q(pk__in=rows.order_by().values(column))
+
+
+def match_callers(text: str) -> Q | None:
+    if text == "anonymous":
+        return Q(principal=text)
+    return by_number(lambda number: Q(principal=f"key:{number}"))(text.removeprefix("key:"))
+
+
+def match_days(text: str) -> Q | None:
+    if text not in PERIODS:
+        return None
+    return Q(last_at__gte=midnight(timezone.now().date()) - timedelta(days=int(text) - 1))
+
+
+def by_number(match: Callable[[int], Q]) -> Callable[[str], Q | None]:
+    """Return a filter by number, which matches nothing for other text."""
+
+    def find(text: str) -> Q | None:
+        number = _parse_integer(text)
+        return None if number is None else match(number)
+
+    return find
+
+
+def match_runs(run: Q) -> Q:
+    """Match conversations with such a run: by id if there are few, else one by one."""
+    runs: QuerySet[Run, Any] = Run.objects.filter(run).order_by()
+    ids = list(runs.values_list("conversation", flat=True)[: MAX_LISTED_RUNS + 1])
+    if len(ids) <= MAX_LISTED_RUNS:
+        return Q(pk__in=set(ids) - {None})
+    runs = runs.filter(conversation=OuterRef("pk"))
+    if connection.vendor == "postgresql":
+        # PostgreSQL turns a plain EXISTS into a join with all runs; a grouped one remains a lookup.
+        runs = runs.values("conversation").annotate(number=Count("pk")).filter(number__gt=0)
+    return Q(Exists(runs))
+
+
+def match_reasons(text: str) -> Q:
+    feedback = Feedback.objects.values("turn__conversation_id")
+    if connection.vendor == "postgresql":
+        given = feedback.filter(tags__contains=[text])
+    else:
+        given = feedback.filter(
+            pk__in=RawSQL(  # the text is a parameter
+                "SELECT copilot_admin_feedback.id FROM copilot_admin_feedback, "
+                "json_each(copilot_admin_feedback.tags) WHERE json_each.value = %s",
+                [text],
+            )
+        )
+    # The indexes of judged conversations inform PostgreSQL that there are few.
+    return (Q(n_up__gt=0) | Q(n_down__gt=0)) & Q(pk__in=given)
+
+
+def match_ids(text: str) -> Q | None:
+    numbers = [_parse_integer(one) for one in text.split(",")[:MAX_CHOICES]]
+    return Q(pk__in=[number for number in numbers if number is not None])
+
+
+def _parse_integer(text: str) -> int | None:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
+        return None
+    return number if (number := int(text)) <= MAX_INTEGER else None
+
+
+def midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def list_copilots() -> Choices:
+    rows = Copilot.objects.order_by(F("archived_at").asc(nulls_first=True), "name")
+    archived = gettext("%(name)s (archived)")
+    return [
+        (slug, archived % {"name": name} if archived_at else name)
+        for slug, name, archived_at in rows.values_list("slug", "name", "archived_at")[:MAX_CHOICES]
+    ]
+
+
+def list_values(rows: "QuerySet[Any]", column: str) -> Choices:
+    return [(value, value) for value in rows.values_list(column, flat=True)[:MAX_CHOICES]]
+
+
+def list_seen(kind: SeenKind) -> Callable[[], Choices]:
+    return lambda: list_values(SeenValue.objects.filter(kind=kind).order_by("value"), "value")
+
+
+def list_callers() -> Choices:
+    keys = EndpointKey.objects.order_by("name").values_list("pk", "name")[:MAX_CHOICES]
+    return [("anonymous", _("Without a key")), *((f"key:{pk}", name) for pk, name in keys)]
+
+
+def list_reviewers() -> Choices:
+    waiting = Assignment.objects.filter(done_at=None, reviewer__isnull=False)
+    return list_values(waiting.order_by("reviewer__username").distinct(), "reviewer__username")
+
+
+def list_users() -> Choices:
+    rows = EndUser.objects.order_by("-last_at").values_list("identifier", "name", "email")
+    return [(known, name or email or known) for known, name, email in rows[:MAX_CHOICES]]
+
 
 FindCondition = Callable[[str], Q | None]
 
@@ -114,15 +250,11 @@ def _yes_or_no(label: Label, **lookup: Any) -> SelectFilter:
     )
 
 
-def _limit(kind: type[Filter], label: Label, **kwargs: Any) -> Filter:
-    return kind(label=label, min_value=0, **kwargs)
-
-
 FILTERS: dict[str, Filter] = {
     "copilot": TypedFilter(
         label=_("Copilot"),
-        find=lambda text: match_any("copilot_id", conditions.find_copilots(text)),
-        choices=conditions.list_copilots,
+        find=lambda text: match_any("copilot_id", find_copilots(text)),
+        choices=list_copilots,
         hint=_("Name"),
     ),
     "tag": TypedFilter(
@@ -140,25 +272,21 @@ FILTERS: dict[str, Filter] = {
     "model": TypedFilter(
         label=_("Model"),
         find=lambda model: match_runs(Q(model=model)),
-        choices=conditions.list_seen(SeenKind.MODEL),
+        choices=list_seen(SeenKind.MODEL),
     ),
     "provider": TypedFilter(
         label=_("Provider"),
         find=lambda provider: match_runs(Q(provider=provider)),
-        choices=lambda: conditions.list_values(Provider.objects.order_by("name"), "name"),
+        choices=lambda: list_values(Provider.objects.order_by("name"), "name"),
     ),
-    "caller": SelectFilter(
-        label=_("API key"), find=conditions.match_callers, choices=conditions.list_callers
-    ),
+    "caller": SelectFilter(label=_("API key"), find=match_callers, choices=list_callers),
     "user": TypedFilter(
         label=_("User"),
-        find=lambda text: match_any("user_id", conditions.find_users(text)),
-        choices=conditions.list_users,
+        find=lambda text: match_any("user_id", find_users(text)),
+        choices=list_users,
         hint=_("ID, e-mail or name"),
     ),
-    "days": SelectFilter(
-        label=_("Period"), find=conditions.match_days, choices=conditions.PERIODS.items
-    ),
+    "days": SelectFilter(label=_("Period"), find=match_days, choices=PERIODS.items),
     "since": DateFilter(
         label=_("From"), method=lambda rows, _, day: rows.filter(last_at__gte=midnight(day))
     ),
@@ -177,7 +305,7 @@ FILTERS: dict[str, Filter] = {
         label=_("Error type"),
         # The first condition matches the index.
         find=lambda code: match_runs(~Q(error_code="") & Q(error_code=code)),
-        choices=conditions.list_seen(SeenKind.ERROR),
+        choices=list_seen(SeenKind.ERROR),
     ),
     "judged": SelectFilter(
         {
@@ -189,21 +317,21 @@ FILTERS: dict[str, Filter] = {
     ),
     "reason": TypedFilter(
         label=_("Reason"),
-        find=conditions.match_reasons,
-        choices=conditions.list_seen(SeenKind.REASON),
+        find=match_reasons,
+        choices=list_seen(SeenKind.REASON),
     ),
-    "tokens-from": _limit(IntegerFilter, _("Tokens from"), field_name="tokens", lookup_expr="gte"),
-    "tokens-to": _limit(IntegerFilter, _("Tokens to"), field_name="tokens", lookup_expr="lte"),
-    "cost-from": _limit(NumberFilter, _("Cost from ($)"), field_name="cost", lookup_expr="gte"),
-    "cost-to": _limit(NumberFilter, _("Cost to ($)"), field_name="cost", lookup_expr="lte"),
-    "ttft-from": _limit(
-        NumberFilter,
-        _("First token from (s)"),
+    "tokens-from": IntegerFilter("tokens", "gte", label=_("Tokens from"), min_value=0),
+    "tokens-to": IntegerFilter("tokens", "lte", label=_("Tokens to"), min_value=0),
+    "cost-from": NumberFilter("cost", "gte", label=_("Cost from ($)"), min_value=0),
+    "cost-to": NumberFilter("cost", "lte", label=_("Cost to ($)"), min_value=0),
+    "ttft-from": NumberFilter(
+        label=_("First token from (s)"),
+        min_value=0,
         method=lambda rows, _, s: rows.filter(ttft_ms__gte=ceil(s * MS_PER_SECOND)),
     ),
-    "ttft-to": _limit(
-        NumberFilter,
-        _("First token to (s)"),
+    "ttft-to": NumberFilter(
+        label=_("First token to (s)"),
+        min_value=0,
         method=lambda rows, _, s: rows.filter(ttft_ms__lte=floor(s * MS_PER_SECOND)),
     ),
     "call": _yes_or_no(_("Widget calls"), has_call=True),
@@ -239,7 +367,7 @@ FILTERS: dict[str, Filter] = {
             ),
             "conversation",
         ),
-        choices=conditions.list_reviewers,
+        choices=list_reviewers,
         hint=_("User name"),
     ),
     "queue": SelectFilter(
@@ -250,9 +378,7 @@ FILTERS: dict[str, Filter] = {
             for one in ReviewQueue.objects.order_by("is_closed", "-id")[:MAX_CHOICES]
         ],
     ),
-    "ids": TypedFilter(
-        label=_("Selected"), find=conditions.match_ids, choices=list, hint=_("Numbers")
-    ),
+    "ids": TypedFilter(label=_("Selected"), find=match_ids, choices=list, hint=_("Numbers")),
     "playground": SelectFilter(
         {"with": (_("Include"), Q()), "only": (_("Only"), Q(principal__startswith=PLAYGROUND))},
         label=_("Playground"),

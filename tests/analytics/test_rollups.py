@@ -17,9 +17,9 @@ from copilot_admin.analytics.metrics import Counts, percentile
 from copilot_admin.analytics.periods import HOUR, Period, Resolution, Span, read_period
 from copilot_admin.analytics.rollups import (
     RollupSource,
+    RunSource,
     Scope,
 )
-from copilot_admin.analytics.user_runs import RunSource
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import (
     CallerDay,

@@ -18,7 +18,7 @@ from copilot_admin.models import (
     ReviewQueue,
     Turn,
 )
-from copilot_admin.transcripts import filter_conditions
+from copilot_admin.transcripts import filters
 from copilot_admin.transcripts.end_users import save_end_user
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.filters import FILTERS, read_filters
@@ -91,7 +91,7 @@ def test_users_are_found_by_id_address_name_and_hash():
 
 @pytest.mark.parametrize("limit", [0, 100])
 def test_rare_and_common_values_of_runs_are_found(monkeypatch: pytest.MonkeyPatch, limit: int):
-    monkeypatch.setattr(filter_conditions, "MAX_LISTED_RUNS", limit)
+    monkeypatch.setattr(filters, "MAX_LISTED_RUNS", limit)
     Client().ask("Asked").answer("-", ended=ending(error_code="no-model"))
     assert find(version="1", model="small-1", provider="Provider", error="no-model") == {"Asked"}
     for other in ({"version": "2"}, {"model": "small"}, {"provider": "P"}, {"error": "no"}):
@@ -185,7 +185,7 @@ def test_single_filters_find_their_rows_by_an_index(name: str):
 
 @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite never makes a join of it")
 def test_common_values_of_runs_are_looked_up_until_a_page_is_full(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(filter_conditions, "MAX_LISTED_RUNS", 0)
+    monkeypatch.setattr(filters, "MAX_LISTED_RUNS", 0)
     Client().ask("Asked").answer("-")
     read = read_filters({"model": "small-1"})
     plan = read.apply(Conversation.objects.order_by("-last_at", "-id"))[:51].explain()

@@ -10,11 +10,10 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from copilot_admin.analytics.periods import OWN, Period, read_period
-from copilot_admin.analytics.rollups import RollupSource, Scope
-from copilot_admin.analytics.user_runs import RunSource
+from copilot_admin.analytics.rollups import RollupSource, RunSource, Scope
 from copilot_admin.copilots.names import tagged
 from copilot_admin.models import Copilot
-from copilot_admin.transcripts.filter_conditions import find_users
+from copilot_admin.transcripts.filters import find_users
 
 CONVERSATIONS = "admin:copilot_admin_conversation_changelist"
 PERIOD_NAMES = ("days", "since", "until", "by")

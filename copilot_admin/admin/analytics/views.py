@@ -22,7 +22,7 @@ from copilot_admin.copilots.names import known_tags
 from copilot_admin.models import Action, Copilot, Outcome, Run, SeenKind, SeenValue
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.rendering.tables import format_csv
-from copilot_admin.transcripts.filter_conditions import PERIODS
+from copilot_admin.transcripts.filters import PERIODS
 from copilot_admin.transcripts.store.checkpoints import SILENCE
 
 VIEW = "copilot_admin.view_conversation"

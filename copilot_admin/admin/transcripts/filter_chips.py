@@ -8,8 +8,13 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext_lazy as _
 from django_filters import DateFilter
 
-from copilot_admin.transcripts.filter_conditions import Label
-from copilot_admin.transcripts.filters import FILTERS, SelectFilter, TranscriptFilters, TypedFilter
+from copilot_admin.transcripts.filters import (
+    FILTERS,
+    Label,
+    SelectFilter,
+    TranscriptFilters,
+    TypedFilter,
+)
 
 EDIT = "edit"  # parameter: the filter whose chip is open
 ALWAYS_SHOWN = "days"

@@ -34,8 +34,7 @@ from copilot_admin.transcripts.access import (
     may_read_conversations,
     visible_conversations,
 )
-from copilot_admin.transcripts.filter_conditions import find_copilots
-from copilot_admin.transcripts.filters import FILTERS
+from copilot_admin.transcripts.filters import FILTERS, find_copilots
 from copilot_admin.transcripts.search.conversations import find_hits, load_errors, load_excerpts
 from copilot_admin.transcripts.search.list_query import (
     SORT_PARAMETER,

@@ -22,8 +22,13 @@ from copilot_admin.storage.errors import count_rows
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions, is_staying
-from copilot_admin.transcripts.filter_conditions import PERIODS
-from copilot_admin.transcripts.filters import FILTERS, TranscriptFilters, label_value, read_filters
+from copilot_admin.transcripts.filters import (
+    FILTERS,
+    PERIODS,
+    TranscriptFilters,
+    label_value,
+    read_filters,
+)
 from copilot_admin.transcripts.search.conversations import find_by_id, is_only_id
 from copilot_admin.transcripts.search.saved_views import (
     SEARCH_PARAMETER,

@@ -15,7 +15,6 @@ from copilot_admin.storage import blobs
 from copilot_admin.storage.sql import fetch_row
 from copilot_admin.transcripts.matching.matching import (
     Match,
-    has_sibling_question,
     is_question,
     match_request,
     walk_up,
@@ -94,7 +93,12 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
     leaf = new[-1] if new else match.leaf
     path = [*reversed(new), *walk_up(match.leaf, match.nearby)]
     turn_id, is_new_turn = _open_turn(conversation_id, path, new, request)
-    asks_again = not is_new and is_new_turn and bool(new) and is_question(new[0])
+    is_branch = False
+    if not is_new and is_new_turn and new and is_question(new[0]):
+        same_place = Node.objects.filter(
+            conversation_id=conversation_id, parent_id=new[0].parent_id, role="human"
+        )
+        is_branch = same_place.exclude(pk=new[0].pk).exists()
     return AttachedRequest(
         conversation_id=conversation_id,
         turn_id=turn_id,
@@ -104,7 +108,7 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
             one.chain_hash for one in request.messages
         ),
         is_new_turn=is_new_turn,
-        is_branch=asks_again and has_sibling_question(new[0]),
+        is_branch=is_branch,
     )
 
 

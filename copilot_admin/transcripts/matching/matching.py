@@ -5,7 +5,7 @@ its messages; else the only one with the same questions and results; else a new 
 Source: docs/transcripts.md, rules 1 and 2.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
@@ -50,13 +50,6 @@ def walk_up(leaf: Node | None, loaded: Messages) -> Iterator[Node]:
     while leaf is not None:
         yield leaf
         leaf = loaded.get(leaf.parent_id) if leaf.parent_id is not None else None
-
-
-def has_sibling_question(message: Node) -> bool:
-    siblings = Node.objects.filter(
-        conversation_id=message.conversation_id, parent_id=message.parent_id, role="human"
-    )
-    return siblings.exclude(pk=message.pk).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +116,7 @@ def _find_by_chain(
     the same greeting, example or summary.
     """
     indexes = {message.chain_hash: i for i, message in enumerate(messages) if i >= first_answer}
-    same = nodes.filter(chain_hash__in=_newest(indexes))
+    same = nodes.filter(chain_hash__in=[*indexes][-MAX_HASHES:])
     rows = _load(same.order_by("-depth", "-conversation__last_at")[:MAX_NEARBY])
     asked_here = {row.conversation_id for row in rows if not row.from_history}
     rows = [row for row in rows if row.conversation_id in asked_here]
@@ -153,7 +146,9 @@ def _find_place(
 ) -> tuple[Node | None, int, Messages, bool]:
     indexes = {message.chain_hash: index for index, message in enumerate(messages)}
     nodes = Node.objects.filter(conversation_id=conversation_id)
-    nearby = _load(nodes.filter(chain_hash__in=_newest(indexes)).order_by("-depth")[:MAX_NEARBY])
+    nearby = _load(
+        nodes.filter(chain_hash__in=[*indexes][-MAX_HASHES:]).order_by("-depth")[:MAX_NEARBY]
+    )
     leaf = nearby[0] if nearby else None
     used = indexes[leaf.chain_hash] + 1 if leaf else 0
     if not _is_conclusive(leaf, messages[used:]):
@@ -191,10 +186,6 @@ def _is_conclusive(leaf: Node | None, remaining: Sequence[HashedMessage]) -> boo
     if remaining[0].role is CanonicalRole.HUMAN:
         return leaf is None or (leaf.role == NodeRole.AI and leaf.kind == Kind.TEXT)
     return leaf is not None and leaf.kind == Kind.CALL and remaining[0].kind is Kind.RESULT
-
-
-def _newest(hashes: Iterable[str]) -> list[str]:
-    return list(hashes)[-MAX_HASHES:]
 
 
 def _load(nodes: QuerySet[Node]) -> list[Node]:

@@ -1,6 +1,6 @@
 """The tree of a conversation: the order of its questions, and the messages between them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -84,7 +84,7 @@ def read_tree(conversation: Conversation) -> Tree:
     turns = Turn.objects.filter(conversation=conversation).defer("search_text").order_by("id")
     links = Node.objects.filter(conversation=conversation).order_by("id")
     rows = list(links.values_list("pk", "parent_id", "from_history"))
-    listed = list(turns.annotate(head=head))
+    listed: list[Turn] = list(turns.annotate(head=head))
     tree = Tree(
         turns=listed,
         parents={pk: parent for pk, parent, _ in rows},
@@ -95,10 +95,12 @@ def read_tree(conversation: Conversation) -> Tree:
 
 
 def _places(tree: Tree) -> list[TurnPlace]:
-    parents = {turn.pk: _parent_of(turn, tree) for turn in tree.turns}
-    siblings: dict[int | None, list[Turn]] = defaultdict(list)
-    for turn in tree.turns:
-        siblings[parents[turn.pk]].append(turn)
+    asked = tree.asked
+    parents = {
+        turn.pk: next((asked[one] for one in tree.above(turn.human_node_id) if one in asked), None)
+        for turn in tree.turns
+    }
+    siblings: Counter[int | None] = Counter(parents.values())
     levels: dict[int | None, int] = {None: -1}
     below: dict[int | None, list[TurnPlace]] = defaultdict(list)
     for turn in tree.turns:  # a turn is stored after the one it follows
@@ -110,7 +112,7 @@ def _places(tree: Tree) -> list[TurnPlace]:
                 parent_id=parent_id,
                 level=levels[turn.pk],
                 branch=len(below[parent_id]) + 1,
-                branches=len(siblings[parent_id]),
+                branches=siblings[parent_id],
                 history=_history(turn, tree),
             )
         )
@@ -119,11 +121,6 @@ def _places(tree: Tree) -> list[TurnPlace]:
         ordered.append(place := waiting.pop())
         waiting += below[place.id][::-1]
     return ordered
-
-
-def _parent_of(turn: Turn, tree: Tree) -> int | None:
-    above = tree.above(turn.human_node_id)
-    return next((tree.asked[one] for one in above if one in tree.asked), None)
 
 
 def _history(turn: Turn, tree: Tree) -> tuple[int, ...]:

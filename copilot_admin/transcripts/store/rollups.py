@@ -171,11 +171,8 @@ def _add_runs(locked: QuerySet[Run], *, sign: int) -> int:
 def _slot_of(run: Any) -> Slot:
     caller = "" if run.outcome == Outcome.REFUSED else caller_of(run.user_id, run.principal)
     version = run.copilot_version__number or 0
-    return Slot(_hour_of(run.started_at), run.copilot_id, version, run.model, caller)
-
-
-def _hour_of(at: datetime) -> datetime:
-    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    hour = run.started_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return Slot(hour, run.copilot_id, version, run.model, caller)
 
 
 def caller_of(user_id: int | None, principal: str) -> str:

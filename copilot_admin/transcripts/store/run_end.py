@@ -127,7 +127,9 @@ def finalize(
             error, *notes = redact_values([ending.error, *ending.notes], rules)
             ending = replace(ending, error=error, notes=tuple(notes))
             recording = redact_recording(recording, rules)
-    call = recording.call if keep_content else None
+    call: JsonObject | None = None
+    if keep_content and (made := recording.call):
+        call = redact({"function": made.function, "input_arguments": made.input_arguments})
     return RunEnd(
         run_id=run_id,
         ended_at=at,
@@ -139,7 +141,7 @@ def finalize(
         ),
         text=redact_text(recording.text) if keep_content else "",
         text_digest=text_digest,
-        call=None if call is None else redact(_call_json(call)),
+        call=call,
         call_digest=call_digest,
         finish_reason=clean_text(recording.finish_reason)[:MAX_CODE_CHARACTERS],
         events=tuple(
@@ -152,10 +154,6 @@ def finalize(
         keep_content=keep_content,
         is_redacted=bool(rules),
     )
-
-
-def _call_json(call: CallMessage) -> JsonObject:
-    return {"function": call.function, "input_arguments": call.input_arguments}
 
 
 def redact_recording(recording: Recording, rules: Rules) -> Recording:

@@ -41,14 +41,15 @@ def load_turn_state(
             workspace_state=query.workspace_state,
         )
         return StoredTurn(memory=memory)
-    calls = {call.chain_hash: call for run in earlier if (call := _call_of(run))}
+    by_hash = {call.chain_hash: call for run in earlier if (call := _call_of(run))}
+    calls = [call for chain_hash, call in by_hash.items() if chain_hash in attached.path]
+    big = blobs.load(call.blob_id for call in calls if call.blob_id)
+    contents = [big.get(one.blob_id) if one.blob_id else parse_content(one.text) for one in calls]
     last = query.messages[-1]
     lacks_memory = isinstance(last, ResultMessage) and SIGNED_MEMORY not in last.extra_state
     return StoredTurn(
         memory=_memory_of_run(earlier[0]),
-        client_calls=_count_functions(
-            [call for chain_hash, call in calls.items() if chain_hash in attached.path]
-        ),
+        client_calls=Counter(str(object_of(one).get("function") or "") for one in contents),
         is_retry_loop=_is_loop(earlier, attached.leaf_id, query, now=now),
         carried=_load_extra_state(earlier, attached.leaf_id) if lacks_memory else {},
     )
@@ -58,12 +59,6 @@ def _call_of(run: Run) -> Node | None:
     """Return the call that a run ended in."""
     node = run.output_node
     return node if node is not None and node.kind == NodeKind.CALL else None
-
-
-def _count_functions(calls: Sequence[Node]) -> Counter[str]:
-    big = blobs.load(call.blob_id for call in calls if call.blob_id)
-    contents = [big.get(one.blob_id) if one.blob_id else parse_content(one.text) for one in calls]
-    return Counter(str(object_of(content).get("function") or "") for content in contents)
 
 
 def _is_loop(earlier: Sequence[Run], leaf_id: int | None, query: Query, *, now: datetime) -> bool:
