@@ -24,8 +24,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.transcripts.feedback import JudgedAnswer, SubmittedFeedback, store_feedback
 from copilot_admin.transcripts.store.end_rows import finish
-from copilot_admin.transcripts.store.recorder import Recorder
-from copilot_admin.transcripts.store.run_end import Ending, RunEnd
+from copilot_admin.transcripts.store.recorder import Ending, Recorder, RunEnd
 from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
 from copilot_admin.transcripts.verdicts import SubmittedVerdict as Thought
 from copilot_admin.transcripts.verdicts import save_verdict, set_review_state

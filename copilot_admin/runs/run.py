@@ -35,8 +35,7 @@ from copilot_admin.runs.tasks import (
     spawn,
 )
 from copilot_admin.storage.writer import READER
-from copilot_admin.transcripts.store.recorder import Piece
-from copilot_admin.transcripts.store.run_end import Ending, RunEnd, sum_usages
+from copilot_admin.transcripts.store.recorder import Ending, Piece, RunEnd, sum_usages
 from copilot_admin.transcripts.store.run_start import AcceptedRun
 from copilot_admin.transcripts.store.transcript_store import STORE
 

@@ -12,8 +12,7 @@ from copilot_admin.errors import ClientTooSlow
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.telemetry.finished_runs import RunObserver
-from copilot_admin.transcripts.store.recorder import Recorder
-from copilot_admin.transcripts.store.run_end import Ending, RunEnd
+from copilot_admin.transcripts.store.recorder import Ending, Recorder, RunEnd
 from protocol.events import Event, FunctionCall, MessageChunk
 from protocol.json import clean_json, object_of
 from protocol.models import Generation

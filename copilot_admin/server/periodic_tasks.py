@@ -41,7 +41,7 @@ from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.metrics import get_metrics
-from copilot_admin.transcripts.exports.records import sweep_exports
+from copilot_admin.transcripts.exports.writing import sweep_exports
 from copilot_admin.transcripts.store.checkpoints import HEARTBEAT_SECONDS
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
 from copilot_admin.transcripts.store.transcript_store import STORE, replay_spool

@@ -21,7 +21,7 @@ SEARCHED = """
 import json, django
 django.setup()
 from copilot_admin.models import Conversation
-from copilot_admin.transcripts.search.conversations import search
+from copilot_admin.transcripts.search.list_query import search
 from tests.transcripts.store.journaling import Client
 client = Client()
 for words in ("Rates and bonds", "Oil"):

@@ -10,15 +10,17 @@ from copilot_admin.models import Conversation, Criterion, ReviewQueue
 from copilot_admin.review.queues import (
     CLAIM_DURATION,
     MAX_QUEUED,
+    Agreement,
     add_to_queue,
     claim_next,
     draw_sample,
     finish_assignments,
     is_assigned,
+    measure_agreement,
     progress_of,
     skip_assignment,
+    summarize_queue,
 )
-from copilot_admin.review.results import Agreement, measure_agreement, summarize_queue
 from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.factories import make_copilot, make_user
 

@@ -12,8 +12,7 @@ from copilot_admin.runs.query_context import signing_key
 from copilot_admin.runs.run import CHECKPOINT_SECONDS, NOT_STORED, RUNNING
 from copilot_admin.runs.run_output import FIRST_EVENT_SECONDS, PING_SECONDS
 from copilot_admin.runs.tasks import CRASHED
-from copilot_admin.transcripts.store.recorder import Piece
-from copilot_admin.transcripts.store.run_end import RunEvent
+from copilot_admin.transcripts.store.recorder import Piece, RunEvent
 from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import PING, decode, encode_chunk
 from tests.jwt_issuer import ADA

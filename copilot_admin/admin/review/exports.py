@@ -34,7 +34,7 @@ from copilot_admin.models import Action, TranscriptExport
 from copilot_admin.transcripts.access import VIEW
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
-from copilot_admin.transcripts.exports.records import (
+from copilot_admin.transcripts.exports.writing import (
     MAX_COUNT,
     RETENTION,
     count_conversations,

@@ -30,8 +30,8 @@ from copilot_admin.review.queues import (
     choose_seed,
     draw_sample,
     progress_of,
+    summarize_queue,
 )
-from copilot_admin.review.results import summarize_queue
 from copilot_admin.transcripts.access import REVIEW, visible_conversations
 from copilot_admin.transcripts.search.list_query import MAX_SELECTED, ConversationList
 from copilot_admin.transcripts.search.saved_views import read_query

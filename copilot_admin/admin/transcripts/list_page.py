@@ -35,12 +35,14 @@ from copilot_admin.transcripts.access import (
     visible_conversations,
 )
 from copilot_admin.transcripts.filters import FILTERS, find_copilots
-from copilot_admin.transcripts.search.conversations import find_hits, load_errors, load_excerpts
 from copilot_admin.transcripts.search.list_query import (
     SORT_PARAMETER,
     ConversationList,
     ListPage,
     RowKey,
+    find_hits,
+    load_errors,
+    load_excerpts,
 )
 from copilot_admin.transcripts.search.saved_views import (
     SEARCH_PARAMETER,

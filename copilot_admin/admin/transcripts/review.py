@@ -22,8 +22,7 @@ from copilot_admin.models import (
     ReviewQueue,
     Verdict,
 )
-from copilot_admin.review.queues import claim_next, is_assigned, progress_of
-from copilot_admin.review.results import Verdicts
+from copilot_admin.review.queues import Verdicts, claim_next, is_assigned, progress_of
 from copilot_admin.transcripts.access import REVIEW
 from copilot_admin.transcripts.verdicts import SubmittedVerdict, active_criteria, verdict_of
 

@@ -33,7 +33,7 @@ from copilot_admin.admin.transcripts.review import VerdictForm, build_review, re
 from copilot_admin.admin.transcripts.trace import build_trace, rebuild_prompt
 from copilot_admin.models import Conversation
 from copilot_admin.privacy.holds import holds_of
-from copilot_admin.review.results import turn_reviews, verdicts_on
+from copilot_admin.review.queues import turn_reviews, verdicts_on
 from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import visible_conversations
 from copilot_admin.transcripts.queries.reading import TurnView, read_turns

@@ -16,13 +16,14 @@ from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action, Cause, Removal
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
-from copilot_admin.transcripts.exports.records import (
+from copilot_admin.transcripts.exports.writing import (
+    Position,
     describe_query,
     find_id_range,
     freeze_query,
     read_selection,
+    write_conversations,
 )
-from copilot_admin.transcripts.exports.writing import Position, write_conversations
 from copilot_admin.transcripts.filters import FILTERS
 from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
 

@@ -1,31 +1,228 @@
-"""Writing of exports: as one text, and in the background in short batches."""
+"""Exports: their rows, the conversations that they select, and their writing in short batches.
 
-from collections.abc import Callable, Iterator
+The process that writes an export holds a claim, a number in its row. A process that takes over
+increments it, and later writes of the former holder match no row: two processes never write one file.
+The list searches within limits, since a user is waiting. An export searches every window, so it
+finds all conversations, and no statement reads more than one window.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, timedelta
 from functools import partial
 from itertools import chain
 import logging
 import time
 from typing import NamedTuple, TypeVar
+from urllib.parse import urlencode
 import zlib
 
 from django import db
+from django.db.models import Max, Min, Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import reachable, reaches_all
-from copilot_admin.errors import Unavailable
-from copilot_admin.models import ExportState, TranscriptExport
-from copilot_admin.storage.errors import find_disk_problem
+from copilot_admin.errors import ConfigurationError, Unavailable
+from copilot_admin.models import Conversation, ExportPart, ExportState, TranscriptExport, TurnText
+from copilot_admin.storage.errors import count_rows, find_disk_problem
+from copilot_admin.storage.sql import delete_rows
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.exports.formats import FORMATS, ExportFormat
-from copilot_admin.transcripts.exports.reading import ExportOptions, read_conversation
-from copilot_admin.transcripts.exports.records import (
-    Selection,
-    claim_export,
-    fail_export,
-    next_window,
-    read_selection,
-    store_progress,
+from copilot_admin.transcripts.exports.reading import ExportOptions, is_staying, read_conversation
+from copilot_admin.transcripts.filters import (
+    FILTERS,
+    PERIODS,
+    TranscriptFilters,
+    label_value,
+    read_filters,
 )
+from copilot_admin.transcripts.search.list_query import find_by_id, is_only_id
+from copilot_admin.transcripts.search.saved_views import (
+    SEARCH_PARAMETER,
+    normalize_query,
+    read_query,
+)
+from copilot_admin.transcripts.search.text_index import having, parse_search
+
+WINDOW = 500  # conversations of one statement
+MAX_COUNT = 10_000  # conversations that are counted before an export begins
+COUNT_SECONDS = 1.0
+RETENTION = timedelta(days=7)
+MAX_RUNNING = 3  # exports of one person at a time
+MAX_SWEPT = 20  # parts of one batch, some 100 kB each
+MAX_QUERY_LENGTH = 8_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Conversations that match filters and phrases, and `named` ones regardless of the filters."""
+
+    filters: TranscriptFilters
+    phrases: Sequence[str] = ()
+    named: frozenset[int] = frozenset()
+    is_only_named: bool = False
+
+
+def freeze_query(given: Mapping[str, str]) -> str:
+    """Return the filters and search of a URL for storage: "the last 7 days" becomes a date."""
+    kept = read_query(normalize_query(given))
+    if kept.get("days") in PERIODS:
+        days = int(kept.pop("days"))
+        first = (timezone.now().date() - timedelta(days=days - 1)).isoformat()
+        kept["since"] = max(first, kept.get("since", ""))
+    return urlencode(kept)
+
+
+def read_selection(query: str) -> Selection:
+    given = read_query(query)
+    words = parse_search(given.get(SEARCH_PARAMETER, ""))
+    named = find_by_id(words, Conversation.objects.all()) if words else {}
+    return Selection(
+        filters=read_filters(given),
+        phrases=words.phrases,
+        named=frozenset(named),
+        is_only_named=is_only_id(words, named),
+    )
+
+
+def describe_query(query: str) -> str:
+    """Return a stored query as text: `Copilot: desk; Outcome: Failed`."""
+    given = read_query(query)
+    words = given.get(SEARCH_PARAMETER)
+    filters = [
+        f"{FILTERS[name].label}: {label_value(name, given[name])}"
+        for name in FILTERS
+        if given.get(name)
+    ]
+    return "; ".join([*([f"“{words}”"] if words else []), *filters])
+
+
+def find_id_range() -> tuple[int, int]:
+    found = Conversation.objects.aggregate(lowest=Min("pk"), highest=Max("pk"))
+    return found["lowest"] or 0, found["highest"] or 0
+
+
+def next_window(selection: Selection, below: int) -> tuple[Sequence[int], int] | None:
+    """Return the selected ids of the next window, newest first, and its lower end; None at the end."""
+    newest = Conversation.objects.filter(pk__lt=below).order_by("-pk")
+    ids = list(newest.values_list("pk", flat=True)[:WINDOW])
+    if not ids:
+        return None
+    found: set[int] = set()
+    if not selection.is_only_named:
+        rows = Conversation.objects.filter(is_staying(), pk__gte=ids[-1], pk__lt=below).order_by()
+        found = set(selection.filters.apply(rows).values_list("pk", flat=True))
+        if found and selection.phrases:
+            texts = having(TurnText.objects.filter(conversation__in=found), selection.phrases)
+            found = set(texts.order_by().values_list("conversation_id", flat=True))
+    return [pk for pk in ids if pk in found or pk in selection.named], ids[-1]
+
+
+def count_conversations(selection: Selection) -> int | None:
+    """Return their number, at most one more than `MAX_COUNT`; None if counting is too slow."""
+    if selection.is_only_named:
+        return len(selection.named)
+    if selection.phrases:
+        return None
+    rows = selection.filters.apply(Conversation.objects.filter(is_staying()))
+    return count_rows(rows, MAX_COUNT, seconds=COUNT_SECONDS)
+
+
+def begin_export(
+    owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
+) -> TranscriptExport:
+    """Store a new export; raise ConfigurationError for too many exports or too long filters."""
+    running = TranscriptExport.objects.kept().filter(owner=owner_id, state=ExportState.RUNNING)
+    if running.count() >= MAX_RUNNING:
+        sentence = _("You have %(max)d exports in progress. Wait for one to finish, or stop one.")
+        raise ConfigurationError(sentence % {"max": MAX_RUNNING})
+    query = freeze_query(given)
+    if len(query) > MAX_QUERY_LENGTH:
+        raise ConfigurationError(_("The filters are too long. Select fewer values."))
+    bottom, top = find_id_range()
+    now = timezone.now()
+    return TranscriptExport.objects.create(
+        owner_id=owner_id,
+        query=query,
+        words=describe_query(query),
+        format=name,
+        with_data=options.with_data and FORMATS[name].has_data,
+        with_prompts=options.with_prompts and FORMATS[name].has_prompts,
+        top=top,
+        bottom=bottom,
+        position=top + 1,
+        moved_at=now,
+        expires_at=now + RETENTION,
+    )
+
+
+def claim_export(export_id: int, claim: int) -> TranscriptExport | None:
+    """Return an export to continue, without parts of an unfinished conversation; None if it ended."""
+    export = _claimed(export_id, claim).select_for_update().first()
+    if export is not None:
+        ExportPart.objects.filter(export=export, ord__gte=export.n_parts).delete()
+    return export
+
+
+def store_progress(export: TranscriptExport, claim: int, part: bytes, **columns: object) -> bool:
+    """Store a part of the file, if any, and columns; return False if the claim is lost."""
+    if not _claimed(export.pk, claim).update(moved_at=timezone.now(), **columns):
+        return False
+    if part:
+        ExportPart.objects.create(export=export, ord=export.n_parts - 1, data=part)
+    return True
+
+
+def fail_export(export_id: int, claim: int, sentence: str) -> None:
+    """End an export that can't be written; its parts are swept."""
+    _claimed(export_id, claim).update(state=ExportState.FAILED, error=sentence)
+
+
+def stop_export(export: TranscriptExport) -> bool:
+    """End an export for its owner; return False if it had ended."""
+    running = TranscriptExport.objects.filter(pk=export.pk, state=ExportState.RUNNING)
+    return bool(running.update(state=ExportState.STOPPED))
+
+
+def discard_export(export: TranscriptExport) -> None:
+    """Remove an export immediately; its parts are swept in short batches."""
+    TranscriptExport.objects.filter(pk=export.pk).update(expires_at=timezone.now())
+    stop_export(export)
+
+
+def sweep_exports() -> int:
+    """Delete some parts of ended exports, then expired exports; return the number of rows."""
+    now = timezone.now()
+    ended = TranscriptExport.objects.filter(
+        Q(state__in=(ExportState.FAILED, ExportState.STOPPED)) | Q(expires_at__lte=now)
+    )
+    parts = ExportPart.objects.filter(export__in=ended).order_by()
+    pks = list(parts.values_list("pk", flat=True)[:MAX_SWEPT])
+    if pks:
+        return delete_rows(ExportPart._meta.pk, pks)
+    expired = list(ended.filter(expires_at__lte=now).values_list("pk", flat=True)[:MAX_SWEPT])
+    return delete_rows(TranscriptExport._meta.pk, expired)
+
+
+def file_name(export: TranscriptExport) -> str:
+    """Return the name of the file, without user input."""
+    day = export.made_at.astimezone(UTC).date().isoformat()
+    return f"transcripts-{day}-{export.pk}.{export.format}"
+
+
+async def read_file(export: TranscriptExport) -> AsyncIterator[bytes]:
+    """Yield the file part by part; breaks off if it is deleted during the download."""
+    parts = ExportPart.objects.filter(export=export).values_list("data", flat=True)
+    for order in range(export.n_parts):
+        yield zlib.decompress(await parts.aget(ord=order))
+
+
+def _claimed(export_id: int, claim: int) -> QuerySet[TranscriptExport]:
+    return TranscriptExport.objects.kept().filter(
+        pk=export_id, claim=claim, state=ExportState.RUNNING
+    )
+
 
 BATCH_SECONDS = 0.2  # then the progress is stored, and the process sleeps equally long
 PART_BYTES = 512 * 1024  # of text, in one row

@@ -10,7 +10,7 @@ from copilot_admin.models import Conversation, Event, Feedback, Node, NodeKind, 
 from copilot_admin.transcripts.matching.messages import COLUMNS, load_request
 from copilot_admin.transcripts.queries.rows import WHOLE, Extent, StoredRows, read_rows
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
-from copilot_admin.transcripts.store.run_end import RunEvent
+from copilot_admin.transcripts.store.recorder import RunEvent
 from protocol.json import Json, JsonObject
 
 

@@ -27,8 +27,7 @@ from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.messages import parse_content
 from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.checkpoints import unpack_piece
-from copilot_admin.transcripts.store.recorder import join_pieces
-from copilot_admin.transcripts.store.run_end import Recording, redact_recording
+from copilot_admin.transcripts.store.recorder import Recording, join_pieces, redact_recording
 from protocol.json import object_of
 
 MAX_IDS = 5_000  # of one query; for more messages, the full conversation is read

@@ -21,8 +21,7 @@ from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
 from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage.sql import execute
 from copilot_admin.transcripts.store.end_rows import finish
-from copilot_admin.transcripts.store.recorder import Piece, join_pieces
-from copilot_admin.transcripts.store.run_end import Ending, finalize
+from copilot_admin.transcripts.store.recorder import Ending, Piece, finalize, join_pieces
 from copilot_admin.transcripts.store.run_start import BOOT_ID
 
 HEARTBEAT_SECONDS = 5.0

@@ -26,8 +26,8 @@ from copilot_admin.transcripts.matching.messages import (
     serialize_json,
 )
 from copilot_admin.transcripts.search.text_index import index_answer
+from copilot_admin.transcripts.store.recorder import RunEnd
 from copilot_admin.transcripts.store.rollups import ERRORS, uncount_runs
-from copilot_admin.transcripts.store.run_end import RunEnd
 
 _STATES = {
     Outcome.COMPLETED: TurnState.DONE,

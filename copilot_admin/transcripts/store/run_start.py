@@ -16,7 +16,7 @@ from copilot_admin.storage import blobs
 from copilot_admin.storage.blobs import BlobValue
 from copilot_admin.storage.sql import execute
 from copilot_admin.transcripts.end_users import find_end_user, save_end_user
-from copilot_admin.transcripts.matching.attaching import (
+from copilot_admin.transcripts.matching.matching import (
     AttachedRequest,
     PreparedMessages,
     attach_request,

@@ -22,8 +22,7 @@ from copilot_admin.storage.errors import REFUSALS, DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER, Deadline, Writer
 from copilot_admin.transcripts.store import checkpoints, end_rows, run_start
-from copilot_admin.transcripts.store.recorder import Piece
-from copilot_admin.transcripts.store.run_end import RunEnd
+from copilot_admin.transcripts.store.recorder import Piece, RunEnd
 from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection, RunStart
 from protocol.json import JsonObject
 

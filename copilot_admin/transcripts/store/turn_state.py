@@ -9,7 +9,7 @@ from copilot_admin.agent.client.client_state import SIGNED_MEMORY
 from copilot_admin.agent.values.answer_request import Memory, StoredTurn
 from copilot_admin.models import Event, EventType, Node, NodeKind, Run
 from copilot_admin.storage import blobs
-from copilot_admin.transcripts.matching.attaching import AttachedRequest
+from copilot_admin.transcripts.matching.matching import AttachedRequest
 from copilot_admin.transcripts.matching.messages import (
     COLUMNS,
     FIELDS,

@@ -9,8 +9,7 @@ from asgiref.sync import async_to_sync
 from copilot_admin.models import ExportPart, ExportState, TranscriptExport
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportedConversation, ExportOptions
-from copilot_admin.transcripts.exports.records import begin_export, read_file
-from copilot_admin.transcripts.exports.writing import ExportWriter
+from copilot_admin.transcripts.exports.writing import ExportWriter, begin_export, read_file
 from tests.factories import make_user
 
 

@@ -6,8 +6,8 @@ from django.utils import timezone
 import pytest
 
 from copilot_admin.jobs.deletion import mark_for_deletion
-from copilot_admin.transcripts.exports import records
-from copilot_admin.transcripts.exports.records import (
+from copilot_admin.transcripts.exports import writing
+from copilot_admin.transcripts.exports.writing import (
     count_conversations,
     describe_query,
     find_id_range,
@@ -37,7 +37,7 @@ def ask(text: str, *, trace: str = "", **options: object) -> int:
 
 def test_all_windows_together_are_the_list_newest_first(monkeypatch):
     assert (find_id_range(), find("")) == ((0, 0), [])
-    monkeypatch.setattr(records, "WINDOW", 2)
+    monkeypatch.setattr(writing, "WINDOW", 2)
     version = make_version()
     ids = [ask(f"Question {n}?", trace=f"t-{n}", version=version) for n in range(5)]
     assert find("") == find(f"copilot={version.copilot.slug}") == ids[::-1]
@@ -47,7 +47,7 @@ def test_all_windows_together_are_the_list_newest_first(monkeypatch):
 
 
 def test_words_are_found_however_old_they_are(monkeypatch):
-    monkeypatch.setattr(records, "WINDOW", 1)
+    monkeypatch.setattr(writing, "WINDOW", 1)
     rare = ask("zyxwvu and more?", trace="a")
     for n in range(3):
         ask("Something else?", trace=f"b-{n}")

@@ -15,15 +15,15 @@ from copilot_admin.jobs.export_tasks import resume_exports
 from copilot_admin.models import Copilot, ExportPart, ExportState, TranscriptExport
 from copilot_admin.transcripts.exports import writing
 from copilot_admin.transcripts.exports.reading import ExportOptions
-from copilot_admin.transcripts.exports.records import (
+from copilot_admin.transcripts.exports.writing import (
     MAX_RUNNING,
+    ExportWriter,
     begin_export,
     discard_export,
     file_name,
     stop_export,
     sweep_exports,
 )
-from copilot_admin.transcripts.exports.writing import ExportWriter
 from tests.factories import make_user, make_version
 from tests.transcripts.exports.exporting import begun, parts_of, text_of, written
 from tests.transcripts.store.journaling import Client

@@ -6,7 +6,7 @@ from django.db import connection, transaction
 import pytest
 
 from copilot_admin.models import Conversation, Node, Run, Turn
-from copilot_admin.transcripts.matching import attaching, matching
+from copilot_admin.transcripts.matching import matching
 from copilot_admin.transcripts.store.run_start import accept, prepare
 from tests.polling import eventually
 from tests.transcripts.store.journaling import Client, ai, shape
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.django_db
 
 def blind_once(monkeypatch, seen=None):
     """The first look sees what was there before another process committed."""
-    find, looks = attaching.match_request, [seen or matching.Match()]
+    find, looks = matching.match_request, [seen or matching.Match()]
     monkeypatch.setattr(
-        attaching,
+        matching,
         "match_request",
         lambda *args, **options: looks.pop() if looks else find(*args, **options),
     )
@@ -41,7 +41,7 @@ def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
     client = Client(trace_id="chat")
     if len(history) > 1:
         client.ask("Hi").answer("Hello")
-    find, to_be_met = attaching.match_request, ["the first"]
+    find, to_be_met = matching.match_request, ["the first"]
 
     def find_while_the_other_waits(*args, **options):
         found = find(*args, **options)
@@ -50,7 +50,7 @@ def test_two_requests_of_one_conversation_at_once(history, monkeypatch):
             assert eventually(is_waited_for)
         return found
 
-    monkeypatch.setattr(attaching, "match_request", find_while_the_other_waits)
+    monkeypatch.setattr(matching, "match_request", find_while_the_other_waits)
     openings = [client.start(*history), client.start(*history)]
     with ThreadPoolExecutor(2) as threads:
         accepted = list(threads.map(accept_alone, openings))

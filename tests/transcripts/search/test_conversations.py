@@ -6,8 +6,8 @@ from django.db import connection
 import pytest
 
 from copilot_admin.models import Conversation, TurnText
-from copilot_admin.transcripts.search import conversations, text_index
-from copilot_admin.transcripts.search.conversations import find_by_id, search
+from copilot_admin.transcripts.search import list_query, text_index
+from copilot_admin.transcripts.search.list_query import find_by_id, search
 from copilot_admin.transcripts.search.text_index import (
     MAX_CHARACTERS,
     find_conversations,
@@ -39,8 +39,8 @@ def titles(text: str) -> list[str]:
 
 
 def limit_steps(monkeypatch: pytest.MonkeyPatch, first: int, *more: int) -> None:
-    monkeypatch.setattr(conversations, "FIRST_STEPS", (first,))
-    monkeypatch.setattr(conversations, "MORE_STEPS", more or (0,))
+    monkeypatch.setattr(list_query, "FIRST_STEPS", (first,))
+    monkeypatch.setattr(list_query, "MORE_STEPS", more or (0,))
 
 
 @pytest.fixture(params=["walk", "index"])

@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.models import Conversation, Outcome
-from copilot_admin.transcripts.search.conversations import (
+from copilot_admin.transcripts.search.list_query import (
     MARGIN,
     ExcerptPiece,
     load_errors,

@@ -21,8 +21,14 @@ from copilot_admin.agent.values.answer_request import (
 )
 from copilot_admin.agent.values.model_call import Alive
 from copilot_admin.models import OTHER_EVENT, EventType
-from copilot_admin.transcripts.store.recorder import Piece, Recorder, join_pieces
-from copilot_admin.transcripts.store.run_end import Recording, RunEvent, clean_event
+from copilot_admin.transcripts.store.recorder import (
+    Piece,
+    Recorder,
+    Recording,
+    RunEvent,
+    clean_event,
+    join_pieces,
+)
 from protocol.events import (
     ArtifactType,
     Citation,

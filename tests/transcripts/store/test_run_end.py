@@ -7,7 +7,7 @@ from uuid import UUID
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import Outcome
 from copilot_admin.transcripts.matching.messages import PUBLIC_KEY, HashChain
-from copilot_admin.transcripts.store.run_end import (
+from copilot_admin.transcripts.store.recorder import (
     CLEANED,
     Ending,
     Recording,
