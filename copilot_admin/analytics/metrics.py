@@ -44,24 +44,16 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One metric, everywhere: as a card, as a series, in tables and files.
-
-    Attributes:
-        aggregate: Returns the value, or None if there is nothing to measure.
-        direction: 1 if more is good, -1 if less is good, 0 if neither.
-        short: Label in tables, where there is little room.
-        limit: Values on its wrong side are shown as bad.
-        filters: Filters of the list of conversations behind it.
-    """
+    """One metric, everywhere: as a card, as a series, in tables and files."""
 
     key: str
     label: str | Promise
     unit: Unit = Unit.NUMBER
-    aggregate: Callable[[Counts], float | None]
-    direction: int = 0
-    short: str | Promise = ""
-    limit: float | None = None
-    filters: Mapping[str, str] | None = None
+    aggregate: Callable[[Counts], float | None]  # None if there is nothing to measure
+    direction: int = 0  # 1 if more is good, -1 if less is good
+    short: str | Promise = ""  # label in tables
+    limit: float | None = None  # values on its wrong side are shown as bad
+    filters: Mapping[str, str] | None = None  # of the list of conversations behind it
 
     def is_bad(self, value: float | None) -> bool:
         if value is None or self.limit is None:

@@ -37,21 +37,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """A period and the one before.
+    """A period of whole days, and as many days before; if it includes today, until this hour too."""
 
-    Attributes:
-        name: One of `LENGTHS`, or `OWN`.
-        now: Whole days, today included.
-        before: As many days before; if `now` includes today, its last day ends at this hour too.
-        by: The requested resolution, if any.
-        is_wrong: The given dates are not valid; this is the default period.
-    """
-
-    name: str
+    name: str  # one of `LENGTHS`, or `OWN`
     now: Span
     before: Span
-    by: Resolution | None = None
-    is_wrong: bool = False
+    by: Resolution | None = None  # the requested one
+    is_wrong: bool = False  # the given dates are not valid; this is the default period
 
     @property
     def resolution(self) -> Resolution:

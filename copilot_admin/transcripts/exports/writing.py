@@ -6,14 +6,14 @@ The list searches within limits, since a user is waiting. An export searches eve
 finds all conversations, and no statement reads more than one window.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, timedelta
 from functools import partial
 from itertools import chain
 import logging
 import time
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from urllib.parse import urlencode
 import zlib
 
@@ -157,28 +157,6 @@ def begin_export(
     )
 
 
-def claim_export(export_id: int, claim: int) -> TranscriptExport | None:
-    """Return an export to continue, without parts of an unfinished conversation; None if it ended."""
-    export = _claimed(export_id, claim).select_for_update().first()
-    if export is not None:
-        ExportPart.objects.filter(export=export, ord__gte=export.n_parts).delete()
-    return export
-
-
-def store_progress(export: TranscriptExport, claim: int, part: bytes, **columns: object) -> bool:
-    """Store a part of the file, if any, and columns; return False if the claim is lost."""
-    if not _claimed(export.pk, claim).update(moved_at=timezone.now(), **columns):
-        return False
-    if part:
-        ExportPart.objects.create(export=export, ord=export.n_parts - 1, data=part)
-    return True
-
-
-def fail_export(export_id: int, claim: int, sentence: str) -> None:
-    """End an export that can't be written; its parts are swept."""
-    _claimed(export_id, claim).update(state=ExportState.FAILED, error=sentence)
-
-
 def stop_export(export: TranscriptExport) -> bool:
     """End an export for its owner; return False if it had ended."""
     running = TranscriptExport.objects.filter(pk=export.pk, state=ExportState.RUNNING)
@@ -218,18 +196,11 @@ async def read_file(export: TranscriptExport) -> AsyncIterator[bytes]:
         yield zlib.decompress(await parts.aget(ord=order))
 
 
-def _claimed(export_id: int, claim: int) -> QuerySet[TranscriptExport]:
-    return TranscriptExport.objects.kept().filter(
-        pk=export_id, claim=claim, state=ExportState.RUNNING
-    )
-
-
 BATCH_SECONDS = 0.2  # then the progress is stored, and the process sleeps equally long
 PART_BYTES = 512 * 1024  # of text, in one row
 COMPRESSION_LEVEL = 3
 PROGRESS = ("state", "position", "n_parts", "n_conversations", "n_turns", "size")
 
-T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
@@ -261,8 +232,7 @@ class ExportWriter:
         self._id, self._claim = export_id, claim
         self._export: TranscriptExport | None = None
         self._pieces: Iterator[str | Position] = iter(())
-        self._texts: list[bytes] = []
-        self._buffered = 0  # bytes
+        self._buffer = bytearray()
 
     def write_batch(self) -> bool:
         """Write for `BATCH_SECONDS`; return whether there is more to write.
@@ -282,7 +252,8 @@ class ExportWriter:
         except Exception:  # the boundary of a batch (ADR 1)
             logger.exception("an export broke")
             sentence = _("The export broke down. Operators find why in the log.")
-        _run(partial(fail_export, self._id, self._claim, sentence))
+        fail = partial(self._own().update, state=ExportState.FAILED, error=sentence)
+        WRITER.submit(fail).result()  # its parts are swept
         return False
 
     def _write_batch(self) -> bool:
@@ -307,7 +278,7 @@ class ExportWriter:
         return False
 
     def _begin(self) -> TranscriptExport | None:
-        export = _run(partial(claim_export, self._id, self._claim))
+        export = WRITER.submit(self._claim_row).result()
         if export is None:
             return None
         form = FORMATS[export.format]
@@ -324,24 +295,35 @@ class ExportWriter:
             self._pieces = chain([form.begin(export.made_at, export.words)], self._pieces)
         return export
 
+    def _own(self) -> QuerySet[TranscriptExport]:
+        running = TranscriptExport.objects.kept().filter(state=ExportState.RUNNING)
+        return running.filter(pk=self._id, claim=self._claim)
+
+    def _claim_row(self) -> TranscriptExport | None:
+        """Return the export, without parts of an unfinished conversation; None if it ended."""
+        export = self._own().select_for_update().first()
+        if export is not None:
+            ExportPart.objects.filter(export=export, ord__gte=export.n_parts).delete()
+        return export
+
     def _add(self, export: TranscriptExport, text: str) -> bool:
         data = text.encode(errors="replace")
-        self._texts.append(data)
-        self._buffered += len(data)
+        self._buffer += data
         export.size += len(data)
-        return self._buffered < PART_BYTES or self._store(export)
+        return len(self._buffer) < PART_BYTES or self._store(export)
 
     def _store(self, export: TranscriptExport, *names: str) -> bool:
         """Store what is buffered, and columns of the export; return False if the claim is lost."""
-        part = b""
-        if self._buffered:
-            part = zlib.compress(b"".join(self._texts), COMPRESSION_LEVEL)
-            self._texts.clear()
-            self._buffered = 0
-            export.n_parts += 1
+        part = zlib.compress(self._buffer, COMPRESSION_LEVEL) if self._buffer else b""
+        self._buffer.clear()
+        export.n_parts += bool(part)
         columns = {name: getattr(export, name) for name in names}
-        return _run(partial(store_progress, export, self._claim, part, **columns))
 
+        def store() -> bool:
+            if not self._own().update(moved_at=timezone.now(), **columns):
+                return False
+            if part:
+                ExportPart.objects.create(export=export, ord=export.n_parts - 1, data=part)
+            return True
 
-def _run(job: Callable[[], T]) -> T:
-    return WRITER.submit(job).result()
+        return WRITER.submit(store).result()

@@ -63,31 +63,39 @@ def walk_up(leaf: Node | None, loaded: Messages) -> Iterator[Node]:
         leaf = loaded.get(leaf.parent_id) if leaf.parent_id is not None else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedMessages:
+    """The messages of a request, prepared outside of the transaction."""
+
+    chain: HashChain
+    messages: Sequence[HashedMessage]
+    trace_id: str
+    title: str
+    keep_content: bool
+    newest: StoredContent  # of the last message, which is nearly always the only new one
+    at: datetime
+    user_id: int | None = None
+    origin: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The place of a request; its conversation is locked until the commit.
-
-    Attributes:
-        leaf: The stored message that the new ones follow; None if they begin the conversation.
-        used: Number of messages of the request that are already stored or irrelevant.
-        altered: The client returned the answer or call of the leaf altered.
-    """
+    """The place of a request; its conversation is locked until the commit."""
 
     conversation_id: int | None = None
-    leaf: Node | None = None
-    used: int = 0
+    leaf: Node | None = None  # the stored message that the new ones follow
+    used: int = 0  # messages of the request that are already stored or irrelevant
     nearby: Messages = field(default_factory=dict)
-    altered: bool = False
+    altered: bool = False  # the client returned the answer or call of the leaf altered
 
 
-def match_request(
-    chain: HashChain, messages: Sequence[HashedMessage], *, trace_id: str, user_id: int | None
-) -> Match:
-    """Find the place at which a request continues a stored conversation; "" is no trace id."""
+def match_request(request: PreparedMessages) -> Match:
+    """Find the place at which a request continues a stored conversation."""
     row: Row | None = None
+    chain, messages, trace_id = request.chain, request.messages, request.trace_id
     if trace_id:  # the same trace id of another user is another conversation
-        sql = _BY_TRACE_WITHOUT_USER if user_id is None else _BY_TRACE_OF_USER
-        row = _lock_conversation(sql, chain, trace_id=trace_id, user_id=user_id)
+        sql = _BY_TRACE_WITHOUT_USER if request.user_id is None else _BY_TRACE_OF_USER
+        row = _lock_conversation(sql, chain, trace_id=trace_id, user_id=request.user_id)
     first_answer = _index_of_first_answer(messages)
     if row is None and first_answer is not None:  # the same first question isn't a reason to join
         nodes = Node.objects.filter(conversation__trace_id="") if trace_id else Node.objects.all()
@@ -224,40 +232,16 @@ ON CONFLICT DO NOTHING RETURNING id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedMessages:
-    """The messages of a request, prepared outside of the transaction.
-
-    `newest` is the content of the last message, which is nearly always the only new one.
-    """
-
-    chain: HashChain
-    messages: Sequence[HashedMessage]
-    trace_id: str
-    title: str
-    keep_content: bool
-    newest: StoredContent
-    at: datetime
-    user_id: int | None = None
-    origin: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AttachedRequest:
-    """The conversation and turn of a request whose new messages are stored.
-
-    Attributes:
-        leaf_id: The stored last message of the request.
-        path: Hashes of the stored messages that lead to the leaf, and maybe of others.
-        is_branch: The conversation already has another question at its place.
-    """
+    """The conversation and turn of a request whose new messages are stored."""
 
     conversation_id: int
     turn_id: int
     is_new: bool
-    leaf_id: int | None
-    path: frozenset[str]
+    leaf_id: int | None  # the stored last message of the request
+    path: frozenset[str]  # hashes of the stored messages that lead to the leaf, and maybe of others
     is_new_turn: bool
-    is_branch: bool
+    is_branch: bool  # the conversation already has another question at its place
 
 
 def attach_request(request: PreparedMessages) -> AttachedRequest:
@@ -288,7 +272,7 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
 
 
 def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
-    match = _match(request)
+    match = match_request(request)
     if match.conversation_id is None:
         row = fetch_row(
             _INSERT_CONVERSATION,
@@ -302,16 +286,10 @@ def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
         )
         if row is not None:
             return match, row["id"], True
-        match = _match(request)
+        match = match_request(request)
     if match.conversation_id is None:  # another process inserted it and deleted it again
         raise OperationalError("a conversation is there, and not found")
     return match, match.conversation_id, False
-
-
-def _match(request: PreparedMessages) -> Match:
-    return match_request(
-        request.chain, request.messages, trace_id=request.trace_id, user_id=request.user_id
-    )
 
 
 def _insert_messages(conversation_id: int, match: Match, request: PreparedMessages) -> list[Node]:

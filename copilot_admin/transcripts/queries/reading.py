@@ -16,38 +16,27 @@ from protocol.json import Json, JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallView:
-    """A client function call that a run ended in.
-
-    Usually it has one result; several if the client repeated the request.
-    """
+    """A client function call that a run ended in."""
 
     function: str
     arguments: JsonObject | None
     echo_differs: bool
-    results: tuple[Node, ...]
+    results: tuple[Node, ...]  # several if the client repeated the request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """One HTTP request and its answer.
 
-    Attributes:
-        received: Function results in this request.
-        answer: The text streamed; of a running run that of its checkpoints.
-        echo_differs: The client sent this answer back with different text.
-        events: Output other than text, with the payloads that are stored separately. The form of a
-            payload follows from the type: `status`, `artifact`, `citation`, `function_call`,
-            `suggestions`, `component` as generation 3 has them on the wire (`eventType`, `name`,
-            `chart_params`, ...); `tool` `{name, arguments, result}`; `reasoning` `{text}`; of another
-            `{event, data}` if it was sent to a client, else `{fact, data}`.
-        unread_events: Number of further events that were not read.
+    Payloads of `events` have the form of generation 3 on the wire; of `tool` `{name, arguments,
+    result}`, of `reasoning` `{text}`, of others `{event, data}`, or `{fact, data}` if not sent.
     """
 
     row: Run
-    received: tuple[Node, ...] = ()
-    answer: str = ""
-    echo_differs: bool = False
-    events: tuple[Event, ...] = ()
+    received: tuple[Node, ...] = ()  # function results in this request
+    answer: str = ""  # of a running run that of its checkpoints
+    echo_differs: bool = False  # the client sent this answer back with different text
+    events: tuple[Event, ...] = ()  # output other than text
     call: CallView | None = None
     unread_events: int = 0
 

@@ -67,32 +67,24 @@ UPDATE copilot_admin_turn SET state = 'open', waiting_since = NULL WHERE id = %(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStart:
-    """All facts about a run that are stored before its first byte.
-
-    Attributes:
-        trace_id: The chat's id if the client sent one; never one that the server made.
-        version_id: None if a draft answers.
-        size: Bytes of the request's body, or of one with the same duration.
-        provider: "" if the copilot isn't ready.
-        origin: Conversation whose question a trial repeats.
-    """
+    """All facts about a run that are stored before its first byte."""
 
     run_id: UUID
     copilot_id: int
-    version_id: int | None
+    version_id: int | None  # None if a draft answers
     version_number: int
     logging: Logging
     redaction: Rules = NO_RULES
     principal: str
-    trace_id: str | None
+    trace_id: str | None  # the chat's id if the client sent one; never one that the server made
     query: Query
-    size: int
-    provider: str
+    size: int  # bytes of the request's body, or of one with the same duration
+    provider: str  # "" if the copilot isn't ready
     model: str
     params: Mapping[str, Json]
     started_at: datetime
     user: AskingUser | None = None
-    origin: int | None = None
+    origin: int | None = None  # conversation whose question a trial repeats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
