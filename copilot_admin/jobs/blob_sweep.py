@@ -6,7 +6,6 @@ before its blob is deleted, the foreign key fails the batch, which is run again.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -21,39 +20,35 @@ from copilot_admin.models import Blob, Copilot, CopilotVersion, Event, Node, Run
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.matching.messages import FIELDS
 
+Batch = tuple[str, int]
+
 BATCH_BLOBS = 500  # in the order of their hashes
 IMAGE_FOLDERS = ("copilots", "copilots/remote")
 VERSIONS_IN_MEMORY = 50  # their documents may have megabytes
 MIN_IMAGE_AGE = timedelta(hours=1)  # an image is written before its row is committed
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    after: str = ""  # hash after which the next batch begins
-    total: int = 0  # blobs deleted so far
-    is_done: bool = False
-
-
 @task
 def sweep_blobs(after: str = "") -> None:
     """Delete all unreferenced blobs, starting after a hash."""
-    last = run_sweep(run_on_writer, after)
-    if last is not None and not last.is_done:
-        sweep_blobs.enqueue(last.after)
+    last, _ = run_sweep(run_on_writer, after)
+    if last:
+        sweep_blobs.enqueue(last)
 
 
 def run_sweep(
-    write: Callable[[Callable[[], Sweep]], Sweep], after: str = "", **limits: float
-) -> Sweep | None:
-    """Run batches of a sweep in transactions of `write`; None if it was interrupted."""
-    state = Sweep(after)
+    write: Callable[[Callable[[], Batch]], Batch], after: str = "", **limits: float
+) -> tuple[str | None, int]:
+    """Run batches of a sweep in transactions of `write`; see `sweep_batch`. None: interrupted."""
+    total, last = 0, after
 
-    def run_batch() -> Sweep:
-        nonlocal state
-        state = write(partial(sweep_batch, state))
-        return state
+    def run_batch() -> str:
+        nonlocal total, last
+        last, deleted = write(partial(sweep_batch, last))
+        total += deleted
+        return last
 
-    return run_batches(run_batch, lambda sweep: sweep.is_done, **limits)
+    return run_batches(run_batch, lambda hash: not hash, **limits), total
 
 
 def enqueue_blob_sweep() -> None:
@@ -62,21 +57,23 @@ def enqueue_blob_sweep() -> None:
         sweep_blobs.enqueue()
 
 
-def sweep_batch(sweep: Sweep) -> Sweep:
-    """Delete the unreferenced blobs among the next ones; return the new progress."""
-    blobs = Blob.objects.filter(sha256__gt=sweep.after).order_by("sha256")
+def sweep_batch(after: str) -> Batch:
+    """Delete the unreferenced blobs among the next ones.
+
+    Returns the hash after which the next batch begins, "" at the end, and the number of deleted ones.
+    """
+    blobs = Blob.objects.filter(sha256__gt=after).order_by("sha256")
     hashes = list(blobs.values_list("sha256", flat=True)[:BATCH_BLOBS])
     if not hashes:
-        return Sweep(total=sweep.total, is_done=True)
+        return "", 0
     orphans = list(
         get_unreferenced_blobs()
-        .filter(sha256__gt=sweep.after, sha256__lte=hashes[-1])
+        .filter(sha256__gt=after, sha256__lte=hashes[-1])
         .order_by("sha256")
         .select_for_update(skip_locked=True)
         .values_list("sha256", flat=True)
     )
-    deleted = delete_rows(Blob._meta.pk, orphans)
-    return Sweep(hashes[-1], sweep.total + deleted)
+    return hashes[-1], delete_rows(Blob._meta.pk, orphans)
 
 
 def get_unreferenced_blobs() -> QuerySet[Blob]:

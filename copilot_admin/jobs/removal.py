@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_tasks import task
 
-from copilot_admin.jobs.blob_sweep import Sweep, sweep_batch, sweep_blobs
+from copilot_admin.jobs.blob_sweep import sweep_batch, sweep_blobs
 from copilot_admin.jobs.tasks import BatchResult, enqueue_stalled, run_batches, run_on_writer
 from copilot_admin.models import (
     Cause,
@@ -157,11 +157,10 @@ def remove_batch(removal_id: int) -> BatchResult:
     if removal.state == RemovalState.ROWS:
         result = _remove_rows(removal)
     elif removal.state == RemovalState.BLOBS:
-        sweep = sweep_batch(Sweep(removal.swept_to))
-        if sweep.total:
-            removal.counts["Blob"] = removal.counts.get("Blob", 0) + sweep.total
-        removal.swept_to = sweep.after
-        removal.state = RemovalState.SCRUB if sweep.is_done else removal.state
+        removal.swept_to, number = sweep_batch(removal.swept_to)
+        if number:
+            removal.counts["Blob"] = removal.counts.get("Blob", 0) + number
+        removal.state = removal.state if removal.swept_to else RemovalState.SCRUB
         result = BatchResult.MORE
     removal.save()
     return result

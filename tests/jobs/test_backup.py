@@ -209,18 +209,3 @@ def test_backup_overwrites_nothing_and_names_the_file(data, tmp_path, name):
     with pytest.raises(CommandError, match=name):
         write(tmp_path / name)
     assert (tmp_path / "taken").read_text() == "dear"
-
-
-@pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite needs no programs")
-@pytest.mark.database
-@pytest.mark.parametrize(
-    ("program", "error"), [(None, "is missing"), ("#!/bin/sh\necho oh >&2; exit 3\n", "oh")]
-)
-def test_backup_reports_programs_that_fail(data, tmp_path, monkeypatch, program, error):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    if program:
-        (tmp_path / "pg_dump").write_text(program)
-        (tmp_path / "pg_dump").chmod(0o700)
-    with pytest.raises(CommandError, match=error):
-        write(tmp_path / "backup")
-    assert not (tmp_path / "backup").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin import models
 from copilot_admin.jobs import deletion
-from copilot_admin.jobs.blob_sweep import Sweep, get_unreferenced_blobs, sweep_batch
+from copilot_admin.jobs.blob_sweep import get_unreferenced_blobs, sweep_batch
 from copilot_admin.jobs.deletion import delete_batch, mark_for_deletion
 from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Conversation, Copilot, Run
@@ -69,10 +69,11 @@ def delete(copilot_id):
 
 
 def sweep():
-    state = Sweep()
-    while not state.is_done:
-        state = sweep_batch(state)
-    return state.total
+    last, total = sweep_batch("")
+    while last:
+        last, deleted = sweep_batch(last)
+        total += deleted
+    return total
 
 
 def everything():

@@ -1,10 +1,8 @@
 """Holds and references that come during a deletion; with two connections to PostgreSQL."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-import threading
 from typing import Any
 
 from django.core.management import call_command
@@ -83,65 +81,19 @@ class TestHolds:
         assert Conversation.objects.count() == 1
 
 
-class TestSweeps:
-    """A blob without a referrer gets one while it is swept."""
-
-    @pytest.fixture(autouse=True)
-    def _orphans(self) -> None:
-        blobs.save([to_blob(VALUE)])
-        assert get_unreferenced_blobs().count() == 1
-
-    @contextmanager
-    def stopped(self, steps: "Steps") -> Iterator[None]:
-        """A block while a thread waits."""
-        assert steps.reached.wait(HANGS_SECONDS)
-        try:
-            yield
-        finally:
-            steps.go.set()
-
-    def referring(self, then: Callable[[], None]) -> Callable[[], int]:
-        """A job that stores a message with the blob, as a question does."""
-        now = timezone.now()
-        conversation = Conversation.objects.create(
-            copilot=make_published(), principal="anonymous", first_at=now, last_at=now
-        )
-
-        def job() -> int:
-            blob = to_blob(VALUE)
-            blobs.save([blob])
-            node = Node.objects.create(
-                conversation=conversation, depth=0, role=NodeRole.HUMAN, kind=NodeKind.TEXT,
-                blob_id=blob.sha, chain_hash="c", client_hash="c", created_at=now,
-            )  # fmt: skip
-            then()
-            return node.pk
-
-        return job
-
-    def assert_whole(self, stored: "Future[int]") -> None:
-        """The message is there with its blob, and all that is there is referred to."""
-        node = Node.objects.get(pk=stored.result(HANGS_SECONDS))
-        assert list(load([node.blob_id]).values()) == [VALUE]
-        assert not get_unreferenced_blobs().exists()
-
-    def test_a_sweep_leaves_a_blob_that_a_question_is_about_to_use(self, thread):
-        steps = Steps()
-        ask = self.referring(steps.wait)
-        with ThreadPoolExecutor(1) as other:
-            stored = other.submit(transaction.atomic(ask))
-            with self.stopped(steps):  # it has found the blob, and refers to it
-                thread.submit(call_command, "sweep").result(HANGS_SECONDS)
-            self.assert_whole(stored)
-            other.submit(connections.close_all).result(HANGS_SECONDS)
-
-
-class Steps:
-    """Lets a thread go on when the test says so; what is done once more is not stopped again."""
-
-    def __init__(self) -> None:
-        self.reached, self.go = threading.Event(), threading.Event()
-
-    def wait(self) -> None:
-        self.reached.set()
-        assert self.go.wait(HANGS_SECONDS)
+def test_a_sweep_leaves_a_blob_that_a_question_is_about_to_use(thread):
+    blob, now = to_blob(VALUE), timezone.now()
+    blobs.save([blob])
+    conversation = Conversation.objects.create(
+        copilot=make_published(), principal="anonymous", first_at=now, last_at=now
+    )
+    assert get_unreferenced_blobs().count() == 1
+    with transaction.atomic():
+        blobs.save([blob])
+        Node.objects.create(
+            conversation=conversation, depth=0, role=NodeRole.HUMAN, kind=NodeKind.TEXT,
+            blob_id=blob.sha, chain_hash="c", client_hash="c", created_at=now,
+        )  # fmt: skip
+        thread.submit(call_command, "sweep").result(HANGS_SECONDS)
+    assert list(load([blob.sha]).values()) == [VALUE]
+    assert not get_unreferenced_blobs().exists()

@@ -64,9 +64,9 @@ class TestThread:
     def test_a_sweep_continues_where_it_was(self, monkeypatch):
         seen = []
 
-        def sweep_batch(sweep):
-            seen.append(sweep.after)
-            return blob_sweep.Sweep(after="b", is_done=len(seen) == 3)
+        def sweep_batch(after):
+            seen.append(after)
+            return "b" if len(seen) < 3 else "", 0
 
         monkeypatch.setattr(blob_sweep, "sweep_batch", sweep_batch)
         monkeypatch.setattr(tasks, "MAX_TASK_SECONDS", 0)

@@ -1,4 +1,4 @@
-"""Database errors are told apart, and SQLite refuses what PostgreSQL refuses."""
+"""Database errors are told apart."""
 
 from collections import namedtuple
 import shutil
@@ -52,23 +52,19 @@ def test_an_outage_may_pass_and_a_refusal_does_not(error, outage, refusal):
     assert (is_outage(error), is_refusal(error)) == (outage, refusal)
 
 
+FOREIGN_KEY, UNIQUE = sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE
+
+
 @pytest.mark.parametrize(
     ("error", "conflict"),
     [
         (ObjectDoesNotExist(), WriteConflict.GONE),
         (DatabaseError("Save with update_fields did not affect any rows."), WriteConflict.GONE),
         (caused(IntegrityError(), sqlstate="23503"), WriteConflict.GONE),
-        (
-            caused(IntegrityError(), sqlite_errorcode=sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY),
-            WriteConflict.GONE,
-        ),
+        (caused(IntegrityError(), sqlite_errorcode=FOREIGN_KEY), WriteConflict.GONE),
         (caused(IntegrityError(), sqlstate="23505"), WriteConflict.TAKEN),
-        (
-            caused(IntegrityError(), sqlite_errorcode=sqlite3.SQLITE_CONSTRAINT_UNIQUE),
-            WriteConflict.TAKEN,
-        ),
+        (caused(IntegrityError(), sqlite_errorcode=UNIQUE), WriteConflict.TAKEN),
         (caused(IntegrityError(), sqlstate="23502"), None),
-        (caused(DatabaseError(), sqlstate="42P01"), None),
         (OperationalError(), None),
     ],
 )

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from copilot_admin.models import Conversation, DailyUsage, Feedback, Logging
+from copilot_admin.models import Conversation, Feedback, Logging
 from tests.api.test_query import post
 from tests.factories import make_published
 from tests.transcripts.store.journaling import Client, ai
@@ -47,17 +47,6 @@ def test_a_judgement_lands_on_the_turn_of_its_chat_with_these_words():
     assert votes() == [(first.accepted.turn_id, -1, [TAG], "Wrong <b>year</b>.")]
     conversation = Conversation.objects.get()
     assert (conversation.n_up, conversation.n_down) == (0, 1)
-
-
-@pytest.mark.database
-def test_a_second_judgement_replaces_the_first():
-    client = client_of(news())
-    client.ask("Hi").answer("Yes.")
-    for vote in ("thumbs_down", "thumbs_up"):
-        post({"vote": vote, "ai_response": "Yes."}, path=PATH, X_Trace_Id="chat")
-    assert [value for _, value, _, _ in votes()] == [1]
-    conversation, day = Conversation.objects.get(), DailyUsage.objects.get()
-    assert (conversation.n_up, conversation.n_down, day.up, day.down) == (1, 0, 1, 0)
 
 
 def test_without_the_words_the_question_and_then_the_newest_turn_is_meant():

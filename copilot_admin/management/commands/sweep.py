@@ -16,7 +16,7 @@ class Command(SanitizedCommand):
     )
 
     def handle(self, **options: Any) -> None:
-        sweep = run_sweep(lambda job: transaction.atomic(job)(), max_seconds=inf)
-        if sweep is None:
+        last, total = run_sweep(lambda job: transaction.atomic(job)(), max_seconds=inf)
+        if last is None:
             raise CommandError("The database failed. Run this command again.")
-        self.stdout.write(f"Deleted {sweep.total} contents and {sweep_images()} images.")
+        self.stdout.write(f"Deleted {total} contents and {sweep_images()} images.")

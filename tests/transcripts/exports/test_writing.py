@@ -9,14 +9,12 @@ from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.config.roles import Role
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.jobs.export_tasks import resume_exports
 from copilot_admin.models import Copilot, ExportPart, ExportState, TranscriptExport
 from copilot_admin.transcripts.exports import writing
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.writing import (
-    MAX_RUNNING,
     ExportWriter,
     begin_export,
     discard_export,
@@ -141,17 +139,6 @@ def test_an_export_that_cannot_be_written_says_why(monkeypatch, name, value, sen
     export = begun()
     monkeypatch.setattr(writing, name, fail if isinstance(value, Exception) else value)
     assert sentence in written(export).error
-
-
-def test_a_person_has_few_at_a_time_and_of_bounded_filters():
-    owner, options = make_user(), ExportOptions()
-    with pytest.raises(ConfigurationError):
-        begin_export(owner.pk, given={"tag": "x" * 9000}, name="csv", options=options)
-    for _ in range(MAX_RUNNING):
-        begun(owner=owner)
-    begun()  # somebody else
-    with pytest.raises(ConfigurationError):
-        begin_export(owner.pk, given={}, name="csv", options=options)
 
 
 def test_where_copilots_have_members_prompts_are_those_of_copilots_that_the_owner_knows(settings):

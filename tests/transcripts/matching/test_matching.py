@@ -5,7 +5,7 @@ from django.test.utils import CaptureQueriesContext
 import pytest
 
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.models import Conversation, Logging, Node, Run, Turn
+from copilot_admin.models import Conversation, Node, Run, Turn
 from copilot_admin.transcripts.store.run_start import accept, prepare
 from protocol.models import AiMessage, CallMessage, Generation, Message
 from tests.transcripts.store.journaling import (
@@ -143,17 +143,6 @@ def test_the_number_of_queries_does_not_depend_on_the_history():
         history.append(ai(f"Answer {number}"))
     assert set(counts[1:]) == {counts[1]}
     assert counts[1] <= 16
-
-
-def test_conversations_are_recognised_without_their_content():
-    client = Client(logging=Logging.METADATA)
-    client.ask("Price?").answer(call_event())
-    first = client.ask("Price?", call_echo(), result()).answer("42")
-    second = client.ask("Price?", call_echo(), result(), ai("42"), "Sure?").answer("Yes")
-    assert first.conversation == second.conversation
-    assert [row[3] for row in shape(second.conversation)] == [""] * 6
-    assert second.conversation.title == ""
-    assert first.accepted.stored_turn.client_calls == {"": 1}
 
 
 @TRACES

@@ -51,15 +51,3 @@ def test_an_own_view_is_renamed_and_nobody_elses():
     for refused in ("Kept", " ", "n" * 61):
         assert rename(mine, old, refused) == "New <b>"
     assert rename(others, old, "Taken over") == "New <b>"
-
-
-def test_who_may_only_read_shares_nothing():
-    browser = log_in("Readers")
-    from django.contrib.auth.models import Group, Permission
-
-    Group.objects.get(name="Readers").permissions.add(
-        Permission.objects.get(codename="view_conversation")
-    )
-    browser.post(SAVE, {"name": "One", "query": "q=a", "shared": "on"})
-    assert not SavedView.objects.get().is_shared
-    assert "For all reviewers" not in browser.get(LIST, {"q": "a"}).content.decode()

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.models import (
     Blob,
     Conversation,
@@ -107,17 +106,3 @@ def test_a_real_end_replaces_what_was_kept_of_a_run_that_seemed_dead():
     assert [one.payload["message"] for one in Event.objects.all()] == ["Real"]
     day = DailyUsage.objects.get()
     assert (asked.run.outcome, day.runs, day.errors) == (Outcome.COMPLETED, 1, 0)
-
-
-def test_a_run_keeps_everything_that_is_known_of_its_end():
-    asked = Client().ask("Hi", notes=("A field was dropped.",))
-    failed = ending(Outcome.FAILED, error="It broke.", error_code="Broke", notes=("Cut.",))
-    tokens = {"input_tokens": 4, "cached_tokens": 3, "output_tokens": 2, "reasoning_tokens": 1}
-    asked.answer("Half", Usage(**tokens), Finish("length"), ended=failed, counted=False)
-    run = asked.run
-    assert (run.outcome, run.ms, run.ttft_ms, run.error, run.error_code) == (
-        *("failed", 900, 300, "It broke.", "Broke"),
-    )
-    assert (run.finish_reason, run.notes) == ("length", ["A field was dropped.", "Cut."])
-    assert {name: getattr(run, name) for name in tokens} == tokens
-    assert (run.usage_source, run.output_node.text) == ("provider", "Half")
