@@ -51,17 +51,6 @@ def test_a_turn_shows_question_call_result_and_answer():
     assert second.version == client.version.number
 
 
-def test_foreign_messages_stand_before_the_question_they_came_with():
-    client = Client(trace_id="chat")
-    asked = client.ask("Old", ai("Told by another"), "New").answer("Mine")
-    (turn,) = read(asked)
-    assert [(one.role, one.text) for one in turn.history] == [
-        ("human", "Old"),
-        ("ai", "Told by another"),
-    ]
-    assert all(one.from_history for one in turn.history)
-
-
 def test_a_running_answer_shows_its_checkpoints():
     client = Client()
     asked = client.ask("Hi")

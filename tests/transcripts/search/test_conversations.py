@@ -1,13 +1,24 @@
 """Conversations are found by their texts, alike in both databases."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 from django.db import connection
 import pytest
 
-from copilot_admin.models import Conversation, TurnText
+from copilot_admin.models import Conversation, Outcome, TurnText
 from copilot_admin.transcripts.search import list_query, text_index
-from copilot_admin.transcripts.search.list_query import find_by_id, search
+from copilot_admin.transcripts.search.list_query import (
+    MARGIN,
+    ConversationList,
+    ExcerptPiece,
+    RowKey,
+    find_by_id,
+    load_errors,
+    load_excerpts,
+    make_excerpt,
+    search,
+)
 from copilot_admin.transcripts.search.text_index import (
     MAX_CHARACTERS,
     find_conversations,
@@ -15,10 +26,13 @@ from copilot_admin.transcripts.search.text_index import (
     parse_search,
 )
 from tests.databases import IS_POSTGRESQL
+from tests.factories import make_version
 from tests.transcripts.store.journaling import (
+    START,
     Asked,
     Client,
     ai,
+    ending,
 )
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -151,3 +165,95 @@ def test_the_index_is_used_and_no_table_read_whole():
 def test_an_index_finds_three_letters_in_a_row():
     phrases = ("abc", "s&p 500", "日本語", "हिन्दी", "ab", "a b c", "日本", "+++")
     assert [has_trigram(one) for one in phrases] == [True] * 4 + [False] * 4
+
+
+def test_an_excerpt_is_the_first_hit_in_its_context():
+    text = "a" * 100 + " Почему? " + "b" * 100
+    assert make_excerpt(text, ["почему"]) == (
+        ExcerptPiece("…"),
+        ExcerptPiece("a" * (MARGIN - 1) + " "),
+        ExcerptPiece("Почему", is_hit=True),
+        ExcerptPiece("? " + "b" * (MARGIN - 2)),
+        ExcerptPiece("…"),
+    )
+    assert make_excerpt("Bonds and <b>", ["<b>", "bonds"]) == (
+        ExcerptPiece("Bonds", is_hit=True),
+        ExcerptPiece(" and "),
+        ExcerptPiece("<b>", is_hit=True),
+    )
+    assert make_excerpt("Bonds", ["shares"]) == ()
+
+
+class TestRows:
+    def test_the_question_comes_before_its_answers(self, django_assert_num_queries):
+        turn = Client().ask("Bonds?").answer("Bonds and shares").accepted.turn_id
+        bonds = (ExcerptPiece("Bonds", is_hit=True), ExcerptPiece("?"))
+        shares = (ExcerptPiece("Bonds and "), ExcerptPiece("shares", is_hit=True))
+        with django_assert_num_queries(2):
+            assert load_excerpts([turn], ["bonds"]) == {turn: bonds}
+        assert load_excerpts([turn], ["shares"]) == {turn: shares}
+        assert load_excerpts([turn], ["oil"]) == {turn: ()}
+
+    def test_errors_are_listed_the_latest_first(self):
+        client = Client()
+        client.ask("a").answer("-", ended=ending(Outcome.FAILED, error_code="older"))
+        client.ask("a", ai("-"), "b").answer("-", ended=ending(Outcome.FAILED, error_code="newer"))
+        row = Conversation.objects.get()
+        assert load_errors([row]) == {row.pk: ["newer", "older"]}
+
+
+def ask(number: int) -> list[int]:
+    """Make conversations, two of each second; return their ids as the list has them."""
+    version = make_version(slug="desk")
+    for place in range(number):
+        client = Client(version=version, trace_id=f"t-{place}", now=START)
+        pk = client.ask(f"Question {place}").answer("Yes").conversation.pk
+        last_at = START + timedelta(seconds=place // 2)
+        Conversation.objects.filter(pk=pk).update(last_at=last_at)
+    rows = Conversation.objects.order_by("-last_at", "-pk")
+    return list(rows.values_list("pk", flat=True))
+
+
+def rows_of(**given: str) -> ConversationList:
+    return ConversationList(Conversation.objects.all(), given)
+
+
+@pytest.mark.parametrize("sort", ["", "oldest"])
+@pytest.mark.parametrize("words", ["", "question"])
+def test_pages_follow_each_other_there_and_back(sort: str, words: str):
+    ids = ask(7)
+    rows = rows_of(sort=sort, q=words)
+    expected = ids[::-1] if sort else ids
+    found: list[int] = []
+    after, keys = None, []
+    while True:
+        page = rows.read_page(size=3, after=after)
+        found += [row.pk for row in page.rows]
+        keys.append(RowKey.of(page.rows[0]))
+        assert page.has_previous is (after is not None)
+        if not page.has_next:
+            break
+        after = RowKey.of(page.rows[-1])
+    assert found == expected
+    for place, key in enumerate(keys[1:]):
+        back = rows.read_page(size=3, before=key)
+        assert [row.pk for row in back.rows] == expected[3 * place : 3 * place + 3]
+        assert back.has_next
+
+
+def test_neighbours_and_selections_follow_the_filters_and_stay_visible():
+    Client().ask("Hidden").answer("Yes")
+    hidden = Conversation.objects.get()
+    ids = ask(4)[1:]  # the newest is of another copilot
+    visible = Conversation.objects.filter(pk__in=ids)
+    rows = ConversationList(visible, {"copilot": "desk"})
+    by_id = Conversation.objects.in_bulk(ids)
+    for here, following in zip(ids, [*ids[1:], None], strict=True):
+        assert rows.find_neighbour(RowKey.of(by_id[here]), is_next=True) == following
+    assert rows.find_neighbour(RowKey.of(by_id[ids[0]]), is_next=False) is None
+    assert rows.select_ids() == ids
+    assert ConversationList(visible, {"q": "question"}).select_ids() == ids
+    assert rows.count(2, seconds=1) == 3
+    found = ConversationList(visible, {"q": f"#{hidden.pk}"})
+    assert not found.read_page(size=5).rows
+    assert found.select_ids() == []

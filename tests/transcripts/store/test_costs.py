@@ -1,22 +1,39 @@
 """What a run cost is written with its end: in its row, its turn, its conversation and its day."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from copilot_admin.models import Conversation, DailyUsage, Outcome, Turn
-from tests.transcripts.store.journaling import Client
-from tests.transcripts.store.priced import (
-    ESTIMATED,
-    EXACT,
-    GUESSED,
-    SUM,
-    TOLD,
-    UNKNOWN,
-    cost,
-    ended,
-    set_price,
-)
+from copilot_admin.agent.values.model_call import Finish, Usage, UsageSource
+from copilot_admin.models import Conversation, CostConfidence, DailyUsage, ModelPrice, Outcome, Turn
+from tests.factories import make_provider
+from tests.pricing.pricing import make_price
+from tests.transcripts.store.journaling import Asked, Client, ending
+
+TOLD = Usage(input_tokens=1000, cached_tokens=400, output_tokens=100)
+GUESSED = Usage(input_tokens=1000, output_tokens=100, source=UsageSource.ESTIMATED)
+SUM = Decimal("0.0022")  # what `TOLD` costs
+REPORTED, EXACT, ESTIMATED, UNKNOWN = CostConfidence
+
+
+def set_price(**changes: Any) -> ModelPrice:
+    """A price of the model that all runs of these tests name."""
+    provider = make_provider(name="Provider", kind="openai_compatible")
+    return make_price(provider, **{"model": "small-1", "cached": Decimal("0.5"), **changes})
+
+
+def ended(asked: Asked, *outputs: Any, outcome: Outcome = Outcome.COMPLETED) -> Asked:
+    """A run that was answered, with what is said of its tokens among the outputs."""
+    said = ("Hello", *outputs, Finish("stop"))
+    return asked.answer(*said, ended=ending(outcome), counted=False)
+
+
+def cost(asked: Asked) -> tuple[Decimal | None, str]:
+    """What a run cost, and how sure that is."""
+    run = asked.run
+    return run.cost, run.cost_confidence
+
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

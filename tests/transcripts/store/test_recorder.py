@@ -1,11 +1,12 @@
 """What a run puts out is folded into what is stored of it, and nothing is lost on the way."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import Enum
 import json
 from typing import Any
+from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,14 +20,19 @@ from copilot_admin.agent.values.answer_request import (
     Reasoning,
     ToolExchange,
 )
-from copilot_admin.agent.values.model_call import Alive
-from copilot_admin.models import OTHER_EVENT, EventType
+from copilot_admin.agent.values.model_call import Alive, Usage, UsageSource
+from copilot_admin.models import OTHER_EVENT, EventType, Outcome
+from copilot_admin.transcripts.matching.messages import PUBLIC_KEY, HashChain
 from copilot_admin.transcripts.store.recorder import (
+    CLEANED,
+    Ending,
     Piece,
     Recorder,
     Recording,
+    RunEnd,
     RunEvent,
     clean_event,
+    finalize,
     join_pieces,
 )
 from protocol.events import (
@@ -39,9 +45,9 @@ from protocol.events import (
     StatusUpdate,
 )
 from protocol.json import clean_text
-from protocol.models import CallMessage, Generation
+from protocol.models import AiMessage, CallMessage, Generation
 from tests.protocol.test_events import Tomorrow
-from tests.transcripts.store.journaling import call_echo, call_event, recorder_of
+from tests.transcripts.store.journaling import START, call_echo, call_event, ending, recorder_of
 
 
 class Sky(Enum):
@@ -145,3 +151,59 @@ def test_checkpoints_add_up_to_the_recording(outputs):
     assert joined.text == clean_text(whole.text)
     assert joined.events == tuple(map(clean_event, whole.events))
     assert [piece.ord for piece in pieces] == list(range(len(pieces)))
+
+
+RUN = UUID(int=7)
+SIGNED = "https://files.test/a.pdf?X-Amz-Signature=canary&page=1"
+UNSIGNED = "https://files.test/a.pdf?page=1"
+CALL = CallMessage("get_widget_data", {"api_key": "canary", "widget": "w"})
+
+
+ENDING = ending(
+    Outcome.FAILED, error=f"No answer from {SIGNED}.", error_code="Broke", notes=("A note.",)
+)
+RECORDING = Recording(
+    text=f"See {SIGNED}",
+    client_text=f"See {SIGNED} | a |",
+    call=CALL,
+    finish_reason="f" * 51,
+    usages=(Usage(input_tokens=1, source=UsageSource.ESTIMATED),),
+    events=(RunEvent(type="status", payload={"message": SIGNED}, text_offset=3, at_ms=40),),
+)
+
+
+def finalized(*, ended: Ending = ENDING, keep_content: bool = True, **changes: Any) -> RunEnd:
+    recording = replace(RECORDING, **changes)
+    return finalize(recording, ended, run_id=RUN, at=START, keep_content=keep_content)
+
+
+def test_what_is_kept_has_no_secrets():
+    chain = HashChain(PUBLIC_KEY, 12, "key:3")
+    text, call = chain.hash_messages([AiMessage(RECORDING.client_text), CALL])
+    assert finalized() == RunEnd(
+        run_id=RUN,
+        ended_at=START,
+        ending=replace(ENDING, error=f"No answer from {UNSIGNED}."),
+        finish_reason="f" * 50,
+        text=f"See {UNSIGNED}",
+        text_digest=text.digest.hex(),
+        call={"function": "get_widget_data", "input_arguments": {"widget": "w"}},
+        call_digest=call.digest.hex(),
+        events=(RunEvent(type="status", payload={"message": UNSIGNED}, text_offset=3, at_ms=40),),
+        usages=RECORDING.usages,
+        keep_content=True,
+    )
+
+
+def test_tokens_are_made_fit_for_their_columns():
+    end = finalized(usages=(Usage(input_tokens=-1, cached_tokens=2**31, output_tokens=2**31 - 1),))
+    assert list(end.tokens.values()) == [0, 2**31 - 1, 2**31 - 1, 0]
+
+
+def test_what_no_database_takes_is_replaced_with_a_note():
+    event = replace(RECORDING.events[0], payload={"message": "x\ud800", "n": [float("nan")]})
+    end = finalized(text="a\0b", events=(event,))
+    assert end.text == "a\ufffdb"
+    assert end.events[0].payload == {"message": "x\ufffd", "n": [None]}
+    assert end.ending.notes == ("A note.", CLEANED)
+    assert finalized(finish_reason="st\0p").ending.notes == ("A note.", CLEANED)

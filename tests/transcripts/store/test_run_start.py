@@ -1,13 +1,17 @@
 """Rows of a request that begins, and of one that was rejected."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 import pytest
 
-from copilot_admin.copilots.end_users import AskingUser
+from copilot_admin.copilots.end_users import AskingUser, UserSource, hashed
 from copilot_admin.models import Blob, Conversation, DailyUsage, EndUser, Logging, Run
+from copilot_admin.transcripts.end_users import save_end_user
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.run_start import BOOT_ID, Rejection, accept, prepare, reject
 from protocol.models import Generation
@@ -105,3 +109,31 @@ def test_what_requests_repeat_is_stored_once():
     assert Blob.objects.count() == 3 + 3
     for name in fixed:
         assert Run.objects.values_list(name).distinct().count() == 1
+
+
+ADA = AskingUser(id="ada", email="a@b.example", name="Ada")
+EVE = AskingUser(id="eve")
+
+
+def test_a_user_is_written_when_something_changes_or_once_an_hour():
+    names = ("identifier", "email", "name", "source", "first_at", "last_at")
+    rows = EndUser.objects.values_list(*names)
+    hour = START.replace(minute=0, second=0, microsecond=0)
+    first = save_end_user(ADA, at=START)
+    assert rows.get() == ("ada", "a@b.example", "Ada", "token", START, hour)
+    assert EndUser.objects.get().digest == hashed("ada")
+    with CaptureQueriesContext(connection) as queries:
+        assert save_end_user(ADA, at=START + timedelta(seconds=1)) == first
+    assert len(queries) == 1
+    renamed = AskingUser(id="ada", name="Ada L.", source=UserSource.PROXY)
+    assert save_end_user(renamed, at=START + timedelta(hours=2)) == first
+    later = hour + timedelta(hours=2)
+    assert rows.get() == ("ada", "a@b.example", "Ada L.", "proxy", START, later)
+
+
+def test_where_nothing_is_kept_no_user_is():
+    Client(user=ADA, logging=Logging.NOTHING).ask("Hello").answer("Hi.")
+    assert not EndUser.objects.exists()
+    assert Run.objects.get().user is None
+    Client(user=EVE, logging=Logging.METADATA).ask("Hello").answer("Hi.")
+    assert EndUser.objects.get().identifier == "eve"
