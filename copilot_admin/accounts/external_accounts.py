@@ -14,8 +14,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from copilot_admin.audit.changes import snapshot
-from copilot_admin.audit.recording import Actor, Subject, record
+from copilot_admin.audit.recording import Actor, Subject, record, snapshot
 from copilot_admin.config.sso import RoleMap
 from copilot_admin.errors import Forbidden
 from copilot_admin.models import Action, ExternalAccount

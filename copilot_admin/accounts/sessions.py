@@ -13,8 +13,7 @@ from django.contrib.sessions.models import Session
 from django.http import HttpRequest
 from django.utils import timezone
 
-from copilot_admin.audit.changes import snapshot
-from copilot_admin.audit.recording import Actor, Subject, record
+from copilot_admin.audit.recording import Actor, Subject, record, snapshot
 from copilot_admin.config.sso import SsoSettings
 from copilot_admin.models import Action
 

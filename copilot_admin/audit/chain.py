@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 import hashlib
 import hmac
+import json
 
 from django.conf import settings
 from django.db.models import QuerySet
 
-from copilot_admin.audit.changes import canonical
 from copilot_admin.models.audit import AuditEntry, AuditHead
-from protocol.json import JsonObject
+from protocol.json import Json, JsonObject
 
 BATCH_ENTRIES = 2000  # about a megabyte
 # The hash covers every stored field but the hash itself; "at" is formatted apart.
@@ -46,6 +46,11 @@ def verification_keys() -> Mapping[str, AuditKey]:
     """Return the keys of entries of any age, by id."""
     texts = (*settings.AUDIT_KEYS, settings.SECRET_KEY, *map(str, settings.SECRET_KEY_FALLBACKS))
     return {key.id: key for key in map(derive_key, texts)}
+
+
+def canonical(value: Json) -> str:
+    """Return canonical JSON: ASCII, sorted keys, no white space. Hashes depend on it."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def hashed_fields(entry: AuditEntry) -> JsonObject:

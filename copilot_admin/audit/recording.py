@@ -1,28 +1,32 @@
 """Entries of the trail, added in the transaction of the change that they describe.
 
-Actor and subject are text that outlives accounts and rows.
+Of a long text the changed part is kept with some context, and the hash of the whole: two prompts
+stay distinguishable and an entry stays small. Secrets are compared, but only stored as "set".
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 import getpass
 import hashlib
 from ipaddress import ip_address
 import os
 from pathlib import Path
+import re
 import sys
-from typing import Self
+from typing import Any, Self
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import BinaryField, FileField, ForeignKey, Model
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.functional import Promise
 
-from copilot_admin.audit.chain import compute_hash, signing_key
-from copilot_admin.audit.changes import changes, name_of, sanitize_line
+from copilot_admin.audit.chain import canonical, compute_hash, signing_key
+from copilot_admin.config.logs import without_secrets
 from copilot_admin.models.audit import (
     MAX_NAME_LENGTH,
     MAX_USER_AGENT_LENGTH,
@@ -31,6 +35,169 @@ from copilot_admin.models.audit import (
     AuditEntry,
     AuditHead,
 )
+from protocol.json import Json
+from protocol.redaction import is_secret_name, redact_text
+
+MAX_VALUE_CHARACTERS = 2000  # of one value that is kept whole
+CONTEXT_CHARACTERS = 100  # before and after the changed part of a longer value
+MAX_NAME_CHARACTERS = 100  # longer keys are data, not names
+_ABSENT = object()
+# Names of encrypted or derived secrets, in addition to those that `protocol.redaction` knows.
+_ENCRYPTED_NAME = re.compile(r"(?:.*_)?(?:cipher|digest|hash|salt|session_key|session_data)")
+
+# Their names quote conversations, which are erased on request; the trail can't be.
+MODELS_WITHOUT_NAME = (
+    *("componentcall", "conversation", "evaluationrun", "run", "testcase", "transcriptexport"),
+    *("turn", "turnnote", "verdict"),
+)
+_CONTROL_CHARACTERS = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+
+Snapshot = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Value that is compared, and shown only as "set" or "not set"."""
+
+    value: object = field(repr=False)
+
+
+def snapshot(row: Model) -> Snapshot:
+    """Return all stored values of a row by field name; one query per many-to-many field."""
+    options = row._meta
+    # `auto_now` fields change with every save; the entry has its own time.
+    fields = [one for one in options.concrete_fields if not getattr(one, "auto_now", False)]
+    values = {one.name: _field_value(row, one) for one in fields}
+    for many in options.many_to_many:
+        values[many.name] = sorted(_describe(other) for other in getattr(row, many.name).all())
+    return values
+
+
+def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, str]:
+    """Return the JSON of the old and of the new values of the fields that differ."""
+    was: dict[str, Json] = {}
+    now: dict[str, Json] = {}
+    for name in [*before, *(one for one in after if one not in before)]:
+        old, new = before.get(name, _ABSENT), after.get(name, _ABSENT)
+        if old == new:
+            continue
+        shown_old, shown_new = _show_pair(name, old, new)
+        if old is not _ABSENT:
+            was[name] = shown_old
+        if new is not _ABSENT:
+            now[name] = shown_new
+    return canonical(was), canonical(now)
+
+
+def is_secret(name: str) -> bool:
+    if len(name) > MAX_NAME_CHARACTERS:
+        return False
+    return is_secret_name(name) or _ENCRYPTED_NAME.fullmatch(name) is not None
+
+
+def to_json(value: object) -> Json:
+    """Convert a value to JSON; members named like a secret become "set" or "not set"."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if value - value == 0 else str(value)  # JSON has no NaN or infinity
+        case datetime() | date():
+            return value.isoformat()
+        case Decimal():
+            return f"{value:f}"  # not 0E-12
+        case Promise():
+            return str(value)
+        case Mapping():
+            return {
+                str(key): ("set" if one else "not set") if is_secret(str(key)) else to_json(one)
+                for key, one in value.items()
+            }
+        case list() | tuple() | set() | frozenset():
+            return [to_json(one) for one in value]
+        case _:
+            return str(value)
+
+
+def _field_value(row: Model, column: Any) -> object:
+    stored = getattr(row, column.attname)
+    if is_secret(column.name) or isinstance(column, BinaryField):
+        return Secret(bytes(stored) if isinstance(stored, memoryview) else stored)
+    if isinstance(column, ForeignKey):
+        return None if stored is None else _describe(getattr(row, column.name))
+    return (stored.name or "") if isinstance(column, FileField) else stored
+
+
+def name_of(row: Model) -> str:
+    """Return the display name of a row, as far as the trail may keep it."""
+    if row._meta.model_name in MODELS_WITHOUT_NAME:
+        return ""
+    name = row.get_username() if isinstance(row, AbstractBaseUser) else str(row)
+    return sanitize_line(name, MAX_NAME_LENGTH)
+
+
+def sanitize_line(text: str, max_length: int) -> str:
+    """Return the start of a text as one line; control and direction characters become spaces."""
+    return _CONTROL_CHARACTERS.sub(" ", text[:max_length])
+
+
+def _describe(row: Model) -> str:
+    name = name_of(row)
+    return f"{name} ({row.pk})" if name else str(row.pk)
+
+
+def _show_pair(name: str, old: object, new: object) -> tuple[Json, Json]:
+    if is_secret(name):
+        old, new = (
+            one if one is _ABSENT or isinstance(one, Secret) else Secret(one) for one in (old, new)
+        )
+    if isinstance(old, Secret) or isinstance(new, Secret):
+        had, has = (isinstance(one, Secret) and bool(one.value) for one in (old, new))
+        now = "changed" if had and has else "set" if has else "not set"
+        return "set" if had else "not set", now
+    shown_old = None if old is _ABSENT else _redact(to_json(old))
+    shown_new = None if new is _ABSENT else _redact(to_json(new))
+    return _shorten_pair(shown_old, shown_new)
+
+
+def _redact(value: Json) -> Json:
+    match value:
+        case str():
+            return without_secrets(redact_text(value))
+        case list():
+            return [_redact(one) for one in value]
+        case dict():
+            return {name: _redact(one) for name, one in value.items()}
+        case _:
+            return value
+
+
+def _shorten_pair(old: Json, new: Json) -> tuple[Json, Json]:
+    texts = [one if isinstance(one, str) else canonical(one) for one in (old, new)]
+    if max(map(len, texts)) <= MAX_VALUE_CHARACTERS:
+        return old, new
+    start = _common_prefix(*texts)
+    end = min(_common_prefix(*(one[::-1] for one in texts)), min(map(len, texts)) - start)
+    part_old, part_new = (_excerpt(one, start, len(one) - end) for one in texts)
+    return (None if old is None else part_old), (None if new is None else part_new)
+
+
+def _common_prefix(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _excerpt(text: str, start: int, end: int) -> Json:
+    first = max(start - CONTEXT_CHARACTERS, 0)
+    return {
+        "characters": len(text),
+        "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        "from": first,
+        "part": text[first : min(end + CONTEXT_CHARACTERS, first + MAX_VALUE_CHARACTERS)],
+    }
+
 
 MAX_ID_LENGTH = 64
 SESSION_HASH_DIGITS = 16  # hexadecimal: enough to distinguish sessions

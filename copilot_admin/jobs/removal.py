@@ -35,7 +35,7 @@ from copilot_admin.models import (
     Turn,
 )
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.privacy import counting, erased_data, rows
+from copilot_admin.privacy import erased_data, rows
 from copilot_admin.privacy.erased_data import merge_search_index, truncate_wal, vacuum
 from copilot_admin.privacy.holds import try_lock_holds
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
@@ -63,7 +63,7 @@ def begin_erasure(
         reason=reason,
         asked_by_id=by_id,
         with_questions=with_questions,
-        total=counting.count_conversations(scope, with_trials=True),
+        total=rows.count_conversations(scope, with_trials=True),
         moved_at=timezone.now(),
     )
 
@@ -184,7 +184,7 @@ def _remove_rows(removal: Removal) -> BatchResult:
     if deleted.total:
         return BatchResult.MORE
     running = Run.objects.filter(user_id=scope.user, conversation=None, outcome=Outcome.RUNNING)
-    remaining = Conversation.objects.filter(counting.removable_conversations(scope))
+    remaining = Conversation.objects.filter(rows.removable_conversations(scope))
     if remaining.exists() or (scope.is_of_user and running.exists()):
         return BatchResult.WAITING
     _note_deleted(removal, rows.delete_erased_user(scope))
@@ -209,9 +209,9 @@ def _take_conversations(removal: Removal) -> list[int]:
 
 def _lock_next_conversations(removal: Removal) -> list[int]:
     scope = scope_of(removal)
-    found = Conversation.objects.filter(counting.removable_conversations(scope))
+    found = Conversation.objects.filter(rows.removable_conversations(scope))
     if removal.cause == Cause.ERASURE:
-        trials = Conversation.objects.filter(counting.removable_trials(scope))
+        trials = Conversation.objects.filter(rows.removable_trials(scope))
         found = trials if trials.exists() else found
     running = Run.objects.filter(conversation=OuterRef("pk"), outcome=Outcome.RUNNING)
     oldest = found.filter(~Exists(running)).order_by("last_at", "pk")
@@ -220,8 +220,8 @@ def _lock_next_conversations(removal: Removal) -> list[int]:
 
 
 def _delete_others(scope: PrivacyScope) -> rows.DeletedRows:
-    runs, calls = counting.removable_runs(scope), counting.removable_calls(scope)
-    days = counting.removable_caller_days(scope)
+    runs, calls = rows.removable_runs(scope), rows.removable_calls(scope)
+    days = rows.removable_caller_days(scope)
     in_order = (*rows.get_run_rows(runs), calls.order_by(), days.order_by())
     users = set() if scope.user else rows.get_user_ids(runs, calls)  # the user is deleted last
     return rows.delete_first_rows(in_order, users=users)

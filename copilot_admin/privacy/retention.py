@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from copilot_admin.audit.recording import Actor
 from copilot_admin.models import Cause, Copilot, Removal
-from copilot_admin.privacy.counting import count_conversations
+from copilot_admin.privacy.rows import count_conversations
 from copilot_admin.privacy.scopes import PrivacyScope, record_removal
 
 

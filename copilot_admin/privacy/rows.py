@@ -1,4 +1,4 @@
-"""Deletion of the rows of conversations and runs, in short batches, and of users without any rows."""
+"""Selection and deletion of rows of conversations, runs and users, in short batches, and a preview."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from copilot_admin.models import (
     Assignment,
+    CallerDay,
     Checkpoint,
     ComponentCall,
     Conversation,
@@ -23,13 +24,23 @@ from copilot_admin.models import (
     Outcome,
     Run,
     SubjectLimits,
+    TestCase,
+    TranscriptExport,
     Turn,
     TurnNote,
     TurnText,
     Verdict,
 )
+from copilot_admin.models.privacy import ERASED
 from copilot_admin.models.usage import LimitScope
-from copilot_admin.privacy.scopes import PrivacyScope
+from copilot_admin.privacy.holds import held
+from copilot_admin.privacy.scopes import (
+    PrivacyScope,
+    caller_days_in,
+    calls_in,
+    conversations_in,
+    loose_runs_in,
+)
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.store.rollups import count_runs
 
@@ -139,3 +150,90 @@ def _filter_unused_users(ids: Collection[int]) -> list[int]:
 
 def _has_rows(model: type[Model], column: str) -> Exists:
     return Exists(model._default_manager.filter(**{column: OuterRef("pk")}))
+
+
+# To count a million takes longer than the statement timeout of servers.
+MAX_COUNTED = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovalPreview:
+    conversations: int
+    held: int  # conversations that a legal hold keeps
+    running: int  # open runs; their conversations are deleted when they have ended
+    requests: int  # runs of the conversations, and those without a conversation
+    turns: int
+    messages: int
+    votes: int
+    verdicts: int
+    calls: int
+    questions: int  # test cases made from the conversations
+    exports: int  # files that may contain a conversation
+    users: int = 0  # end users of whom everything is deleted
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.conversations or self.requests or self.calls or self.users)
+
+
+def removable_conversations(scope: PrivacyScope, *, with_trials: bool = False) -> Q:
+    """Select the conversations that aren't held and not being removed yet.
+
+    Trials are playground conversations that asked those of a scope again.
+    """
+    found = _exclude_held(conversations_in(scope))
+    return found | removable_trials(scope) if with_trials else found
+
+
+def removable_trials(scope: PrivacyScope) -> Q:
+    originals = Conversation.objects.filter(removable_conversations(scope)).order_by()
+    return _exclude_held(Q(origin__isnull=False, origin__in=originals.values("pk")))
+
+
+def _exclude_held(conversations: Q) -> Q:
+    return conversations & ~Q(principal__startswith=ERASED) & ~held(conversations_in)
+
+
+def count_conversations(scope: PrivacyScope, *, with_trials: bool = False) -> int:
+    """Return the number of removable conversations, at most `MAX_COUNTED`."""
+    found = Conversation.objects.filter(removable_conversations(scope, with_trials=with_trials))
+    return found.order_by()[:MAX_COUNTED].count()
+
+
+def removable_runs(scope: PrivacyScope) -> QuerySet[Run]:
+    ended = Run.objects.exclude(outcome=Outcome.RUNNING)
+    return ended.filter(loose_runs_in(scope)).exclude(held(loose_runs_in))
+
+
+def removable_calls(scope: PrivacyScope) -> QuerySet[ComponentCall]:
+    return ComponentCall.objects.filter(calls_in(scope)).exclude(held(calls_in))
+
+
+def removable_caller_days(scope: PrivacyScope) -> QuerySet[CallerDay]:
+    return CallerDay.objects.filter(caller_days_in(scope)).exclude(held(caller_days_in))
+
+
+def preview_removal(scope: PrivacyScope, *, with_exports: bool = True) -> RemovalPreview:
+    """Count what a removal would delete; a retention deletes no exports."""
+    condition = removable_conversations(scope, with_trials=True)
+    conversations = Conversation.objects.filter(condition).order_by()
+    ids = conversations.values("pk")
+    runs = Run.objects.filter(conversation__in=ids).order_by()
+    turns = Turn.objects.filter(conversation__in=ids).order_by()
+    cases = Q(origin__in=ids) | Q(source_turn__in=turns.values("pk"))
+    in_scope = Conversation.objects.filter(conversations_in(scope))
+    number_held = in_scope.filter(held(conversations_in)).count()
+    return RemovalPreview(
+        conversations=conversations.count(),
+        held=number_held,
+        running=runs.filter(outcome=Outcome.RUNNING).count(),
+        requests=runs.count() + removable_runs(scope).count(),
+        turns=turns.count(),
+        messages=Node.objects.filter(conversation__in=ids).count(),
+        votes=Feedback.objects.filter(turn__in=turns.values("pk")).count(),
+        verdicts=Verdict.objects.filter(conversation__in=ids).count(),
+        calls=removable_calls(scope).count(),
+        questions=TestCase.objects.filter(cases).count(),
+        exports=TranscriptExport.objects.count() if with_exports and conversations.exists() else 0,
+        users=0 if number_held else get_erased_users(scope).count(),
+    )

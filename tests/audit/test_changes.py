@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 import pytest
 
-from copilot_admin.audit.changes import Secret, changes, snapshot, to_json
+from copilot_admin.audit.recording import Secret, changes, snapshot, to_json
 from copilot_admin.config import logs
 from copilot_admin.copilots.providers import set_api_key
 from copilot_admin.models import EndpointKey

@@ -14,7 +14,7 @@ from copilot_admin.jobs.removal import begin_erasure, remove_batch, resume_remov
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import Conversation, Removal, Run
 from copilot_admin.privacy import holds, retention, rows
-from copilot_admin.privacy.counting import RemovalPreview, preview_removal
+from copilot_admin.privacy.rows import RemovalPreview, preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store.end_rows import finish

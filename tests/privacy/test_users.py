@@ -10,7 +10,7 @@ from copilot_admin.jobs.removal import begin_erasure, remove_batch
 from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.models import CallerDay, Conversation, EndUser, Outcome, Run
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.counting import preview_removal
+from copilot_admin.privacy.rows import preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.transcripts.end_users import find_user, save_end_user
 from tests.factories import make_call, make_version

@@ -24,8 +24,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.widgets import reject_bidi_controls
-from copilot_admin.audit.changes import Snapshot, snapshot
-from copilot_admin.audit.recording import Actor, Subject, record
+from copilot_admin.audit.recording import Actor, Snapshot, Subject, record, snapshot
 from copilot_admin.models import Action
 
 Row = TypeVar("Row", bound=Model)

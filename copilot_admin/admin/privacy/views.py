@@ -20,7 +20,7 @@ from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Copilot, EndUser, LegalHold, Removal
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.counting import RemovalPreview, preview_removal
+from copilot_admin.privacy.rows import RemovalPreview, preview_removal
 from copilot_admin.privacy.scopes import PrivacyScope, record_hold, record_release, record_removal
 from copilot_admin.redaction.kinds import LABELS
 from copilot_admin.redaction.rules import describe_rules, server_rules

@@ -47,7 +47,7 @@ from copilot_admin.transcripts.exports.writing import (
     stop_export,
 )
 from copilot_admin.transcripts.filters import FILTERS
-from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
+from copilot_admin.transcripts.search.list_query import SEARCH_PARAMETER, read_query
 
 FOLDER = "admin/copilot_admin/transcriptexport"
 EXPORT = "copilot_admin.export_conversation"

@@ -33,8 +33,7 @@ from copilot_admin.review.queues import (
     summarize_queue,
 )
 from copilot_admin.transcripts.access import REVIEW, visible_conversations
-from copilot_admin.transcripts.search.list_query import MAX_SELECTED, ConversationList
-from copilot_admin.transcripts.search.saved_views import read_query
+from copilot_admin.transcripts.search.list_query import MAX_SELECTED, ConversationList, read_query
 
 FOLDER = "admin/copilot_admin/reviewqueue"
 ALL = 100  # percent

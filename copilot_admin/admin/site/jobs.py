@@ -28,7 +28,7 @@ from copilot_admin.models import (
     PendingImport,
     ResultState,
 )
-from copilot_admin.privacy.counting import MAX_COUNTED
+from copilot_admin.privacy.rows import MAX_COUNTED
 
 WATCH = "copilot_admin.watch_background"
 FOLDER = "admin/copilot_admin/jobs"

@@ -17,8 +17,13 @@ from copilot_admin.admin.blocks.kinds import (
 from copilot_admin.admin.transcripts.pages import parse_id
 from copilot_admin.models import Conversation, Node, Outcome, Run, TurnState
 from copilot_admin.review.queues import TurnReview
-from copilot_admin.transcripts.queries.reading import Attempt, RunView, TurnView, attempts_of
-from copilot_admin.transcripts.queries.rows import Extent
+from copilot_admin.transcripts.queries.reading import (
+    Attempt,
+    Extent,
+    RunView,
+    TurnView,
+    attempts_of,
+)
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
 
 MAX_TURNS_AT_ONCE = 6  # a window shows one or two

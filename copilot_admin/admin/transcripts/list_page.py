@@ -36,18 +36,16 @@ from copilot_admin.transcripts.access import (
 )
 from copilot_admin.transcripts.filters import FILTERS, find_copilots
 from copilot_admin.transcripts.search.list_query import (
+    SEARCH_PARAMETER,
     SORT_PARAMETER,
     ConversationList,
+    ListedView,
     ListPage,
     RowKey,
     find_hits,
+    list_views,
     load_errors,
     load_excerpts,
-)
-from copilot_admin.transcripts.search.saved_views import (
-    SEARCH_PARAMETER,
-    ListedView,
-    list_views,
     normalize_query,
     read_query,
 )

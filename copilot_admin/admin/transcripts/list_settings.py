@@ -12,7 +12,7 @@ from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filt
 from copilot_admin.admin.transcripts.pages import LIST
 from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations
-from copilot_admin.transcripts.search.saved_views import (
+from copilot_admin.transcripts.search.list_query import (
     MAX_QUERY_LENGTH,
     delete_view,
     normalize_query,

@@ -16,13 +16,14 @@ from copilot_admin.http.origins import get_base_url
 from copilot_admin.models import OTHER_EVENT, Conversation, EventType, Node
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.transcripts.queries.reading import (
+    WHOLE,
+    Extent,
     RunView,
     TurnView,
     attempts_of,
     read_request,
     read_turns,
 )
-from copilot_admin.transcripts.queries.rows import WHOLE, Extent
 from copilot_admin.transcripts.queries.tree import Tree, read_tree
 from protocol.events import (
     CitationCollection,

@@ -28,8 +28,7 @@ from copilot_admin.evaluation.from_turns import (
 from copilot_admin.models import Action, Conversation, Copilot
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 from copilot_admin.transcripts.access import BUILD, may_read_conversations, visible_conversations
-from copilot_admin.transcripts.search.list_query import ConversationList
-from copilot_admin.transcripts.search.saved_views import read_query
+from copilot_admin.transcripts.search.list_query import ConversationList, read_query
 
 ONLY_BAD = "down"  # value of `which`
 MAX_CONVERSATIONS = 1_000  # of a selection

@@ -36,11 +36,14 @@ from copilot_admin.privacy.holds import holds_of
 from copilot_admin.review.queues import turn_reviews, verdicts_on
 from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import visible_conversations
-from copilot_admin.transcripts.queries.reading import TurnView, read_turns
-from copilot_admin.transcripts.queries.rows import WHOLE, Extent
+from copilot_admin.transcripts.queries.reading import WHOLE, Extent, TurnView, read_turns
 from copilot_admin.transcripts.queries.tree import Tree, read_tree
-from copilot_admin.transcripts.search.list_query import ConversationList, RowKey
-from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER, read_query
+from copilot_admin.transcripts.search.list_query import (
+    SEARCH_PARAMETER,
+    ConversationList,
+    RowKey,
+    read_query,
+)
 from copilot_admin.transcripts.search.text_index import parse_search
 
 VIEW_PROMPTS = "copilot_admin.view_copilot"

@@ -9,8 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from copilot_admin.audit.changes import snapshot
-from copilot_admin.audit.recording import Actor
+from copilot_admin.audit.recording import Actor, snapshot
 from copilot_admin.copilots.providers import unset_keys
 from copilot_admin.import_export.changes import ImportedChange, record_import
 from copilot_admin.import_export.exporting import export_file

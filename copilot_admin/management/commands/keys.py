@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils.text import capfirst
 
-from copilot_admin.audit.changes import snapshot
+from copilot_admin.audit.recording import snapshot
 from copilot_admin.copilots.config_types import bidi_fault
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, EndpointKey

@@ -19,9 +19,9 @@ from copilot_admin.jobs.tasks import BatchResult
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action, Copilot, Removal
 from copilot_admin.privacy import holds
-from copilot_admin.privacy.counting import preview_removal
 from copilot_admin.privacy.erased_data import rewrite_files, truncate_wal
 from copilot_admin.privacy.retention import begin_now, get_expired_scope
+from copilot_admin.privacy.rows import preview_removal
 from copilot_admin.privacy.scopes import (
     LAST_DAY,
     PrivacyScope,

@@ -25,7 +25,7 @@ from copilot_admin.transcripts.exports.writing import (
     write_conversations,
 )
 from copilot_admin.transcripts.filters import FILTERS
-from copilot_admin.transcripts.search.saved_views import SEARCH_PARAMETER
+from copilot_admin.transcripts.search.list_query import SEARCH_PARAMETER
 
 
 def parse_filter(text: str) -> tuple[str, str]:

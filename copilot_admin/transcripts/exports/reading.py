@@ -9,8 +9,13 @@ from django.db.models import Q
 
 from copilot_admin.models import Conversation, CopilotVersion, CriterionKind, Verdict
 from copilot_admin.models.privacy import ERASED
-from copilot_admin.transcripts.queries.reading import Attempt, TurnView, attempts_of, read_turns
-from copilot_admin.transcripts.queries.rows import Extent
+from copilot_admin.transcripts.queries.reading import (
+    Attempt,
+    Extent,
+    TurnView,
+    attempts_of,
+    read_turns,
+)
 from copilot_admin.transcripts.queries.tree import read_tree
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory

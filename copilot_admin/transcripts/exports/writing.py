@@ -37,9 +37,10 @@ from copilot_admin.transcripts.filters import (
     label_value,
     read_filters,
 )
-from copilot_admin.transcripts.search.list_query import find_by_id, is_only_id
-from copilot_admin.transcripts.search.saved_views import (
+from copilot_admin.transcripts.search.list_query import (
     SEARCH_PARAMETER,
+    find_by_id,
+    is_only_id,
     normalize_query,
     read_query,
 )
