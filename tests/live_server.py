@@ -12,7 +12,7 @@ import uvicorn
 from copilot_admin.component_calls.call import CALLS
 from copilot_admin.http.scope import App
 from copilot_admin.jobs import tasks as background_tasks
-from copilot_admin.runs.open_run import stop_draining
+from copilot_admin.runs.open_run import DRAINING
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.server import lifecycle
 from copilot_admin.server.periodic_tasks import PERIODIC_TASKS
@@ -64,7 +64,7 @@ def live_server(app: App) -> Iterator[LiveServer]:
             server.should_exit = True
             thread.join(2 * HANGS_SECONDS)
             assert not thread.is_alive(), "the server did not stop"
-            stop_draining()  # this process goes on
+            DRAINING.clear()  # this process goes on
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from django.http import HttpRequest, JsonResponse
 from copilot_admin.errors import Unavailable
 from copilot_admin.http.errors import skip_request_log
 from copilot_admin.limits.counters import LIMIT_REDIS
-from copilot_admin.runs.open_run import is_draining
+from copilot_admin.runs.open_run import DRAINING
 from copilot_admin.storage.errors import find_disk_problem
 from copilot_admin.storage.schema import is_current
 from copilot_admin.storage.writer import READER
@@ -30,7 +30,7 @@ async def alive(request: HttpRequest) -> JsonResponse:
 
 async def ready(request: HttpRequest) -> JsonResponse:
     """Answer 200 if the database answers and takes writes, its schema is current and disks have space."""
-    problem = "draining" if is_draining() else await _find_problem()
+    problem = "draining" if DRAINING.is_set() else await _find_problem()
     if problem:
         response = JsonResponse({"status": "not ready", "reason": problem}, status=503)
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)

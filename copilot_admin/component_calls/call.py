@@ -35,7 +35,7 @@ from copilot_admin.ids import Ids
 from copilot_admin.models import CallStatus, ComponentCall, Logging
 from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules, server_rules
-from copilot_admin.runs.open_run import is_draining
+from copilot_admin.runs.open_run import DRAINING
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.telemetry.finished_runs import ThrottledWarnings
@@ -185,7 +185,7 @@ def check_capacity(key_id: int | None) -> None:
         Unavailable: The server is draining.
         TooManyCalls: This process, or the key, has as many calls running as it may.
     """
-    if is_draining():
+    if DRAINING.is_set():
         raise Unavailable(RESTARTING, code="draining")
     of_key = sum(call.granted.caller.key_id == key_id for call in CALLS)
     if len(CALLS) >= MAX_CALLS or of_key >= MAX_CALLS_OF_A_KEY:

@@ -42,7 +42,7 @@ from copilot_admin.jobs.tasks import (
 )
 from copilot_admin.models import EvaluationResult, EvaluationRun, TestCase
 from copilot_admin.models.conversations import PLAYGROUND
-from copilot_admin.runs.open_run import is_draining
+from copilot_admin.runs.open_run import DRAINING
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import CRASHED, spawn
 from copilot_admin.storage.errors import OUTAGES
@@ -114,7 +114,7 @@ class EvaluationWorker:
                     has_more = await self._run_next()
             except RETRIED as error:
                 pause = next(pauses, None)
-                if pause is None or is_draining():
+                if pause is None or DRAINING.is_set():
                     logger.warning("An evaluation is paused: %s.", type(error).__name__)
                     return False
                 await asyncio.sleep(pause)

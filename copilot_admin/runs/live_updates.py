@@ -31,6 +31,7 @@ CHECK_SECONDS = 15.0  # after which an open page notices that its session is ove
 # Reconnecting authenticates through the proxy again, which never reports a sign-out.
 MAX_PROXY_SECONDS = 120.0
 VIEW = "copilot_admin.view_conversation"
+GROUP = "transcript."  # prefix of a conversation's group
 # Source: https://www.iana.org/assignments/websocket/websocket.xhtml#close-code-number
 TRY_AGAIN_LATER = 1013
 NO_LONGER_ALLOWED = 1008
@@ -46,10 +47,6 @@ class TurnChange(StrEnum):
     FINISHED = "finished"
 
 
-def group_of(conversation_id: int) -> str:
-    return f"transcript.{conversation_id}"
-
-
 async def broadcast(conversation_id: int, *, turn_id: int, kind: TurnChange) -> None:
     """Send a change to all open pages of a conversation; a failing layer is logged."""
     layer = get_channel_layer()
@@ -58,7 +55,7 @@ async def broadcast(conversation_id: int, *, turn_id: int, kind: TurnChange) -> 
     message = {"type": "transcript.changed", "turn": turn_id, "kind": kind.value}
     try:
         async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
-            await layer.group_send(group_of(conversation_id), message)
+            await layer.group_send(f"{GROUP}{conversation_id}", message)
     except (ChannelFull, RedisError, OSError):
         _WARNINGS.warn("broadcast", "pages of conversation %s got no update", conversation_id)
 
@@ -77,7 +74,7 @@ class TranscriptConsumer(AsyncJsonWebsocketConsumer):  # type: ignore[misc]  # c
             if not await self._may_view(self.scope["session"]):
                 await self.close()
                 return
-            self.groups = [group_of(conversation_id)]  # channels leaves them on disconnect
+            self.groups = [f"{GROUP}{conversation_id}"]  # channels leaves them on disconnect
             async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
                 await self.channel_layer.group_add(self.groups[0], self.channel_name)
         except FAILURES as error:

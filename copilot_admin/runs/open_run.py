@@ -32,7 +32,7 @@ from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection
 from copilot_admin.transcripts.store.transcript_store import STORE
 
 T = TypeVar("T")
-_draining = threading.Event()
+DRAINING = threading.Event()  # set: further questions are rejected, running answers continue
 
 
 async def open_run(question: AdmittedQuery, deadline: Deadline | None = None) -> ActiveRun:
@@ -46,7 +46,7 @@ async def open_run(question: AdmittedQuery, deadline: Deadline | None = None) ->
         LimitExceeded: A limit is reached.
     """
     deadline = deadline or Deadline()
-    if is_draining():
+    if DRAINING.is_set():
         error = Unavailable(
             "The server is restarting. Ask again in a few seconds.", code="draining"
         )
@@ -76,20 +76,6 @@ async def frames(run: ActiveRun) -> AsyncGenerator[bytes, None]:
                 yield chunk
     finally:
         run.cancel(CancelReason.CLIENT_LEFT)
-
-
-def start_draining() -> None:
-    """Reject further questions; running answers continue."""
-    _draining.set()
-
-
-def stop_draining() -> None:
-    """Accept questions again, for a server that starts in a process that has drained."""
-    _draining.clear()
-
-
-def is_draining() -> bool:
-    return _draining.is_set()
 
 
 async def interrupt_all() -> None:

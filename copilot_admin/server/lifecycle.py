@@ -26,7 +26,7 @@ from copilot_admin.http.origins import ALLOWED_ORIGINS
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.limits.admission import REJECTIONS
 from copilot_admin.limits.counters import LIMIT_REDIS
-from copilot_admin.runs.open_run import REJECTED_RUNS, interrupt_all, start_draining, stop_draining
+from copilot_admin.runs.open_run import DRAINING, REJECTED_RUNS, interrupt_all
 from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.server.database_check import describe_database_error, instance_lock
@@ -50,7 +50,7 @@ _lock = ExitStack()  # from start to stop
 async def start() -> None:
     """Prepare the process before the socket accepts connections."""
     _lock.enter_context(instance_lock())
-    stop_draining()
+    DRAINING.clear()
     install_signal_handlers()
     await asyncio.to_thread(start_fork_server)  # so that the first file does not wait for it
     # Imports of 0.7 and 0.4 s of CPU: the first requests would time out on a busy machine.
@@ -73,7 +73,7 @@ async def start() -> None:
 
 async def stop() -> None:
     """End every run and write it down, then end the threads; called after the last request."""
-    start_draining()
+    DRAINING.set()
     for task in _periodic_tasks:
         task.cancel()
     await asyncio.gather(*_periodic_tasks, return_exceptions=True)
@@ -144,7 +144,7 @@ class GracefulShutdown:
             self._loop.call_soon_threadsafe(self._interrupt_now.set)
 
     async def _drain_server(self, stop_server: Handler, number: int) -> None:
-        start_draining()
+        DRAINING.set()
         await drain(settings.DRAIN_SECONDS, self._interrupt_now)
         stop_server(number, None)
 

@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.component_calls import call as component_calls
 from copilot_admin.models import CallStatus
-from copilot_admin.runs.open_run import start_draining, stop_draining
+from copilot_admin.runs.open_run import DRAINING
 from protocol.components import create_output
 from tests.api.component_keys import HI, key, refusal
 from tests.component_calls.component_http import MOMENT, Stage, ask, rows, served
@@ -151,10 +151,10 @@ class TestLimits:
         assert reply.headers["retry-after"] == "1"
 
     def test_a_server_that_goes_down_takes_no_calls(self, key):
-        start_draining()
+        DRAINING.set()
         try:
             reply = ask("/echo", HI, key=key)
         finally:
-            stop_draining()
+            DRAINING.clear()
         assert refusal(reply) == (503, "draining")
         assert reply.headers["retry-after"] == "5"

@@ -13,7 +13,7 @@ from django.test import AsyncClient
 import pytest
 
 from copilot_admin.models import Copilot, CopilotVersion, Run
-from copilot_admin.runs.open_run import REJECTED_RUNS, start_draining, stop_draining
+from copilot_admin.runs.open_run import DRAINING, REJECTED_RUNS
 from protocol.features import FEATURES
 from tests.factories import make_copilot, make_key, make_published
 
@@ -156,7 +156,7 @@ class TestHealth:
 
     def test_a_draining_server_is_not_ready_and_takes_no_question(self):
         make_published(slug="news")
-        start_draining()
+        DRAINING.set()
         try:
             status, headers, body = get("/readyz")
             assert (status, headers["Retry-After"]) == (503, "5")
@@ -177,7 +177,7 @@ class TestHealth:
             run = Run.objects.get()
             assert (run.outcome, run.error_code, run.turn) == ("refused", "draining", None)
         finally:
-            stop_draining()
+            DRAINING.clear()
 
     @pytest.mark.database
     def test_missing_migrations_are_named(self):

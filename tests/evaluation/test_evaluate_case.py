@@ -19,7 +19,7 @@ from copilot_admin.models import (
     Run,
     TargetKind,
 )
-from copilot_admin.runs.open_run import start_draining, stop_draining
+from copilot_admin.runs.open_run import DRAINING
 from tests.agent.scripted import Step, broken, call, stalled, text
 from tests.evaluation.evaluations import PRICES, evaluate, queue_run, script
 from tests.factories import make_case, make_copilot
@@ -101,11 +101,11 @@ def test_a_copilot_that_calls_in_circles_is_stopped(monkeypatch):
 
 
 def test_while_the_server_stops_a_test_case_waits(monkeypatch):
-    start_draining()
+    DRAINING.set()
     try:
         result = evaluate(make_case(make_copilot()))
     finally:
-        stop_draining()
+        DRAINING.clear()
     assert result.state == ResultState.WAITING
 
 

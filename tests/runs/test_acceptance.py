@@ -65,12 +65,12 @@ def test_who_leaves_before_the_run_is_accepted_cancels_it(noted, monkeypatch):
 
 
 def test_a_server_that_drains_refuses_and_keeps_the_refusal(noted):
-    opening.start_draining()
+    opening.DRAINING.set()
     try:
         with pytest.raises(Unavailable) as refused:
             said(question(query=replace(question().query, generation=Generation.TWO)))
     finally:
-        opening.stop_draining()
+        opening.DRAINING.clear()
     sentence = "The server is restarting. Ask again in a few seconds."
     assert (refused.value.code, refused.value.public) == ("draining", sentence)
     async_to_sync(REJECTED_RUNS.store)()
@@ -86,4 +86,4 @@ def test_a_server_that_drains_refuses_and_keeps_the_refusal(noted):
         error=sentence,
         error_code="draining",
     )
-    assert (noted.starts, opening.is_draining()) == ([], False)
+    assert (noted.starts, opening.DRAINING.is_set()) == ([], False)

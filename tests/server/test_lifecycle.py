@@ -57,7 +57,7 @@ def test_the_start_recovers_what_another_process_left_and_the_end_writes_the_res
     async def scenario() -> None:
         await lifecycle.start()
         await lifecycle.stop()
-        open_run.stop_draining()
+        open_run.DRAINING.clear()
 
     asyncio.run(scenario())
     assert calls == [
@@ -151,7 +151,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[Running]]:
     monkeypatch.setattr(lifecycle, "RUNNING", running)
     monkeypatch.setattr(open_run, "RUNNING", running)
     yield running
-    open_run.stop_draining()
+    open_run.DRAINING.clear()
 
 
 def add_run(runs: set[Running], events: list[str]) -> asyncio.Event:
@@ -223,7 +223,7 @@ def test_the_first_signal_drains_before_the_server_stops(runs, received, setting
         ended = add_run(runs, events)
         install_signal_handlers()
         signal.raise_signal(signal.SIGTERM)
-        while not open_run.is_draining():  # noqa: ASYNC110
+        while not open_run.DRAINING.is_set():  # noqa: ASYNC110
             await asyncio.sleep(0)
         assert received == []
         ended.set()
@@ -279,7 +279,7 @@ def test_a_worker_stops_listening_first_and_refuses_nothing(runs, received, monk
 
     asyncio.run(scenario())
     assert events == ["listens no more", "stops", "interrupted"]
-    assert not open_run.is_draining()
+    assert not open_run.DRAINING.is_set()
 
 
 @pytest.fixture
