@@ -19,6 +19,7 @@ from copilot_admin.errors import RunError
 from protocol.json import Json
 
 
+@dataclass(frozen=True, slots=True)
 class Stall:
     """The provider says nothing more until it is closed."""
 
