@@ -47,9 +47,8 @@ async def open_run(question: AdmittedQuery, deadline: Deadline | None = None) ->
     """
     deadline = deadline or Deadline()
     if DRAINING.is_set():
-        error = Unavailable(
-            "The server is restarting. Ask again in a few seconds.", code="draining"
-        )
+        text = "The server is restarting. Ask again in a few seconds."
+        error = Unavailable(text, code="draining")
         _reject(question, error, limit="draining")
         raise error
     run = ActiveRun(question, await _admit(question, deadline))

@@ -26,7 +26,7 @@ from copilot_admin.runs.query_context import (
     observe_run,
     run_start_of,
 )
-from copilot_admin.runs.run_output import RunOutput, SendBuffer
+from copilot_admin.runs.run_output import RunOutput
 from copilot_admin.runs.tasks import (
     CLIENT_UNREACHABLE,
     CRASHED,
@@ -65,15 +65,11 @@ class ActiveRun:
         self._start = run_start_of(question, self._answerer, started_at=datetime.now(UTC))
         self._observer = observe_run(question, self._start, answerer=self._answerer)
         self._output = RunOutput(question, observer=self._observer)
+        self.buffer = self._output.buffer  # frames that the client has not read yet
         self.acceptance = spawn(STORE.accept(self._start), name=f"accept {self.id}")
         self.acceptance.add_done_callback(self._observer.mark_stored)
         self.acceptance.add_done_callback(self._broadcast_start)
         self.task = spawn(self._run(), name=f"run {self.id}")
-
-    @property
-    def buffer(self) -> SendBuffer:
-        """Frames that the client has not read yet."""
-        return self._output.buffer
 
     def cancel(self, reason: CancelReason) -> None:
         """End the run early: close the model's stream immediately and record the reason."""

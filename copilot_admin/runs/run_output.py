@@ -77,9 +77,8 @@ class RunOutput:
             async with asyncio.timeout(SLOW_CLIENT_SECONDS):
                 await self.buffer.wait_until_drained()
         except TimeoutError:
-            raise ClientTooSlow(
-                f"The client read nothing for {SLOW_CLIENT_SECONDS:.0f} seconds."
-            ) from None
+            text = f"The client read nothing for {SLOW_CLIENT_SECONDS:.0f} seconds."
+            raise ClientTooSlow(text) from None
 
     def ending(
         self, outcome: Outcome, *, error: str = "", code: str = "", notes: tuple[str, ...] = ()
