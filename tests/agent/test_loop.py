@@ -1,4 +1,4 @@
-"""An answer from end to end: text, calls, steps and their errors, with a scripted provider."""
+"""An answer from end to end: text, calls, steps, errors and traces, with a scripted provider."""
 
 import asyncio
 from contextlib import aclosing
@@ -10,9 +10,10 @@ from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, truncation
 from copilot_admin.agent.loop import answer
 from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.step import MAX_ROUNDS
-from copilot_admin.agent.values.model_call import Finish, ToolCall, Usage, UsageSource
+from copilot_admin.agent.values.model_call import Finish, TextDelta, ToolCall, Usage, UsageSource
 from copilot_admin.agent.values.spec import FixedStep, StepPlace
-from copilot_admin.errors import ProviderBroke
+from copilot_admin.agent.values.tracing import ModelCallTrace, ToolTrace, Trace, Tracer
+from copilot_admin.errors import ProviderBroke, ProviderUnavailable
 from protocol.events import FunctionCall, MessageChunk, StatusLevel, StatusUpdate
 from protocol.models import Widgets
 from tests.agent.answer_requests import (
@@ -25,7 +26,7 @@ from tests.agent.answer_requests import (
     never_loaded,
     outputs_of,
 )
-from tests.agent.scripted import ScriptedProvider, broken, call, text
+from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
 from tests.agent.scripted import Step as Played
 
 STEPS = (
@@ -163,3 +164,50 @@ def test_held_text_is_sent_before_a_table():
     with ScriptedProvider([call("table", before=["See:"], **TABLE), text("Done.")]) as provider:
         outputs = outputs_of(make_request(provider, query=query, spec=make_spec(tools=("table",))))
     assert kinds(outputs) == "ToolExchange MessageChunk MessageArtifact MessageChunk Finish"
+
+
+USAGE = Usage(input_tokens=12, output_tokens=3)
+
+
+def traces_of(*script: Step, wants_content: bool = False, **spec: object) -> list[Trace]:
+    traces: list[Trace] = []
+    tracer = Tracer(traces.append, wants_content=wants_content)
+    with ScriptedProvider(script) as provider:
+        outputs_of(make_request(provider, spec=make_spec(**spec), tracer=tracer))
+    return traces
+
+
+def test_a_model_call_is_traced_when_it_has_ended():
+    (trace,) = traces_of(Step((TextDelta("Up "), TextDelta("3 %."), USAGE, Finish("stop"))))
+    assert isinstance(trace, ModelCallTrace)
+    assert trace.began <= (trace.first or 0) <= trace.ended
+    assert (trace.usage, trace.finish, trace.failures) == (USAGE, "stop", [])
+    assert trace.call.messages[-1].text == "What moved?"
+    assert trace.texts == []  # only for a tracer that wants content
+
+
+def test_a_tool_is_traced_between_the_model_calls_around_it():
+    script = (call("table"), call("table", **TABLE), text("Done."))
+    _, wrong, first, tool, second = traces_of(*script, tools=("table",))
+    assert wrong.failed
+    assert isinstance(tool, ToolTrace)
+    assert first.tool_calls == [tool.call]
+    assert (tool.call.name, tool.failed) == ("table", False)
+    assert second.call.messages[-1].text == tool.result
+    assert first.ended <= tool.began <= tool.ended <= second.began
+
+
+def test_failed_attempts_are_traced_with_the_one_that_worked():
+    (trace,) = traces_of(broken(ProviderUnavailable("Away.")), text("Here."))
+    assert trace.failures == ["ProviderUnavailable"]
+    assert (trace.failed, trace.finish) == (False, "stop")
+
+
+def test_an_answer_that_breaks_off_is_traced_with_its_error():
+    traces: list[Trace] = []
+    with ScriptedProvider([broken(ProviderBroke("Broken."), "Half")]) as provider:
+        request = make_request(provider, tracer=Tracer(traces.append, wants_content=True))
+        with pytest.raises(ProviderBroke):
+            outputs_of(request)
+    (trace,) = traces
+    assert (trace.texts, trace.failures, trace.failed) == (["Half"], ["ProviderBroke"], True)

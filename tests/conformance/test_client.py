@@ -1,14 +1,17 @@
-"""A stranger's tests of the other examples: what the client brings, and what it is shown."""
+"""Other examples of OpenBB: what the client brings, what it is shown, and events beside theirs."""
 
 import json
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from openbb_ai import reasoning_step
 import pytest
 
 from copilot_admin.models import Feedback, Turn
+from tests.conformance.strangers import Stranger, content
 from tests.wire import Line
-from tests.workspace.client import named, text_of
+from tests.workspace.client import Event, named, text_of
 from tests.workspace.model_server import ModelServer, calls, says
 from tests.workspace.stream import events_of
 
@@ -26,6 +29,7 @@ TOOL = {
     },
     "auth_token": None,
 }
+ON, OFF = "✅ Enabled", "❌ Disabled"
 HIT = {"execute_agent_tool": lambda _: [{"items": [{"content": "A hit."}], "extra_citations": []}]}
 
 
@@ -52,14 +56,10 @@ def test_reasoning_steps_are_what_the_package_of_openbb_would_send(chat_with):
 @pytest.mark.parametrize(
     ("request_", "research", "web"),
     [
-        ({}, "❌ Disabled", "✅ Enabled"),
-        (
-            {"workspace_options": {"deep-research": True, "web-search": False}},
-            "✅ Enabled",
-            "❌ Disabled",
-        ),
-        ({"workspace_options": {"deep-research": True}}, "✅ Enabled", "❌ Disabled"),
-        ({"workspace_options": ["deep-research", "web-search"]}, "✅ Enabled", "✅ Enabled"),
+        ({}, OFF, ON),
+        ({"workspace_options": {"deep-research": True, "web-search": False}}, ON, OFF),
+        ({"workspace_options": {"deep-research": True}}, ON, OFF),
+        ({"workspace_options": ["deep-research", "web-search"]}, ON, ON),
     ],
     ids=["nothing", "both", "off is absent", "list"],
 )
@@ -103,28 +103,18 @@ def test_mcp_tools_are_called_by_their_full_name_and_their_result_comes_back(cha
     assert stranger.agent["features"]["widget-dashboard-search"] is False
 
 
-CATALOG = [
-    {
-        "slug": "financial-analysis",
-        "description": "Analyze company financials and earnings",
-        "updatedAt": "2026-03-22T12:00:00Z",
-    }
-]
-SKILL = {
-    "slug": "financial-analysis",
-    "description": "Analyze company financials and earnings",
-    "contentMarkdown": "# Financial Analysis\n\nFocus on margins and revenue growth.",
-}
+LISTED = {"slug": "financial-analysis", "description": "Analyze company financials and earnings"}
+GUIDE = "# Financial Analysis\n\nFocus on margins and revenue growth."
 
 
 def test_a_skill_of_the_catalog_is_asked_for_and_then_followed(chat_with, model):
     wanted = {"slug": "financial-analysis", "reason": "The user asked for it by name."}
     stranger = chat_with("skills", calls("get_skill_content", **wanted), says("Margins."))
-    loaded = [{"status": "success", "data": {"skill": SKILL}}]
+    loaded = [{"status": "success", "data": {"skill": {**LISTED, "contentMarkdown": GUIDE}}}]
     first, second = stranger.asks(
         "Use the financial-analysis skill to review AAPL.",
         functions={"get_skill_content": lambda _: loaded},
-        skills_catalog=CATALOG,
+        skills_catalog=[{**LISTED, "updatedAt": "2026-03-22T12:00:00Z"}],
     )
     call = first[0][1]
     assert (call["function"], call["input_arguments"]) == ("get_skill_content", wanted)
@@ -204,3 +194,85 @@ def test_tools_of_one_name_on_two_servers_are_told_apart(order, chat_with, model
         (servers[name], "search") for name in order
     ]
     assert replayed(model) == [(name, result(name, servers[name])) for name in order]
+
+
+EXAMPLES = Path(__file__).parent.parent / "golden" / "examples"
+SLUGS = ("dashboard-explorer", "portfolio-commentary")
+AN_ID = "(an id of its own)"
+SIGNED = "(signed)"  # stands for what the client carries, which differs from run to run
+
+
+def golden(slug: str) -> Any:
+    """A request, what the example of OpenBB sends in each leg by its source, and what ours sends.
+
+    Our events are the same and more: each of the example's has one of ours that says as much, in
+    its order.
+    """
+    return json.loads((EXAMPLES / f"{slug}.json").read_text())
+
+
+def played(slug: str, service_url: str, model: Any) -> tuple[Any, list[list[Event]]]:
+    """Plays a golden file's question; its scripted model says what the file says."""
+    example = golden(slug)
+    stranger = Stranger(slug, says(*example["says"]), service=service_url, model=model)
+    [question] = example["request"]["messages"]
+    request = {key: one for key, one in example["request"].items() if key != "messages"}
+    answers = {"get_widget_data": content(*example["data"])}
+    return example, stranger.asks(question["content"], functions=answers, **request)
+
+
+def settled(event: Event) -> list[Any]:
+    """An event as a golden file has it: all of it but what differs from run to run."""
+    name, data = event
+    if name == "copilotFunctionCall":
+        state = {**data["extra_state"], "copilot_memory": SIGNED}
+        data = {**data, "extra_state": state}
+    if name == "copilotCitationCollection":
+        assert len({UUID(one["id"]) for one in data["citations"]}) == len(data["citations"])
+        data = {**data, "citations": [{**one, "id": AN_ID} for one in data["citations"]]}
+    return [name, data]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_our_legs_are_those_of_the_golden_file(slug, service_url, model):
+    example, legs = played(slug, service_url, model)
+    assert [[settled(event) for event in _joined(leg)] for leg in legs] == example["ours"]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_each_event_of_the_example_has_one_of_ours_that_says_as_much(slug):
+    example = golden(slug)
+    assert len(example["source"]) == len(example["ours"])
+    for theirs, ours in zip(example["source"], example["ours"], strict=True):
+        rest = iter(_joined(ours))
+        for event in _joined(theirs):
+            assert any(_says_as_much(one, event, request=example["request"]) for one in rest), event
+
+
+def _joined(leg: list[Any]) -> list[Any]:
+    """The events with the words between two others in one piece."""
+    joined: list[Any] = []
+    for name, data in leg:
+        if name == "copilotMessageChunk" and joined and joined[-1][0] == name:
+            joined[-1] = [name, {"delta": joined[-1][1]["delta"] + data["delta"]}]
+        else:
+            joined.append([name, data])
+    return joined
+
+
+def _says_as_much(ours: Any, theirs: Any, *, request: Any) -> bool:
+    """Whether our event has what theirs has; words are the model's, and the builder's in a step."""
+    if ours[0] != theirs[0]:
+        return False
+    match ours[0]:
+        case "copilotFunctionCall":
+            asked_for = ("function", "input_arguments")
+            return all(ours[1][key] == theirs[1][key] for key in asked_for)
+        case "copilotStatusUpdate":
+            groups = request["widgets"].values()
+            names = [widget["name"] for group in groups for widget in group]
+            told = [name for name in names if name in theirs[1]["message"]]
+            alike = all(ours[1][key] == theirs[1][key] for key in ("eventType", "group"))
+            return alike and all(name in ours[1]["message"] for name in told)
+        case _:
+            return bool(ours[1]["delta"])

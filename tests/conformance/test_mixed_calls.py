@@ -6,8 +6,8 @@ import pytest
 
 from copilot_admin.models import Copilot, Logging, Outcome
 from tests.conformance.strangers import NEWS, PRICE, Stranger, content, widgets
-from tests.conformance.test_bad_input import CHART, journaled
 from tests.conformance.test_client import HIT, TOOL
+from tests.conformance.test_everywhere import CHART, journaled
 from tests.workspace.client import Event, text_of
 from tests.workspace.model_server import ModelServer, Reply, calls, says
 

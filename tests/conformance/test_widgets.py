@@ -42,16 +42,8 @@ def test_a_second_question_fetches_again_and_keeps_the_first_answer(chat_with, m
     legs = stranger.asks("Second?", functions=fetch, **widgets(NEWS))
     assert [leg[0][0] for leg in legs] == ["copilotFunctionCall", "copilotMessageChunk"]
     roles = [one["role"] for one in model.requests[1]["messages"]]
-    assert roles == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-        "user",
-        "assistant",
-        "tool",
-    ]
+    first_turn = ["user", "assistant", "tool", "assistant"]
+    assert roles == ["system", *first_turn, *first_turn[:3]]
     assert model.requests[1]["messages"][4]["content"] == "One."
 
 
@@ -99,14 +91,6 @@ def on_dashboard(**more: object) -> dict[str, object]:
         },
         **more,
     }
-
-
-CHANGES = {
-    "add_generative_widget",
-    "add_widget_to_dashboard",
-    "manage_navigation_bar",
-    "update_widget_in_dashboard",
-}
 
 
 @pytest.mark.parametrize(
@@ -178,19 +162,16 @@ def test_a_model_may_name_widgets_as_the_clients_function_does(given, chat_with)
 
 ROWS = [{"day": "Mon", "price": 1.5}]
 DONE = [{"status": "success", "message": "Done."}]
+LINE = {"chartType": "line", "xKey": "day", "yKey": ["price"]}
+
+
+def news_of(**arguments: str) -> dict[str, Any]:
+    return {"data_sources": [{**NEWS_SOURCE, "input_args": arguments}]}
+
+
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "add a widget": (
-        "add_widget_to_dashboard",
-        {
-            "data_sources": [
-                {**NEWS_SOURCE, "input_args": {"ticker": "TSLA", "inner_tab": "overview"}}
-            ]
-        },
-    ),
-    "update a widget": (
-        "update_widget_in_dashboard",
-        {"data_sources": [{**NEWS_SOURCE, "input_args": {"ticker": "TSLA"}}]},
-    ),
+    "add a widget": ("add_widget_to_dashboard", news_of(ticker="TSLA", inner_tab="overview")),
+    "update a widget": ("update_widget_in_dashboard", news_of(ticker="TSLA")),
     "a note": (
         "add_generative_widget",
         {"widget_type": "note", "name": "Three", "data": "1, 2, 3"},
@@ -201,12 +182,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "a chart": (
         "add_generative_widget",
-        {
-            "widget_type": "chart",
-            "name": "C",
-            "data": ROWS,
-            "chart_params": {"chartType": "line", "xKey": "day", "yKey": ["price"]},
-        },
+        {"widget_type": "chart", "name": "C", "data": ROWS, "chart_params": LINE},
     ),
     "new tabs": ("manage_navigation_bar", {"operation": "add_tabs", "tabs": [{"name": "Rates"}]}),
     "renamed tabs": (
@@ -214,6 +190,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"operation": "rename_tabs", "rename_map": {"empty": "Rates"}},
     ),
 }
+CHANGES = {function for function, _ in CASES.values()}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -247,12 +224,11 @@ def test_options_of_a_parameter_are_asked_for_before_the_data(chat_with, model):
         calls("get_params_options", widget=NEWS["uuid"], param="ticker"),
         says("TSLA is one."),
     )
-    options = (
-        '{"param_options": [{"param": "ticker", "options": [{"label": "T", "value": "TSLA"}]}]}'
-    )
+    offered = {"param": "ticker", "options": [{"label": "T", "value": "TSLA"}]}
+    options = [{"items": [{"content": json.dumps({"param_options": [offered]})}]}]
     first, _ = stranger.asks(
         "Which?",
-        functions={"get_params_options": lambda _: [{"items": [{"content": options}]}]},
+        functions={"get_params_options": lambda _: options},
         widgets={"primary": [], "secondary": [widget], "extra": []},
     )
     [query] = first[0][1]["input_arguments"]["param_options_queries"]

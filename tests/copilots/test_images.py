@@ -14,7 +14,7 @@ from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.importing import import_values
 from copilot_admin.models import Copilot
 from tests.admin.pages import read_form, url_of
-from tests.agent.files.sample_images import image
+from tests.agent.files.sample_files import image
 from tests.factories import make_copilot, make_published
 from tests.http_stub import files_served
 

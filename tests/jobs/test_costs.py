@@ -11,7 +11,7 @@ from copilot_admin.jobs.costs import price_unknown_runs
 from copilot_admin.models import Conversation, Logging, Outcome, Run, Turn
 from tests.pricing.pricing import make_price
 from tests.transcripts.store.journaling import Client, call_echo, call_event, result
-from tests.transcripts.store.test_costs import (
+from tests.transcripts.store.test_end_rows import (
     ESTIMATED,
     EXACT,
     GUESSED,

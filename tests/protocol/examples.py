@@ -1,8 +1,11 @@
-"""An event of every kind that some client is told differently, and one made of any class."""
+"""Events of every kind and of any class; run as a module, it writes the golden files of them."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
+import json
+from pathlib import Path
+import re
 from types import UnionType
 from typing import Any, get_args, get_origin
 
@@ -19,6 +22,9 @@ from protocol.events import (
     StatusLevel,
     StatusUpdate,
 )
+from protocol.models import Generation
+from protocol.serializers import serialize
+from protocol.sse import encode
 
 WIDGET_UUID = "91ae1153-7b4d-451c-adc5-49856e90a0e6"
 ARTIFACT_UUID = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
@@ -131,3 +137,60 @@ def _value(kind: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next(iter(kind))
     return kind(1) if kind in (str, int, bool, float) else {"given": {"number": 1}}
+
+
+EVENTS = Path(__file__).parent.parent / "golden" / "events"
+
+
+def said(name: str, generation: Generation) -> bytes:
+    """The bytes that a client of a generation receives for an example."""
+    return b"".join(encode(*event) for event in serialize(EXAMPLES[name], generation))
+
+
+def golden(name: str, generation: Generation) -> Path:
+    """Where the bytes of an example are kept."""
+    return EVENTS / f"{name}.{generation.value}.sse"
+
+
+if __name__ == "__main__":
+    for name in EXAMPLES:
+        for generation in Generation:
+            golden(name, generation).write_bytes(said(name, generation))
+
+
+_BLOCK_END = re.compile(r"\r\n\r\n|\n\n|\r\r")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE = re.compile(r"(?P<field>[^:]+)(?:: ?(?P<value>[^\n\r\u2028\u2029]*))?")
+
+
+class AnswerEnds(Exception):
+    """Workspace shows an error bubble in place of the rest."""
+
+
+def as_workspace_reads(stream: bytes) -> list[tuple[str, Any]]:
+    """Return the events by the rules of Workspace, to test what it would show.
+
+    The buffer is split on blank lines, the last unterminated block is thrown away, comment lines
+    are ignored, several data lines are joined, data that is not JSON ends the answer. A JavaScript
+    `.` stops at U+2028 and U+2029.
+    """
+    blocks = _BLOCK_END.split(stream.decode())[:-1]
+    return [event for block in blocks if (event := _event(block))]
+
+
+def _event(block: str) -> tuple[str, Any] | None:
+    name, data = "", []
+    for line in _LINE_END.split(block):
+        if line.startswith(":"):
+            continue
+        match = _LINE.match(line)
+        if match and match["field"] == "event":
+            name = match["value"]
+        if match and match["field"] == "data":
+            data.append(match["value"])
+    if not data:
+        return None
+    try:
+        return name, json.loads("\n".join(data))
+    except ValueError as error:
+        raise AnswerEnds(block) from error

@@ -1,14 +1,31 @@
-"""JSON: untrusted bodies are read strictly, and values have a layout for models."""
+"""JSON: strict reading, a layout for models, canonical bytes of messages, and schemas."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import IntEnum, StrEnum
 import gzip
+import json
 import math
 from typing import Any
 
 import pytest
 
+from protocol.canonical import canonical
 from protocol.json import MAX_DEPTH, MalformedJson, layout, loads, parse
+from protocol.json_schema import argument_faults, data_faults, schema_fault, self_contained
+from protocol.models import (
+    AiMessage,
+    CallMessage,
+    CommandResult,
+    DataItem,
+    FileReference,
+    HumanMessage,
+    Message,
+    ResultMessage,
+    SourceData,
+    SourceError,
+)
+from protocol.parsing import parse_query
 
 
 def nested(depth: int) -> bytes:
@@ -123,3 +140,158 @@ def test_values_that_json_lacks_are_written_as_what_it_has() -> None:
         '{\n  "nan": null,\n  "rows": [\n    { "v": null }\n  ],\n  "x": 1.0\n}'
     )
     assert layout([Sky.CLEAR, Level.HIGH, True]) == '[\n  "clear",\n  3,\n  true\n]'
+
+
+HUMAN = HumanMessage("Café\r\nnoir")
+CALL = CallMessage("get_widget_data", {"data_sources": [{"id": "i", "input_args": {"a": 1}}]})
+RESULT = ResultMessage(
+    "get_widget_data",
+    CALL.input_arguments,
+    (
+        SourceData((DataItem(content="rows"), FileReference(url="https://f.example/a.pdf"))),
+        SourceError("not_found", "No such widget."),
+        CommandResult("success", "Added", {"widget_uuid": "u"}),
+    ),
+)
+
+
+def test_canonical_bytes_are_what_hashes_already_stored_were_made_of():
+    assert canonical(HUMAN) == "human\ntext\nCafé\nnoir".encode()
+    assert canonical(CALL) == (
+        b'ai\ncall\n{"function":"get_widget_data",'
+        b'"input_arguments":{"data_sources":[{"id":"i","input_args":{"a":1}}]}}'
+    )
+    assert canonical(RESULT) == (
+        b'tool\nresult\n{"data":[["rows",{"url":"https://f.example/a.pdf"}],'
+        b'{"content":"No such widget.","error_type":"not_found"},'
+        b'{"data":{"widget_uuid":"u"},"message":"Added","status":"success"}],'
+        b'"function":"get_widget_data"}'
+    )
+
+
+def file(signature: str) -> ResultMessage:
+    url = f"https://b.s3.amazonaws.com/a.pdf?X-Amz-Signature={signature}&X-Amz-Expires=9"
+    return ResultMessage("get_widget_data", data=(SourceData((FileReference(url=url),)),))
+
+
+@pytest.mark.parametrize(
+    ("message", "same"),
+    [
+        (HUMAN, HumanMessage("  Cafe\u0301\rnoir\n\n")),
+        (HUMAN, HumanMessage("Café\nnoir", agent_id="openbb-copilot")),
+        (AiMessage("a."), AiMessage("a<|start_artifact_id|>p<|end_artifact_id|>.")),
+        (CALL, replace(CALL, extra={"extra_state": {"signed": "x"}})),
+        (CALL, CallMessage(
+            "get_widget_data", {"data_sources": [{"input_args": {"a": 1.0}, "id": "i"}]})),
+        (RESULT, replace(RESULT, input_arguments={}, extra_state={"a": 1})),
+        (file("one"), file("two")),
+    ],
+)  # fmt: skip
+def test_what_a_client_changes_does_not_count(message: Message, same: Message):
+    assert canonical(message) == canonical(same)
+
+
+CALLED = {"function": "f", "input_arguments": {"b": 1, "a": "é"}}
+
+
+@pytest.mark.parametrize(
+    ("role", "forms"),
+    [
+        ("tool", [
+            {"content": "12.5"}, {"data": {"content": "12.5"}}, {"data": [{"content": "12.5"}]},
+            {"data": [{"items": [{"content": "12.5"}]}]},
+        ]),
+        ("ai", [{"content": one} for one in (
+            CALLED, json.dumps(CALLED), json.dumps(json.dumps(CALLED)), json.dumps(CALLED, indent=2)
+        )]),
+    ],
+)  # fmt: skip
+def test_a_message_is_the_same_in_every_dialect(role: str, forms: list[dict[str, Any]]):
+    bodies = ({"messages": [{"role": role, "function": "f", **form}]} for form in forms)
+    assert len({canonical(parse_query(body).messages[0]) for body in bodies}) == 1
+
+
+def test_faults_are_named_in_the_words_of_callers() -> None:
+    schema = {"required": ["x"], "properties": {"n": {"items": {"type": "integer"}}}}
+
+    wrong = "n[1]: 'two' is not of type 'integer'"
+    assert argument_faults({"n": [1, "two"], "x": 1}, schema) == (wrong,)
+    assert argument_faults({"n": [1, "two"]}, schema) == ("x is missing", wrong)
+    assert argument_faults({"x": 1}, {"required": ["x"]}) == ()
+
+
+def unresolved(reference: str) -> str:
+    return f"$: the reference {reference!r} leads to no schema."
+
+
+@pytest.mark.parametrize(
+    ("schema", "fault"),
+    [
+        (None, ""),
+        (True, ""),
+        (5, "$: 5 is not of type 'object', 'boolean'"),
+        ({"pattern": "("}, "$.pattern: '(' is not a 'regex'"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, ""),
+        ({"properties": {"a": {}, "b": {"$ref": "#/properties/a"}}}, ""),
+        ({"$ref": "#/nowhere"}, unresolved("#/nowhere")),
+        ({"$ref": "#/anyOf/7", "anyOf": [True]}, unresolved("#/anyOf/7")),
+        ({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}, ""),
+        ({"$ref": "#/$defs/a~1b~0c%20d", "$defs": {"a/b~c d": {}}}, ""),
+        ({"properties": {"$id": {"type": "string"}, "$ref": {}}}, ""),
+        ({"$ref": "#/required/0", "required": ["a"]}, unresolved("#/required/0")),
+        ({"$ref": "#/minLength/x", "minLength": 1}, unresolved("#/minLength/x")),
+        ({"$dynamicRef": "#/properties", "properties": {"type": {"type": "string"}}},
+         unresolved("#/properties")),
+        ({"anyOf": [{"$ref": "file:///x"}]},
+         "$: the reference 'file:///x' leads outside the schema."),
+    ],
+)  # fmt: skip
+def test_a_schema_is_checked_and_nothing_is_fetched_for_it(schema: Any, fault: str) -> None:
+    assert schema_fault(schema) == fault
+
+
+def test_a_generated_schema_is_made_self_contained() -> None:
+    generated = {
+        "title": "Parameters",
+        "type": "object",
+        "properties": {
+            "title": {"title": "Title", "type": "string", "default": "x"},
+            "rows": {"type": "array", "items": {"$ref": "#/$defs/Row"}},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        },
+        "required": ["rows"],
+        "$defs": {"Row": {"title": "Row", "properties": {"n": {"title": "N", "type": "number"}}}},
+    }
+
+    assert self_contained(generated) == {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "rows": {"type": "array", "items": {"properties": {"n": {"type": "number"}}}},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        },
+        "required": ["rows"],
+    }
+    assert self_contained({"type": "object"}) == {"type": "object"}
+
+
+def test_a_schema_without_an_end_is_refused() -> None:
+    deep: Any = {}
+    for _ in range(5000):
+        deep = {"not": deep}
+
+    assert schema_fault(deep) == "$: it is nested too deeply."
+    assert data_faults(1, {"$ref": "#"}) == ("$: the schema refers to itself without an end.",)
+
+
+def test_data_is_checked_with_the_path_of_every_fault() -> None:
+    schema = {"properties": {"rows": {"items": {"required": ["n"]}}, "a": {"type": "string"}}}
+
+    assert data_faults({"rows": [{"n": 1}, {}], "a": 5}, schema) == (
+        "$.a: 5 is not of type 'string'",
+        "$.rows[1]: 'n' is a required property",
+    )
+    assert data_faults({}, None) == ()
+    (lost,) = data_faults(1, {"$ref": "#/nowhere"})
+    assert lost == "$: the schema's reference '/nowhere' leads nowhere."
+    assert len(data_faults([1] * 50, {"items": {"type": "string"}})) == 10

@@ -23,8 +23,7 @@ from protocol.parsing import parse_query
 from protocol.serializers import serialize
 from protocol.sse import encode
 from tests.protocol.examples import EXAMPLES
-from tests.protocol.published import NEWS_UUID
-from tests.protocol.test_manifest import FULL
+from tests.protocol.test_published import FULL, NEWS_UUID
 
 PEER_EVENTS = {model.model_fields["event"].default: model for model in get_args(SSE)}
 

@@ -1,6 +1,9 @@
-"""A run from its first moment to its last: what is said, kept and told, and when."""
+"""A run from its first moment to its last: what is sent, stored and reported, and when."""
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
+import json
 
 import pytest
 
@@ -10,10 +13,11 @@ from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import EventType, Outcome
 from copilot_admin.runs.query_context import signing_key
 from copilot_admin.runs.run import CHECKPOINT_SECONDS, NOT_STORED, RUNNING
-from copilot_admin.runs.run_output import FIRST_EVENT_SECONDS, PING_SECONDS
+from copilot_admin.runs.run_output import FIRST_EVENT_SECONDS, PING_SECONDS, SendBuffer, SSEWriter
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store.recorder import Piece, RunEvent
-from protocol.events import MessageChunk, StatusUpdate
+from protocol.events import FunctionCall, MessageChunk, StatusUpdate
+from protocol.models import Generation
 from protocol.sse import PING, decode, encode_chunk
 from tests.jwt_issuer import ADA
 from tests.runs.running import LIVE, ending, play, question, said
@@ -131,3 +135,43 @@ def test_who_waits_hears_something_in_time(noted, monkeypatch):
     assert (FIRST_EVENT_SECONDS, PING_SECONDS) == (10.0, 15.0)
     empty, a, b = map(encode_chunk, ("", "a", "b"))
     assert said() == [(10, empty), (11, a), (26, PING), (26.5, b)]
+
+
+def written(talk: Callable[[SSEWriter], None], *, generation=Generation.THREE) -> list[bytes]:
+    """The pieces that reach the buffer, one for every time something left."""
+
+    async def scenario() -> list[bytes]:
+        buffer = SendBuffer()
+        writer = SSEWriter(buffer, generation=generation)
+        pieces: list[bytes] = []
+        buffer.put = pieces.append  # type: ignore[method-assign,assignment]
+        talk(writer)
+        await asyncio.sleep(0)
+        return pieces
+
+    return asyncio.run(scenario())
+
+
+def test_text_and_other_events_keep_their_order():
+    def talk(writer: SSEWriter) -> None:
+        writer.write_text("before")
+        writer.write_event(StatusUpdate(message="step"))
+        writer.write_text("after")
+
+    (piece,) = written(talk)
+    names = [line for line in piece.decode().splitlines() if line.startswith("event:")]
+    chunk, step = "event: copilotMessageChunk", "event: copilotStatusUpdate"
+    assert names == [chunk, step, chunk]
+
+
+def test_numbers_that_json_does_not_have_are_null():
+    rows = [{"day": "Mon", "price": float("nan")}, {"day": "Tue", "price": [float("-inf"), 1.5]}]
+    call = FunctionCall(function="f", input_arguments={"parameters": {"rows": rows}})
+    [frame] = written(lambda writer: writer.write_event(call))
+    told = json.loads(frame.partition(b"data: ")[2])["input_arguments"]["parameters"]["rows"]
+    assert told == [{"day": "Mon", "price": None}, {"day": "Tue", "price": [None, 1.5]}]
+
+
+def test_an_event_that_the_dialect_lacks_says_nothing():
+    step = StatusUpdate(message="step")
+    assert written(lambda writer: writer.write_event(step), generation=Generation.ONE) == []

@@ -85,10 +85,8 @@ def test_of_a_judgement_so_much_is_kept():
 def test_an_answer_that_nobody_knows_cannot_be_judged(body):
     Client(version=news().live).ask("Hi").answer("Yes.")
     status, told = post({"vote": "thumbs_up", **body}, path=PATH)
-    assert (status, told["detail"]) == (
-        404,
-        "No answer like this is known, so there is nothing to judge.",
-    )
+    assert status == 404
+    assert told["detail"] == "No answer like this is known, so there is nothing to judge."
 
 
 def test_nobody_judges_the_answers_of_another_caller():

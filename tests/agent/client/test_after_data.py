@@ -61,34 +61,25 @@ ITEM = ContextItem(uuid="c", name="Prices", data=SourceData(items=(DataItem(cont
 
 
 @pytest.mark.parametrize(
-    ("script", "messages", "context"),
+    ("script", "messages", "context", "marks"),
     [
-        ([ADDED], (), ()),
-        ([ADDED], COMMANDED, ()),
-        ([ADDED], (AiMessage("I will add it.", SPEC.slug), *COMMANDED), ()),
-        ([ADDED], (*FETCHED, AiMessage("Read."), ASKED), ()),
-        ([TABLE, ADDED], (), ()),
-        ([call("get_skill_content", slug="brief")], FETCHED, ()),
+        ([ADDED], (), (), []),
+        ([ADDED], COMMANDED, (), []),
+        ([ADDED], (AiMessage("I will add it.", SPEC.slug), *COMMANDED), (), []),
+        ([ADDED], (*FETCHED, AiMessage("Read."), ASKED), (), []),
+        ([TABLE, ADDED], (), (), []),
+        ([call("get_skill_content", slug="brief")], FETCHED, (), []),
+        ([ADDED], FETCHED, (), [MARK]),
+        ([ADDED], result("execute_agent_tool", DATA), (), [MARK]),
+        ([ADDED], result("get_widget_data", ERROR), (), [MARK]),
+        ([ADDED], (*result("assign_tasks_to_agents", DONE), AiMessage("Add.", "b")), (), [MARK]),
+        ([ADDED], (*FETCHED, *COMMANDED), (), [MARK]),
+        ([call("echo", query="hello"), ADDED], (), (), [MARK]),
+        ([ADDED], (), (ITEM,), [MARK]),
     ],
 )
-def test_without_data_or_a_change_there_is_no_mark(script, messages, context):
-    assert answer(*script, messages=messages, context=context)[0] == []
-
-
-@pytest.mark.parametrize(
-    ("script", "messages", "context"),
-    [
-        ([ADDED], FETCHED, ()),
-        ([ADDED], result("execute_agent_tool", DATA), ()),
-        ([ADDED], result("get_widget_data", ERROR), ()),
-        ([ADDED], (*result("assign_tasks_to_agents", DONE), AiMessage("Add.", "bonds")), ()),
-        ([ADDED], (*FETCHED, *COMMANDED), ()),
-        ([call("echo", query="hello"), ADDED], (), ()),
-        ([ADDED], (), (ITEM,)),
-    ],
-)
-def test_a_change_after_data_is_marked(script, messages, context):
-    assert answer(*script, messages=messages, context=context)[0] == [MARK]
+def test_only_a_change_after_data_is_marked(script, messages, context, marks):
+    assert answer(*script, messages=messages, context=context)[0] == marks
 
 
 def test_a_call_that_was_written_before_the_data_came_is_not_marked():

@@ -3,12 +3,16 @@
 import asyncio
 import gzip
 import socket
+import ssl
+from ssl import SSLCertVerificationError
 
+from aiohttp import ClientConnectorSSLError
 import pytest
 
-from copilot_admin.agent.fetching import egress
+from copilot_admin.agent.fetching import egress, tls_faults
 from copilot_admin.agent.fetching.addresses import MAX_URL_LENGTH
 from copilot_admin.agent.fetching.egress import BUSY, Egress, FetchFailed
+from copilot_admin.agent.fetching.tls_faults import tls_fault
 from tests import tls
 from tests.agent.providers.upstream import serving
 
@@ -293,3 +297,41 @@ def test_a_private_address_is_refused_before_the_proxy_is_asked(url, found, monk
     body, asked = through_proxy(url, monkeypatch)
     assert "private network" in body
     assert asked == []
+
+
+def refusal(server: ssl.SSLContext) -> ssl.SSLError | None:
+    """Why a client of the authority does not go on with a server; None: it does. Nothing is sent."""
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = tls.trusting().wrap_bio(to_client, to_server, server_hostname=tls.ADDRESS)
+    shows = server.wrap_bio(to_server, to_client, server_side=True)
+    for side in (client, shows, client):
+        try:
+            side.do_handshake()
+        except ssl.SSLWantReadError:
+            continue
+        except ssl.SSLError as error:
+            return error
+    return None
+
+
+@pytest.mark.parametrize(
+    ("server", "fault"),
+    [
+        (tls.shown, None),
+        (tls.expired, tls_faults.EXPIRED),
+        (tls.too_early, tls_faults.TOO_EARLY),
+        (tls.of_another_host, tls_faults.OTHER_HOST),
+        (tls.of_a_stranger, tls_faults.UNKNOWN_ISSUER),
+    ],
+)
+def test_what_is_wrong_with_a_certificate_is_known(server, fault):
+    error = refusal(server())
+    assert (error and tls_fault(error)) == fault
+
+
+def test_other_errors_are_of_a_certificate_of_tls_or_of_neither():
+    assert tls_fault(SSLCertVerificationError("it names nobody")) is tls_faults.OTHER
+    assert tls_fault(ConnectionResetError("reset")) is None
+    assert tls_fault(ssl.SSLError("amid an answer")) is None
+    error = ClientConnectorSSLError.__new__(ClientConnectorSSLError)
+    assert tls_fault(error) is tls_faults.NO_TLS

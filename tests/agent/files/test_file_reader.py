@@ -17,8 +17,7 @@ from copilot_admin.agent.worker_processes import FailureReason, TaskFailed, Work
 from protocol.models import DataItem, HumanMessage, ResultMessage, SourceData
 from tests.agent.answer_requests import make_query
 from tests.agent.files.hostile_files import READ, REFUSED
-from tests.agent.files.sample_files import SENTENCE, base64, docx, pdf
-from tests.agent.files.sample_images import image
+from tests.agent.files.sample_files import SENTENCE, base64, docx, image, pdf
 
 REPORT, OTHER = (base64(pdf([line])) for line in ("one", "two"))
 NOT_READ = "The file 'file.pdf' could not be read. "

@@ -11,7 +11,7 @@ import pytest
 from copilot_admin.agent.documents.document import UnreadableFile
 from copilot_admin.agent.files import pictures
 from copilot_admin.agent.files.pictures import MAX_SIDE, harmless_png, read_picture
-from tests.agent.files.sample_images import RED, deep_ramp, image, speckled, turned
+from tests.agent.files.sample_files import RED, deep_ramp, image, speckled, turned
 
 
 def sent(data):

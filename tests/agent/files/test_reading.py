@@ -33,8 +33,7 @@ from protocol.models import (
     SourceError,
 )
 from tests.agent.answer_requests import make_query, make_request, make_spec, outputs_of
-from tests.agent.files.sample_files import SENTENCE, base64, pdf
-from tests.agent.files.sample_images import image
+from tests.agent.files.sample_files import SENTENCE, base64, image, pdf
 from tests.agent.scripted import ScriptedProvider, text
 
 FORM = {"data_type": "pdf", "filename": "report.pdf"}

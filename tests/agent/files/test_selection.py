@@ -32,6 +32,8 @@ ATTACHED = Widget(origin="OpenBB Hub", widget_id="file-5e1c", name="report.pdf")
 FORM = {"data_type": "pdf", "filename": "report.pdf"}
 REPORT = DataItem(content=base64(pdf([SENTENCE])), data_format=FORM)
 LINK = FileReference(url="https://files.test/report.pdf", data_format=FORM)
+TAKES_FILES = {"features": frozenset({"file-upload"})}
+NO_DATA = {"widget_data": WidgetDataMode.OFF}
 NOT_READ = "The file 'report.pdf' was not read. "
 
 
@@ -62,20 +64,11 @@ def not_fetched(url):
     [
         ({}, {Origin.WIDGET, Origin.CONTEXT, Origin.LINK}),
         ({"read_links": False}, {Origin.WIDGET, Origin.CONTEXT}),
-        (
-            {"features": frozenset({"file-upload"})},
-            {Origin.UPLOAD, Origin.WIDGET, Origin.CONTEXT, Origin.LINK},
-        ),
-        (
-            {"features": frozenset({"mcp-tools"}), "widget_data": WidgetDataMode.OFF},
-            {Origin.TOOL, Origin.LINK},
-        ),
-        (
-            {"features": frozenset({"file-upload"}), "widget_data": WidgetDataMode.OFF},
-            {Origin.UPLOAD, Origin.CONTEXT, Origin.LINK},
-        ),
-        ({"widget_data": WidgetDataMode.OFF}, {Origin.LINK}),
-        ({"widget_data": WidgetDataMode.OFF, "read_links": False}, set()),
+        (TAKES_FILES, {Origin.UPLOAD, Origin.WIDGET, Origin.CONTEXT, Origin.LINK}),
+        ({"features": frozenset({"mcp-tools"}), **NO_DATA}, {Origin.TOOL, Origin.LINK}),
+        ({**TAKES_FILES, **NO_DATA}, {Origin.UPLOAD, Origin.CONTEXT, Origin.LINK}),
+        (NO_DATA, {Origin.LINK}),
+        ({**NO_DATA, "read_links": False}, set()),
     ],
 )
 def test_the_switches_of_a_copilot_say_which_files_it_reads(spec, read):

@@ -13,6 +13,7 @@ from copilot_admin.errors import NotReady, RunError
 from tests.agent.providers.openai_asking import deltas_of, hello, make_spec
 from tests.agent.providers.upstream import serving
 
+VERSION = {"api_version": "2024-10-21"}
 FIRM = "https://firm.openai.azure.com"
 
 
@@ -59,12 +60,9 @@ def entra_id(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "path"),
     [
+        (VERSION, "/openai/deployments/small/chat/completions?api-version=2024-10-21"),
         (
-            {"api_version": "2024-10-21"},
-            "/openai/deployments/small/chat/completions?api-version=2024-10-21",
-        ),
-        (
-            {"api_version": "2024-10-21", "deployment": "ours"},
+            {**VERSION, "deployment": "ours"},
             "/openai/deployments/ours/chat/completions?api-version=2024-10-21",
         ),
         ({}, "/openai/v1/chat/completions"),
@@ -80,16 +78,10 @@ def test_azure_is_asked_below_its_deployment(options, path, monkeypatch):
     assert request.json["model"] == "small"
 
 
-@pytest.mark.parametrize("version", ["2024-10-21", ""])
+@pytest.mark.parametrize("version", [VERSION, {}])
 def test_azure_takes_a_token_of_entra_id(version, entra_id):
-    request = request_of(
-        "azure",
-        key="client-secret",
-        api_version=version,
-        uses_entra_id=True,
-        tenant_id="t",
-        client_id="c",
-    )
+    options = {"uses_entra_id": True, "tenant_id": "t", "client_id": "c", **version}
+    request = request_of("azure", key="client-secret", **options)
     assert request.headers["authorization"] == "Bearer token-1"
     assert "api-key" not in request.headers
     assert entra_id == [("ClientSecretCredential", ("t", "c", "client-secret"), {})]

@@ -131,9 +131,5 @@ def test_nothing_of_the_content_reaches_the_tables_where_none_is_kept(logging):
     second = client.ask(*echo, env=env).answer("the canary sings", ended=failed)
     assert "canary" not in everything_stored()
     run = second.run
-    assert (run.outcome, run.error, run.error_code, run.input_tokens) == (
-        Outcome.FAILED,
-        "",
-        "ProviderBroke",
-        10,
-    )
+    assert (run.outcome, run.error, run.error_code) == (Outcome.FAILED, "", "ProviderBroke")
+    assert run.input_tokens == 10

@@ -8,11 +8,11 @@ import pytest
 from copilot_admin.agent.values.model_call import ALIVE, Finish, Usage, UsageSource
 from copilot_admin.errors import RunError
 from tests.agent.llm.chunks import CALL, joined, parsed
-from tests.agent.llm.conformance import answers, reasoning, tool_calls, usages
+from tests.agent.llm.conformance import answers, reasoning, tool_calls
 from tests.agent.llm.conformance.rows import KEPT, PLAIN
 from tests.agent.providers.upstream import serving
 
-ROWS = (*answers.ROWS, *reasoning.ROWS, *tool_calls.ROWS, *usages.ROWS)
+ROWS = (*answers.ROWS, *reasoning.ROWS, *tool_calls.ROWS)
 ANSWERS = [row for row in ROWS if not row.error]
 
 
