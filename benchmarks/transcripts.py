@@ -26,8 +26,7 @@ from copilot_admin.transcripts.feedback import JudgedAnswer, SubmittedFeedback, 
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Ending, Recorder, RunEnd
 from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
-from copilot_admin.transcripts.verdicts import SubmittedVerdict
-from copilot_admin.transcripts.verdicts import save_verdict, set_review_state
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict, set_review_state
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
 

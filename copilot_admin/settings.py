@@ -177,7 +177,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "copilot_admin.admin.sign_in.middleware.SignInMiddleware",
-    "copilot_admin.admin.site.middleware.AdminMiddleware",
+    "copilot_admin.admin.site.site.AdminMiddleware",
 ]
 TEMPLATES = [
     {
@@ -205,7 +205,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
-FORMAT_MODULE_PATH = "copilot_admin.config.formats"
+FORMAT_MODULE_PATH = "copilot_admin.config"
 LOCALE_PATHS = [BASE_DIR / "copilot_admin" / "locale"]
 TIME_ZONE = "UTC"
 

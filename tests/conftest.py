@@ -23,9 +23,8 @@ from copilot_admin.copilots import live
 from copilot_admin.http.auth_throttle import FAILURES
 from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.limits.admission import REJECTIONS
-from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.counters import LIMIT_REDIS, RATE_LIMITS, SLOTS
-from copilot_admin.limits.usage import USAGE_CACHE
+from copilot_admin.limits.usage import LIMIT_CACHE, USAGE_CACHE
 from copilot_admin.pricing.prices import clear_price_cache
 from copilot_admin.redaction import rules as redaction_rules
 from copilot_admin.runs.open_run import REJECTED_RUNS

@@ -15,10 +15,9 @@ from django.conf import settings
 from django.db.models import F, Max
 
 from copilot_admin.errors import TooManyRequests, Unavailable
-from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.counters import RATE_LIMITS, SLOTS
 from copilot_admin.limits.rules import BudgetPeriod, LimitMeasure, LimitRule, RequestIdentity
-from copilot_admin.limits.usage import USAGE_CACHE, Budget, Usage, get_budgets
+from copilot_admin.limits.usage import LIMIT_CACHE, USAGE_CACHE, Budget, Usage, get_budgets
 from copilot_admin.models import LimitRejection, LimitScope
 from copilot_admin.storage.writer import WRITER, Deadline
 

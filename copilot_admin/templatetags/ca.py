@@ -8,7 +8,7 @@ from django.contrib.admin.templatetags.admin_list import result_headers, results
 from django.contrib.admin.views.main import ChangeList
 from django.utils.safestring import SafeString, mark_safe
 
-from copilot_admin.admin.common.html import chip, format_time, icon
+from copilot_admin.admin.common.widgets import chip, format_time, icon
 
 register = template.Library()
 register.simple_tag(icon)

@@ -10,8 +10,8 @@ from unittest.mock import patch
 from limits.aio.storage import memory
 
 from copilot_admin.limits.admission import Admission, admit_request
-from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.rules import LimitRule, LimitSubject, RequestIdentity, build_rules
+from copilot_admin.limits.usage import LIMIT_CACHE
 from copilot_admin.models import LimitScope
 from copilot_admin.storage.writer import Deadline
 

@@ -8,7 +8,6 @@ import pytest
 from copilot_admin.config.variables import parse_networks
 from copilot_admin.copilots.config_types import LIMITS, LimitsEntry
 from copilot_admin.limits.admission import build_rejection
-from copilot_admin.limits.cache import LIMIT_CACHE, reload_on_commit
 from copilot_admin.limits.rules import (
     KINDS,
     BudgetPeriod,
@@ -17,6 +16,7 @@ from copilot_admin.limits.rules import (
     RequestIdentity,
     get_window,
 )
+from copilot_admin.limits.usage import LIMIT_CACHE, reload_on_commit
 from copilot_admin.models import LimitScope, SubjectLimits
 from tests.factories import make_copilot
 from tests.limits.limiting import ADDRESS, COPILOT, KEY, NOON, SERVER, USER, limited, make_rule

@@ -17,8 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.base import BaseAdmin
-from copilot_admin.admin.common.html import chip, format_time
-from copilot_admin.admin.common.widgets import Searched
+from copilot_admin.admin.common.widgets import Searched, chip, format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.models import Action, Copilot, EndpointKey
 

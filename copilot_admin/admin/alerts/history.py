@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import is_reachable
 from copilot_admin.admin.common.base import ReadOnlyAdmin, post_only
-from copilot_admin.admin.common.html import chip, format_time
+from copilot_admin.admin.common.widgets import chip, format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import retry_delivery
 from copilot_admin.alerts.messages import CONVERSATIONS

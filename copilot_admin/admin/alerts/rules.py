@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.alerts.forms import RECIPIENTS, SCOPE, DigestForm, RuleForm
 from copilot_admin.admin.common.base import BaseAdmin, Row, post_only
-from copilot_admin.admin.common.html import chip
+from copilot_admin.admin.common.widgets import chip
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import create_deliveries
 from copilot_admin.alerts.digests import create_digest, next_due

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.base import BaseAdmin, post_only
-from copilot_admin.admin.common.html import format_time
+from copilot_admin.admin.common.widgets import format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.alerts.deliveries import create_deliveries, issue_secret

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter, ParameterFilter
-from copilot_admin.admin.common.html import chip, format_time
+from copilot_admin.admin.common.widgets import chip, format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.chain import has_valid_hash, verification_keys
 from copilot_admin.audit.forwarding import entry_values, format_json

@@ -4,8 +4,9 @@ What Django's own views add, change and delete gets an audit entry. A view of it
 as the last statement of the transaction of its change.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from django import forms
 from django.contrib.admin import ModelAdmin, ShowFacets
@@ -15,7 +16,8 @@ from django.db import transaction
 from django.db.models import DateField, DateTimeField, Model, QuerySet, UUIDField
 from django.db.models.constants import LOOKUP_SEP
 from django.forms import Field, Media
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
@@ -23,6 +25,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from copilot_admin.accounts.members import is_reachable
 from copilot_admin.admin.common.widgets import reject_bidi_controls
 from copilot_admin.audit.recording import Actor, Snapshot, Subject, record, snapshot
 from copilot_admin.models import Action
@@ -257,3 +260,28 @@ def _columns(row: Model) -> dict[str, object]:
     attributes = vars(row)
     names = (field.attname for field in row._meta.concrete_fields)
     return {name: attributes[name] for name in names if name in attributes}
+
+
+_View = Callable[..., HttpResponseBase]
+KEYS = ("pk", "object_id")  # names of the copilot's id in URLs
+
+
+def require_copilot_access(view: _View) -> _View:
+    """Wrap a view; anonymous users pass, because the view sends them to the sign-in page."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        pk = str(next((kwargs[key] for key in KEYS if key in kwargs), ""))
+        is_id = pk.isascii() and pk.isdecimal() and len(pk) < 16
+        user = request.user
+        if is_id and user.is_authenticated and not is_reachable(user, int(pk)):
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def require_copilot_access_in(patterns: list[URLPattern]) -> list[URLPattern]:
+    for pattern in patterns:
+        pattern.callback = require_copilot_access(cast(_View, pattern.callback))
+    return patterns

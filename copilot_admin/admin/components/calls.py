@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter
-from copilot_admin.admin.common.html import chip, format_time
+from copilot_admin.admin.common.widgets import chip, format_time
 from copilot_admin.admin.site.site import site
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.audit.recording import MAX_ID_LENGTH, Actor, Subject, record_read

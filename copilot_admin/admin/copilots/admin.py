@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import may_publish, reachable
-from copilot_admin.admin.common.copilot_access import require_copilot_access_in
+from copilot_admin.admin.common.base import require_copilot_access_in
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.build_page import build_page_context

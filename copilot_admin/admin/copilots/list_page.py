@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import reachable
-from copilot_admin.admin.common.html import chip, format_time, icon
+from copilot_admin.admin.common.widgets import chip, format_time, icon
 from copilot_admin.admin.copilots.header import image_url
 from copilot_admin.admin.copilots.views import FOLDER, CopilotViews
 from copilot_admin.copilots.names import known_tags, tagged

@@ -15,10 +15,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from copilot_admin.limits.admission import RETENTION
-from copilot_admin.limits.cache import has_trusted_proxies, is_private, load_limits
 from copilot_admin.limits.counters import RATE_LIMITS, SLOTS
 from copilot_admin.limits.rules import KINDS, NANO, LimitRule, LimitSubject, build_rules
-from copilot_admin.limits.usage import Usage, get_budgets, load_usage
+from copilot_admin.limits.usage import (
+    Usage,
+    get_budgets,
+    has_trusted_proxies,
+    is_private,
+    load_limits,
+    load_usage,
+)
 from copilot_admin.models import Copilot, EndpointKey, LimitRejection, LimitScope
 from copilot_admin.models.usage import MAX_LIMIT_SUBJECT_LENGTH
 

@@ -25,9 +25,9 @@ from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor, record
 from copilot_admin.audit.recording import Subject as Audited
 from copilot_admin.http.scope import get_client_network
-from copilot_admin.limits.cache import get_anonymous_limits, load_limits, reload_on_commit
 from copilot_admin.limits.counters import LIMIT_REDIS
 from copilot_admin.limits.rules import Limits, LimitSubject, build_rules
+from copilot_admin.limits.usage import get_anonymous_limits, load_limits, reload_on_commit
 from copilot_admin.models import Action, Copilot, EndpointKey, LimitScope, SubjectLimits
 
 CHANGE = "copilot_admin.change_subjectlimits"

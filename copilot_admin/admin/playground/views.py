@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.blocks.blocks import build_blocks
 from copilot_admin.admin.blocks.kinds import FULL_LIMITS, ArtifactBlock
-from copilot_admin.admin.common.copilot_access import require_copilot_access
+from copilot_admin.admin.common.base import require_copilot_access
 from copilot_admin.admin.playground.ask import ORIGIN, ask, may_build, read_file, read_id
 from copilot_admin.admin.transcripts.conversation_page import (
     AnswerPart,

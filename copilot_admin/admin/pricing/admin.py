@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.base import BaseAdmin, post_only
-from copilot_admin.admin.common.html import chip
+from copilot_admin.admin.common.widgets import chip
 from copilot_admin.admin.pricing.form import (
     PRICES,
     ChosenPricesForm,

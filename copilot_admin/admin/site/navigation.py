@@ -1,11 +1,17 @@
-"""The menu of the admin, and the pages of each menu item as tabs."""
+"""The menu of the admin, the pages of each menu item as tabs, and the global search."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
+from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+from copilot_admin.accounts.members import reachable
 
 Text = str | Promise
 
@@ -118,3 +124,31 @@ def list_settings(urls: Mapping[str, str]) -> list[dict[str, Any]]:
         for name, (icon, text) in SETTINGS.items()
         if name in urls
     ]
+
+
+MAX_COPILOTS = 8
+MAX_SEARCH_LENGTH = 200
+
+
+def find_results(request: HttpRequest, urls: Mapping[str, str]) -> dict[str, Any]:
+    query = request.GET.get("q", "").strip()[:MAX_SEARCH_LENGTH]
+    found: list[dict[str, object]] = []
+    if query and "Copilot" in urls:
+        copilots = reachable(request.user).filter(name__icontains=query).order_by("name")
+        for one in copilots[:MAX_COPILOTS]:
+            url = reverse("admin:copilot_admin_copilot_change", args=[one.pk])
+            found.append(
+                {"label": one.name, "url": url, "icon": "copilot", "kind": gettext("Copilot")}
+            )
+    if query:
+        found += [
+            {"label": label, "url": urls[name], "icon": section.icon, "kind": section.label}
+            for section in SECTIONS
+            for name, label in section.pages.items()
+            if name in urls and query.lower() in f"{section.label} {label}".lower()
+        ]
+    if query and "Conversation" in urls:
+        url = f"{urls['Conversation']}?{urlencode({'q': query})}"
+        label = gettext("Search conversations for “%(query)s”") % {"query": query}
+        found.append({"label": label, "url": url, "icon": "chat"})
+    return {"query": query, "results": found}

@@ -1,9 +1,10 @@
-"""The admin site: name, menu, home page, and the way to sign-in."""
+"""The admin site: name, menu, home page, the way to sign-in, and middleware of its pages."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit, urlunsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.contrib.admin import AdminSite
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
@@ -14,15 +15,15 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
-from copilot_admin.admin.home.page import build_home, hide
-from copilot_admin.admin.site import demo_data
-from copilot_admin.admin.site.navigation import build_menu, list_settings
-from copilot_admin.admin.site.search import find_results
+from copilot_admin.admin.home.page import build_home, hide, load_view, remove_view
+from copilot_admin.admin.site.navigation import build_menu, find_results, list_settings
 from copilot_admin.alerts.rules import filter_visible
 from copilot_admin.models import Alert
 from copilot_admin.models.review import Assignment
@@ -92,8 +93,8 @@ class CopilotAdminSite(AdminSite):
             path("find/", self.admin_view(self.find_view), name="find"),
             path("settings/", self.admin_view(self.settings_view), name="settings"),
             path("hide-checklist/", self.admin_view(require_POST(hide)), name="hide_checklist"),
-            path("demo/load/", self.admin_view(demo_data.load_view), name="demo_load"),
-            path("demo/remove/", self.admin_view(demo_data.remove_view), name="demo_remove"),
+            path("demo/load/", self.admin_view(load_view), name="demo_load"),
+            path("demo/remove/", self.admin_view(remove_view), name="demo_remove"),
         ]
         return own + self._page_urls + super().get_urls()
 
@@ -170,3 +171,36 @@ def _count_waiting(user: AbstractBaseUser | AnonymousUser) -> Mapping[str, int]:
 
 
 site = CopilotAdminSite()
+
+TIME_ZONE_COOKIE = "timezone"  # set by shell.js
+MAX_ZONE_NAME = 64
+
+
+def read_time_zone(request: HttpRequest) -> ZoneInfo | None:
+    """Return the time zone that the browser reported; None if it is missing or unknown."""
+    name = request.COOKIES.get(TIME_ZONE_COOKIE, "")
+    if not name or len(name) > MAX_ZONE_NAME:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+class AdminMiddleware(MiddlewareMixin):
+    """Show times in the reader's time zone, and answer 401 to htmx instead of a sign-in page."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        is_page = request.path_info.startswith("/admin/")
+        zone = read_time_zone(request) if is_page else None
+        timezone.activate(zone or timezone.get_default_timezone())
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        timezone.deactivate()
+        location = response.headers.get("Location", "")
+        is_sign_in = location.partition("?")[0] == reverse("admin:login")
+        if is_sign_in and request.headers.get("HX-Request"):
+            return HttpResponse(status=401)
+        return response

@@ -10,8 +10,8 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.config.variables import parse_networks
-from copilot_admin.limits.cache import LIMIT_CACHE
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity
+from copilot_admin.limits.usage import LIMIT_CACHE
 from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
 from tests.factories import make_copilot, make_key, make_user
 from tests.limits.limiting import ask, limited

@@ -1,1 +1,0 @@
-"""Date formats, one package per language, where Django looks for them."""
