@@ -124,7 +124,6 @@ class PromptSuggestions(Event):
     """Questions that the user may send next; the last event of a stream."""
 
     name: ClassVar[str] = "copilotPromptSuggestions"
-    understood_since: ClassVar[Generation] = Generation.THREE
 
     suggestions: tuple[str, ...]
 

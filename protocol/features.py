@@ -167,15 +167,16 @@ def _agent(card: CopilotCard) -> dict[str, Json]:
     endpoints: dict[str, Json] = {"query": card.query_url}
     if card.feedback_url and "feedback" in card.features:
         endpoints["feedback"] = card.feedback_url
+    features: dict[str, Json] = {"streaming": True}
+    for one in FEATURES:
+        shown: Json = {"label": one.as_toggle, "default": True} if one.as_toggle else True
+        features[one.key] = shown if one.key in card.features else False
+    features |= {custom.key: custom.to_json() for custom in card.custom_features}
     models: list[Json] = [{"id": model.id, "name": model.name} for model in card.models]
     return {
         **_description(card),
         "endpoints": endpoints,
-        "features": {
-            "streaming": True,
-            **{feature.key: _advertised(feature, card) for feature in FEATURES},
-            **{custom.key: custom.to_json() for custom in card.custom_features},
-        },
+        "features": features,
         **({"models": models} if models else {}),
     }
 
@@ -201,9 +202,3 @@ def _copilot(card: CopilotCard) -> dict[str, Json]:
 def _description(card: CopilotCard) -> dict[str, Json]:
     image: dict[str, Json] = {"image": card.image_url} if card.image_url else {}
     return {"name": card.name, "description": card.description, **image}
-
-
-def _advertised(feature: Feature, card: CopilotCard) -> Json:
-    if feature.key not in card.features:
-        return False
-    return {"label": feature.as_toggle, "default": True} if feature.as_toggle else True

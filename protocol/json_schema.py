@@ -1,11 +1,11 @@
 """JSON Schema: checks of schemas, and of data against schemas."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, cast
 
 from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.exceptions import SchemaError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
@@ -50,7 +50,9 @@ def data_faults(data: Any, schema: Any, *, root: str = "$") -> tuple[str, ...]:
     except RecursionError:
         return (_sentence(root, "the schema refers to itself without an end."),)
     errors.sort(key=lambda one: list(map(str, one.path)))
-    return tuple(_sentence(_path(one, root), one.message[:_MAX_CHARACTERS]) for one in errors)
+    return tuple(
+        _sentence(root, one.message[:_MAX_CHARACTERS], one.absolute_path) for one in errors
+    )
 
 
 def argument_faults(arguments: JsonObject, schema: Any) -> tuple[str, ...]:
@@ -110,11 +112,7 @@ def _references(node: Any) -> Iterator[str]:
             yield from _references(member)
 
 
-def _path(error: ValidationError, root: str) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-    path = root + "".join(steps)
-    return path.removeprefix(".")[:_MAX_CHARACTERS]
-
-
-def _sentence(path: str, message: str) -> str:
+def _sentence(root: str, message: str, steps: Iterable[str | int] = ()) -> str:
+    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    path = (root + "".join(parts)).removeprefix(".")[:_MAX_CHARACTERS]
     return f"{path}: {message}" if path else message

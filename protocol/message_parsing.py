@@ -6,9 +6,8 @@ import json
 
 from protocol.citations import artifact_names, strip_markers
 from protocol.data import MISSING, TYPES, read_data_message
-from protocol.fields import Fields, Notes
 from protocol.functions import GET_WIDGET_DATA
-from protocol.json import Json, JsonObject, MalformedJson, loads, object_of
+from protocol.json import Fields, Json, JsonObject, MalformedJson, Notes, list_of, loads, object_of
 from protocol.models import (
     ORCHESTRATOR,
     AiMessage,
@@ -38,7 +37,8 @@ def parse_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
         path = f"messages[{index}]"
         if not isinstance(one, Mapping):
             notes.dropped(path, wanted="an object")
-        elif not _is_data_message(one):
+        # An element of nothing but Data messages is none of the conversation.
+        elif not (parts := list(_data_parts(one))) or len(parts) < len(list_of(one.get("content"))):
             previous = messages[-1] if messages else None
             message = _parse_message(Fields(one, path=path, notes=notes), previous=previous)
             messages += [message] if message else []
@@ -281,13 +281,6 @@ def _as_text(value: Json) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _is_data_message(message: JsonObject) -> bool:
-    """Return whether an element of `messages` is a Data message or an envelope of them alone."""
-    content = message.get("content")
-    count = len(content) if isinstance(content, list | tuple) else 1
-    return 0 < count == sum(1 for _ in _data_parts(message))
 
 
 def _data_parts(message: JsonObject) -> Iterator[tuple[str, JsonObject]]:

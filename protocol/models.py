@@ -10,7 +10,6 @@ from protocol.data import DataMessage
 from protocol.json import Json, JsonObject
 
 ORCHESTRATOR = "openbb-copilot"  # its messages are tasks, hence part of the user's turn
-MAX_ZONE_CHARACTERS = 64  # the longest known name has 32
 
 
 class Generation(IntEnum):
@@ -231,6 +230,6 @@ class Query:
 def find_time_zone(name: str) -> ZoneInfo | None:
     """Return the time zone of this name, or None."""
     try:
-        return ZoneInfo(name) if len(name) <= MAX_ZONE_CHARACTERS else None
+        return ZoneInfo(name) if len(name) <= 64 else None  # the longest known name has 32
     except (KeyError, OSError, ValueError):  # unknown, or not a possible name at all
         return None

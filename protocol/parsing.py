@@ -6,8 +6,7 @@ out with a note; only a body without any usable message is rejected.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from protocol.fields import Fields, Notes
-from protocol.json import Json, JsonObject, clean_json, object_of, objects_of, parse
+from protocol.json import Fields, Json, JsonObject, Notes, clean_json, object_of, objects_of, parse
 from protocol.message_parsing import (
     decode_call,
     find_data_messages,
@@ -285,11 +284,8 @@ def _detect_generation(body: JsonObject, *, hint: Generation | None) -> Generati
         return Generation.ONE
     messages = objects_of(body.get("messages"))
     results = [one for one in messages if role_of(one) == "tool"]
-    calls = [
-        call
-        for one in messages
-        if role_of(one) == "ai" and (call := decode_call(one.get("content")))
-    ]
+    answers = (one for one in messages if role_of(one) == "ai")
+    calls = [call for one in answers if (call := decode_call(one.get("content")))]
     elements = [one for result in results for one in objects_of(result.get("data"))]
     if any("agent_id" in one for one in messages) or any("items" in one for one in elements):
         return Generation.THREE

@@ -4,11 +4,11 @@ Source: the response events of the three generations of the copilot protocol. An
 client doesn't support is converted (a table becomes Markdown text) or left out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import Enum
+from html import unescape
 import re
-from typing import assert_never
 
 from protocol.citations import break_unsafe_urls
 from protocol.events import (
@@ -21,10 +21,9 @@ from protocol.events import (
     StatusUpdate,
     WireEvent,
 )
-from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
-from protocol.json import Json, JsonObject, object_of
+from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources, get_widget_data_call
+from protocol.json import Json, JsonObject, object_of, text_of
 from protocol.models import CallMessage, Generation
-from protocol.plain_text import html_text, inert, markdown_table, sources_line
 
 # The client uses these keys internally; they are noise in the details of a step.
 _HIDDEN_DETAILS = re.compile(
@@ -70,7 +69,10 @@ def payload(event: Event) -> dict[str, Json]:
         case MessageChunk(delta):
             return {"delta": delta}
         case FunctionCall(function=function, input_arguments=arguments):
-            return {**_to_object(event), "input_arguments": _call_arguments(function, arguments)}
+            sources = _widget_sources(function, arguments)
+            # Their objects contain only keys that all clients accept.
+            known = {"input_arguments": get_widget_data_call(sources)} if sources else {}
+            return {**_to_object(event), **known}
         case StatusUpdate(details=[_, *_]):
             shown = (one for one in map(_visible_detail, event.details) if one)
             return _to_object(replace(event, details=tuple(shown)))
@@ -105,13 +107,6 @@ def _widget_sources(function: str, arguments: JsonObject) -> tuple[DataSource, .
     return data_sources(arguments) if function in WIDGET_DATA_FUNCTIONS else ()
 
 
-def _call_arguments(function: str, arguments: JsonObject) -> Json:
-    """Return arguments without nulls; source objects contain only keys that all clients accept."""
-    if sources := _widget_sources(function, arguments):
-        return {"data_sources": [source.to_json() for source in sources]}
-    return _without_nulls(arguments)
-
-
 def _visible_detail(detail: JsonObject | str) -> JsonObject | str:
     if isinstance(detail, str):
         return detail
@@ -130,17 +125,13 @@ def _status_two(status: StatusUpdate) -> dict[str, Json]:
 def _artifact_two(artifact: MessageArtifact) -> dict[str, Json]:
     data = payload(artifact)
     data.pop("query_data_source", None)
-    match artifact.type:
-        case ArtifactType.TEXT | ArtifactType.TABLE:
-            return data
-        case ArtifactType.CHART:
-            if (artifact.chart_params or {}).get("chartType") in _ROUND_CHARTS:
-                data.pop("chart_params", None)
-                data["type"] = ArtifactType.TABLE.value
-            return data
-        case ArtifactType.HTML | ArtifactType.SNOWFLAKE_QUERY | ArtifactType.SNOWFLAKE_PYTHON:
-            return {**data, "type": ArtifactType.TEXT.value, "content": _artifact_text(artifact)}
-    assert_never(artifact.type)
+    if artifact.type is ArtifactType.CHART:
+        if (artifact.chart_params or {}).get("chartType") in _ROUND_CHARTS:
+            del data["chart_params"]
+            data["type"] = ArtifactType.TABLE.value
+    elif artifact.type not in (ArtifactType.TEXT, ArtifactType.TABLE):
+        data |= {"type": ArtifactType.TEXT.value, "content": _artifact_text(artifact)}
+    return data
 
 
 def _artifact_text(artifact: MessageArtifact) -> str:
@@ -186,3 +177,90 @@ def _without_nulls(value: Json) -> Json:
         case list() | tuple():
             return [_without_nulls(member) for member in value if member is not None]
     return value
+
+
+# Rows with disjoint keys make a table of quadratic size.
+MAX_CELLS = 50_000
+_BLANK = re.compile(r"[\r\n]+")
+# A script or style without an end tag extends to the end of the text.
+_UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1[^>]*>|\Z)", re.IGNORECASE | re.DOTALL)
+_BLOCK_END = re.compile(
+    r"<(?:br|hr)\b[^<>]*>|</(?:p|div|li|tr|h[1-6]|ul|ol|table|section|article|blockquote|pre)\s*>",
+    re.IGNORECASE,
+)
+_ENDLESS_NUMBER = re.compile(r"&#[0-9]{20,}+;?")  # no character has such a long number
+_CELL_END = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
+_COMMENT_OR_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
+# An image in Markdown is a link after "!". Possessive matching scans a run of them in one pass.
+_IMAGE_MARK = re.compile(r"(?<!!)!++(?=\[)")
+_TAG_MARK = re.compile(r"<(?=[a-zA-Z/!?])")
+_SPACES = re.compile(r"[ \t\xa0]+")
+_EMPTY_LINES = re.compile(r"\n{3,}")
+
+
+def markdown_table(rows: Sequence[JsonObject]) -> str:
+    """Return a Markdown table of all columns in the order in which the rows first name them.
+
+    A table with too many cells is truncated, and a last line reports the number of omitted rows.
+    """
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    if not columns:
+        return ""
+    shown = rows[: max(MAX_CELLS // len(columns), 1)]
+    lines = [
+        _line(columns),
+        _line("---" for _ in columns),
+        *(_line(_cell(row.get(name)) for name in columns) for row in shown),
+    ]
+    if len(shown) < len(rows):
+        lines += ["", f"{len(rows) - len(shown)} more rows are left out: the table is too large."]
+    return "\n".join(lines)
+
+
+def html_text(html: str) -> str:
+    """Return the text that a browser would display for a piece of HTML."""
+    text = _BLOCK_END.sub("\n", _UNSEEN.sub("", html))
+    text = _COMMENT_OR_TAG.sub("", _CELL_END.sub("\t", text))
+    text = unescape(_ENDLESS_NUMBER.sub("\ufffd", text))
+    lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def sources_line(sources: Iterable[JsonObject]) -> str:
+    """Return one line that names each cited source, or an empty text."""
+    names = ", ".join(dict.fromkeys(map(_source_name, sources)))
+    return f"Sources: {names}" if names else ""
+
+
+def inert(text: str) -> str:
+    """Return the text without anything that a Markdown viewer would load automatically.
+
+    Cells, the text of HTML and names of sources are not Markdown, but may contain its syntax.
+    """
+    return _TAG_MARK.sub("< ", _IMAGE_MARK.sub("", text))
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(_BLANK.sub(" ", cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _cell(value: Json) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case Mapping():
+            return ", ".join(f"{name}: {_shallow(member)}" for name, member in value.items())
+        case list() | tuple():
+            return ", ".join(map(_shallow, value))
+    return str(value)
+
+
+def _shallow(value: Json) -> str:
+    return "…" if isinstance(value, Mapping | list | tuple) else _cell(value)
+
+
+def _source_name(source: JsonObject) -> str:
+    candidates = (text_of(source.get(key)) for key in ("name", "widget_id", "origin", "type"))
+    return next(filter(None, candidates), "source")

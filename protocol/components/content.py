@@ -227,19 +227,11 @@ def create_output(
     usage: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     metrics: Mapping[str, Any] | None = None,
 ) -> ComponentOutput:
-    """Make an output of exactly one content item.
+    """Make an output of exactly one content item of a `ContentType`.
 
-    Args:
-        type: One of `ContentType`.
-        text: The payload, or plain text if the type accepts it. The `data` of `json` and
-            `chart` may be a JSON value; it becomes JSON text.
-        role: `tool` or `assistant`.
-        name: Distinguishes this stream from others of the component.
-        visible_scope: `all`, `llm` or `user`.
-        raw_data: For developers.
-        usage: Tokens of a model: prompt_tokens, completion_tokens, total_tokens, name; or a list
-            of such objects, one for each model.
-        metrics: Times and the like.
+    `text` is the payload, or plain text if the type accepts it. The `data` of `json` and `chart`
+    may be a JSON value; it becomes JSON text. `name` distinguishes parallel streams. `usage` has
+    prompt_tokens, completion_tokens, total_tokens and name; a list has such an object per model.
 
     Raises:
         ContractBreach: The type, the role or the scope is unknown, a key that the type needs is

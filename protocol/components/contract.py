@@ -81,7 +81,6 @@ def outputs_are_json(
 
 
 def _manifest_is_valid(component: ComponentClass) -> Iterator[str]:
-    """Check for one manifest with a name, a description and a JSON Schema of the arguments."""
     name, version = (getattr(component, key, "") for key in ("name", "version"))
     if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
         yield f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -."
@@ -222,7 +221,9 @@ def manifest_from(function: Callable[..., object], *, name: str, summary: str = 
     description if the docstring is empty. The contract's rules report what is missing.
     """
     text = inspect.getdoc(function) or ""
-    described = _argument_descriptions(text)
+    section = _ARGUMENTS.search(text)
+    found = _ARGUMENT.finditer(section[1]) if section else ()
+    described = {match[1]: " ".join(match[2].split()) for match in found}
     schema = self_contained(_parameters_model(function).model_json_schema())
     properties: dict[str, Json] = {
         # The docstring is more specific than the description of the type.
@@ -248,20 +249,10 @@ def parameters_of(function: Callable[..., object]) -> tuple[inspect.Parameter, .
     )
 
 
-def _argument_descriptions(docstring: str) -> dict[str, str]:
-    """Return the description of each argument in a Google-style docstring, on one line."""
-    section = _ARGUMENTS.search(docstring)
-    found = _ARGUMENT.finditer(section[1]) if section else ()
-    return {match[1]: " ".join(match[2].split()) for match in found}
-
-
 def _parameters_model(function: Callable[..., object]) -> type[BaseModel]:
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {
-        parameter.name: (
-            hints.get(parameter.name, Any),
-            ... if parameter.default is inspect.Parameter.empty else parameter.default,
-        )
-        for parameter in parameters_of(function)
+        one.name: (hints.get(one.name, Any), ... if one.default is one.empty else one.default)
+        for one in parameters_of(function)
     }
     return create_model("Parameters", __config__=ConfigDict(extra="forbid"), **fields)

@@ -16,8 +16,7 @@ from protocol.events import (
 )
 from protocol.models import CallMessage, Generation
 from protocol.parsing import parse_query
-from protocol.plain_text import MAX_CELLS, html_text, markdown_table
-from protocol.serializers import echo_of, serialize
+from protocol.serializers import MAX_CELLS, echo_of, html_text, markdown_table, serialize
 from tests.protocol.examples import EVENTS as GOLDEN
 from tests.protocol.examples import EXAMPLES, as_workspace_reads, golden, said
 

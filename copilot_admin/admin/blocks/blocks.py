@@ -41,7 +41,7 @@ from copilot_admin.rendering.text import cell_text, duration
 from copilot_admin.transcripts.queries.reading import CallView, RunView
 from protocol.data import split_rendered
 from protocol.json import Json, JsonObject, integer_of, list_of, object_of, objects_of, text_of
-from protocol.plain_text import html_text
+from protocol.serializers import html_text
 
 MAX_HTML = 200_000  # characters of an HTML artifact that are read for their text
 

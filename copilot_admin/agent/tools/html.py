@@ -16,7 +16,7 @@ from pydantic import Field
 from copilot_admin.agent.tools.artifacts import ArtifactName, Description
 from copilot_admin.agent.tools.tool import ToolContext, ToolMistake, ToolResult, tool
 from protocol.events import ArtifactType
-from protocol.plain_text import html_text
+from protocol.serializers import html_text
 
 MAX_CHARACTERS = 200_000
 # Source: Workspace cleans with DOMPurify: no scripts, frames, forms or handlers; inline styles
