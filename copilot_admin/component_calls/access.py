@@ -19,12 +19,7 @@ from copilot_admin.errors import Forbidden, NotFound, Unauthorized
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """A component that may be called.
-
-    Attributes:
-        copilot: Provides the model; None: there is no model.
-        config: The settings of the component in this copilot.
-    """
+    """A component that may be called, with its settings in the copilot that provides the model."""
 
     component: type[Component]
     caller: Caller
@@ -33,11 +28,7 @@ class Grant:
 
 
 def identify_with_key(key: str | None, user: AskingUser | None = None) -> Caller:
-    """Identify the caller; components have no anonymous callers.
-
-    Raises:
-        Unauthorized: The key is missing, unknown, expired or revoked, or the server requires a user.
-    """
+    """Identify the caller; components have no anonymous callers."""
     caller = identify(key, user)
     check_user(caller)
     if caller.key_id is None:
@@ -49,16 +40,10 @@ def identify_with_key(key: str | None, user: AskingUser | None = None) -> Caller
 
 
 def find(name: str, version: str = LATEST) -> type[Component]:
-    """Return a component of this server.
-
-    Raises:
-        NotFound: No component has this name and version.
-    """
     component = registry().find(name, version)
     if component is not None:
         return component
-    versions = registry().versions(name)
-    if versions:
+    if versions := registry().versions(name):
         raise NotFound(
             f"The component '{name}' has no version '{version}'. It has: {', '.join(versions)}.",
             code="unknown-version",
@@ -70,13 +55,9 @@ def find(name: str, version: str = LATEST) -> type[Component]:
 
 
 def grant(name: str, version: str, *, key: str | None, caller: Caller, copilot: str = "") -> Grant:
-    """Grant the owner of a key the use of a component; reads the database.
+    """Grant the owner of a key the use of a component, or raise `NotFound` or `Forbidden`.
 
     `copilot` is the slug of the copilot whose model and settings are wanted, "" for any.
-
-    Raises:
-        NotFound: There is no such component, version or copilot.
-        Forbidden: The key may not call it, or not through this copilot.
     """
     component = find(name, version)
     wanted = admit(copilot, key=key, user=caller.user)[0] if copilot else None
@@ -97,7 +78,7 @@ def grant(name: str, version: str, *, key: str | None, caller: Caller, copilot: 
 
 
 def catalogue(caller: Caller) -> Sequence[type[Component]]:
-    """Return every version of every component that a caller may call; reads the database."""
+    """Return every version of every component that a caller may call."""
     if caller.copilot_ids is None:
         return registry().all()
     copilots = live_copilots(caller.copilot_ids)
@@ -113,21 +94,19 @@ def _uses(copilots: Sequence[LiveCopilot], name: str) -> Iterator[tuple[LiveCopi
 
 
 def _allows(use: ComponentUse, component: type[Component]) -> bool:
-    if use.name != component.name:
-        return False
-    return use.version in ("", LATEST) or registry().find(use.name, use.version) is component
+    is_version = use.version in ("", LATEST) or registry().find(use.name, use.version) is component
+    return use.name == component.name and is_version
 
 
 def _explain_refusal(
     name: str, version: str, copilots: Sequence[LiveCopilot], *, is_used: bool
 ) -> str:
-    unready = next((one for one in copilots if one.problem), None)
     if is_used:
         return (
             f"This key may not call version '{version}' of '{name}': its copilots use another. "
             "Leave the version out."
         )
-    if unready is not None:
+    if unready := next((one for one in copilots if one.problem), None):
         return (
             f"This key may not call '{name}' now: its copilot '{unready.slug}' is not ready. "
             f"{unready.problem}"

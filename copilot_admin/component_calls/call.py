@@ -6,7 +6,6 @@ the record never depends on the client.
 
 import asyncio
 from collections.abc import AsyncGenerator
-from concurrent.futures import Future
 from contextlib import aclosing
 from copy import copy
 from dataclasses import dataclass
@@ -59,16 +58,11 @@ CALLS: set["Call"] = set()
 
 @dataclass(kw_only=True, eq=False)
 class Call:
-    """A call in progress; belongs to the event loop that opened it.
-
-    Attributes:
-        parameters: Arguments and system inputs as the caller sent them.
-        as_program: Calls `run` instead of `tool_eval`.
-    """
+    """A call in progress; belongs to the event loop that opened it."""
 
     granted: Grant
-    parameters: JsonObject
-    as_program: bool
+    parameters: JsonObject  # arguments and system inputs as the caller sent them
+    as_program: bool  # call `run` instead of `tool_eval`
     streamed: bool
     ids: Ids
     request_id: str
@@ -93,15 +87,10 @@ class Call:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
         return self._loop.time() - self._started
 
     async def outputs(self) -> AsyncGenerator[ComponentOutput, None]:
-        """Yield the outputs of the component; closing this generator stops it.
-
-        Raises:
-            CopilotError: The component gave no whole result.
-        """
+        """Yield the outputs, or raise a `CopilotError`; closing this generator stops the call."""
         try:
             while (output := await self._outputs.get()) is not None:
                 yield output
@@ -109,12 +98,10 @@ class Call:
             self.task.cancel()
         if self.task.cancelled():
             raise Unavailable(RESTARTING, code="draining")
-        error = self.task.exception()
-        if error is not None:
+        if error := self.task.exception():
             raise error if isinstance(error, CopilotError) else ComponentFailed(BROKE) from error
 
     def stop_from_any_thread(self) -> None:
-        """Cancel the call from outside the event loop."""
         if not self.task.done() and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.task.cancel)
 
@@ -125,13 +112,11 @@ class Call:
                 self._outputs.put_nowait(output)
 
     async def _system_inputs(self) -> dict[str, Any]:
-        caller, component = self.granted.caller, self.granted.component
-        trace_id = self.ids.trace_id
-        server = from_server(
-            component.name, at=self.started_at, uid=caller.principal, trace_id=trace_id
+        granted = self.granted
+        caller, component, copilot = granted.caller, granted.component, granted.copilot
+        inputs = from_caller(self.parameters) | from_server(
+            component.name, at=self.started_at, uid=caller.principal, trace_id=self.ids.trace_id
         )
-        inputs = {**from_caller(self.parameters), **server}
-        copilot = self.granted.copilot
         if copilot and copilot.answerer:
             spec = copilot.answerer.spec
             inputs[MODEL] = ModelClient(
@@ -179,12 +164,7 @@ class Call:
 
 
 def check_capacity(key_id: int | None) -> None:
-    """Check that another call may start.
-
-    Raises:
-        Unavailable: The server is draining.
-        TooManyCalls: This process, or the key, has as many calls running as it may.
-    """
+    """Raise `Unavailable` or `TooManyCalls` if another call may not start."""
     if DRAINING.is_set():
         raise Unavailable(RESTARTING, code="draining")
     of_key = sum(call.granted.caller.key_id == key_id for call in CALLS)
@@ -202,8 +182,7 @@ async def stop_all() -> None:
     tasks = [call.task for call in CALLS]
     for task in tasks:
         task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _outcome(task: "asyncio.Task[None]") -> tuple[CallStatus, str]:
@@ -223,22 +202,17 @@ def _outcome(task: "asyncio.Task[None]") -> tuple[CallStatus, str]:
 def record_call(
     call: ComponentCall, rules: Rules = NO_RULES, *, user: AskingUser | None = None
 ) -> None:
-    """Store an unsaved call in the background; a failure is logged and reaches no caller.
-
-    The rules are on the personal data that is removed.
-    """
+    """Store an unsaved call in the background; a failure is logged and reaches no caller."""
 
     def prepare() -> None:
-        (call.error,) = redact_values([str(call.error)], rules)
-        (call.arguments,) = redact_values([call.arguments], rules)
-        call.error = redact_text(call.error)
-        if call.arguments is not None:
-            arguments = redact(call.arguments)
-            text = json.dumps(arguments, ensure_ascii=False)
-            is_long = len(text) > MAX_ARGUMENTS
-            call.arguments = f"{text[:BEGINNING]} …" if is_long else arguments
+        error, arguments = redact_values([str(call.error), call.arguments], rules)
+        call.error, call.arguments = redact_text(str(error)), redact(arguments)
+        if arguments is not None:
+            text = json.dumps(call.arguments, ensure_ascii=False)
+            if len(text) > MAX_ARGUMENTS:
+                call.arguments = f"{text[:BEGINNING]} …"
         try:
-            WRITER.submit(store).add_done_callback(log_failure)
+            WRITER.submit(store).add_done_callback(lambda done: warn(done.exception()))
         except Unavailable as error:
             warn(error)
 
@@ -247,11 +221,9 @@ def record_call(
         row.user_id = save_end_user(user, at=call.created_at) if user is not None else None
         row.save(force_insert=True)
 
-    def log_failure(done: "Future[None]") -> None:
-        if error := done.exception():
-            warn(error)
-
-    def warn(error: BaseException) -> None:
+    def warn(error: BaseException | None) -> None:
+        if error is None:
+            return
         # Only its class: the text of a database error may have its address or a password.
         reason = error.public if isinstance(error, CopilotError) else type(error).__name__
         message = "a call of %s was not recorded: %s"

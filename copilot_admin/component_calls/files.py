@@ -20,11 +20,7 @@ UPLOADED = ("_sys_uploaded_files", "uploaded_files")
 
 
 async def read_files(parameters: Mapping[str, Any], *, fetch: Fetch) -> tuple[SourceDocument, ...]:
-    """Read the files that the parameters of a call name, one after the other.
-
-    Raises:
-        InvalidCall: The parameters have another form, or a file can't be fetched or read.
-    """
+    """Read the files that the parameters of a call name; raise `InvalidCall` for an unreadable one."""
     files = tuple(_named_files(parameters))
     if len(files) > MAX_FILES:
         raise InvalidCall(f"At most {MAX_FILES} files are read in one call.", code="too-many-files")
@@ -39,11 +35,7 @@ async def read_files(parameters: Mapping[str, Any], *, fetch: Fetch) -> tuple[So
 
 
 def read_upload(data: bytes, *, name: str) -> SourceDocument:
-    """Read an uploaded file; blocks, so call it outside an event loop.
-
-    Raises:
-        UnreadableFile: It can't be read; the text says why.
-    """
+    """Read an uploaded file or raise `UnreadableFile`; blocks, so call it outside an event loop."""
     return asyncio.run(_read(data, name=name, data_type=_data_type(name)))
 
 
