@@ -19,8 +19,11 @@ from django.contrib.staticfiles.finders import get_finders  # noqa: E402
 from copilot_admin.api.query import Questions  # noqa: E402
 from copilot_admin.errors import CopilotError  # noqa: E402
 from copilot_admin.http.body_limit import BodyLimit  # noqa: E402
-from copilot_admin.http.middleware import HttpMiddleware, serve_metrics  # noqa: E402
-from copilot_admin.http.origins import allow_own_origin  # noqa: E402
+from copilot_admin.http.middleware import (  # noqa: E402
+    HttpMiddleware,
+    allow_own_origin,
+    serve_metrics,
+)
 from copilot_admin.http.proxy_identity import ProxyIdentity  # noqa: E402
 from copilot_admin.http.scope import App, Receive, Scope, Send  # noqa: E402
 from copilot_admin.runs.live_updates import websocket_urlpatterns  # noqa: E402

@@ -16,7 +16,7 @@ from copilot_admin.copilots.end_users import AskingUser, headers_read
 from copilot_admin.copilots.images import stored_image
 from copilot_admin.copilots.live import visible_cards
 from copilot_admin.errors import NotFound
-from copilot_admin.http.origins import get_base_url
+from copilot_admin.http.middleware import get_base_url
 from copilot_admin.models import Copilot
 from copilot_admin.storage.writer import READER
 from protocol.features import CopilotCard, agents_json, copilots_json

@@ -13,7 +13,7 @@ from copilot_admin.copilots.callers import new_trial_pass
 from copilot_admin.copilots.live_settings import keys_of
 from copilot_admin.copilots.status import CopilotState, status_of
 from copilot_admin.errors import CopilotError
-from copilot_admin.http.origins import ALLOWED_ORIGINS
+from copilot_admin.http.middleware import ALLOWED_ORIGINS
 from copilot_admin.models import Access, Copilot, Run
 from copilot_admin.models.conversations import PLAYGROUND
 

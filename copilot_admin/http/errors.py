@@ -22,7 +22,6 @@ from django.middleware.common import CommonMiddleware
 from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from django.views.defaults import page_not_found
 
 from copilot_admin.errors import (
@@ -58,9 +57,6 @@ from copilot_admin.storage.errors import (
 )
 from copilot_admin.telemetry.finished_runs import notify_rejection
 
-_FORM_TOO_LARGE = gettext_noop(
-    "The form has too much text, or too many fields or files. Send less."
-)
 _NOT_FOUND = "There is nothing at this URL. Check the path of the request."
 _BROKEN = "Something broke on the server. It has been recorded. Try again."
 _MALFORMED = "The request was not understood. Check the client."
@@ -115,8 +111,7 @@ async def send_error(
     notify_rejection(error)
     accept = get_joined_header(scope, "accept") or ""
     content_type, body = _render(error, scope["path"], accept, scope.get(REQUEST_ID_KEY))
-    retry = build_retry_headers(error).items()
-    rows = [(name.lower().encode(), value.encode()) for name, value in retry]
+    rows = [(key.lower().encode(), one.encode()) for key, one in build_retry_headers(error).items()]
     rows += headers or []
     await send_response(send, error.status, body, content_type=content_type, headers=rows)
 
@@ -156,7 +151,8 @@ def build_unavailable_response(request: HttpRequest, error: BaseException) -> Ht
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
-        return build_error_response(request, BodyTooLarge(_(_FORM_TOO_LARGE)))
+        text = _("The form has too much text, or too many fields or files. Send less.")
+        return build_error_response(request, BodyTooLarge(text))
     if not is_api(request.path_info):
         return HttpResponse(render_to_string("400.html"), status=400)
     if isinstance(exception, DisallowedHost):
@@ -205,8 +201,7 @@ class ErrorPages(MiddlewareMixin):
         allowed = sorted(response["Allow"].split(", "))
         if is_api(request.path_info):
             text = f"{request.method} is not served here. Send {' or '.join(allowed)}."
-            error = MethodNotAllowed(text, allowed=", ".join(allowed))
-            return build_error_response(request, error)
+            return build_error_response(request, MethodNotAllowed(text, allowed=", ".join(allowed)))
         return HttpResponseNotAllowed(allowed, content=render_to_string("405.html"))
 
 

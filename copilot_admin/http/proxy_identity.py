@@ -68,10 +68,7 @@ class ProxyIdentity:
         return stripped
 
     def _read_remote_user(self, found: Headers) -> RemoteUser | None:
-        """Return the user of the headers; None if a header came twice.
-
-        The client may have sent one of the two, and the proxy appended its own.
-        """
+        """Return the user of the headers; one that came twice may be the client's."""
         users = [_decode(value) for value in _get_values(self.remote_user.user_header, found)]
         groups = [_decode(value) for value in _get_values(self.remote_user.groups_header, found)]
         if len(users) != 1 or len(groups) > 1 or not users[0].strip():

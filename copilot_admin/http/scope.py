@@ -31,7 +31,6 @@ def is_api(path: str) -> bool:
 
 
 def is_component_api(path: str) -> bool:
-    """Return whether a path belongs to the component API, whose errors have their own shape."""
     return path.startswith("/v2/")
 
 

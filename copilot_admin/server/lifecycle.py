@@ -22,7 +22,7 @@ from copilot_admin.agent.worker_processes import start_fork_server
 from copilot_admin.component_calls.call import CALLS, stop_all
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.errors import ConfigurationError, Unavailable
-from copilot_admin.http.origins import ALLOWED_ORIGINS
+from copilot_admin.http.middleware import ALLOWED_ORIGINS
 from copilot_admin.jobs import tasks as background_tasks
 from copilot_admin.limits.admission import REJECTIONS
 from copilot_admin.limits.counters import LIMIT_REDIS

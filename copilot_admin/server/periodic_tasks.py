@@ -18,7 +18,7 @@ from copilot_admin.audit.forwarding import forward_entries, write_anchor
 from copilot_admin.component_calls.call import CALLS, MAX_CALLS
 from copilot_admin.errors import Unavailable
 from copilot_admin.evaluation.worker import resume_evaluations
-from copilot_admin.http.origins import ALLOWED_ORIGINS
+from copilot_admin.http.middleware import ALLOWED_ORIGINS
 from copilot_admin.jobs.blob_sweep import enqueue_blob_sweep
 from copilot_admin.jobs.deletion import resume_deletions
 from copilot_admin.jobs.export_tasks import resume_exports

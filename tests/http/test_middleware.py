@@ -7,8 +7,12 @@ from uuid import UUID
 
 import pytest
 
-from copilot_admin.http.middleware import CONTENT_SECURITY_POLICY, MAX_HEADER_BYTES, HttpMiddleware
-from copilot_admin.http.origins import AllowedOrigins
+from copilot_admin.http.middleware import (
+    CONTENT_SECURITY_POLICY,
+    MAX_HEADER_BYTES,
+    AllowedOrigins,
+    HttpMiddleware,
+)
 from copilot_admin.http.scope import IDS_KEY, REQUEST_ID_KEY, get_route_name
 from tests.http.asgi_client import Answer, call, scope
 

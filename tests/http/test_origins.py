@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from copilot_admin.asgi import application
-from copilot_admin.http.origins import AllowedOrigins, allow_own_origin, is_own_origin
+from copilot_admin.http.middleware import AllowedOrigins, allow_own_origin, is_own_origin
 from copilot_admin.models import AllowedOrigin
 from tests.http.asgi_client import scope
 

@@ -34,7 +34,7 @@ from copilot_admin.admin.sign_in.forms import (
 )
 from copilot_admin.admin.sign_in.views import show_sessions
 from copilot_admin.admin.site.site import site
-from copilot_admin.http.origins import get_base_url
+from copilot_admin.http.middleware import get_base_url
 from copilot_admin.models import Action
 
 

@@ -30,7 +30,7 @@ from copilot_admin.connection_test.values import (
     setup_of,
 )
 from copilot_admin.copilots.live_settings import keys_of
-from copilot_admin.http.origins import ALLOWED_ORIGINS, MAX_ORIGINS, get_base_url
+from copilot_admin.http.middleware import ALLOWED_ORIGINS, MAX_ORIGINS, get_base_url
 from copilot_admin.models import Access, Action, AllowedOrigin, Copilot, EndpointKey
 
 VIEW = "copilot_admin.view_copilot"

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from django_tasks import task
 
 from copilot_admin.accounts.external_accounts import is_external
-from copilot_admin.http.origins import get_base_url
+from copilot_admin.http.middleware import get_base_url
 
 INVITATION_LIFETIME = timedelta(days=3)
 logger = logging.getLogger(__name__)

@@ -36,7 +36,7 @@ from copilot_admin.accounts.external_accounts import (
 from copilot_admin.config.variables import is_insecure
 from copilot_admin.errors import RequestError, Unauthorized, Unavailable
 from copilot_admin.http.errors import build_retry_headers
-from copilot_admin.http.origins import get_base_url
+from copilot_admin.http.middleware import get_base_url
 
 PROVIDER_ID = "sso"
 # With public keys only, so nobody can sign with the public key as a shared secret.

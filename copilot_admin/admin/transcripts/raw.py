@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from copilot_admin.admin.transcripts.conversation_page import find_turn_of_key
 from copilot_admin.admin.transcripts.pages import load_conversation, read_page, render_part
 from copilot_admin.evaluation.from_turns import read_question
-from copilot_admin.http.origins import get_base_url
+from copilot_admin.http.middleware import get_base_url
 from copilot_admin.models import OTHER_EVENT, Conversation, EventType, Node
 from copilot_admin.rendering.text import pretty_json
 from copilot_admin.transcripts.queries.reading import (

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 import pytest
 
-from copilot_admin.http.origins import ALLOWED_ORIGINS
+from copilot_admin.http.middleware import ALLOWED_ORIGINS
 from copilot_admin.models import AllowedOrigin, Copilot
 from tests.admin.pages import messages_of
 from tests.factories import make_published

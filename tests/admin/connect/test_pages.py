@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.callers import identify
-from copilot_admin.http.origins import ALLOWED_ORIGINS
+from copilot_admin.http.middleware import ALLOWED_ORIGINS
 from copilot_admin.models import Access, AllowedOrigin, Copilot, EndpointKey
 from tests.factories import make_copilot, make_key, make_published, make_user
 
