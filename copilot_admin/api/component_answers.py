@@ -51,13 +51,7 @@ class Envelope:
     def build(
         self, output: ComponentOutput, status: Status, *, is_last: bool = True
     ) -> dict[str, Any]:
-        """Return an output, or the end of them, as an object of the API.
-
-        NaN and infinities, which JSON lacks, become null.
-
-        Raises:
-            ComponentFailed: Raw data, usage or metrics aren't JSON.
-        """
+        """Return an output, or the end of them, as an object of the API; NaN becomes null."""
         try:
             shown = clean_json(output.model_dump(mode="json")["content"])
         except ValueError as error:

@@ -48,7 +48,6 @@ TOOL_EVAL, RUN, MANIFEST = "tool_eval", "run", "manifest"
 ACTIONS = (TOOL_EVAL, RUN, MANIFEST)
 LIST, NEWEST = "/components", "/components/{component}"
 ONE = "/components/{component}/version/{version}"
-_EXAMPLE = {"expression": "2 + 2"}
 _CALL: dict[str, Any] = {
     "response": {
         200: ComponentAnswer,
@@ -56,7 +55,7 @@ _CALL: dict[str, Any] = {
     },
     "openapi_extra": {
         **SECURED,
-        **describe_body(CallBody, stream=False, parameters=_EXAMPLE),
+        **describe_body(CallBody, stream=False, parameters={"expression": "2 + 2"}),
         "responses": {200: {"content": EVENT_STREAM}},
     },
 }

@@ -26,12 +26,7 @@ async def read_as_caller(
     read: Callable[[str | None, AskingUser | None], T],
     deadline: Deadline | None = None,
 ) -> T:
-    """Call `read` with the unchecked API key and the end user, on the reader's thread.
-
-    Raises:
-        UnknownUser: The token or header that names the user is not valid.
-        Unavailable: It cannot be checked at the moment.
-    """
+    """Call `read` with the unchecked API key and the end user, on the reader's thread."""
     credentials = credentials_of(request)
     user = await user_of(credentials)
     found = partial(read, credentials.key, user)

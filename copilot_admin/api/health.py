@@ -55,8 +55,7 @@ async def _find_problem() -> str:
 
 
 def _check_server() -> tuple[str, str]:
-    disk_fault = find_disk_problem()
-    if disk_fault:
+    if disk_fault := find_disk_problem():
         return DISK_FULL, disk_fault
     problem = "" if is_current() else NOT_MIGRATED
     return problem, problem

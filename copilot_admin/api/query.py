@@ -69,13 +69,11 @@ class UnreadQuery:
     ids: Ids
     address: str  # network of the client
     hint: Generation | None = None  # protocol generation according to the URL
-    # When the body was complete (`monotonic_ns`).
-    received_at: int = field(default_factory=monotonic_ns)
+    received_at: int = field(default_factory=monotonic_ns)  # when the body was complete
 
 
-_EXAMPLE = {"role": "human", "content": "What moved today?"}
 _DOCUMENTATION = {
-    **describe_body(QueryBody, messages=[_EXAMPLE]),
+    **describe_body(QueryBody, messages=[{"role": "human", "content": "What moved today?"}]),
     "responses": {200: {"description": "The answer", "content": EVENT_STREAM}},
 }
 
