@@ -30,7 +30,7 @@ from copilot_admin.redaction import rules as redaction_rules
 from copilot_admin.runs.open_run import REJECTED_RUNS
 from copilot_admin.storage import writer
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.transcripts.store import checkpoints
+from copilot_admin.transcripts.store import transcript_store
 from copilot_admin.transcripts.store.transcript_store import STORE
 from tests.databases import IS_POSTGRESQL, close_other_connections
 from tests.factories import make_user
@@ -217,7 +217,7 @@ def service_url(
 
     It takes no run for dead: tests make runs that are long past.
     """
-    monkeypatch.setattr(checkpoints, "MAX_RUN_SILENCE", timedelta(days=10_000))
+    monkeypatch.setattr(transcript_store, "MAX_RUN_SILENCE", timedelta(days=10_000))
     yield service.url
     assert eventually(service.is_idle), "something still runs on the server"
 

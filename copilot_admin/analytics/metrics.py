@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from math import ceil
@@ -56,9 +57,8 @@ class Metric:
     filters: Mapping[str, str] | None = None  # of the list of conversations behind it
 
     def is_bad(self, value: float | None) -> bool:
-        if value is None or self.limit is None:
-            return False
-        return (value - self.limit) * self.direction < 0
+        limit = self.limit
+        return value is not None and limit is not None and (value - limit) * self.direction < 0
 
 
 def _count(key: str, label: str | Promise, **options: Any) -> Metric:
@@ -74,8 +74,12 @@ def _cost(counts: Counts) -> float | None:
     return None if counts["unpriced"] and not counts["cost"] else float(counts["cost"])
 
 
-def _first_words(share: float) -> Callable[[Counts], float | None]:
-    return lambda counts: percentile([int(counts[name]) for name in TTFT_COLUMNS], share)
+def _first_words(key: str, label: str | Promise, share: float) -> Metric:
+    def aggregate(counts: Counts) -> float | None:
+        return percentile([int(counts[name]) for name in TTFT_COLUMNS], share)
+
+    unit = Unit.SECONDS
+    return Metric(key=key, label=label, short=key, unit=unit, aggregate=aggregate, direction=-1)
 
 
 def percentile(counts: list[int], share: float) -> float | None:
@@ -122,20 +126,8 @@ ERRORS = Metric(
     limit=0.02,
     filters={"outcome": "any-failed"},
 )
-P50, P95 = (
-    Metric(
-        key=key,
-        label=label,
-        short=key,
-        unit=Unit.SECONDS,
-        aggregate=_first_words(share),
-        direction=-1,
-    )
-    for key, label, share in (
-        ("p50", _("First words, p50"), 0.5),
-        ("p95", _("First words, p95"), 0.95),
-    )
-)
+P50 = _first_words("p50", _("First words, p50"), 0.5)
+P95 = _first_words("p95", _("First words, p95"), 0.95)
 COST = Metric(key="cost", label=_("Cost"), unit=Unit.DOLLARS, aggregate=_cost)
 CONVERSATIONS = _count("conversations", _("Conversations"), direction=1, filters={})
 REQUESTS = _count("runs", _("Requests"))
@@ -147,3 +139,110 @@ UNPRICED = _count("unpriced", _("Requests without a price"), filters={"unpriced"
 KEY_METRICS = (QUESTIONS, USERS, SATISFACTION, ERRORS, P50, COST)
 TABLE_METRICS = (QUESTIONS, USERS, SATISFACTION, ERRORS, P50, P95, COST)
 FILE_METRICS = (*TABLE_METRICS, CONVERSATIONS, REQUESTS, UP, DOWN, TOKENS, UNPRICED)
+
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+WEEK = timedelta(weeks=1)
+LENGTHS = ("1", "7", "30", "90")  # days, today included
+DEFAULT_LENGTH = "30"
+OWN = "own"
+MAX_DAYS = 730
+MIN_DAY = date(1970, 1, 1)
+# Longer periods are shown by weeks: a chart of three series then has 120 bars, which can be told apart.
+MAX_SHOWN_BY_DAY = 40 * DAY
+
+
+class Resolution(StrEnum):
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Full hours from `first` until before `end`."""
+
+    first: datetime
+    end: datetime
+
+    @property
+    def last_day(self) -> date:
+        return (self.end - HOUR).date()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """A period of whole days, and as many days before; if it includes today, until this hour too."""
+
+    name: str  # one of `LENGTHS`, or `OWN`
+    now: Span
+    before: Span
+    by: Resolution | None = None  # the requested one
+    is_wrong: bool = False  # the given dates are not valid; this is the default period
+
+    @property
+    def resolution(self) -> Resolution:
+        """Hours for one day, else days or weeks."""
+        length = self.now.end - self.now.first
+        if length == DAY:
+            return Resolution.HOUR
+        return self.by or (Resolution.DAY if length <= MAX_SHOWN_BY_DAY else Resolution.WEEK)
+
+    @property
+    def is_hourly(self) -> bool:
+        return self.resolution is Resolution.HOUR
+
+    @property
+    def slots(self) -> list[Span]:
+        """The slots of the period; weeks end on Sunday, so the first and the last may be shorter."""
+        found = []
+        by, at = self.resolution, self.now.first
+        length = {Resolution.HOUR: HOUR, Resolution.DAY: DAY, Resolution.WEEK: WEEK}[by]
+        while at < self.now.end:
+            on = length - (at.weekday() * DAY if by is Resolution.WEEK else timedelta())
+            found.append(Span(at, min(at + on, self.now.end)))
+            at += on
+        return found
+
+    def slot_of(self, moment: datetime) -> datetime:
+        hour = moment.replace(minute=0, second=0, microsecond=0)
+        if self.is_hourly:
+            return hour
+        day = hour.replace(hour=0)
+        monday = max(day - day.weekday() * DAY, self.now.first)
+        return monday if self.resolution is Resolution.WEEK else day
+
+
+def read_period(given: Mapping[str, str], *, at: datetime) -> Period:
+    """Read the period of a URL: `days`, or dates `since` and `until`, both included; and `by`."""
+    today = at.astimezone(UTC).date()
+    since, until, name = (given.get(key, "").strip() for key in ("since", "until", "days"))
+    has_dates = bool(since or until)
+    length = name if name in LENGTHS and not has_dates else DEFAULT_LENGTH
+    dates = _read_dates(since, until, today) if has_dates else None
+    first, last = dates or (today - (int(length) - 1) * DAY, today)
+    now = Span(_midnight(first), _midnight(last) + DAY)
+    so_far = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
+    offset = now.end - now.first
+    return Period(
+        name=OWN if dates else length,
+        now=now,
+        before=Span(now.first - offset, min(now.end, so_far) - offset),
+        by={one.value: one for one in (Resolution.DAY, Resolution.WEEK)}.get(given.get("by", "")),
+        is_wrong=dates is None and (has_dates or name not in ("", *LENGTHS)),
+    )
+
+
+def _read_dates(since: str, until: str, today: date) -> tuple[date, date] | None:
+    try:
+        last = min(date.fromisoformat(until), today) if until else today
+        first = date.fromisoformat(since) if since else last
+    except ValueError:
+        return None
+    is_valid = MIN_DAY <= first <= last and (last - first).days < MAX_DAYS
+    return (first, last) if is_valid else None
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)

@@ -13,8 +13,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.models import DateField, F, Func, Q, QuerySet, Sum
 
-from copilot_admin.analytics.metrics import Counts, add_counts
-from copilot_admin.analytics.periods import Period, Resolution, Span
+from copilot_admin.analytics.metrics import Counts, Period, Resolution, Span, add_counts
 from copilot_admin.models import (
     CallerDay,
     Criterion,
@@ -45,7 +44,6 @@ _USERS = (
     "WITH asked AS ({pairs}) SELECT begun, COUNT(*) FROM asked GROUP BY begun UNION ALL "
     "SELECT NULL, COUNT(*) FROM (SELECT DISTINCT principal FROM asked) people"
 )
-
 _USERS_BY_COPILOT = "SELECT copilot_id, COUNT(*) FROM ({pairs}) asked GROUP BY copilot_id"
 
 Groups = dict[tuple[Any, ...], Counts]
@@ -89,7 +87,8 @@ class RollupSource:
     def total(self, span: Span) -> Counts:
         cut = Span(span.end.replace(hour=0), span.end)
         hours = _hours(HourlyUsage.objects.filter(self.scope.condition), cut)
-        return add_counts([_sum(_days(self._daily(), span)), _sum(hours)])
+        rows = (_days(self._daily(), span), hours)
+        return add_counts(_counts(one.aggregate(**_SUMS), COUNTED) for one in rows)
 
     def series(self, period: Period) -> Mapping[datetime, Counts]:
         """Return the counts of each slot that has any, by its begin."""
@@ -105,10 +104,11 @@ class RollupSource:
         return _group(_days(by_model if "model" in names else self._daily(), span), names)
 
     def costs_by_model(self, period: Period) -> Mapping[tuple[datetime, str], float]:
+        rows: QuerySet[Any]
         if period.is_hourly:
-            name, rows = "hour", _hours(HourlyUsage.objects, period.now)
+            name, rows = "hour", _hours(HourlyUsage.objects.all(), period.now)
         else:
-            name, rows = "begun", _with_begin(_days(DailyUsage.objects, period.now), period)
+            name, rows = "begun", _with_begin(_days(DailyUsage.objects.all(), period.now), period)
         sums = rows.filter(self.scope.condition).values_list(name, "model").annotate(Sum("cost"))
         return {
             (at if period.is_hourly else _slot(period, at), model): float(cost)
@@ -140,8 +140,7 @@ class RollupSource:
         rows = _with_begin(self._callers(period.now), period)
         found = dict(_count_pairs(rows.values("begun", "principal").distinct(), _USERS))
         total = found.pop(None, 0)
-        days = {date.fromisoformat(str(day)): number for day, number in found.items()}
-        return total, {_slot(period, day): number for day, number in days.items()}
+        return total, {_slot(period, date.fromisoformat(str(day))): n for day, n in found.items()}
 
     def users_before(self, span: Span) -> int | None:
         if self.scope.is_partial:
@@ -188,18 +187,12 @@ def load_marks(scope: Scope, span: Span) -> list[tuple[Criterion, int, int]]:
     return [(one, *found[one.pk]) for one in Criterion.objects.filter(pk__in=found)]
 
 
-def _hours(rows: Any, span: Span) -> "QuerySet[Any]":
-    found: QuerySet[Any] = rows.filter(hour__gte=span.first, hour__lt=span.end)
-    return found.order_by()
+def _hours(rows: "QuerySet[Any]", span: Span) -> "QuerySet[Any]":
+    return rows.filter(hour__gte=span.first, hour__lt=span.end).order_by()
 
 
-def _days(rows: "Any", span: Span) -> "QuerySet[Any]":
-    found: QuerySet[Any] = rows.filter(day__gte=span.first.date(), day__lt=span.end.date())
-    return found.order_by()
-
-
-def _sum(rows: "QuerySet[Any]") -> Counts:
-    return _counts(rows.aggregate(**_SUMS), COUNTED)
+def _days(rows: "QuerySet[Any]", span: Span) -> "QuerySet[Any]":
+    return rows.filter(day__gte=span.first.date(), day__lt=span.end.date()).order_by()
 
 
 def _group(rows: "QuerySet[Any]", names: Sequence[str]) -> Groups:
@@ -231,7 +224,6 @@ class _WeekOf(Func):
     output_field = DateField()
 
     def as_sqlite(self, compiler: Any, connection: Any, **options: Any) -> Any:
-        """As SQLite counts: to the next Sunday, or this, and six days back."""
         template = "DATE(%(expressions)s, 'weekday 0', '-6 days')"
         return self.as_sql(compiler, connection, template=template, **options)
 

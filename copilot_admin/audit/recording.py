@@ -23,7 +23,6 @@ from django.db.models import BinaryField, FileField, ForeignKey, Model
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
-from django.utils.functional import Promise
 
 from copilot_admin.audit.chain import canonical, compute_hash, signing_key
 from copilot_admin.config.logs import without_secrets
@@ -92,9 +91,8 @@ def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[
 
 
 def is_secret(name: str) -> bool:
-    if len(name) > MAX_NAME_CHARACTERS:
-        return False
-    return is_secret_name(name) or _ENCRYPTED_NAME.fullmatch(name) is not None
+    is_short = len(name) <= MAX_NAME_CHARACTERS
+    return is_short and (is_secret_name(name) or _ENCRYPTED_NAME.fullmatch(name) is not None)
 
 
 def to_json(value: object) -> Json:
@@ -108,8 +106,6 @@ def to_json(value: object) -> Json:
             return value.isoformat()
         case Decimal():
             return f"{value:f}"  # not 0E-12
-        case Promise():
-            return str(value)
         case Mapping():
             return {
                 str(key): ("set" if one else "not set") if is_secret(str(key)) else to_json(one)
@@ -302,22 +298,18 @@ def record(
         after=now,
     )
     with transaction.atomic():
-        _append(entry)
+        head = AuditHead.objects.select_for_update().filter(pk=AuditHead.THE_ONE).first()
+        if head is None:
+            AuditHead.objects.get_or_create(pk=AuditHead.THE_ONE)
+            head = AuditHead.objects.select_for_update().get(pk=AuditHead.THE_ONE)
+        key, time = signing_key(), timezone.now()
+        entry.sequence, entry.previous, entry.key_id = head.sequence + 1, head.hash, key.id
+        entry.at = max(time, head.at or time)  # only grows, so that a period is a range of numbers
+        entry.hash = compute_hash(entry, key)
+        entry.save()
+        head.sequence, head.at, head.hash = entry.sequence, entry.at, entry.hash
+        head.save(update_fields=["sequence", "at", "hash"])
     return entry
-
-
-def _append(entry: AuditEntry) -> None:
-    head = AuditHead.objects.select_for_update().filter(pk=AuditHead.THE_ONE).first()
-    if head is None:
-        AuditHead.objects.get_or_create(pk=AuditHead.THE_ONE)
-        head = AuditHead.objects.select_for_update().get(pk=AuditHead.THE_ONE)
-    key, now = signing_key(), timezone.now()
-    entry.sequence, entry.previous, entry.key_id = head.sequence + 1, head.hash, key.id
-    entry.at = max(now, head.at or now)  # times only grow, so that a period is a range of numbers
-    entry.hash = compute_hash(entry, key)
-    entry.save()
-    head.sequence, head.at, head.hash = entry.sequence, entry.at, entry.hash
-    head.save(update_fields=["sequence", "at", "hash"])
 
 
 def record_read(

@@ -24,7 +24,7 @@ from copilot_admin.models import (
     TargetKind,
     TestCase,
 )
-from copilot_admin.transcripts.store.checkpoints import is_missed
+from copilot_admin.transcripts.store.transcript_store import is_missed
 
 MAX_CONCURRENT = 3  # answers of a copilot; its provider also serves users
 

@@ -47,7 +47,7 @@ from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import CRASHED, spawn
 from copilot_admin.storage.errors import OUTAGES
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.transcripts.store.checkpoints import beat
+from copilot_admin.transcripts.store.transcript_store import beat
 
 MAX_CONCURRENT_IN_PROCESS = 12  # each test case may have 4 MB
 HEARTBEAT_SECONDS = 2.0  # a cancelled run ends after that time

@@ -11,7 +11,7 @@ from copilot_admin.jobs.tasks import is_queued, run_batches
 from copilot_admin.models import ExportState, TranscriptExport
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.writing import ExportWriter, begin_export
-from copilot_admin.transcripts.store.checkpoints import is_missed
+from copilot_admin.transcripts.store.transcript_store import is_missed
 
 
 @task

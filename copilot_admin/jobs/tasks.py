@@ -27,7 +27,7 @@ from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.errors import Unavailable
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import WRITER, DatabaseThread, close_lost_connections
-from copilot_admin.transcripts.store.checkpoints import is_missed
+from copilot_admin.transcripts.store.transcript_store import is_missed
 
 MAX_TASK_SECONDS = 10.0  # then the task is enqueued again, so that others run and a worker can stop
 # Tasks end long before, so the worker of this one was killed.

@@ -26,7 +26,8 @@ from copilot_admin.models import (
     TurnNote,
     Verdict,
 )
-from copilot_admin.transcripts.verdicts import Person, lock_conversation, set_review_state
+from copilot_admin.transcripts.access import Person
+from copilot_admin.transcripts.feedback import lock_conversation, set_review_state
 
 CLAIM_DURATION = timedelta(minutes=30)
 MAX_QUEUED = 2_000  # conversations of one queue

@@ -27,9 +27,8 @@ from copilot_admin.runs.tasks import CancelReason
 from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import READER, WRITER, Deadline
 from copilot_admin.telemetry.finished_runs import report_rejected_run
-from copilot_admin.transcripts.store.checkpoints import beat, reap
 from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection
-from copilot_admin.transcripts.store.transcript_store import STORE
+from copilot_admin.transcripts.store.transcript_store import STORE, beat, reap
 
 T = TypeVar("T")
 DRAINING = threading.Event()  # set: further questions are rejected, running answers continue

@@ -35,8 +35,7 @@ from copilot_admin.storage.schema import known_migrations
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.finished_runs import start_tracing, stop_tracing
-from copilot_admin.transcripts.store.checkpoints import reap
-from copilot_admin.transcripts.store.transcript_store import replay_spool
+from copilot_admin.transcripts.store.transcript_store import reap, replay_spool
 
 STOP_SECONDS = 5.0  # for each thread
 # Objects that come before Python looks for cycles among them; its 700 are fewer than a short request

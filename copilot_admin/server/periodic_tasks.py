@@ -14,7 +14,7 @@ from django.utils import timezone
 from copilot_admin.accounts.sessions import delete_expired_sessions
 from copilot_admin.alerts.deliveries import enqueue_due_deliveries
 from copilot_admin.alerts.evaluation import evaluate_due_rules
-from copilot_admin.audit.forwarding import forward_entries, write_anchor
+from copilot_admin.audit.chain import forward_entries, write_anchor
 from copilot_admin.component_calls.call import CALLS, MAX_CALLS
 from copilot_admin.errors import Unavailable
 from copilot_admin.evaluation.worker import resume_evaluations
@@ -42,9 +42,8 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
 from copilot_admin.telemetry.metrics import get_metrics
 from copilot_admin.transcripts.exports.writing import sweep_exports
-from copilot_admin.transcripts.store.checkpoints import HEARTBEAT_SECONDS
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
-from copilot_admin.transcripts.store.transcript_store import STORE, replay_spool
+from copilot_admin.transcripts.store.transcript_store import HEARTBEAT_SECONDS, STORE, replay_spool
 
 T = TypeVar("T")
 MINUTE, HOUR = 60.0, 3600.0

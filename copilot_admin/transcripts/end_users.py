@@ -42,12 +42,8 @@ def match_users(text: str) -> Q:
 def save_end_user(user: AskingUser, *, at: datetime) -> int:
     """Return the id of a user's row, created if needed and updated once an hour to avoid locks."""
     hour = at.replace(minute=0, second=0, microsecond=0)
-    facts = {
-        "email": user.email,
-        "name": user.name,
-        "source": user.source.value,
-        "digest": hashed(user.id),
-    }
+    facts = {"email": user.email, "name": user.name, "source": user.source.value}
+    facts["digest"] = hashed(user.id)
     known = EndUser.objects.filter(identifier=user.id).values("pk", "last_at", *facts).first()
     if known is None:
         new, _ = EndUser.objects.get_or_create(

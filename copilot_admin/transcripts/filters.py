@@ -37,7 +37,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.transcripts.end_users import match_users
-from copilot_admin.transcripts.verdicts import labels
+from copilot_admin.transcripts.feedback import labels
 
 Label = str | Promise
 Choices = Iterable[tuple[str, Label]]
@@ -78,25 +78,19 @@ def match_among(rows: "QuerySet[Any]", column: str) -> Q:
 
 
 def match_callers(text: str) -> Q | None:
-    if text == "anonymous":
-        return Q(principal=text)
-    return by_number(lambda number: Q(principal=f"key:{number}"))(text.removeprefix("key:"))
+    number = _parse_integer(text.removeprefix("key:"))
+    is_known = text == "anonymous" or number is not None
+    return Q(principal=text if number is None else f"key:{number}") if is_known else None
 
 
 def match_days(text: str) -> Q | None:
-    if text not in PERIODS:
-        return None
-    return Q(last_at__gte=midnight(timezone.now().date()) - timedelta(days=int(text) - 1))
+    today = midnight(timezone.now().date())
+    return Q(last_at__gte=today - timedelta(days=int(text) - 1)) if text in PERIODS else None
 
 
 def by_number(match: Callable[[int], Q]) -> Callable[[str], Q | None]:
     """Return a filter by number, which matches nothing for other text."""
-
-    def find(text: str) -> Q | None:
-        number = _parse_integer(text)
-        return None if number is None else match(number)
-
-    return find
+    return lambda text: None if (number := _parse_integer(text)) is None else match(number)
 
 
 def match_runs(run: Q) -> Q:
@@ -117,26 +111,23 @@ def match_reasons(text: str) -> Q:
     if connection.vendor == "postgresql":
         given = feedback.filter(tags__contains=[text])
     else:
-        given = feedback.filter(
-            pk__in=RawSQL(  # the text is a parameter
-                "SELECT copilot_admin_feedback.id FROM copilot_admin_feedback, "
-                "json_each(copilot_admin_feedback.tags) WHERE json_each.value = %s",
-                [text],
-            )
+        sql = (
+            "SELECT copilot_admin_feedback.id FROM copilot_admin_feedback, "
+            "json_each(copilot_admin_feedback.tags) WHERE json_each.value = %s"
         )
+        given = feedback.filter(pk__in=RawSQL(sql, [text]))  # noqa: S611  # a parameter
     # The indexes of judged conversations inform PostgreSQL that there are few.
     return (Q(n_up__gt=0) | Q(n_down__gt=0)) & Q(pk__in=given)
 
 
-def match_ids(text: str) -> Q | None:
-    numbers = [_parse_integer(one) for one in text.split(",")[:MAX_CHOICES]]
+def match_ids(text: str) -> Q:
+    numbers = map(_parse_integer, text.split(",")[:MAX_CHOICES])
     return Q(pk__in=[number for number in numbers if number is not None])
 
 
 def _parse_integer(text: str) -> int | None:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        return None
-    return number if (number := int(text)) <= MAX_INTEGER else None
+    is_number = text.isascii() and text.isdecimal() and len(text) <= 10
+    return int(text) if is_number and int(text) <= MAX_INTEGER else None
 
 
 def midnight(day: date) -> datetime:
@@ -176,8 +167,7 @@ def list_users() -> Choices:
 
 
 FindCondition = Callable[[str], Q | None]
-
-MS_PER_SECOND = 1000
+ListChoices = Callable[[], Choices]
 RANGES = (
     ("since", "until"),
     ("tokens-from", "tokens-to"),
@@ -190,22 +180,15 @@ class ConditionField(forms.CharField):
     """A choice or typed text, cleaned to its condition on conversations; None is no such value."""
 
     def __init__(
-        self,
-        *,
-        find: FindCondition,
-        choices: Callable[[], Choices],
-        hint: Label = "",
-        **kwargs: Any,
+        self, *, find: FindCondition, choices: ListChoices, hint: Label = "", **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         self.find, self.choices, self.hint = find, choices, hint
 
     def clean(self, value: Any) -> Q | None:
         text = super().clean(value)
-        if not text:
-            return None
-        condition = self.find(text)
-        if condition is None:
+        condition = self.find(text) if text else None
+        if text and condition is None:
             raise ValidationError(_("Unknown value."))
         return condition
 
@@ -316,9 +299,7 @@ FILTERS: dict[str, Filter] = {
         label=_("Feedback"),
     ),
     "reason": TypedFilter(
-        label=_("Reason"),
-        find=match_reasons,
-        choices=list_seen(SeenKind.REASON),
+        label=_("Reason"), find=match_reasons, choices=list_seen(SeenKind.REASON)
     ),
     "tokens-from": IntegerFilter("tokens", "gte", label=_("Tokens from"), min_value=0),
     "tokens-to": IntegerFilter("tokens", "lte", label=_("Tokens to"), min_value=0),
@@ -327,12 +308,12 @@ FILTERS: dict[str, Filter] = {
     "ttft-from": NumberFilter(
         label=_("First token from (s)"),
         min_value=0,
-        method=lambda rows, _, s: rows.filter(ttft_ms__gte=ceil(s * MS_PER_SECOND)),
+        method=lambda rows, _, seconds: rows.filter(ttft_ms__gte=ceil(seconds * 1000)),
     ),
     "ttft-to": NumberFilter(
         label=_("First token to (s)"),
         min_value=0,
-        method=lambda rows, _, s: rows.filter(ttft_ms__lte=floor(s * MS_PER_SECOND)),
+        method=lambda rows, _, seconds: rows.filter(ttft_ms__lte=floor(seconds * 1000)),
     ),
     "call": _yes_or_no(_("Widget calls"), has_call=True),
     "branch": _yes_or_no(_("Edited questions"), has_branch=True),

@@ -13,8 +13,8 @@ from copilot_admin.config.roles import Role
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
 from copilot_admin.runs.live_updates import TurnChange, broadcast
-from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Recorder
+from copilot_admin.transcripts.store.transcript_store import save_checkpoints
 from protocol.events import MessageChunk, StatusUpdate
 from protocol.sse import decode
 from tests.browser.visits import Visit, visiting

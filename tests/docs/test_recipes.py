@@ -31,7 +31,7 @@ from copilot_admin.import_export.schema import validate
 from copilot_admin.models import Copilot, Event, EventType
 from copilot_admin.runs.run_output import frames_of
 from copilot_admin.transcripts.filters import FILTERS
-from copilot_admin.transcripts.store.recorder import event_content
+from copilot_admin.transcripts.store.run_events import event_content
 from protocol.events import FunctionCall
 from protocol.features import FEATURES
 from protocol.json import Json, JsonObject

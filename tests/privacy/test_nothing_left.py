@@ -20,10 +20,9 @@ from copilot_admin.jobs.tasks import BACKGROUND
 from copilot_admin.privacy.scopes import PrivacyScope
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.end_users import find_user
-from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.rollups import note_seen
-from copilot_admin.transcripts.store.transcript_store import end_to_json
+from copilot_admin.transcripts.store.transcript_store import end_to_json, save_checkpoints
 from protocol.events import ArtifactType, MessageArtifact
 from tests.factories import make_call, make_case, make_key, make_result, make_user, make_version
 from tests.polling import HANGS_SECONDS

@@ -15,7 +15,8 @@ from copilot_admin.runs.query_context import signing_key
 from copilot_admin.runs.run import CHECKPOINT_SECONDS, NOT_STORED, RUNNING
 from copilot_admin.runs.run_output import FIRST_EVENT_SECONDS, PING_SECONDS, SendBuffer, SSEWriter
 from copilot_admin.runs.tasks import CRASHED
-from copilot_admin.transcripts.store.recorder import Piece, RunEvent
+from copilot_admin.transcripts.store.recorder import Piece
+from copilot_admin.transcripts.store.run_events import RunEvent
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import Generation
 from protocol.sse import PING, decode, encode_chunk

@@ -17,8 +17,7 @@ from copilot_admin.models import Outcome, Run, TurnState
 from copilot_admin.runs.run import NOT_STORED, RUNNING
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.transcripts.store import end_rows
-from copilot_admin.transcripts.store.checkpoints import reap
-from copilot_admin.transcripts.store.transcript_store import STORE
+from copilot_admin.transcripts.store.transcript_store import STORE, reap
 from protocol.sse import decode
 from tests.agent.scripted import ScriptedProvider, Step, broken, call, text
 from tests.factories import make_published

@@ -15,15 +15,14 @@ from copilot_admin.admin.analytics.scope import AnalyticsScope, read_scope
 from copilot_admin.admin.analytics.tables import PAGE_METRICS, TABLES, TableCard
 from copilot_admin.admin.copilots.header import ANALYTICS, build_copilot_header
 from copilot_admin.admin.site.site import site
-from copilot_admin.analytics.metrics import FILE_METRICS
-from copilot_admin.analytics.periods import WEEK, Resolution
+from copilot_admin.analytics.metrics import FILE_METRICS, WEEK, Resolution
 from copilot_admin.audit.recording import Actor, Subject, fingerprint, record
 from copilot_admin.copilots.names import known_tags
 from copilot_admin.models import Action, Copilot, Outcome, Run, SeenKind, SeenValue
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.rendering.tables import format_csv
 from copilot_admin.transcripts.filters import PERIODS
-from copilot_admin.transcripts.store.checkpoints import SILENCE
+from copilot_admin.transcripts.store.transcript_store import SILENCE
 
 VIEW = "copilot_admin.view_conversation"
 FOLDER = "admin/copilot_admin/analytics"

@@ -56,11 +56,6 @@ HEAD = f"""<!DOCTYPE html>
 HTML_END = "</main>\n</body>\n</html>\n"
 
 
-def begin_markdown(made_at: datetime, words: str) -> str:
-    facts = f" · {escape_markdown(words)}" if words else ""
-    return f"# Transcripts\n\n{made_at:%Y-%m-%d %H:%M} UTC{facts}\n"
-
-
 def write_markdown(conversation: ExportedConversation) -> Iterator[str]:
     title = escape_markdown(conversation.row.title) or "Conversation"
     yield f"\n## \\#{conversation.row.pk} {title}\n\n"
@@ -71,9 +66,12 @@ def write_markdown(conversation: ExportedConversation) -> Iterator[str]:
             yield f"\n**{escape_markdown(heading)}**\n\n{fence(text)}\n"
 
 
-def begin_html(made_at: datetime, words: str) -> str:
-    facts = f" · {escape(words)}" if words else ""
-    return f'{HEAD}<p class="facts">{made_at:%Y-%m-%d %H:%M} UTC{facts}</p>\n'
+def _time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _join(*facts: str) -> str:
+    return " · ".join(filter(None, facts))
 
 
 def write_html(conversation: ExportedConversation) -> Iterator[str]:
@@ -148,19 +146,14 @@ def _run_parts(run: RunView, *, with_data: bool) -> Iterator[tuple[str, str]]:
 
 def _conversation_facts(conversation: ExportedConversation) -> str:
     row, about = conversation.row, conversation.describe()
-    facts = [
-        row.copilot.slug,
-        f"{row.first_at:%Y-%m-%d %H:%M} UTC",
-        row.principal,
-        str(row.user or ""),
-        ", ".join([*about["ratings"], *about["labels"]]),
-    ]
-    return " · ".join(filter(None, facts))
+    verdicts = ", ".join([*about["ratings"], *about["labels"]])
+    user = str(row.user or "")
+    return _join(row.copilot.slug, _time(row.first_at), row.principal, user, verdicts)
 
 
 def _turn_facts(turn: ExportedTurn) -> str:
     about, place = turn.describe(), turn.view.place
-    facts = [
+    return _join(
         f"{turn.view.row.started_at:%Y-%m-%d %H:%M:%S} UTC",
         f"version {about['version']}" if about["version"] is not None else "",
         about["model"],
@@ -168,8 +161,7 @@ def _turn_facts(turn: ExportedTurn) -> str:
         f"{about['tokens']} tokens",
         f"branch {place.branch} of {place.branches}" if place.branches > 1 else "",
         f"attempt {len(turn.attempts)}" if len(turn.attempts) > 1 else "",
-    ]
-    return " · ".join(filter(None, facts))
+    )
 
 
 BYTE_ORDER_MARK = "\ufeff"  # without it Excel doesn't read UTF-8
@@ -185,10 +177,7 @@ COLUMNS = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFormat:
-    """A file format, written piece by piece; every text may be hostile.
-
-    `begin` gets the time of the export and its filters as text.
-    """
+    """A file format, written piece by piece; `begin` gets the time and the filters as text."""
 
     label: str | Promise
     help: str | Promise
@@ -203,13 +192,8 @@ class ExportFormat:
 def _write_csv(conversation: ExportedConversation) -> Iterator[str]:
     about = conversation.describe()
     user = about["user"] or {"id": "", "email": ""}
-    of_conversation = {
-        **about,
-        "user": user["id"],
-        "user_email": user["email"],
-        "conversation_ratings": about["ratings"],
-        "conversation_labels": about["labels"],
-    }
+    own = {f"conversation_{name}": about[name] for name in ("ratings", "labels")}
+    of_conversation = {**about, **own, "user": user["id"], "user_email": user["email"]}
     for turn in conversation.turns():
         row = {
             **of_conversation,
@@ -236,11 +220,8 @@ def write_json_lines(conversation: ExportedConversation) -> Iterator[str]:
             separator = ", "
         if turns:  # otherwise all of it was deleted during the export
             start = separator if separator != ", " else ""
-            metadata = {
-                **conversation.describe(),
-                "content_kept": all(one["content_kept"] for one in turns),
-                "turns": turns,
-            }
+            is_kept = all(one["content_kept"] for one in turns)
+            metadata = {**conversation.describe(), "content_kept": is_kept, "turns": turns}
             yield f'{start}], "metadata": {_dump(metadata)}}}\n'
 
 
@@ -275,7 +256,14 @@ def _messages(
                 yield {"role": "user", "content": turn.question}
             for run in turn.last:
                 yield from _messages_of_run(run, with_data=conversation.options.with_data)
-        turns.append(_describe_turn(conversation, turn))
+        facts = turn.describe()
+        if left_out := sum(run.unread_events for run in turn.last):
+            facts["events_left_out"] = left_out
+        if conversation.options.with_data:
+            events = [event for run in turn.last for event in run.events]
+            artifacts = [one.payload for one in events if one.type == EventType.ARTIFACT]
+            facts["artifacts"] = artifacts
+        turns.append(facts)
 
 
 def _messages_of_run(run: RunView, *, with_data: bool) -> Iterator[Message]:
@@ -310,20 +298,6 @@ def _result(call_id: str, data: Json, *, with_data: bool) -> Message:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
-def _describe_turn(conversation: ExportedConversation, turn: ExportedTurn) -> Message:
-    facts = turn.describe()
-    if left_out := sum(run.unread_events for run in turn.last):
-        facts["events_left_out"] = left_out
-    if conversation.options.with_data:
-        facts["artifacts"] = [
-            event.payload
-            for run in turn.last
-            for event in run.events
-            if event.type == EventType.ARTIFACT
-        ]
-    return facts
-
-
 def _dump(value: object) -> str:
     # Some readers treat Unicode line separators as line ends.
     text = json.dumps(value, ensure_ascii=False, default=dict)
@@ -354,14 +328,14 @@ FORMATS: Mapping[str, ExportFormat] = {
         label=_("Markdown"),
         help=_("A document for people or models. Texts are exported as written."),
         media_type="text/markdown; charset=utf-8",
-        begin=begin_markdown,
+        begin=lambda at, words: f"# Transcripts\n\n{_join(_time(at), escape_markdown(words))}\n",
         write=write_markdown,
     ),
     "html": ExportFormat(
         label=_("HTML"),
         help=_("One page for a browser, without scripts, images or external content."),
         media_type="text/html; charset=utf-8",
-        begin=begin_html,
+        begin=lambda at, words: f'{HEAD}<p class="facts">{_join(_time(at), escape(words))}</p>\n',
         write=write_html,
         end=HTML_END,
     ),

@@ -17,6 +17,7 @@ from copilot_admin.transcripts.queries.reading import (
     read_turns,
 )
 from copilot_admin.transcripts.queries.tree import read_tree
+from copilot_admin.transcripts.store.recorder import TOKENS
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
 MAX_EVENTS = 10_000  # of one request
@@ -64,6 +65,9 @@ class ExportedTurn:
         versions = [run.version for run in self.last if run.version is not None]
         feedback = self.view.feedback
         up = sum(one.is_good for one in feedback)
+        confidence = "estimated" if row.cost_is_estimated else "exact"
+        if row.n_unpriced:
+            confidence = "partly" if row.cost else "unknown"
         return {
             "turn": row.pk,
             "follows": place.parent_id,
@@ -84,31 +88,20 @@ class ExportedTurn:
             "comments": [one.comment for one in feedback if one.comment],
             **_describe_verdicts(self.verdicts),
             "tokens": row.tokens,
-            **{
-                f"{kind}_tokens": sum(getattr(run.row, f"{kind}_tokens") for run in self.view.runs)
-                for kind in ("input", "cached", "output", "reasoning")
-            },
+            **{name: sum(getattr(run.row, name) for run in self.view.runs) for name in TOKENS},
             "cost_usd": f"{row.cost:f}" if row.cost or not row.n_unpriced else None,
-            "cost_is": self._cost_confidence,
+            "cost_is": confidence,
             "requests_of_unknown_cost": row.n_unpriced,
             "first_token_ms": row.ttft_ms,
             "ms": row.ms,
         }
-
-    @property
-    def _cost_confidence(self) -> str:
-        if self.view.row.n_unpriced:
-            return "partly" if self.view.row.cost else "unknown"
-        return "estimated" if self.view.row.cost_is_estimated else "exact"
 
 
 class ExportedConversation:
     """A conversation that is being exported; `is_gone` if it was deleted during the export."""
 
     def __init__(self, row: Conversation, options: ExportOptions) -> None:
-        self.row = row
-        self.options = options
-        self.is_gone = False
+        self.row, self.options, self.is_gone = row, options, False
         self.tree = read_tree(row)
         self._prompts: dict[int, str] = {}
         self._verdicts: dict[int | None, list[Verdict]] = defaultdict(list)
@@ -182,12 +175,11 @@ def read_conversation(pk: int, options: ExportOptions) -> ExportedConversation |
 
 def _describe_verdicts(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     """Return ratings, labels with scores (`wrong number`, `tone: 4`) and comments of reviewers."""
-    marks = [mark for verdict in verdicts for mark in verdict.marks.all()]
     labels = (
         mark.criterion.name
-        if mark.criterion.kind == CriterionKind.LABEL
-        else f"{mark.criterion.name}: {mark.value}"
-        for mark in marks
+        + ("" if mark.criterion.kind == CriterionKind.LABEL else f": {mark.value}")
+        for verdict in verdicts
+        for mark in verdict.marks.all()
     )
     return {
         "ratings": [verdict.rating for verdict in verdicts],

@@ -2,8 +2,7 @@
 
 The process that writes an export holds a claim, a number in its row. A process that takes over
 increments it, and later writes of the former holder match no row: two processes never write one file.
-The list searches within limits, since a user is waiting. An export searches every window, so it
-finds all conversations, and no statement reads more than one window.
+An export searches the conversations window by window, so it finds all of them.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -91,12 +90,9 @@ def describe_query(query: str) -> str:
     """Return a stored query as text: `Copilot: desk; Outcome: Failed`."""
     given = read_query(query)
     words = given.get(SEARCH_PARAMETER)
-    filters = [
-        f"{FILTERS[name].label}: {label_value(name, given[name])}"
-        for name in FILTERS
-        if given.get(name)
-    ]
-    return "; ".join([*([f"“{words}”"] if words else []), *filters])
+    names = [name for name in FILTERS if given.get(name)]
+    filters = [f"{FILTERS[name].label}: {label_value(name, given[name])}" for name in names]
+    return "; ".join([f"“{words}”", *filters] if words else filters)
 
 
 def find_id_range() -> tuple[int, int]:
@@ -241,13 +237,12 @@ class ExportWriter:
         A later batch continues after an error of the database, or when the process is shutting down.
         """
         try:
-            if find_disk_problem():
-                sentence = _(
-                    "There is too little room on the disk of the server. Tell an operator, then "
-                    "export again."
-                )
-            else:
+            if not find_disk_problem():
                 return self._write_batch()
+            sentence = _(
+                "There is too little room on the disk of the server. Tell an operator, then "
+                "export again."
+            )
         except (db.Error, Unavailable):
             raise
         except Exception:  # the boundary of a batch (ADR 1)

@@ -5,7 +5,7 @@ its messages; else the only one with the same questions and results; else a new 
 Source: docs/transcripts.md, rules 1, 2, 4, 5, 6 and 9.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -56,13 +56,6 @@ def is_question(message: Node) -> bool:
     return message.role == NodeRole.HUMAN
 
 
-def walk_up(leaf: Node | None, loaded: Messages) -> Iterator[Node]:
-    """Yield a message and those above it, the nearest first."""
-    while leaf is not None:
-        yield leaf
-        leaf = loaded.get(leaf.parent_id) if leaf.parent_id is not None else None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedMessages:
     """The messages of a request, prepared outside of the transaction."""
@@ -103,8 +96,7 @@ def match_request(request: PreparedMessages) -> Match:
         row = _lock_conversation(_BY_ID, chain, id=id) if id is not None else None
     if row is None:
         return Match()
-    leaf, used, nearby, altered = _find_place(row["id"], chain, messages)
-    return Match(row["id"], leaf, used, nearby, altered)
+    return Match(row["id"], *_find_place(row["id"], chain, messages))
 
 
 def _lock_conversation(sql: str, chain: HashChain, **values: object) -> Row | None:
@@ -165,9 +157,8 @@ def _find_place(
 ) -> tuple[Node | None, int, Messages, bool]:
     indexes = {message.chain_hash: index for index, message in enumerate(messages)}
     nodes = Node.objects.filter(conversation_id=conversation_id)
-    nearby = _load(
-        nodes.filter(chain_hash__in=[*indexes][-MAX_HASHES:]).order_by("-depth")[:MAX_NEARBY]
-    )
+    same = nodes.filter(chain_hash__in=[*indexes][-MAX_HASHES:])
+    nearby = _load(same.order_by("-depth")[:MAX_NEARBY])
     leaf = nearby[0] if nearby else None
     used = indexes[leaf.chain_hash] + 1 if leaf else 0
     if not _is_conclusive(leaf, messages[used:]):
@@ -250,13 +241,15 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
     if match.leaf is not None and match.altered:
         Node.objects.filter(pk=match.leaf.pk, echo_differs=False).update(echo_differs=True)
     leaf = new[-1] if new else match.leaf
-    path = [*reversed(new), *walk_up(match.leaf, match.nearby)]
+    path, above = new[::-1], match.leaf
+    while above is not None:
+        path.append(above)
+        above = match.nearby.get(above.parent_id) if above.parent_id is not None else None
     turn_id, is_new_turn = _open_turn(conversation_id, path, new, request)
     is_branch = False
     if not is_new and is_new_turn and new and is_question(new[0]):
-        same_place = Node.objects.filter(
-            conversation_id=conversation_id, parent_id=new[0].parent_id, role="human"
-        )
+        questions = Node.objects.filter(conversation_id=conversation_id, role="human")
+        same_place = questions.filter(parent_id=new[0].parent_id)
         is_branch = same_place.exclude(pk=new[0].pk).exists()
     return AttachedRequest(
         conversation_id=conversation_id,
@@ -297,10 +290,8 @@ def _insert_messages(conversation_id: int, match: Match, request: PreparedMessag
     newest = len(request.messages) - 1
     contents = dict.fromkeys(range(match.used, newest + 1), NO_CONTENT)
     for index in contents if request.keep_content else ():
-        is_newest = index == newest
-        contents[index] = (
-            request.newest if is_newest else serialize_message(request.messages[index].message)
-        )
+        message = request.messages[index]
+        contents[index] = request.newest if index == newest else serialize_message(message.message)
     blobs.save(content.blob for content in contents.values() if content.blob)
     for index, content in contents.items():
         message = request.messages[index]

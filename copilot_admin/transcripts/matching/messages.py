@@ -82,9 +82,7 @@ class HashChain:
     @property
     def root(self) -> str:
         """The hash of the empty history."""
-        owner = f"{self.copilot_id}\n{self.principal}"
-        if self.user:
-            owner += f"\n{self.user}"
+        owner = f"{self.copilot_id}\n{self.principal}" + (f"\n{self.user}" if self.user else "")
         return _hash(owner.encode(), key=self.key).hex()
 
     def extend(self, chain_hash: str, digest: bytes) -> str:
@@ -210,9 +208,8 @@ def replace_images(value: Json, *, depth: int = MAX_IMAGE_DEPTH) -> Json:
         form, content = value.get("data_format"), value.get("content")
         kind = form.get("data_type") if isinstance(form, Mapping) else None
         if str(kind).lower() in IMAGE_TYPES and isinstance(content, str):
-            inner["content"] = (
-                f"[an image of {len(content):,} characters in base64; it is not kept]"
-            )
+            note = f"[an image of {len(content):,} characters in base64; it is not kept]"
+            inner["content"] = note
         return inner
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [replace_images(one, depth=depth - 1) for one in value]
@@ -222,9 +219,8 @@ def replace_images(value: Json, *, depth: int = MAX_IMAGE_DEPTH) -> Json:
 def serialize_json(value: JsonObject) -> StoredContent:
     """Return a call or result without secrets and characters that databases reject."""
     blob = to_blob(clean_json(redact(value)))
-    if len(blob.data) > MIN_BLOB_BYTES:
-        return StoredContent(blob=blob)
-    return StoredContent(blob.data.decode())
+    is_big = len(blob.data) > MIN_BLOB_BYTES
+    return StoredContent(blob=blob) if is_big else StoredContent(blob.data.decode())
 
 
 def _result_json(result: SourceResult) -> Json:

@@ -30,13 +30,9 @@ from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.messages import COLUMNS, load_request, parse_content
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
-from copilot_admin.transcripts.store.checkpoints import unpack_piece
-from copilot_admin.transcripts.store.recorder import (
-    Recording,
-    RunEvent,
-    join_pieces,
-    redact_recording,
-)
+from copilot_admin.transcripts.store.recorder import Recording, join_pieces, redact_recording
+from copilot_admin.transcripts.store.run_events import RunEvent
+from copilot_admin.transcripts.store.transcript_store import unpack_piece
 from protocol.json import Json, JsonObject, object_of
 
 MAX_IDS = 5_000  # of one query; for more messages, the full conversation is read
@@ -59,54 +55,12 @@ WHOLE = Extent()
 class StoredRows:
     nodes: dict[int, Node]
     results: dict[int, list[Node]]  # by the call
-    runs: dict[int, list[Run]]
     events: dict[UUID, list[Event]]
     running: dict[UUID, Recording]
-    feedback: dict[int, list[Feedback]]
     unread_events: Mapping[UUID, int]
 
     def node(self, pk: int | None) -> Node | None:
         return self.nodes.get(pk) if pk is not None else None
-
-
-def read_rows(
-    conversation: Conversation,
-    tree: Tree,
-    *,
-    turns: Collection[int] | None = None,
-    extent: Extent = WHOLE,
-) -> StoredRows:
-    """Read some or all turns of a conversation with about ten queries, regardless of its length."""
-    runs = _read_runs(conversation, turns, limit=extent.runs)
-    every = [run for some in runs.values() for run in some]
-    wanted = None if turns is None else set(_nodes_of(turns, tree, every))
-    nodes = _read_nodes(conversation, wanted)
-    events = _read_events(conversation, turns, runs=every, extent=extent)
-    _load_contents(nodes.values(), [event for some in events.values() for event in some])
-    results: dict[int, list[Node]] = defaultdict(list)
-    for node in nodes.values():
-        if node.parent_id is not None and node.kind == NodeKind.RESULT:
-            results[node.parent_id].append(node)
-    feedback: dict[int, list[Feedback]] = defaultdict(list)
-    votes = Feedback.objects.filter(turn__conversation=conversation).order_by("id")
-    for vote in votes if turns is None else votes.filter(turn__in=turns):
-        feedback[vote.turn_id].append(vote)
-    return StoredRows(
-        nodes=nodes,
-        results=results,
-        runs=runs,
-        events=events,
-        running=_read_checkpoints(every),
-        feedback=feedback,
-        unread_events=_count_unread(events, limit=extent.events),
-    )
-
-
-def _read_nodes(conversation: Conversation, wanted: Collection[int] | None) -> dict[int, Node]:
-    rows = Node.objects.filter(conversation=conversation).order_by("id")
-    if wanted is not None and len(wanted) <= MAX_IDS:
-        rows = rows.filter(pk__in=wanted)
-    return {node.pk: node for node in rows if wanted is None or node.pk in wanted}
 
 
 def _load_contents(nodes: Iterable[Node], events: Iterable[Event]) -> None:
@@ -197,11 +151,10 @@ def _read_checkpoints(runs: Iterable[Run]) -> dict[UUID, Recording]:
         with suppress(ConfigurationError):  # it is encrypted, and the key is lost
             pieces[run_id].append(unpack_piece(run_id, order, bytes(data)))
     records = {run_id: join_pieces(some) for run_id, some in pieces.items()}
-    rules = {run_id: rules_of(running[run_id].copilot) for run_id in records}
-    return {
-        run_id: redact_recording(record, rules[run_id]) if rules[run_id] else record
-        for run_id, record in records.items()
-    }
+    for run_id, record in records.items():
+        if rules := rules_of(running[run_id].copilot):
+            records[run_id] = redact_recording(record, rules)
+    return records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,18 +243,41 @@ def read_turns(
 
     A KeyError means that a part of it was deleted since the tree was read.
     """
-    rows = read_rows(conversation, tree, turns=turns, extent=extent)
-    views = {}
-    for place in tree.places:
-        if turns is None or place.id in turns:
-            views[place.id] = TurnView(
-                place=place,
-                history=tuple(rows.nodes[one] for one in place.history),
-                question=rows.node(place.turn.human_node_id),
-                runs=tuple(_run_view(run, rows) for run in rows.runs[place.id]),
-                feedback=rows.feedback[place.id],
-            )
-    return views
+    runs = _read_runs(conversation, turns, limit=extent.runs)
+    every = [run for some in runs.values() for run in some]
+    wanted = None if turns is None else set(_nodes_of(turns, tree, every))
+    stored = Node.objects.filter(conversation=conversation).order_by("id")
+    if wanted is not None and len(wanted) <= MAX_IDS:
+        stored = stored.filter(pk__in=wanted)
+    nodes = {node.pk: node for node in stored if wanted is None or node.pk in wanted}
+    events = _read_events(conversation, turns, runs=every, extent=extent)
+    _load_contents(nodes.values(), [event for some in events.values() for event in some])
+    results: dict[int, list[Node]] = defaultdict(list)
+    for node in nodes.values():
+        if node.parent_id is not None and node.kind == NodeKind.RESULT:
+            results[node.parent_id].append(node)
+    feedback: dict[int, list[Feedback]] = defaultdict(list)
+    votes = Feedback.objects.filter(turn__conversation=conversation).order_by("id")
+    for vote in votes if turns is None else votes.filter(turn__in=turns):
+        feedback[vote.turn_id].append(vote)
+    rows = StoredRows(
+        nodes=nodes,
+        results=results,
+        events=events,
+        running=_read_checkpoints(every),
+        unread_events=_count_unread(events, limit=extent.events),
+    )
+    return {
+        place.id: TurnView(
+            place=place,
+            history=tuple(nodes[one] for one in place.history),
+            question=rows.node(place.turn.human_node_id),
+            runs=tuple(_run_view(run, rows) for run in runs[place.id]),
+            feedback=feedback[place.id],
+        )
+        for place in tree.places
+        if turns is None or place.id in turns
+    }
 
 
 def read_request(run_id: UUID) -> Json:
@@ -312,13 +288,8 @@ def read_request(run_id: UUID) -> Json:
 
 def make_event(event: RunEvent, order: int) -> Event:
     """Return an event of an answer that isn't stored yet, in the form of its future row."""
-    return Event(
-        ord=order,
-        type=str(event.type),
-        payload=event.payload,
-        text_offset=event.text_offset,
-        at_ms=event.at_ms,
-    )
+    facts = {name: getattr(event, name) for name in ("payload", "text_offset", "at_ms")}
+    return Event(ord=order, type=str(event.type), **facts)
 
 
 def _run_view(run: Run, rows: StoredRows) -> RunView:
@@ -326,27 +297,24 @@ def _run_view(run: Run, rows: StoredRows) -> RunView:
     if answer is not None and answer.kind != NodeKind.TEXT:
         call, before = answer, rows.node(answer.parent_id)
         answer = before if before is not None and before.pk != run.input_leaf_id else None
+    received: list[Node] = []
+    node = rows.node(run.input_leaf_id)
+    while node is not None and node.role == NodeRole.TOOL:
+        received.insert(0, node)
+        node = rows.node(node.parent_id)
     running = rows.running.get(run.pk)
+    events = rows.events.get(run.pk, [])
     if running is not None and running.events:
         events = [make_event(one, order) for order, one in enumerate(running.events)]
-    else:
-        events = rows.events.get(run.pk, [])
     return RunView(
         row=run,
-        received=tuple([*_results_above(run, rows)][::-1]),
+        received=tuple(received),
         answer=running.text if running else run.answer_text or (answer.text if answer else ""),
         echo_differs=bool(answer and answer.echo_differs),
         events=tuple(events),
         unread_events=rows.unread_events.get(run.pk, 0),
         call=_call_view(call, rows) if call else None,
     )
-
-
-def _results_above(run: Run, rows: StoredRows) -> Iterator[Node]:
-    node = rows.node(run.input_leaf_id)
-    while node is not None and node.role == NodeRole.TOOL:
-        yield node
-        node = rows.node(node.parent_id)
 
 
 def _call_view(node: Node, rows: StoredRows) -> CallView:
@@ -369,10 +337,16 @@ def attempts_of(runs: Sequence[RunView]) -> tuple[Attempt, ...]:
     """
     attempts: list[Attempt] = []
     for run in runs:
+        received = {message.pk for message in run.received}
         for place, attempt in reversed(list(enumerate(attempts))):
-            calling = _find_calling_run(attempt, run)
-            if calling is None:
+            answered = [
+                index
+                for index, earlier in enumerate(attempt)
+                if earlier.call and received & {result.pk for result in earlier.call.results}
+            ]
+            if not answered:
                 continue
+            calling = answered[-1]
             if calling == len(attempt) - 1:
                 attempts[place] = (*attempt, run)
             else:
@@ -381,11 +355,3 @@ def attempts_of(runs: Sequence[RunView]) -> tuple[Attempt, ...]:
         else:
             attempts.append((run,))
     return tuple(attempts)
-
-
-def _find_calling_run(attempt: Attempt, run: RunView) -> int | None:
-    brought = {message.pk for message in run.received}
-    for place, earlier in reversed(list(enumerate(attempt))):
-        if earlier.call and brought & {result.pk for result in earlier.call.results}:
-            return place
-    return None

@@ -3,13 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from django.db.models import Value
 from django.db.models.functions import Coalesce, Left
 from django.utils import timezone
 
 from copilot_admin.models import Conversation, Node, Turn, TurnState
-from copilot_admin.transcripts.store.checkpoints import ABANDONED_AFTER
+from copilot_admin.transcripts.store.transcript_store import ABANDONED_AFTER
 
 HEAD_LENGTH = 200  # characters of a question that are read with the tree
 
@@ -96,6 +97,10 @@ def read_tree(conversation: Conversation) -> Tree:
 
 def _places(tree: Tree) -> list[TurnPlace]:
     asked = tree.asked
+
+    def is_foreign(node: int) -> bool:
+        return node in tree.foreign and node not in asked
+
     parents = {
         turn.pk: next((asked[one] for one in tree.above(turn.human_node_id) if one in asked), None)
         for turn in tree.turns
@@ -113,7 +118,7 @@ def _places(tree: Tree) -> list[TurnPlace]:
                 level=levels[turn.pk],
                 branch=len(below[parent_id]) + 1,
                 branches=siblings[parent_id],
-                history=_history(turn, tree),
+                history=tuple(takewhile(is_foreign, tree.above(turn.human_node_id)))[::-1],
             )
         )
     ordered, waiting = [], below[None][::-1]
@@ -121,12 +126,3 @@ def _places(tree: Tree) -> list[TurnPlace]:
         ordered.append(place := waiting.pop())
         waiting += below[place.id][::-1]
     return ordered
-
-
-def _history(turn: Turn, tree: Tree) -> tuple[int, ...]:
-    history: list[int] = []
-    for one in tree.above(turn.human_node_id):
-        if one not in tree.foreign or one in tree.asked:
-            break
-        history.append(one)
-    return tuple(reversed(history))

@@ -89,10 +89,10 @@ def rename_view(user: AbstractUser | AnonymousUser, view_id: int, *, name: str) 
     title, error = _clean_title(name)
     if error:
         return error
-    own = SavedView.objects.filter(owner=user.pk)
+    view = SavedView.objects.filter(owner=user.pk, pk=view_id)
     try:
         with transaction.atomic():
-            return "" if own.filter(pk=view_id).update(name=title) else "gone"
+            return "" if view.update(name=title) else "gone"
     except IntegrityError:
         return "taken"
 
@@ -207,7 +207,11 @@ def load_excerpts(
 
 def make_excerpt(text: str, phrases: Sequence[str]) -> tuple[ExcerptPiece, ...]:
     """Return the first hit in a text with its context, or an empty tuple."""
-    offset, end = _find_window(text, phrases)
+    folded, offset, end = text.casefold(), 0, len(text)
+    first_hit = min((at for one in phrases if (at := folded.find(one)) >= 0), default=-1)
+    if first_hit >= 0 and len(folded) == len(text):
+        offset = max(0, first_hit - MARGIN)
+        end = first_hit + 4 * MARGIN + max(map(len, phrases))
     spans = [
         (offset + first, offset + last) for first, last in find_spans(text[offset:end], phrases)
     ]
@@ -225,14 +229,6 @@ def make_excerpt(text: str, phrases: Sequence[str]) -> tuple[ExcerptPiece, ...]:
         at = min(last, end)
     pieces += [ExcerptPiece(text[at:end]), ExcerptPiece("…" if end < len(text) else "")]
     return tuple(piece for piece in pieces if piece.text)
-
-
-def _find_window(text: str, phrases: Sequence[str]) -> tuple[int, int]:
-    folded = text.casefold()
-    first = min((at for one in phrases if (at := folded.find(one)) >= 0), default=-1)
-    if first < 0 or len(folded) != len(text):
-        return 0, len(text)
-    return max(0, first - MARGIN), first + 4 * MARGIN + max(map(len, phrases))
 
 
 def load_errors(rows: Iterable[Conversation]) -> Mapping[int, Sequence[str]]:
@@ -306,10 +302,9 @@ class ConversationList:
         """Read the rows after or before a position, or the first ones; may raise TooSlowError."""
         is_first = after is None and before is None
         named = find_by_id(self.query, self._visible) if self.query and is_first else {}
+        ordered = self._order(after=after, before=before)
         with time_limit(LIST_SECONDS):
-            found, is_limited = self._find(
-                self._order(after=after, before=before), named, size=size
-            )
+            found, is_limited = self._find(ordered, named, size=size)
         has_more, rows = len(found) > size, found[:size]
         if before:
             rows.reverse()
@@ -366,10 +361,8 @@ class ConversationList:
         key = after or before
         is_ascending = self.is_oldest_first == (before is None)
         rows = self.rows
-        if key is not None and is_ascending:
-            later = Q(last_at__gt=key.at) | Q(last_at=key.at, pk__gt=key.pk)
-            rows = rows.filter(later, last_at__gte=key.at)
-        elif key is not None:
-            earlier = Q(last_at__lt=key.at) | Q(last_at=key.at, pk__lt=key.pk)
-            rows = rows.filter(earlier, last_at__lte=key.at)
+        if key is not None:
+            than = "gt" if is_ascending else "lt"
+            beyond = Q((f"last_at__{than}", key.at)) | Q((f"pk__{than}", key.pk), last_at=key.at)
+            rows = rows.filter(beyond, (f"last_at__{than}e", key.at))
         return rows.order_by("last_at", "id") if is_ascending else rows.order_by("-last_at", "-id")

@@ -32,10 +32,8 @@ from copilot_admin.transcripts.store.rollups import ERRORS, uncount_runs
 _STATES = {
     Outcome.COMPLETED: TurnState.DONE,
     Outcome.TRUNCATED: TurnState.DONE,
-    Outcome.FAILED: TurnState.FAILED,
-    Outcome.CRASHED: TurnState.FAILED,
-    Outcome.INTERRUPTED: TurnState.FAILED,
     Outcome.CANCELLED: TurnState.ABANDONED,
+    **dict.fromkeys(ERRORS, TurnState.FAILED),
 }
 _SELECT_RUN = """
 SELECT run.id, run.outcome, run.copilot_id, run.conversation_id, run.turn_id, run.principal,
@@ -115,7 +113,7 @@ def finish(end: RunEnd) -> Cost | None:
         # Lock order of questions as well: blobs, conversation, messages, turn. Another order could
         # deadlock two workers with one conversation.
         node_id, answer_text = _write_content(run, end, added)
-    _update_run(run, end, bill, node_id=node_id, answer_text=answer_text)
+    _update_run(run, end, bill, output_node_id=node_id, answer_text=answer_text)
     execute(_DELETE_CHECKPOINTS, id=end.run_id)
     if run["turn_id"] is not None:
         _update_turn(run["turn_id"], end, added)
@@ -206,9 +204,7 @@ def _insert_events(end: RunEnd, payloads: Sequence[BlobValue | None]) -> None:
     Event.objects.bulk_create(events)
 
 
-def _update_run(
-    run: Row, end: RunEnd, bill: RunCost, *, node_id: int | None, answer_text: str
-) -> None:
+def _update_run(run: Row, end: RunEnd, bill: RunCost, **output: object) -> None:
     ending = end.ending
     execute(
         _UPDATE_RUN,
@@ -223,13 +219,12 @@ def _update_run(
         finish_reason=end.finish_reason,
         notes=[*json.loads(run["notes"]), *ending.notes],
         usage_source=end.usage_source,
-        output_node_id=node_id,
-        answer_text=answer_text,
         heartbeat_at=end.ended_at,
         cost=bill.cost.amount,
         cost_confidence=bill.cost.confidence,
         **end.tokens,
         **bill.price_fields,
+        **output,
     )
 
 

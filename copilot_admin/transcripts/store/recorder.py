@@ -1,55 +1,36 @@
 """The output of a run and its end: recorded, then cleaned, redacted, without content that isn't stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from enum import Enum
-from itertools import groupby
-from typing import Annotated, TypeAlias, cast
+from typing import cast
 from uuid import UUID
 
-from pydantic import GetPydanticSchema
-from pydantic_core import core_schema
-
-from copilot_admin.agent.values.answer_request import (
-    ComponentCalled,
-    DataSeen,
-    FallbackUsed,
-    FileRead,
-    Output,
-    Reasoning,
-    ToolExchange,
-)
+from copilot_admin.agent.values.answer_request import FallbackUsed, Output
 from copilot_admin.agent.values.model_call import Finish, RunNote, Usage, UsageSource
-from copilot_admin.models import OTHER_EVENT, EventType, Outcome
+from copilot_admin.models import Outcome
 from copilot_admin.redaction.redactor import redact_texts, redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.transcripts.matching.messages import digest_of, hash_key
-from protocol.events import (
-    CitationCollection,
-    Event,
-    FunctionCall,
-    MessageArtifact,
-    MessageChunk,
-    PromptSuggestions,
-    StatusUpdate,
+from copilot_admin.transcripts.store.run_events import (
+    Item,
+    Payload,
+    RunEvent,
+    merge_thoughts,
+    to_events,
 )
-from protocol.json import Json, JsonObject, clean_json, clean_text
+from protocol.events import Event, FunctionCall, MessageChunk
+from protocol.json import JsonObject, clean_json, clean_text
 from protocol.models import AiMessage, CallMessage, Generation
 from protocol.redaction import redact, redact_text
-from protocol.serializers import echo_of, payload, serialize
+from protocol.serializers import echo_of, serialize
 
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
 MAX_MODEL_CHARACTERS = 200
 MAX_CODE_CHARACTERS = 50  # of an error code and of a finish reason
 MAX_INTEGER = 2**31 - 1  # of the columns; a provider may report any number
 TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")  # columns of a run
-
-# JSON of any depth; pydantic can't resolve the recursive alias.
-Payload: TypeAlias = Annotated[
-    JsonObject | None, GetPydanticSchema(lambda _source, _handler: core_schema.any_schema())
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +43,6 @@ class Ending:
     error: str = ""
     error_code: str = ""
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEvent:
-    """Output other than text: an `EventType` or `OTHER_EVENT`; `payload` is None if not stored."""
-
-    type: str
-    payload: Payload
-    text_offset: int
-    at_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,13 +183,6 @@ def _clean(recording: Recording, ending: Ending) -> tuple[Recording, Ending]:
     return clean, replace(ending, error=error, notes=notes)
 
 
-def sum_usages_by_model(usages: Sequence[Usage]) -> tuple[Usage, ...]:
-    by_model: dict[str, list[Usage]] = {}
-    for usage in usages:
-        by_model.setdefault(clean_text(usage.model)[:MAX_MODEL_CHARACTERS], []).append(usage)
-    return tuple(replace(sum_usages(some), model=model) for model, some in by_model.items())
-
-
 def sum_usages(usages: Iterable[Usage]) -> Usage:
     """Add tokens of several calls; the sum is estimated if one of them is."""
     found = tuple(usages)
@@ -229,15 +193,6 @@ def sum_usages(usages: Iterable[Usage]) -> Usage:
         source=UsageSource.ESTIMATED if is_estimated else UsageSource.PROVIDER,
         cost=sum(costs, Decimal(0)) if costs and len(costs) == len(found) else None,
     )
-
-
-_EVENT_TYPES: Mapping[type[Event], EventType] = {
-    StatusUpdate: EventType.STATUS,
-    MessageArtifact: EventType.ARTIFACT,
-    CitationCollection: EventType.CITATION,
-    FunctionCall: EventType.FUNCTION_CALL,
-    PromptSuggestions: EventType.SUGGESTIONS,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +218,6 @@ class Piece:
         return cls(ord, str(data["text"]), events)
 
 
-_Item: TypeAlias = tuple[Output, int, int]  # with its offset in the text, and milliseconds
-
-
 class Recorder:
     """Collects the output of a run at negligible cost per delta.
 
@@ -286,7 +238,7 @@ class Recorder:
         self._rules = rules
         self._texts: list[str] = []
         self._characters = 0
-        self._items: list[_Item] = []
+        self._items: list[Item] = []
         self._usages: list[Usage] = []
         self._finish_reason = ""
         self._fallback: FallbackUsed | None = None
@@ -334,7 +286,7 @@ class Recorder:
         return Piece(
             self._pieces - 1,
             clean_text("".join(texts)),
-            tuple(_merge_thoughts(_to_events(items))),
+            tuple(merge_thoughts(to_events(items))),
             is_secret=bool(self._rules),
         )
 
@@ -342,15 +294,18 @@ class Recorder:
         """Return everything that was added."""
         text = "".join(self._texts)
         last = self._items[-1][0] if self._items else None
+        by_model: dict[str, list[Usage]] = {}
+        for usage in self._usages:
+            by_model.setdefault(clean_text(usage.model)[:MAX_MODEL_CHARACTERS], []).append(usage)
         return Recording(
             text=text,
             client_text=self._client_text(text),
             call=echo_of(last, self._generation) if isinstance(last, FunctionCall) else None,
             finish_reason=self._finish_reason,
-            usages=sum_usages_by_model(self._usages),
+            usages=tuple(replace(sum_usages(some), model=m) for m, some in by_model.items()),
             provider=self._fallback.provider if self._fallback else "",
             model=self._fallback.model if self._fallback else "",
-            events=tuple(_merge_thoughts(_to_events(self._items))),
+            events=tuple(merge_thoughts(to_events(self._items))),
         )
 
     def finish(
@@ -385,70 +340,5 @@ def join_pieces(pieces: Iterable[Piece]) -> Recording:
     """Return the known part of a run from its checkpoints, in their order."""
     found = list(pieces)
     text = "".join(piece.text for piece in found)
-    events = _merge_thoughts(event for piece in found for event in piece.events)
+    events = merge_thoughts(event for piece in found for event in piece.events)
     return Recording(text=text, client_text=text, events=tuple(events))
-
-
-def event_content(output: object) -> tuple[str, JsonObject]:
-    """Return type and payload of an output other than text; unknown ones retain name and fields."""
-    match output:
-        case Reasoning(text):
-            return EventType.REASONING, {"text": text}
-        case ToolExchange(name, arguments, result):
-            return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}
-        case ComponentCalled():
-            facts = {one.name: getattr(output, one.name) for one in fields(output)}
-            return EventType.COMPONENT, {k: v for k, v in facts.items() if v not in ("", (), [])}
-        case DataSeen(text):
-            return EventType.DATA, {"text": text}
-        case FileRead():
-            facts = {
-                "name": output.name,
-                "type": output.kind,
-                "size": output.size,
-                "pages": output.pages,
-                "pixels": list(output.pixels) if output.pixels else None,
-                "note": output.note or None,
-                "fault": output.fault or None,
-            }
-            return EventType.FILE, {key: fact for key, fact in facts.items() if fact is not None}
-        case Event() if type(output) in _EVENT_TYPES:
-            return _EVENT_TYPES[type(output)], payload(output)
-        case Event():
-            return OTHER_EVENT, {"event": output.name, "data": _to_json(payload(output))}
-    return OTHER_EVENT, {"fact": type(output).__name__, "data": _to_json(output)}
-
-
-def _to_json(value: object) -> Json:
-    match value:
-        case Enum():
-            return _to_json(value.value)
-        case None | bool() | int() | float() | str():
-            return value
-        case Mapping():
-            return {str(name): _to_json(member) for name, member in value.items()}
-        case list() | tuple() | set() | frozenset():
-            return [_to_json(element) for element in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        # A class excludes confidential fields from its repr.
-        return {one.name: _to_json(getattr(value, one.name)) for one in fields(value) if one.repr}
-    return f"{len(value)} bytes" if isinstance(value, bytes | bytearray) else str(value)
-
-
-def _to_events(items: Iterable[_Item]) -> Iterable[RunEvent]:
-    for output, offset, at_ms in items:
-        kind, content = event_content(output)
-        yield RunEvent(type=kind, payload=content, text_offset=offset, at_ms=at_ms)
-
-
-def _merge_thoughts(events: Iterable[RunEvent]) -> Iterable[RunEvent]:
-    def place(event: RunEvent) -> tuple[bool, int]:
-        return event.type == EventType.REASONING, event.text_offset
-
-    for (is_thought, _), group in groupby(events, key=place):
-        if not is_thought:
-            yield from group
-            continue
-        first, *rest = group
-        texts = [str(cast(JsonObject, event.payload)["text"]) for event in (first, *rest)]
-        yield replace(first, payload={"text": "".join(texts)})

@@ -1,8 +1,7 @@
 """Runs, feedback and verdicts in the rollups of their hour and day, the source of analytics.
 
-A periodic task counts runs that have ended. A run is marked as counted in the transaction that adds
-it to the rollups, so that a killed process neither loses runs nor counts them twice. Feedback and
-verdicts count at the hour of their question.
+A periodic task counts runs that have ended, and marks them in the same transaction, so that a killed
+process neither loses nor repeats some. Feedback and verdicts count at the hour of their question.
 """
 
 from bisect import bisect_left
@@ -130,9 +129,9 @@ def count_finished_runs() -> int:
 
 def count_runs(run_ids: Collection[UUID]) -> None:
     """Count the uncounted ones of some runs, which are about to be deleted."""
-    uncounted = Run.objects.filter(pk__in=run_ids, is_counted=False)
     with transaction.atomic():
-        _add_runs(uncounted.exclude(outcome=Outcome.RUNNING).select_for_update(), sign=1)
+        runs = Run.objects.filter(pk__in=run_ids, is_counted=False)
+        _add_runs(runs.exclude(outcome=Outcome.RUNNING).select_for_update(), sign=1)
 
 
 def uncount_runs(run_ids: Iterable[UUID]) -> None:
@@ -239,16 +238,12 @@ def note_callers(first_hours: Mapping[tuple[date, int, str], int]) -> None:
 
 def note_seen(kind: SeenKind, values: Iterable[str]) -> None:
     """Store new models, errors or reasons for the choices of filters."""
-    found = sorted({value[:MAX_SEEN_CHARACTERS] for value in values if value})
-    if not found:
-        return
+    found = {value[:MAX_SEEN_CHARACTERS] for value in values if value}
     noted = SeenValue.objects.filter(kind=kind)
-    new = sorted(set(found) - set(noted.filter(value__in=found).values_list("value", flat=True)))
-    if not new or (kind is SeenKind.REASON and noted.count() >= MAX_SEEN_REASONS):
-        return
-    SeenValue.objects.bulk_create(
-        [SeenValue(kind=kind, value=value) for value in new], ignore_conflicts=True
-    )
+    new = found.difference(noted.filter(value__in=found).values_list("value", flat=True))
+    if new and not (kind is SeenKind.REASON and noted.count() >= MAX_SEEN_REASONS):
+        rows = [SeenValue(kind=kind, value=value) for value in sorted(new)]
+        SeenValue.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def count_feedback(feedback: Feedback) -> None:

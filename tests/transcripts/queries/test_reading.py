@@ -7,8 +7,8 @@ import pytest
 from copilot_admin.models import Outcome
 from copilot_admin.transcripts.queries.reading import TurnView, read_turns
 from copilot_admin.transcripts.queries.tree import read_tree
-from copilot_admin.transcripts.store.checkpoints import save_checkpoints
 from copilot_admin.transcripts.store.recorder import Recorder
+from copilot_admin.transcripts.store.transcript_store import save_checkpoints
 from protocol.events import MessageChunk, StatusUpdate
 from tests.transcripts.store.journaling import (
     Asked,

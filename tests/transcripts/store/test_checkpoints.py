@@ -16,9 +16,13 @@ import pytest
 
 from copilot_admin.models import Checkpoint, Outcome, Run, Turn, TurnState
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.store.checkpoints import load_pieces, reap, save_checkpoints
 from copilot_admin.transcripts.store.recorder import Piece, Recorder
-from copilot_admin.transcripts.store.transcript_store import STORE
+from copilot_admin.transcripts.store.transcript_store import (
+    STORE,
+    load_pieces,
+    reap,
+    save_checkpoints,
+)
 from protocol.events import MessageChunk, StatusUpdate
 from tests.factories import make_version
 from tests.polling import HANGS_SECONDS

@@ -22,7 +22,7 @@ from copilot_admin.models import (
     TurnState,
 )
 from copilot_admin.storage.blobs import MIN_BLOB_BYTES, dump_json
-from copilot_admin.transcripts.store.checkpoints import reap
+from copilot_admin.transcripts.store.transcript_store import reap
 from protocol.events import StatusUpdate
 from tests.factories import make_provider
 from tests.pricing.pricing import make_price

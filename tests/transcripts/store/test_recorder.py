@@ -30,11 +30,11 @@ from copilot_admin.transcripts.store.recorder import (
     Recorder,
     Recording,
     RunEnd,
-    RunEvent,
     clean_event,
     finalize,
     join_pieces,
 )
+from copilot_admin.transcripts.store.run_events import RunEvent
 from protocol.events import (
     ArtifactType,
     Citation,

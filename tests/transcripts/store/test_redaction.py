@@ -13,10 +13,15 @@ from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.blobs import load
 from copilot_admin.transcripts.queries.reading import read_turns
 from copilot_admin.transcripts.queries.tree import read_tree
-from copilot_admin.transcripts.store.checkpoints import load_pieces, reap, save_checkpoints
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Piece
-from copilot_admin.transcripts.store.transcript_store import end_from_json, end_to_json
+from copilot_admin.transcripts.store.transcript_store import (
+    end_from_json,
+    end_to_json,
+    load_pieces,
+    reap,
+    save_checkpoints,
+)
 from protocol.events import MessageChunk, StatusUpdate
 from tests.transcripts.store.journaling import Client, call_event, end_of, ending
 

@@ -14,8 +14,14 @@ from copilot_admin.copilots.end_users import AskingUser, UserSource, hashed
 from copilot_admin.models import Blob, Conversation, DailyUsage, EndUser, Logging, Run
 from copilot_admin.transcripts.end_users import save_end_user
 from copilot_admin.transcripts.store.rollups import count_finished_runs
-from copilot_admin.transcripts.store.run_start import BOOT_ID, Rejection, accept, prepare, reject
-from copilot_admin.transcripts.store.turn_state import LOOP_WINDOW
+from copilot_admin.transcripts.store.run_start import (
+    BOOT_ID,
+    LOOP_WINDOW,
+    Rejection,
+    accept,
+    prepare,
+    reject,
+)
 from protocol.events import FunctionCall
 from protocol.models import Generation, ResultMessage
 from protocol.serializers import echo_of

@@ -12,12 +12,12 @@ from copilot_admin.models import Blob, DailyUsage, Event, Logging, Node, Outcome
 from copilot_admin.pricing.cost import UNKNOWN_COST
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.store.checkpoints import reap
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.transcript_store import (
     STORE,
     TranscriptStore,
     end_to_json,
+    reap,
     replay_spool,
 )
 from protocol.events import MessageChunk, StatusUpdate
