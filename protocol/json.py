@@ -1,4 +1,4 @@
-"""JSON values: types, coercion and cleaning of untrusted ones, reading, and a layout for models.
+"""JSON values: types, cleaning and lenient reading of untrusted ones, and a layout for models.
 
 Recursive functions suffice: `parse` limits the depth of values.
 """

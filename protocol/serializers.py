@@ -179,8 +179,7 @@ def _without_nulls(value: Json) -> Json:
     return value
 
 
-# Rows with disjoint keys make a table of quadratic size.
-MAX_CELLS = 50_000
+MAX_CELLS = 50_000  # rows with disjoint keys make a table of quadratic size
 _BLANK = re.compile(r"[\r\n]+")
 # A script or style without an end tag extends to the end of the text.
 _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1[^>]*>|\Z)", re.IGNORECASE | re.DOTALL)
