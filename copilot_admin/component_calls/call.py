@@ -21,6 +21,7 @@ from copilot_admin.agent.components.runs import ComponentRun, arguments_in
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.component_calls.access import Grant
 from copilot_admin.component_calls.files import read_files
+from copilot_admin.config.logs import ThrottledWarnings
 from copilot_admin.copilots.end_users import AskingUser, named
 from copilot_admin.errors import (
     BadArguments,
@@ -37,7 +38,6 @@ from copilot_admin.redaction.rules import NO_RULES, Rules, server_rules
 from copilot_admin.runs.open_run import DRAINING
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 from copilot_admin.transcripts.end_users import save_end_user
 from protocol.components import ComponentOutput, from_caller
 from protocol.json import JsonObject

@@ -1,10 +1,13 @@
 """Log lines: one line each, as text or JSON, without secrets that this process knows."""
 
+from collections import Counter
 from datetime import UTC, datetime
 from enum import StrEnum
 import json
 import logging
 import re
+from threading import Lock
+from time import monotonic
 
 MIN_SECRET_LENGTH = 8  # hiding shorter texts would hide ordinary words
 HIDDEN = "[hidden]"
@@ -88,3 +91,23 @@ class ClientErrorFilter(logging.Filter):
             if record.levelno > logging.WARNING:
                 record.levelno, record.levelname = logging.WARNING, "WARNING"
         return True
+
+
+class ThrottledWarnings:
+    """Writes each kind of warning at most once a minute, with the number of those left out."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
+        self._logged_at: dict[str, float] = {}
+        self._skipped = Counter[str]()
+        self._lock = Lock()
+
+    def warn(self, kind: str, line: str, *values: object) -> None:
+        now = monotonic()
+        with self._lock:
+            if kind in self._logged_at and now - self._logged_at[kind] < 60:
+                self._skipped[kind] += 1
+                return
+            self._logged_at[kind] = now
+            skipped = self._skipped.pop(kind, 0)
+        self._logger.warning("%s; %d more since the line before", line % values, skipped)

@@ -41,7 +41,7 @@ class LimitExceeded(TooManyRequests):
     def __init__(self, rule: LimitRule, *, now: datetime, retry_at: datetime | None) -> None:
         super().__init__(
             build_rejection(rule, now=now, retry_at=retry_at, zone=ZoneInfo(settings.BUDGET_ZONE)),
-            retry_after=get_retry_seconds(retry_at, now) if retry_at else _SLOT_RETRY_SECONDS,
+            retry_after=_get_retry_seconds(retry_at, now) if retry_at else _SLOT_RETRY_SECONDS,
         )
         self.rule = rule
 
@@ -56,12 +56,10 @@ class Admission:
 
     @property
     def is_open(self) -> bool:
-        """True while `end` has to be called."""
         return bool(self.slots or self.budgets)
 
     @property
     def counts_money(self) -> bool:
-        """True if the cost of the answer has to be known."""
         return any(budget.rule.counts_money for budget in self.budgets)
 
     async def end(self, usage: Usage | None = None) -> None:
@@ -111,15 +109,6 @@ def build_rejection(
     rule: LimitRule, *, now: datetime, retry_at: datetime | None, zone: tzinfo
 ) -> str:
     """Name the limit and the time to try again; None means when an answer has ended."""
-    return f"{_describe_limit(rule)} Try again {_describe_time(now, retry_at, zone)}."
-
-
-def get_retry_seconds(retry_at: datetime, now: datetime) -> int:
-    """Return whole seconds for `Retry-After`, rounded up."""
-    return max(1, ceil((retry_at - now).total_seconds()))
-
-
-def _describe_limit(rule: LimitRule) -> str:
     kind, plural = rule.kind, "" if rule.maximum == 1 else "s"
     if kind.period is not None and kind.measure is not LimitMeasure.REQUESTS:
         budget = "money" if rule.counts_money else "token"
@@ -128,13 +117,19 @@ def _describe_limit(rule: LimitRule) -> str:
         used = f"has reached its limit of {rule.maximum:,} concurrent answer{plural}"
     else:
         used = f"has reached its limit of {rule.maximum:,} request{plural} per {kind.period.value}"
-    return f"{_SUBJECTS[rule.subject.scope]} {used}."
+    time = _describe_time(now, retry_at, zone)
+    return f"{_SUBJECTS[rule.subject.scope]} {used}. Try again {time}."
+
+
+def _get_retry_seconds(retry_at: datetime, now: datetime) -> int:
+    """Return whole seconds for `Retry-After`, rounded up."""
+    return max(1, ceil((retry_at - now).total_seconds()))
 
 
 def _describe_time(now: datetime, retry_at: datetime | None, zone: tzinfo) -> str:
     if retry_at is None:
         return "when one of them has ended"
-    seconds = get_retry_seconds(retry_at, now)
+    seconds = _get_retry_seconds(retry_at, now)
     if seconds <= _MAX_COUNTDOWN_SECONDS:
         return "in 1 second" if seconds == 1 else f"in {seconds} seconds"
     local = retry_at.astimezone(zone)
@@ -144,8 +139,6 @@ def _describe_time(now: datetime, retry_at: datetime | None, zone: tzinfo) -> st
 RETENTION = timedelta(days=7)
 MAX_ROWS = 10_000
 _MAX_PENDING = 200  # subjects of some seconds; the others are counted without a name
-_PERSONAL_SCOPES = (LimitScope.USER, LimitScope.ADDRESS)
-
 _Key = tuple[datetime, LimitScope, str, str]  # minute, subject and kind
 
 
@@ -158,7 +151,7 @@ class Rejections:
     def add(self, rule: LimitRule, identity: RequestIdentity) -> None:
         minute = datetime.now(UTC).replace(second=0, microsecond=0)
         scope, id, kind = rule.subject.scope, rule.subject.id, rule.kind.key
-        is_hidden = scope in _PERSONAL_SCOPES and not identity.is_recorded
+        is_hidden = scope in (LimitScope.USER, LimitScope.ADDRESS) and not identity.is_recorded
         is_new = (minute, scope, id, kind) not in self._pending
         if is_hidden or (is_new and len(self._pending) >= _MAX_PENDING):
             id = ""

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
-from django.utils.functional import Promise
+from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.usage import LimitScope
@@ -18,30 +17,17 @@ NANO = 1_000_000_000  # a small model's answer costs some ten thousand billionth
 Limits: TypeAlias = Mapping[str, Any]
 
 
-class BudgetPeriod(StrEnum):
-    MINUTE = "minute"
-    DAY = "day"
-    MONTH = "month"
+class BudgetPeriod(TextChoices):
+    MINUTE = "minute", _("per minute")
+    DAY = "day", _("per day")
+    MONTH = "month", _("per month")
 
 
-class LimitMeasure(StrEnum):
-    REQUESTS = "requests"
-    CONCURRENT = "concurrent"
-    TOKENS = "tokens"
-    USD = "usd"
-
-
-MEASURE_LABELS: Mapping[LimitMeasure, str | Promise] = {
-    LimitMeasure.CONCURRENT: _("Concurrent answers"),
-    LimitMeasure.REQUESTS: _("Requests"),
-    LimitMeasure.TOKENS: _("Tokens"),
-    LimitMeasure.USD: _("Cost (US dollars)"),
-}
-PERIOD_LABELS: Mapping[BudgetPeriod, str | Promise] = {
-    BudgetPeriod.MINUTE: _("per minute"),
-    BudgetPeriod.DAY: _("per day"),
-    BudgetPeriod.MONTH: _("per month"),
-}
+class LimitMeasure(TextChoices):
+    REQUESTS = "requests", _("Requests")
+    CONCURRENT = "concurrent", _("Concurrent answers")
+    TOKENS = "tokens", _("Tokens")
+    USD = "usd", _("Cost (US dollars)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +40,8 @@ class LimitKind:
 
     @property
     def label(self) -> str:
-        measure = str(MEASURE_LABELS[self.measure])
-        return f"{measure} {PERIOD_LABELS[self.period]}" if self.period else measure
+        measure = str(self.measure.label)
+        return f"{measure} {self.period.label}" if self.period else measure
 
 
 _BUDGET_KINDS = [
@@ -147,10 +133,8 @@ def to_nano_dollars(dollars: Decimal) -> int:
 
 
 class LimitWindow(NamedTuple):
-    """One minute, day or month in UTC, up to and without `ends`."""
-
     begins: datetime
-    ends: datetime
+    ends: datetime  # the first moment after it; both in UTC
 
 
 def get_window(period: BudgetPeriod, now: datetime, zone: tzinfo) -> LimitWindow:

@@ -19,12 +19,12 @@ from redis.exceptions import RedisError
 
 from copilot_admin.accounts.second_factor import Step, missing_step
 from copilot_admin.accounts.sessions import PROXY, SSO, is_session_valid
+from copilot_admin.config.logs import ThrottledWarnings
 from copilot_admin.errors import Unavailable
 from copilot_admin.http.proxy_identity import REMOTE_USER_KEY, RemoteUser
 from copilot_admin.http.scope import Receive, Scope, Send
 from copilot_admin.models import Conversation
 from copilot_admin.storage.writer import READER
-from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 
 SEND_TIMEOUT_SECONDS = 2.0  # a page that misses one change receives the next
 CHECK_SECONDS = 15.0  # after which an open page notices that its session is over

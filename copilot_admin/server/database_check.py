@@ -17,6 +17,8 @@ from copilot_admin.storage.schema import is_current
 
 RUN_MIGRATE = "Run `manage.py migrate`."
 _UNDEFINED_COLUMN = "42703"
+LOCK_FILE = "server.lock"
+_locked_folders: set[Path] = set()  # by this process
 
 
 def check_database() -> None:
@@ -43,10 +45,6 @@ def describe_database_error(error: db.Error) -> str:
         advice = "Check DATABASE_URL and that PostgreSQL is running."
     message = " ".join(without_secrets(str(error)).split())
     return f"The database cannot be used: {message.rstrip('.')}. {advice}"
-
-
-LOCK_FILE = "server.lock"
-_locked_folders: set[Path] = set()  # by this process
 
 
 @contextmanager

@@ -1,10 +1,10 @@
 """First start with a new database: the first admin and the sample copilots."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 import secrets
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -23,11 +23,8 @@ from protocol.json import JsonObject, list_of, object_of
 SAMPLES = Path(__file__).resolve().parent.parent / "samples" / "copilots.yaml"
 LOGIN_FILE = "first-login.txt"
 USERNAME = "admin"
-OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_PROVIDER = "OpenAI"
-
-
-LOCAL_SERVERS: Mapping[str, str] = {
+LOCAL_SERVERS = {
     "Ollama": "http://127.0.0.1:11434/v1",
     "LM Studio": "http://127.0.0.1:1234/v1",
 }
@@ -55,9 +52,8 @@ def find_local_servers() -> Iterator[LocalServer]:
     """Yield the model servers on this machine that have a model and aren't providers yet."""
     known = set(Provider.objects.values_list("base_url", flat=True))
     for name, base_url in LOCAL_SERVERS.items():
-        number = 0 if base_url in known else _count_models(base_url)
-        if number:
-            yield LocalServer(name=name, base_url=base_url, models=number)
+        if base_url not in known and (number := _count_models(base_url)):
+            yield LocalServer(name, base_url, number)
 
 
 def _count_models(base_url: str) -> int:
@@ -97,38 +93,33 @@ def prepare_first_start() -> FirstLogin | None:
         login = FirstLogin(USERNAME, secrets.token_urlsafe(12), file, servers)
         admin = users.create_superuser(username=login.username, password=login.password)
         samples = dict(read_samples())
-        found = [server.provider for server in login.local_servers]
+        found = [server.provider for server in servers]
         samples["providers"] = [*list_of(samples["providers"]), *found]
         changes = import_values(samples, default_access=Access.OPEN, publishing=True)
         record(Action.ADDED, by=Actor.server(), on=Subject.of(admin))
         record_import(changes, by=Actor.server())
-        _store(login)
+        try:
+            file.unlink(missing_ok=True)
+            file.touch(mode=0o600, exist_ok=False)
+            file.write_text(f"username: {login.username}\npassword: {login.password}\n")
+        except OSError as error:
+            raise ConfigurationError(
+                f"Could not write {file}: {error.strerror}. Make the folder writable, then start again."
+            ) from error
     return login
 
 
 def read_samples() -> JsonObject:
     """Return the sample copilots, on OpenAI's models if the environment configures them."""
-    file = read_yaml(SAMPLES.read_text(encoding="utf-8"))
+    file: dict[str, Any] = read_yaml(SAMPLES.read_text(encoding="utf-8"))
     if settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL:
         provider = {
             "name": OPENAI_PROVIDER,
             "kind": "openai_compatible",
-            "base_url": settings.OPENAI_BASE_URL or OPENAI_URL,
+            "base_url": settings.OPENAI_BASE_URL or "https://api.openai.com/v1",
             "api_key_env": "OPENAI_API_KEY" if settings.OPENAI_API_KEY else "",
         }
         file["providers"] = [provider]
         for entry in file["copilots"]:
             entry |= {"provider": OPENAI_PROVIDER, "model": settings.OPENAI_MODEL}
-    samples: JsonObject = file
-    return samples
-
-
-def _store(login: FirstLogin) -> None:
-    try:
-        login.file.unlink(missing_ok=True)
-        login.file.touch(mode=0o600, exist_ok=False)
-        login.file.write_text(f"username: {login.username}\npassword: {login.password}\n")
-    except OSError as error:
-        raise ConfigurationError(
-            f"Could not write {login.file}: {error.strerror}. Make the folder writable, then start again."
-        ) from error
+    return file

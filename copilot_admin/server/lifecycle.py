@@ -38,16 +38,13 @@ from copilot_admin.telemetry.finished_runs import start_tracing, stop_tracing
 from copilot_admin.transcripts.store.transcript_store import reap, replay_spool
 
 STOP_SECONDS = 5.0  # for each thread
-# Objects that come before Python looks for cycles among them; its 700 are fewer than a short request
-# makes. 20,000 are about 5 MB.
+# Objects until Python looks for cycles, about 5 MB; its 700 are fewer than a short request makes.
 GARBAGE_THRESHOLD = 20_000
-
 _periodic_tasks: list[asyncio.Task[None]] = []
 _lock = ExitStack()  # from start to stop
 
 
 async def start() -> None:
-    """Prepare the process before the socket accepts connections."""
     _lock.enter_context(instance_lock())
     DRAINING.clear()
     install_signal_handlers()
@@ -56,7 +53,14 @@ async def start() -> None:
     await asyncio.to_thread(provider_kinds)
     await asyncio.to_thread(data_types)
     try:
-        await _recover()
+        await WRITER.run(known_migrations)
+        SPOOL.remove_leftovers()
+        while await WRITER.run(replay_spool):
+            pass
+        # SQLite has one server process: every run of another boot is dead.
+        is_only_server = settings.DATABASES["default"]["ENGINE"] == SQLITE
+        while await WRITER.run(partial(reap, every_other_boot=is_only_server)):
+            pass
         await WRITER.run(ALLOWED_ORIGINS.refresh)
     except db.Error as error:
         raise ConfigurationError(describe_database_error(error)) from error
@@ -85,22 +89,10 @@ async def stop() -> None:
         await REJECTED_RUNS.store()
     await REJECTIONS.store()
     await LIMIT_REDIS.close()
-    await asyncio.to_thread(background_tasks.stop, timeout=STOP_SECONDS)  # it uses the writer
-    await asyncio.to_thread(partial(stop_tracing, timeout=STOP_SECONDS))
-    for thread in (WRITER, READER):
-        await asyncio.to_thread(thread.stop, timeout=STOP_SECONDS)
+    # Background tasks use the writer.
+    for end in (background_tasks.stop, stop_tracing, WRITER.stop, READER.stop):
+        await asyncio.to_thread(end, timeout=STOP_SECONDS)
     _lock.close()
-
-
-async def _recover() -> None:
-    await WRITER.run(known_migrations)
-    SPOOL.remove_leftovers()
-    while await WRITER.run(replay_spool):
-        pass
-    # SQLite has one server process: every run of another boot is dead.
-    is_only_server = settings.DATABASES["default"]["ENGINE"] == SQLITE
-    while await WRITER.run(partial(reap, every_other_boot=is_only_server)):
-        pass
 
 
 Handler: TypeAlias = Callable[[int, FrameType | None], object]
@@ -162,13 +154,10 @@ async def drain(timeout_seconds: float, interrupt_now: asyncio.Event) -> None:
     """Wait for runs and component calls until the timeout or the event, then interrupt the rest."""
     running = {*(run.task for run in RUNNING), *(call.task for call in CALLS)}
     if running:
-        ended = asyncio.ensure_future(asyncio.wait(running))
-        interrupted = asyncio.ensure_future(interrupt_now.wait())
-        await asyncio.wait(
-            {ended, interrupted}, timeout=timeout_seconds, return_when=asyncio.FIRST_COMPLETED
-        )
-        for waiting in (ended, interrupted):
-            waiting.cancel()
+        ends = [asyncio.ensure_future(one) for one in (asyncio.wait(running), interrupt_now.wait())]
+        await asyncio.wait(ends, timeout=timeout_seconds, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()
     await interrupt_all()
     await stop_all()
 

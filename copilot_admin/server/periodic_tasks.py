@@ -5,10 +5,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 import logging
 from time import monotonic
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from django import db
-from django.db import connections
 from django.utils import timezone
 
 from copilot_admin.accounts.sessions import delete_expired_sessions
@@ -40,20 +39,16 @@ from copilot_admin.runs.run import RUNNING
 from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.writer import READER, WRITER
-from copilot_admin.telemetry.metrics import get_metrics
+from copilot_admin.telemetry.metrics import ENABLED
 from copilot_admin.transcripts.exports.writing import sweep_exports
 from copilot_admin.transcripts.store.rollups import MAX_RUNS, count_finished_runs
 from copilot_admin.transcripts.store.transcript_store import HEARTBEAT_SECONDS, STORE, replay_spool
 
-T = TypeVar("T")
 MINUTE, HOUR = 60.0, 3600.0
-
 logger = logging.getLogger(__name__)
 
 
 class PeriodicTask(NamedTuple):
-    """A function that each server process calls again and again, with a pause in between."""
-
     name: str
     function: Callable[[], Awaitable[object]]
     interval_seconds: float = HEARTBEAT_SECONDS
@@ -91,35 +86,31 @@ async def _count_finished_runs() -> None:
         pass
 
 
-def _in_thread(function: Callable[[], T]) -> Callable[[], Awaitable[T]]:
-    def run() -> T:
+def _in_thread(function: Callable[[], object]) -> Callable[[], Awaitable[object]]:
+    def run() -> None:
         try:
-            return function()
+            function()
         finally:
             db.connections.close_all()
 
     return partial(asyncio.to_thread, run)
 
 
-# Use and maximum of each limit that `/metrics` shows.
-LIMITS: Mapping[str, Callable[[], tuple[float, float]]] = {
-    "component_calls": lambda: (len(CALLS), MAX_CALLS),
-    "journal_jobs": lambda: (WRITER.waiting, WRITER.capacity),
-    "reading_jobs": lambda: (READER.waiting, READER.capacity),
-    "spool_bytes": lambda: (SPOOL.size()[1], SPOOL.max_bytes),
-}
-
-
 def refresh_gauges() -> None:
-    if metrics := get_metrics():
+    for metrics in ENABLED:
         metrics.set_gauges(read_gauges())
 
 
 def read_gauges() -> dict[str, Mapping[str, float]]:
     """Return the values of `GAUGES`; lists the spool's folder."""
     spooled_files, spooled_bytes = SPOOL.size()
-    limits = {name: read() for name, read in LIMITS.items()}
-    pool = getattr(connections["default"], "pool", None)
+    limits = {  # use and maximum
+        "component_calls": (len(CALLS), MAX_CALLS),
+        "journal_jobs": (WRITER.waiting, WRITER.capacity),
+        "reading_jobs": (READER.waiting, READER.capacity),
+        "spool_bytes": (spooled_bytes, SPOOL.max_bytes),
+    }
+    pool = getattr(db.connections["default"], "pool", None)
     values: dict[str, Mapping[str, float]] = {
         "streams": {"": len(RUNNING)},
         "journal_lag_seconds": {"": WRITER.lag_seconds(monotonic())},
@@ -132,8 +123,7 @@ def read_gauges() -> dict[str, Mapping[str, float]]:
     if pool is not None:
         stats: Mapping[str, int] = pool.get_stats()
         idle = stats.get("pool_available", 0)
-        used = stats.get("pool_size", 0) - idle
-        values["database_connections"] = {"idle": idle, "used": used}
+        values["database_connections"] = {"idle": idle, "used": stats.get("pool_size", 0) - idle}
         values["database_waiting"] = {"": stats.get("requests_waiting", 0)}
     return values
 

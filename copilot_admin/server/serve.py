@@ -1,7 +1,6 @@
 """The production server: uvicorn with uvloop."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 import os
 import socket
 from tempfile import TemporaryDirectory
@@ -19,7 +18,6 @@ METRICS_DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"  # read by prometheus_client when
 APPLICATION = "copilot_admin.asgi:application"
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 7777
-BACKLOG = 2048
 SHUTDOWN_MARGIN_SECONDS = 5  # after the drain: the transcript store is flushed, connections close
 MAX_WEBSOCKET_MESSAGE_BYTES = 4096  # live pages only listen
 # A worker that doesn't answer the supervisor for so long is killed. uvicorn's default of 5 s is shorter
@@ -34,7 +32,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen(BACKLOG)
+        listener.listen(2048)
     except (OSError, OverflowError, UnicodeError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or error
@@ -57,7 +55,6 @@ def check_workers(workers: int) -> None:
 
 
 def serve(listener: socket.socket, *, workers: int = 1) -> None:
-    """Serve until a signal ends the server."""
     config = uvicorn.Config(
         APPLICATION,
         workers=workers,
@@ -77,7 +74,11 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
         uvicorn.Server(config).run(sockets=[listener])
         return
     supervisor = Supervisor(config, [listener])
-    with shared_metrics():
+    with ExitStack() as stack:
+        if settings.METRICS.is_enabled:  # workers add up their metrics in one directory
+            directory = TemporaryDirectory(prefix="copilot-metrics-")
+            os.environ[METRICS_DIRECTORY] = stack.enter_context(directory)
+            stack.callback(os.environ.pop, METRICS_DIRECTORY)
         supervisor.run()
     if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
         raise ConfigurationError("A worker could not start. The log lines above say why.")
@@ -91,7 +92,6 @@ class Supervisor(Multiprocess):
         self._worker_pids: set[int] = set()
 
     def keep_subprocess_alive(self) -> None:
-        """Replace workers that died, and drop their gauges."""
         for process in self.processes:
             # The copy of the worker's end would keep a ping waiting for a worker that has just died.
             process.child_conn.close()
@@ -106,20 +106,6 @@ class Supervisor(Multiprocess):
         for listener in self.sockets:
             listener.close()
         super().terminate_all()
-
-
-@contextmanager
-def shared_metrics() -> Iterator[None]:
-    """Let workers that start meanwhile add up their metrics in one directory."""
-    if not settings.METRICS.is_enabled:
-        yield
-        return
-    with TemporaryDirectory(prefix="copilot-metrics-") as directory:
-        os.environ[METRICS_DIRECTORY] = directory
-        try:
-            yield
-        finally:
-            del os.environ[METRICS_DIRECTORY]
 
 
 def drop_gauges(pid: int) -> None:

@@ -16,7 +16,6 @@ from copilot_admin.errors import RequestError
 from copilot_admin.models import Outcome
 from copilot_admin.telemetry.finished_runs import LISTENERS, REJECTION_LISTENERS, FinishedRun
 
-NS = 1e-9
 _ANSWER_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _FIRST_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 _WRITE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -51,8 +50,6 @@ GAUGES: Mapping[str, tuple[str, str, bool]] = {
 
 
 class ServerMetrics:
-    """Metrics of this process, and the exposition of all processes."""
-
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         self._metrics: dict[str, Any] = {}
@@ -72,26 +69,26 @@ class ServerMetrics:
 
     def count_run(self, run: FinishedRun) -> None:
         """Count a finished run. Trials aren't use of a copilot, but their model calls count."""
-        if run.has_row and not run.is_trial:
-            self._count_use(run)
+        is_use = run.has_row and not run.is_trial
+        if is_use:
+            self.count("runs", run.copilot, run.outcome.value)
         for fact in run.facts:
             if isinstance(fact, ModelCallTrace):
-                seconds = (fact.ended - fact.began) * NS
+                seconds = (fact.ended - fact.began) / 1e9
                 self.observe("model_call_seconds", seconds, run.provider)
                 for failure in fact.failures:
                     self.count("provider_errors", run.provider, failure)
+        if run.outcome is Outcome.REFUSED:
+            return
         times = run.times
-        if run.outcome is Outcome.REFUSED:
-            return
         if times.stored is not None and times.admitted is not None:
-            self.observe("journal_seconds", (times.stored - times.admitted) * NS, "accept")
+            self.observe("journal_seconds", (times.stored - times.admitted) / 1e9, "accept")
         if times.finishing is not None:
-            self.observe("journal_seconds", (times.ended - times.finishing) * NS, "finish")
+            self.observe("journal_seconds", (times.ended - times.finishing) / 1e9, "finish")
+        if is_use:
+            self._count_answer(run)
 
-    def _count_use(self, run: FinishedRun) -> None:
-        self.count("runs", run.copilot, run.outcome.value)
-        if run.outcome is Outcome.REFUSED:
-            return
+    def _count_answer(self, run: FinishedRun) -> None:
         self.observe("run_seconds", run.ms / 1000, run.outcome.value)
         if run.first_ms is not None:
             self.observe("first_token_seconds", run.first_ms / 1000, run.copilot)
@@ -122,17 +119,13 @@ class ServerMetrics:
         self._metrics[name].labels(*labels).observe(value)
 
 
-_enabled: list[ServerMetrics] = []
-
-
-def get_metrics() -> ServerMetrics | None:
-    return _enabled[0] if _enabled else None
+ENABLED: list[ServerMetrics] = []  # one at most
 
 
 def enable_metrics() -> ServerMetrics:
     """Count from now on; call it once in a process."""
     metrics = ServerMetrics()
-    _enabled.append(metrics)
+    ENABLED.append(metrics)
     LISTENERS.append(metrics.count_run)
     REJECTION_LISTENERS.append(metrics.count_rejection)
     return metrics

@@ -19,16 +19,8 @@ from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-from opentelemetry.trace import (
-    Link,
-    Span,
-    SpanContext,
-    SpanKind,
-    StatusCode,
-    TraceFlags,
-    Tracer,
-    set_span_in_context,
-)
+from opentelemetry.trace import Link, Span, SpanContext, SpanKind, StatusCode, TraceFlags, Tracer
+from opentelemetry.trace.propagation import set_span_in_context
 
 from copilot_admin.agent.values.model_call import ModelRole, ToolCall, Usage
 from copilot_admin.agent.values.tracing import ModelCallTrace, ToolTrace
@@ -38,14 +30,14 @@ from protocol.json import JsonObject
 
 Attributes: TypeAlias = Mapping[str, str | int | float | bool | tuple[str, ...] | None]
 
-MAX_QUEUED_SPANS = 4096  # hundreds of runs, a few MB
-BATCH_SPANS = 256
-EXPORT_INTERVAL_MS = 2000.0
-EXPORT_TIMEOUT_SECONDS = 5.0
-MAX_ATTRIBUTE_CHARACTERS = 64 * 1024
-_PARAMETERS = (
-    "temperature", "top_p", "max_tokens", "frequency_penalty", "presence_penalty", "seed",
-)  # fmt: skip
+_PARAMETERS = [
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "frequency_penalty",
+    "presence_penalty",
+    "seed",
+]
 _run_id: ContextVar[int] = ContextVar("run_id")
 
 
@@ -63,20 +55,20 @@ class SpanExporter:
         self._exporter = OTLPSpanExporter(
             endpoint=f"{settings.endpoint.rstrip('/')}/v1/traces",
             headers=dict(settings.headers),
-            timeout=EXPORT_TIMEOUT_SECONDS,
+            timeout=5,
         )
         self._processor = processor or BatchSpanProcessor(
             self._exporter,
-            max_queue_size=MAX_QUEUED_SPANS,
-            max_export_batch_size=BATCH_SPANS,
-            schedule_delay_millis=EXPORT_INTERVAL_MS,
+            max_queue_size=4096,  # hundreds of runs, a few MB
+            max_export_batch_size=256,
+            schedule_delay_millis=2000,
         )
         provider = TracerProvider(
             sampler=ALWAYS_ON,
             resource=Resource.create({"service.name": settings.service}),
             shutdown_on_exit=False,
             id_generator=_RunIds(),
-            span_limits=SpanLimits(max_span_attribute_length=MAX_ATTRIBUTE_CHARACTERS),
+            span_limits=SpanLimits(max_span_attribute_length=64 * 1024),
         )
         provider.add_span_processor(self._processor)
         self._tracer = provider.get_tracer("copilot_admin")
@@ -126,23 +118,20 @@ class _RunTrace:
             "copilot.generation": run.generation,
             "copilot.trial": run.is_trial or None,
         }
-        name, error = f"invoke_agent {run.copilot}", run.error_code
-        root = self._add(
-            name, run.times.received, run.times.ended, attributes,
-            error=error if run.outcome in ERROR_OUTCOMES else "", links=links,
-        )  # fmt: skip
+        name, times = f"invoke_agent {run.copilot}", run.times
+        error = run.error_code if run.outcome in ERROR_OUTCOMES else ""
+        root = self._add(name, times.received, times.ended, attributes, error=error, links=links)
         self._add_phases(root)
-        models = [fact for fact in run.facts if isinstance(fact, ModelCallTrace)]
-        for tool in (fact for fact in run.facts if isinstance(fact, ToolTrace)):
-            parent = self._add_tool(tool, root)
-            inside = [one for one in models if tool.began <= one.began and one.ended <= tool.ended]
-            models = [one for one in models if one not in inside]
-            for model in inside:
-                self._add_model_call(model, parent)
-        for model in models:
-            self._add_model_call(model, root)
-        for call in run.client_calls:
-            self._add_client_call(call, root)
+        tools = [
+            (one, self._add_tool(one, root)) for one in run.facts if isinstance(one, ToolTrace)
+        ]
+        for call in (one for one in run.facts if isinstance(one, ModelCallTrace)):
+            around = (
+                s for tool, s in tools if tool.began <= call.began and call.ended <= tool.ended
+            )
+            self._add_model_call(call, next(around, root))
+        for client_call in run.client_calls:
+            self._add_client_call(client_call, root)
 
     def _add(
         self,
@@ -197,22 +186,25 @@ class _RunTrace:
             "copilot.retries": len(fact.failures) - fact.failed or None,
             **(_message_attributes(fact) if self._with_content else {}),
         }
+        name, error = f"chat {fact.call.model}", fact.failures[-1] if fact.failed else ""
         self._add(
-            f"chat {fact.call.model}", fact.began, fact.ended, attributes, parent=parent,
-            kind=SpanKind.CLIENT, error=fact.failures[-1] if fact.failed else "",
-        )  # fmt: skip
+            name,
+            fact.began,
+            fact.ended,
+            attributes,
+            parent=parent,
+            kind=SpanKind.CLIENT,
+            error=error,
+        )
 
     def _add_tool(self, fact: ToolTrace, parent: Span) -> Span:
-        content: Attributes = {
-            "gen_ai.tool.call.arguments": fact.call.arguments,
-            "gen_ai.tool.call.result": fact.result,
-        }
         attributes: Attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": fact.call.name,
             "gen_ai.tool.call.id": fact.call.id,
             "gen_ai.tool.type": "extension",  # runs on the server
-            **(content if self._with_content else {}),
+            "gen_ai.tool.call.arguments": fact.call.arguments if self._with_content else "",
+            "gen_ai.tool.call.result": fact.result if self._with_content else "",
         }
         name, error = f"execute_tool {fact.call.name}", "tool_error" if fact.failed else ""
         return self._add(name, fact.began, fact.ended, attributes, parent=parent, error=error)

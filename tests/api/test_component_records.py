@@ -3,9 +3,9 @@
 import pytest
 
 from copilot_admin.component_calls import call
+from copilot_admin.config.logs import ThrottledWarnings
 from copilot_admin.models import CallStatus, Logging
 from copilot_admin.storage.writer import DatabaseThread
-from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 from tests.api.component_keys import HI, key, uses
 from tests.component_calls.component_http import Stage, ask, rows, served
 from tests.factories import make_key, make_published

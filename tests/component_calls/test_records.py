@@ -10,11 +10,11 @@ import pytest
 
 from copilot_admin.component_calls import call
 from copilot_admin.component_calls.call import BEGINNING, record_call
+from copilot_admin.config.logs import ThrottledWarnings
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.errors import Unavailable
 from copilot_admin.models import CallStatus, ComponentCall
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.telemetry.finished_runs import ThrottledWarnings
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 SIGNED = "https://files.test/a?sig=1 "

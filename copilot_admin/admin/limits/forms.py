@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.admin.common.widgets import SearchedOne
 from copilot_admin.limits.rules import (
     KINDS,
-    MEASURE_LABELS,
     BudgetPeriod,
     LimitKind,
     LimitMeasure,
@@ -51,7 +50,7 @@ class LimitsForm(forms.Form):
     def rows(self) -> Iterator[tuple[Any, list[forms.BoundField]]]:
         """Fields per minute, day and month of each measure."""
         for measure in (LimitMeasure.REQUESTS, LimitMeasure.TOKENS, LimitMeasure.USD):
-            yield MEASURE_LABELS[measure], [self[f"{measure}_per_{one}"] for one in BudgetPeriod]
+            yield measure.label, [self[f"{measure}_per_{one}"] for one in BudgetPeriod]
 
 
 class SubjectForm(forms.Form):
