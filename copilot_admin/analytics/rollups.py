@@ -265,10 +265,10 @@ class RunSource:
         return {key: int(counts["runs"]) for key, counts in found.items() if key[1]}
 
     def users(self, period: Period) -> tuple[int | None, Mapping[datetime, int]]:
-        users: dict[datetime, set[int]] = {}
+        users: dict[datetime, set[int]] = defaultdict(set)
         for run in self._runs(period.now):
             if run.outcome != Outcome.REFUSED:
-                users.setdefault(_slot_of_run(period, run), set()).add(run.user_id)
+                users[_slot_of_run(period, run)].add(run.user_id)
         return len(set().union(*users.values())), {at: len(one) for at, one in users.items()}
 
     def users_before(self, span: Span) -> int | None:
@@ -280,9 +280,9 @@ class RunSource:
         return Counter(copilot for copilot, _user in pairs)
 
     def _group(self, span: Span, key: Any) -> dict[Any, Counts]:
-        found: dict[Any, list[Counts]] = {}
+        found: dict[Any, list[Counts]] = defaultdict(list)
         for run in self._runs(span):
-            found.setdefault(key(run), []).append(self._count(run))
+            found[key(run)].append(self._count(run))
         return {name: add_counts(counts) for name, counts in found.items()}
 
     def _count(self, run: Any) -> Counts:
@@ -301,11 +301,10 @@ class RunSource:
             runs = Run.objects.filter(
                 wanted, started_at__gte=span.first, started_at__lt=span.end
             ).exclude(Q(outcome=Outcome.RUNNING) | Q(principal__startswith=PLAYGROUND))
-            rows = runs.order_by().values_list(*RUN_COLUMNS, "turn_id", named=True)
-            self._read[span] = list(rows)
-            votes = Feedback.objects.filter(
-                source=FeedbackSource.END_USER, turn__in=runs.order_by().values("turn")
-            )
+            runs = runs.order_by()
+            self._read[span] = [*runs.values_list(*RUN_COLUMNS, "turn_id", named=True)]
+            votes = Feedback.objects.filter(source=FeedbackSource.END_USER)
+            votes = votes.filter(turn__in=runs.values("turn"))
             self._votes.update(votes.values_list("turn_id", "value"))
         return self._read[span]
 

@@ -82,11 +82,9 @@ def changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[
         old, new = before.get(name, _ABSENT), after.get(name, _ABSENT)
         if old == new:
             continue
-        shown_old, shown_new = _show_pair(name, old, new)
-        if old is not _ABSENT:
-            was[name] = shown_old
-        if new is not _ABSENT:
-            now[name] = shown_new
+        shown = _show_pair(name, old, new)
+        was |= {} if old is _ABSENT else {name: shown[0]}
+        now |= {} if new is _ABSENT else {name: shown[1]}
     return canonical(was), canonical(now)
 
 
@@ -153,9 +151,8 @@ def _show_pair(name: str, old: object, new: object) -> tuple[Json, Json]:
         had, has = (isinstance(one, Secret) and bool(one.value) for one in (old, new))
         now = "changed" if had and has else "set" if has else "not set"
         return "set" if had else "not set", now
-    shown_old = None if old is _ABSENT else _redact(to_json(old))
-    shown_new = None if new is _ABSENT else _redact(to_json(new))
-    return _shorten_pair(shown_old, shown_new)
+    shown = (None if one is _ABSENT else _redact(to_json(one)) for one in (old, new))
+    return _shorten_pair(*shown)
 
 
 def _redact(value: Json) -> Json:

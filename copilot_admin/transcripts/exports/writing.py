@@ -6,7 +6,7 @@ An export searches the conversations window by window, so it finds all of them.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from functools import partial
 from itertools import chain
@@ -278,12 +278,10 @@ class ExportWriter:
         if export is None:
             return None
         form = FORMATS[export.format]
-        prompts_of = None
+        options = ExportOptions(with_data=export.with_data, with_prompts=export.with_prompts)
         if export.with_prompts and not reaches_all(export.owner):
-            prompts_of = frozenset(reachable(export.owner).values_list("pk", flat=True))
-        options = ExportOptions(
-            with_data=export.with_data, with_prompts=export.with_prompts, prompts_of=prompts_of
-        )
+            own = frozenset(reachable(export.owner).values_list("pk", flat=True))
+            options = replace(options, prompts_of=own)
         selection = read_selection(export.query)
         self._export = export
         self._pieces = write_conversations(selection, form, options, export.position)

@@ -264,10 +264,9 @@ class RowKey(NamedTuple):
     def parse(cls, text: str) -> Self | None:
         """Return the position in a URL, or None if it isn't valid."""
         at, _, pk = text.partition("-")
-        if not (at.isdecimal() and pk.isdecimal() and len(text) <= 40):
-            return None
+        is_valid = at.isdecimal() and pk.isdecimal() and len(text) <= 40
         try:
-            return cls(EPOCH + int(at) * MICROSECOND, int(pk))
+            return cls(EPOCH + int(at) * MICROSECOND, int(pk)) if is_valid else None
         except OverflowError:
             return None
 
