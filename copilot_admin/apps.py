@@ -13,8 +13,6 @@ class IdConverter(IntConverter):
 
 
 class CopilotAdminConfig(AppConfig):
-    """Copilots, their keys and their transcripts."""
-
     name = "copilot_admin"
     verbose_name = "Copilot Admin"
 

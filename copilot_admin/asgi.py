@@ -34,28 +34,25 @@ from copilot_admin.telemetry.metrics import enable_metrics  # noqa: E402
 Hook: TypeAlias = Callable[[], Awaitable[None]]
 
 
-class Lifespan:
-    """ASGI middleware that runs a hook before the first and one after the last request."""
+def with_lifespan(app: App, *, start: Hook, stop: Hook) -> App:
+    """Return an application that runs a hook before the first and one after the last request."""
 
-    def __init__(self, app: App, *, start: Hook, stop: Hook) -> None:
-        self.app = app
-        self.start = start
-        self.stop = stop
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "lifespan":
-            await self.app(scope, receive, send)
+            await app(scope, receive, send)
             return
         await receive()
         try:
-            await self.start()
+            await start()
         except CopilotError as error:
             await send({"type": "lifespan.startup.failed", "message": error.public})
             return
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await self.stop()
+        await stop()
         await send({"type": "lifespan.shutdown.complete"})
+
+    return serve
 
 
 def serve_static_files(app: App) -> App:
@@ -98,7 +95,7 @@ def build_application() -> App:
     # The server runs without its own, so that identities are read by the address of the peer.
     app = cast(App, ProxyHeadersMiddleware(app, settings.FORWARDED_ALLOW_IPS))  # type: ignore[arg-type]
     app = ProxyIdentity(app, remote_user=settings.SSO.proxy, end_user=settings.USER_PROXIES)
-    return Lifespan(app, start=lifecycle.start, stop=lifecycle.stop)
+    return with_lifespan(app, start=lifecycle.start, stop=lifecycle.stop)
 
 
 application = build_application()

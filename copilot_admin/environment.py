@@ -17,12 +17,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsError
 
 from copilot_admin.config.databases import parse_database_url
 from copilot_admin.config.encryption import EncryptionKey, parse_key
@@ -61,8 +56,6 @@ from protocol.models import find_time_zone
 from protocol.parsing import MAX_MESSAGES
 
 MIN_SECRET_KEY_LENGTH = 50  # as in Django's own check
-MIN_AUDIT_KEY_LENGTH = 32  # 16 bytes in hexadecimal digits
-MIN_DISTINCT_CHARACTERS = 5
 MAIL_PORTS = {"starttls": 587, "tls": 465, "none": 25}  # RFC 8314, 7.3
 
 
@@ -89,7 +82,7 @@ class Environment(BaseSettings):
     docs/settings.md explains each of them, and a test compares names and defaults.
     """
 
-    model_config = SettingsConfigDict(validate_default=False)
+    model_config = {"validate_default": False}
 
     # Where it runs
     copilot_env: Literal["development", "production"] = "development"
@@ -195,7 +188,7 @@ class Environment(BaseSettings):
             )
         if any(_is_weak(key, MIN_SECRET_KEY_LENGTH) for key in self.secret_key_fallbacks):
             yield "SECRET_KEY_FALLBACKS has a weak key. Remove it."
-        if any(_is_weak(key, MIN_AUDIT_KEY_LENGTH) for key in self.copilot_audit_keys[:1]):
+        if any(_is_weak(key, 32) for key in self.copilot_audit_keys[:1]):
             yield "COPILOT_AUDIT_KEYS starts with a weak key. Put 32 random characters first."
         proxies = self.user_proxies
         if proxies.networks and not (proxies.id_header or proxies.email_header):
@@ -242,7 +235,7 @@ class Environment(BaseSettings):
 
 def _is_weak(key: SecretStr, min_length: int) -> bool:
     text = key.get_secret_value()
-    return len(text) < min_length or len(set(text)) < MIN_DISTINCT_CHARACTERS or "insecure" in text
+    return len(text) < min_length or len(set(text)) < 5 or "insecure" in text
 
 
 def load_environment() -> Environment:
@@ -252,15 +245,15 @@ def load_environment() -> Environment:
     except SettingsError as error:
         raise SystemExit(str(error)) from None
     except ValidationError as error:
-        raise SystemExit("\n".join(describe_errors(error))) from None
+        raise SystemExit("\n".join(_describe_errors(error))) from None
 
 
-def describe_errors(error: ValidationError) -> Iterator[str]:
+def _describe_errors(error: ValidationError) -> Iterator[str]:
     """Yield a line for each wrong variable, without the value of a secret."""
     variables = dict(iter_variables(Environment))
     for details in error.errors():
         message = details["msg"].removeprefix("Value error, ")
-        names = [str(part).upper() for part in details["loc"]]
+        names = (str(part).upper() for part in details["loc"])
         name = next((name for name in names if name in variables), "")
         if not name:
             yield message

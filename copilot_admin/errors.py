@@ -55,8 +55,6 @@ class InvalidKey(Unauthorized):
 
 
 class UnknownUser(Unauthorized):
-    """The user's token isn't valid, or a user is required and missing."""
-
     code = "unknown-user"
 
 
@@ -69,8 +67,6 @@ class NotFound(RequestError):
 
 
 class MethodNotAllowed(RequestError):
-    """The URL exists, but not for this method; `allowed` lists its methods."""
-
     status, code = 405, "wrong-method"
 
     def __init__(self, public: str, *, allowed: str) -> None:
@@ -91,9 +87,7 @@ class BodyTooLarge(RequestError):
 
 
 class UnusableRequest(RequestError):
-    """The body is JSON, but not a query."""
-
-    status, code = 422, "unusable-request"
+    status, code = 422, "unusable-request"  # JSON, but not a query
 
 
 class HeadersTooLarge(RequestError):

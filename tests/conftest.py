@@ -140,7 +140,7 @@ def _reset_caches() -> None:
     live._answerer.cache_clear()
     clear_price_cache()
     LIMIT_CACHE._limits, LIMIT_CACHE._loaded_at = {}, inf
-    LIMIT_REDIS._is_away = False
+    LIMIT_REDIS.problem = ""
     RATE_LIMITS._memory = MemoryStorage()
     for rows in (REJECTIONS._pending, SLOTS._held, USAGE_CACHE._found):
         rows.clear()

@@ -4,7 +4,6 @@ Tokens and cost are known only when an answer ends, so a budget may be exceeded 
 """
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
@@ -78,7 +77,16 @@ async def admit_request(identity: RequestIdentity, *, id: str, deadline: Deadlin
     slots = tuple(rule for rule in rules if rule.is_concurrency)
     admission = Admission(id, slots, get_budgets(rules, now))
     try:
-        await _check_limits(admission, rules, now, deadline)
+        for budget in admission.budgets:
+            used = await USAGE_CACHE.get(budget, deadline)
+            if used.get(budget.rule) >= budget.rule.maximum:
+                raise LimitExceeded(budget.rule, now=now, retry_at=budget.window.ends)
+        if full := await SLOTS.acquire(id, slots):
+            raise LimitExceeded(full, now=now, retry_at=None)
+        for rule in (one for one in rules if one.is_rate):
+            if not await RATE_LIMITS.hit(rule):
+                wait = timedelta(seconds=await RATE_LIMITS.get_wait_seconds(rule))
+                raise LimitExceeded(rule, now=now, retry_at=now + wait)
     except BaseException as error:  # also of a client that leaves meanwhile
         await admission.end()
         if isinstance(error, LimitExceeded):
@@ -87,22 +95,6 @@ async def admit_request(identity: RequestIdentity, *, id: str, deadline: Deadlin
     if not identity.is_trial:
         USAGE_CACHE.add(admission.budgets, Usage(requests=1))
     return admission
-
-
-async def _check_limits(
-    admission: Admission, rules: Collection[LimitRule], now: datetime, deadline: Deadline
-) -> None:
-    for budget in admission.budgets:
-        used = await USAGE_CACHE.get(budget, deadline)
-        if used.get(budget.rule) >= budget.rule.maximum:
-            raise LimitExceeded(budget.rule, now=now, retry_at=budget.window.ends)
-    full = await SLOTS.acquire(admission.id, admission.slots)
-    if full is not None:
-        raise LimitExceeded(full, now=now, retry_at=None)
-    for rule in rules:
-        if rule.is_rate and not await RATE_LIMITS.hit(rule):
-            wait = timedelta(seconds=await RATE_LIMITS.get_wait_seconds(rule))
-            raise LimitExceeded(rule, now=now, retry_at=now + wait)
 
 
 def build_rejection(

@@ -53,23 +53,18 @@ class LimitRedis:
     def __init__(self, url: str) -> None:  # "" if there is no Redis
         self.url = url
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Redis] = WeakKeyDictionary()
-        self._is_away = False
-
-    @property
-    def problem(self) -> str:
-        """Reason why limits may be exceeded at the moment; "" if there is none."""
-        return REDIS_AWAY if self._is_away else ""
+        self.problem = ""  # reason why limits may be exceeded at the moment
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Redis]:
-        if not self.url or self._is_away:
+        if not self.url or self.problem:
             raise RedisUnavailable
         try:
             async with asyncio.timeout(REDIS_TIMEOUT_SECONDS):
                 yield self._get_client()
         except (RedisError, OSError, ValueError) as error:
-            if not self._is_away:
-                self._is_away = True
+            if not self.problem:
+                self.problem = REDIS_AWAY
                 # Only the class: the message quotes the URL, which may have a password.
                 reason = type(error).__name__
                 logger.error("Redis does not answer (%s): %s", reason, REDIS_AWAY)  # noqa: TRY400
@@ -77,14 +72,12 @@ class LimitRedis:
 
     async def reconnect(self) -> None:
         """Use Redis again if it answers; a periodic task."""
-        if not self._is_away:
+        if not self.problem:
             return
-        try:
+        with suppress(RedisError, OSError, ValueError):
             async with asyncio.timeout(REDIS_TIMEOUT_SECONDS):
-                self._is_away = not await self._get_client().ping()
-        except (RedisError, OSError, ValueError):
-            return
-        if not self._is_away:
+                await self._get_client().ping()
+            self.problem = ""
             logger.warning("Redis answers again: limits are counted for all workers together")
 
     async def close(self) -> None:
@@ -121,9 +114,8 @@ class ConcurrencySlots:
         try:
             async with self._redis.connect() as client:
                 keys, maxima = map(_get_key, rules), (rule.maximum for rule in rules)
-                evaluated = client.eval(
-                    _ACQUIRE, len(rules), *keys, id, LEASE_SECONDS * 1000, *maxima
-                )
+                lease = LEASE_SECONDS * 1000
+                evaluated = client.eval(_ACQUIRE, len(rules), *keys, id, lease, *maxima)
                 number = int(await cast("Awaitable[int]", evaluated))
                 full = rules[number - 1] if number else None
         except RedisUnavailable:
@@ -182,10 +174,8 @@ class RateLimits:
 
     async def hit(self, rule: LimitRule) -> bool:
         """Count a request; return False if the rate is exceeded."""
-        key = rule.subject.name
-        return await self._use(
-            lambda windows: windows.acquire_sliding_window_entry(key, rule.maximum, _SECONDS)
-        )
+        key = (rule.subject.name, rule.maximum, _SECONDS)
+        return await self._use(lambda windows: windows.acquire_sliding_window_entry(*key))
 
     async def count(self, rule: LimitRule) -> int:
         previous, previous_seconds, current, _ = await self._get_window(rule)

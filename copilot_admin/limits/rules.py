@@ -40,8 +40,7 @@ class LimitKind:
 
     @property
     def label(self) -> str:
-        measure = str(self.measure.label)
-        return f"{measure} {self.period.label}" if self.period else measure
+        return " ".join(str(one.label) for one in (self.measure, self.period) if one)
 
 
 _BUDGET_KINDS = [

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Aggregate, Count, F, Q, QuerySet, Sum
 
 from copilot_admin.limits.rules import (
     LimitMeasure,
@@ -145,39 +145,39 @@ def _sum_rollups(subject: LimitSubject, window: LimitWindow) -> Usage:
         rows = HourlyUsage.objects.filter(hour__gte=begins.replace(minute=0), hour__lt=ends)
     else:
         rows = DailyTotal.objects.filter(day__gte=begins.date(), day__lt=ends.date())
-    found = _of_copilot(rows, subject).aggregate(
-        Sum("tokens", default=0),
-        Sum("cost", default=Decimal(0)),
-        Sum("unpriced", default=0),
+    return _sum(
+        _of_copilot(rows, subject),
         requests=Sum(F("runs") - F("refused"), default=0),
+        tokens=Sum("tokens", default=0),
+        unpriced=Sum("unpriced", default=0),
     )
-    cost = to_nano_dollars(found["cost__sum"])
-    return Usage(found["requests"], found["tokens__sum"], cost, found["unpriced__sum"])
 
 
 def _sum_runs(runs: QuerySet[Run]) -> Usage:
-    found = runs.aggregate(
-        Sum("cost", default=Decimal(0)),
+    return _sum(
+        runs,
         requests=Count("pk", filter=~Q(principal__startswith=PLAYGROUND)),
         tokens=Sum(F("input_tokens") + F("output_tokens"), default=0),
         unpriced=Count("pk", filter=Q(cost=None) & ~Q(outcome=Outcome.RUNNING)),
     )
-    cost = to_nano_dollars(found["cost__sum"])
-    return Usage(found["requests"], found["tokens"], cost, found["unpriced"])
+
+
+def _sum(rows: QuerySet[Any], **sums: Aggregate) -> Usage:
+    found = rows.aggregate(Sum("cost", default=Decimal(0)), **sums)
+    return Usage(nano_usd=to_nano_dollars(found.pop("cost__sum")), **found)
 
 
 USAGE_CACHE = UsageCache()
 
 
 class LimitCache:
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._loaded_at = -inf
         self._limits: dict[LimitSubject, Limits] = {}
 
     async def refresh(self, deadline: Deadline) -> None:
         """Load the limits again if another process may have changed them."""
-        if self._clock() - self._loaded_at > CACHE_SECONDS:
+        if time.monotonic() - self._loaded_at > CACHE_SECONDS:
             await READER.run(self.load, deadline)
 
     def get_rules(self, identity: RequestIdentity) -> tuple[LimitRule, ...]:
@@ -193,7 +193,7 @@ class LimitCache:
         return tuple(rule for rule in rules if rule.applies_to(identity))
 
     def load(self) -> None:
-        self._loaded_at = self._clock()
+        self._loaded_at = time.monotonic()
         self._limits = load_limits()
 
 
@@ -212,25 +212,18 @@ def get_anonymous_limits(address: str = "") -> Limits:
     address only if trusted proxies are configured: without them, a whole firm shares the address of
     its reverse proxy.
     """
-    is_shared = bool(address) and is_private(address) and not has_trusted_proxies()
-    has_defaults = settings.PRODUCTION and not is_shared
-    limits = {
-        "concurrent": (settings.ANONYMOUS_CONCURRENT, 20),
-        "requests_per_minute": (settings.ANONYMOUS_PER_MINUTE, 120),
-    }
-    numbers = {
-        key: default if explicit is None and has_defaults else explicit
-        for key, (explicit, default) in limits.items()
-    }
-    return {key: number for key, number in numbers.items() if number}
+    concurrent, per_minute = settings.ANONYMOUS_CONCURRENT, settings.ANONYMOUS_PER_MINUTE
+    if settings.PRODUCTION and not (address and is_shared_address(address)):
+        concurrent = 20 if concurrent is None else concurrent
+        per_minute = 120 if per_minute is None else per_minute
+    limits = {"concurrent": concurrent, "requests_per_minute": per_minute}
+    return {key: number for key, number in limits.items() if number}
 
 
-def has_trusted_proxies() -> bool:
-    return any(not network.is_loopback for network in settings.TRUSTED_PROXIES)
-
-
-def is_private(address: str) -> bool:
-    """Return whether many clients may share an address: it is private, or no IP address."""
+def is_shared_address(address: str) -> bool:
+    """Return whether many clients may have an address: a private one without trusted proxies."""
+    if any(not network.is_loopback for network in settings.TRUSTED_PROXIES):
+        return False
     try:
         return not ip_address(address).is_global
     except ValueError:

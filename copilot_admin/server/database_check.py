@@ -22,7 +22,6 @@ _locked_folders: set[Path] = set()  # by this process
 
 
 def check_database() -> None:
-    """Connect, and check the schema."""
     try:
         schema_is_current = is_current()
     except db.Error as error:

@@ -39,7 +39,6 @@ class LocalServer(NamedTuple):
 
     @property
     def provider(self) -> JsonObject:
-        """Entry of a copilot file."""
         return {
             "name": self.name,
             "kind": OpenAICompatible.kind,

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from django import db
-from django.utils import timezone
+from django.utils.timezone import now
 
 from copilot_admin.accounts.sessions import delete_expired_sessions
 from copilot_admin.alerts.deliveries import enqueue_due_deliveries
@@ -148,9 +148,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("forward audit trail", _in_thread(forward_entries)),
     PeriodicTask("anchor audit trail", _in_thread(write_anchor)),
     # Counting reads much; the task "resume erasures" begins with what is found.
-    PeriodicTask(
-        "begin nightly pruning", _in_thread(lambda: begin_pruning(timezone.now())), MINUTE
-    ),
+    PeriodicTask("begin nightly pruning", _in_thread(lambda: begin_pruning(now())), MINUTE),
     PeriodicTask("resume deletions", _on_writer(resume_deletions)),
     PeriodicTask("resume erasures", _on_writer(resume_removals)),
     PeriodicTask("remove erased runs from the spool", _on_writer(clean_spool)),

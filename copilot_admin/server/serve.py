@@ -85,8 +85,6 @@ def serve(listener: socket.socket, *, workers: int = 1) -> None:
 
 
 class Supervisor(Multiprocess):
-    """Replaces workers that died, and all of them one by one on SIGHUP."""
-
     def __init__(self, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
         super().__init__(config, sockets)
         self._worker_pids: set[int] = set()

@@ -97,8 +97,6 @@ def notify_rejection(error: RequestError) -> None:
 
 
 class RunObserver:
-    """Collects facts about a run; it does nothing per chunk."""
-
     def __init__(self, run: FinishedRun, *, wants_content: bool) -> None:
         self._run = run
         self._times = {"admitted": monotonic_ns()}

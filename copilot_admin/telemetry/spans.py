@@ -57,9 +57,10 @@ class SpanExporter:
             headers=dict(settings.headers),
             timeout=5,
         )
+        # A queue of hundreds of runs, a few MB.
         self._processor = processor or BatchSpanProcessor(
             self._exporter,
-            max_queue_size=4096,  # hundreds of runs, a few MB
+            max_queue_size=4096,
             max_export_batch_size=256,
             schedule_delay_millis=2000,
         )
@@ -93,8 +94,7 @@ class SpanExporter:
 
 class _RunTrace:
     def __init__(self, tracer: Tracer, run: FinishedRun, *, with_content: bool) -> None:
-        self._tracer = tracer
-        self._run = run
+        self._tracer, self._run = tracer, run
         self._with_content = with_content and run.keeps_content  # operator and copilot allow it
         self._offset = time_ns() - monotonic_ns()
 
@@ -109,7 +109,7 @@ class _RunTrace:
             "gen_ai.agent.version": "draft" if run.version == 0 else str(run.version or ""),
             "gen_ai.conversation.id": run.chat_id,
             **_model_attributes(run, run.model),
-            **_usage_attributes(run.usage),
+            **(_usage_attributes(run.usage) if run.usage else {}),
             "copilot.run.id": str(run.run_id),
             "copilot.trace.id": run.trace_id,
             "copilot.outcome": run.outcome.value,
@@ -182,7 +182,7 @@ class _RunTrace:
             **parameters,
             "gen_ai.response.finish_reasons": (fact.finish,) if fact.finish else None,
             "gen_ai.response.time_to_first_chunk": fact.first and (fact.first - fact.began) / 1e9,
-            **_usage_attributes(fact.usage),
+            **(_usage_attributes(fact.usage) if fact.usage else {}),
             "copilot.retries": len(fact.failures) - fact.failed or None,
             **(_message_attributes(fact) if self._with_content else {}),
         }
@@ -230,9 +230,7 @@ def _model_attributes(run: FinishedRun, model: str) -> Attributes:
     }
 
 
-def _usage_attributes(usage: Usage | None) -> Attributes:
-    if usage is None:
-        return {}
+def _usage_attributes(usage: Usage) -> Attributes:
     return {
         "gen_ai.usage.input_tokens": usage.input_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
@@ -253,11 +251,8 @@ def _message_attributes(fact: ModelCallTrace) -> Attributes:
             answer = {"id": message.tool_call_id, "response": message.text}
             parts = [{"type": "tool_call_response", **answer}]
         messages.append({"role": message.role.value, "parts": parts})
-    output = {
-        "role": "assistant",
-        "parts": _parts("".join(fact.texts), fact.tool_calls),
-        "finish_reason": fact.finish or "",
-    }
+    parts = _parts("".join(fact.texts), fact.tool_calls)
+    output = {"role": "assistant", "parts": parts, "finish_reason": fact.finish or ""}
     return {
         "gen_ai.system_instructions": json.dumps(system),
         "gen_ai.input.messages": json.dumps(messages),

@@ -1,6 +1,6 @@
 """Applications that do not start, each in its way."""
 
-from copilot_admin.asgi import Lifespan
+from copilot_admin.asgi import with_lifespan
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.http.scope import Receive, Scope, Send
 
@@ -21,5 +21,5 @@ async def _stop() -> None:
     raise AssertionError("what did not start is not stopped")
 
 
-refuses = Lifespan(_nothing, start=_refuse, stop=_stop)
-breaks = Lifespan(_nothing, start=_break, stop=_stop)
+refuses = with_lifespan(_nothing, start=_refuse, stop=_stop)
+breaks = with_lifespan(_nothing, start=_break, stop=_stop)

@@ -20,8 +20,7 @@ from copilot_admin.limits.rules import KINDS, NANO, LimitRule, LimitSubject, bui
 from copilot_admin.limits.usage import (
     Usage,
     get_budgets,
-    has_trusted_proxies,
-    is_private,
+    is_shared_address,
     load_limits,
     load_usage,
 )
@@ -124,7 +123,7 @@ def get_advice(subjects: Iterable[LimitSubject]) -> str:
     """Return what to do about a reverse proxy whose address is limited; "" if there is none."""
     for subject in subjects:
         is_address = subject.scope is LimitScope.ADDRESS and bool(subject.id)
-        if is_address and is_private(subject.id) and not has_trusted_proxies():
+        if is_address and is_shared_address(subject.id):
             return _(
                 "Requests from the private IP address %(address)s were rejected, and no trusted "
                 "proxies are configured. If it is your reverse proxy, all its users share one "
