@@ -88,10 +88,8 @@ def build_application() -> App:
         counter = enable_metrics()
         app = serve_metrics(app, metrics=counter, readers=settings.METRICS, refresh=refresh_gauges)
     tokens = settings.USER_TOKENS
-    token_headers = [tokens.header] if tokens and tokens.header else []
-    app = HttpMiddleware(
-        app, extra_headers=(*settings.CORS_HEADERS, *token_headers), counter=counter
-    )
+    headers = (*settings.CORS_HEADERS, *([tokens.header] if tokens and tokens.header else []))
+    app = HttpMiddleware(app, extra_headers=headers, counter=counter)
     # The server runs without its own, so that identities are read by the address of the peer.
     app = cast(App, ProxyHeadersMiddleware(app, settings.FORWARDED_ALLOW_IPS))  # type: ignore[arg-type]
     app = ProxyIdentity(app, remote_user=settings.SSO.proxy, end_user=settings.USER_PROXIES)

@@ -122,13 +122,9 @@ class _RunTrace:
         error = run.error_code if run.outcome in ERROR_OUTCOMES else ""
         root = self._add(name, times.received, times.ended, attributes, error=error, links=links)
         self._add_phases(root)
-        tools = [
-            (one, self._add_tool(one, root)) for one in run.facts if isinstance(one, ToolTrace)
-        ]
+        tools = [(t, self._add_tool(t, root)) for t in run.facts if isinstance(t, ToolTrace)]
         for call in (one for one in run.facts if isinstance(one, ModelCallTrace)):
-            around = (
-                s for tool, s in tools if tool.began <= call.began and call.ended <= tool.ended
-            )
+            around = (span for t, span in tools if t.began <= call.began <= call.ended <= t.ended)
             self._add_model_call(call, next(around, root))
         for client_call in run.client_calls:
             self._add_client_call(client_call, root)
