@@ -9,7 +9,7 @@ from typing import Any
 
 from channels.exceptions import ChannelFull
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
-from channels.layers import get_channel_layer
+from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
@@ -45,6 +45,13 @@ class TurnChange(StrEnum):
     STARTED = "started"
     PROGRESS = "progress"
     FINISHED = "finished"
+
+
+def may_have_viewers(conversation_id: int) -> bool:
+    layer = get_channel_layer()
+    if isinstance(layer, InMemoryChannelLayer):
+        return f"{GROUP}{conversation_id}" in layer.groups
+    return layer is not None
 
 
 async def broadcast(conversation_id: int, *, turn_id: int, kind: TurnChange) -> None:

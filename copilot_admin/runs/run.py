@@ -19,7 +19,7 @@ from copilot_admin.limits.rules import to_nano_dollars
 from copilot_admin.limits.usage import Usage as LimitUsage
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.pricing.cost import Cost, calculate_run_cost
-from copilot_admin.runs.live_updates import TurnChange, broadcast
+from copilot_admin.runs.live_updates import TurnChange, broadcast, may_have_viewers
 from copilot_admin.runs.query_context import (
     AdmittedQuery,
     build_answer_request,
@@ -251,9 +251,11 @@ class ActiveRun:
 
     def _broadcast(self, change: TurnChange) -> None:
         accepted = self.acceptance.result()
-        if accepted.conversation_id is not None and accepted.turn_id is not None:
-            sending = broadcast(accepted.conversation_id, turn_id=accepted.turn_id, kind=change)
-            spawn(sending, name=f"broadcast {self.id}")
+        conversation_id, turn_id = accepted.conversation_id, accepted.turn_id
+        if conversation_id is None or turn_id is None or not may_have_viewers(conversation_id):
+            return
+        sending = broadcast(conversation_id, turn_id=turn_id, kind=change)
+        spawn(sending, name=f"broadcast {self.id}")
 
 
 RUNNING: set[ActiveRun] = set()

@@ -22,5 +22,6 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
     for module in (run_task, open_run):
         monkeypatch.setattr(module, "STORE", made)
     monkeypatch.setattr(run_task, "broadcast", made.broadcast)
+    monkeypatch.setattr(run_task, "may_have_viewers", lambda conversation_id: True)
     monkeypatch.setattr(asyncio, "to_thread", at_once)
     return made

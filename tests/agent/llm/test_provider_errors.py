@@ -172,6 +172,7 @@ def test_every_status_has_its_class_and_its_sentence(status, kind, sentence):
         (format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True), 3600),
         ("Mon, 02 Mar 2020 00:00:20 GMT", 0),
     ],
+    ids=["none", "whole", "part", "negative", "text", "in an hour", "past"],
 )
 def test_retry_after_is_read_as_seconds_or_as_a_date(header, seconds):
     assert seconds_to_wait(header) == (seconds and pytest.approx(seconds, abs=600))
