@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import asdict
 import logging
+import re
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
@@ -43,6 +44,9 @@ _DRAIN_SECONDS = 0.05
 # Seconds of silence after a finish reason, which the usage follows immediately. Some servers never
 # close, and some send a reason with every chunk.
 _LAST_WORDS_SECONDS = 5.0
+# Models whose chat template opens the reasoning, so that the answer only closes it: DeepSeek R1, QwQ,
+# Qwen3 Thinking. The first answer is held until a tag, reasoning in a field of its own, or the end.
+_OPENED = re.compile(r"(?:^|[-_/])(?:r1|qwq|thinking)(?![a-z])", re.IGNORECASE)
 _MAX_ADAPTATIONS = 5  # of a request to restrictions of a server
 _ADAPTABLE_STATUSES = frozenset({400, 404, 422, 500, 501})
 # A model emits a token every 10 to 20 ms. Text that grows 12 times a second looks smooth. Reading
@@ -58,7 +62,7 @@ class OpenAICompatible:
     label: ClassVar[str] = "OpenAI-compatible server"
     # By base URL and model: rules learned from rejections, so that each is met one time only.
     _learned_rules: ClassVar[dict[tuple[str, str, RequestRules], RequestRules]] = {}
-    # By base URL and model: reasoning is sent without an opening tag.
+    # By base URL and model: reasoning comes without an opening tag, as the last answer did.
     _thinks_first: ClassVar[dict[tuple[str, str], bool]] = {}
 
     def __init__(self, spec: ProviderSpec) -> None:
@@ -91,7 +95,7 @@ class OpenAICompatible:
         key = (self._spec.base_url, call.model)
         async with AsyncExitStack() as stack:
             response, rules, note = await self._open(call, stack)
-            thinks_first = self._thinks_first.get(key, False)
+            thinks_first = self._thinks_first.get(key, bool(_OPENED.search(call.model)))
             parser = AnswerParser(call, thinks_first=thinks_first, text_tools=rules.text_tools)
             try:
                 async with aclosing(_read(response, parser)) as reads:

@@ -109,7 +109,11 @@ def test_options_of_a_provider_shape_its_requests():
     assert (body["stream"], "stream_options" in body) == (False, False)
 
 
-def test_a_model_that_only_closes_its_reasoning_is_known_the_next_time():
+@pytest.mark.parametrize(
+    ("model", "is_known"),
+    [("deepseek-r1:7b", True), ("Qwen/Qwen3-30B-A3B-Thinking-2507", True), ("small", False)],
+)
+def test_reasoning_that_is_only_closed_is_known_by_the_model_or_the_next_time(model, is_known):
     async def handler(request, reply):
         await reply.start()
         for piece in ("I weigh. ", "Yes.", "</think>\n\n", "Buy nothing."):
@@ -118,6 +122,13 @@ def test_a_model_that_only_closes_its_reasoning_is_known_the_next_time():
         await reply.events(stop(), "[DONE]")
         await reply.end()
 
-    (first, second), _ = asked(handler)
+    (first, second), _ = asked(handler, call=replace(CALL, model=model))
+    apart = [ReasoningDelta("I weigh. Yes."), TextDelta("Buy nothing.")]
+    assert (first[:2] == apart) is is_known
     assert "Buy nothing." in first[-3].text
-    assert second[:2] == [ReasoningDelta("I weigh. Yes."), TextDelta("Buy nothing.")]
+    assert second[:2] == apart
+
+
+def test_an_answer_of_a_thinking_model_without_tags_stays_the_answer():
+    answers, _ = asked(refusing(), call=replace(CALL, model="qwq-32b"))
+    assert [found[0] for found in answers] == [TextDelta("Hi")] * 2
