@@ -13,6 +13,15 @@ from urllib.parse import urlsplit
 
 from protocol.json import Json
 
+_FLAGS_OF_TWO = (
+    "streaming",
+    "file-upload",
+    "widget-dashboard-select",
+    "widget-dashboard-search",
+    "widget-global-search",
+)
+_WIDGET_FLAGS = frozenset(_FLAGS_OF_TWO[2:])
+
 
 def gettext_noop(text: str) -> str:
     """Mark a text for translation in the admin; return it as it is."""
@@ -122,16 +131,6 @@ class CustomFeature:
         if self.type is CustomFeatureType.SELECT:
             row["options"] = [{"label": label, "value": value} for label, value in self.options]
         return row
-
-
-_FLAGS_OF_TWO = (
-    "streaming",
-    "file-upload",
-    "widget-dashboard-select",
-    "widget-dashboard-search",
-    "widget-global-search",
-)
-_WIDGET_FLAGS = frozenset(_FLAGS_OF_TWO[2:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ _GZIP = b"\x1f\x8b"
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _LINE_ENDS = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "\u2028\u2029\u0085"})
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=str).encode
+_MAX_NOTES = 40  # a body with more wrong fields is wrong altogether
 
 
 class MalformedJson(ValueError):
@@ -227,7 +228,6 @@ def _format_value(value: Json, *, indent: int = 0, width: int = 0) -> str:
 
 
 _Value = TypeVar("_Value")
-_MAX_NOTES = 40  # a body with more wrong fields is wrong altogether
 
 
 class Notes(dict[str, None]):

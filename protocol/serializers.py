@@ -34,6 +34,22 @@ _HIDDEN_DETAILS = re.compile(
 _ROUND_CHARTS = frozenset({"pie", "donut"})  # generation 2 draws lines, bars and points only
 _CITED = ("source_info", "details")  # of a citation in generation 2
 _OWN_NULLS = frozenset({"input_args", "content"})  # the client's arguments and table cells
+MAX_CELLS = 50_000  # rows with disjoint keys make a table of quadratic size
+_BLANK = re.compile(r"[\r\n]+")
+# A script or style without an end tag extends to the end of the text.
+_UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1[^>]*>|\Z)", re.IGNORECASE | re.DOTALL)
+_BLOCK_END = re.compile(
+    r"<(?:br|hr)\b[^<>]*>|</(?:p|div|li|tr|h[1-6]|ul|ol|table|section|article|blockquote|pre)\s*>",
+    re.IGNORECASE,
+)
+_ENDLESS_NUMBER = re.compile(r"&#[0-9]{20,}+;?")  # no character has such a long number
+_CELL_END = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
+_COMMENT_OR_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
+# An image in Markdown is a link after "!". Possessive matching scans a run of them in one pass.
+_IMAGE_MARK = re.compile(r"(?<!!)!++(?=\[)")
+_TAG_MARK = re.compile(r"<(?=[a-zA-Z/!?])")
+_SPACES = re.compile(r"[ \t\xa0]+")
+_EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def serialize(event: Event, generation: Generation) -> tuple[WireEvent, ...]:
@@ -177,24 +193,6 @@ def _without_nulls(value: Json) -> Json:
         case list() | tuple():
             return [_without_nulls(member) for member in value if member is not None]
     return value
-
-
-MAX_CELLS = 50_000  # rows with disjoint keys make a table of quadratic size
-_BLANK = re.compile(r"[\r\n]+")
-# A script or style without an end tag extends to the end of the text.
-_UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1[^>]*>|\Z)", re.IGNORECASE | re.DOTALL)
-_BLOCK_END = re.compile(
-    r"<(?:br|hr)\b[^<>]*>|</(?:p|div|li|tr|h[1-6]|ul|ol|table|section|article|blockquote|pre)\s*>",
-    re.IGNORECASE,
-)
-_ENDLESS_NUMBER = re.compile(r"&#[0-9]{20,}+;?")  # no character has such a long number
-_CELL_END = re.compile(r"</t[dh]\s*>", re.IGNORECASE)
-_COMMENT_OR_TAG = re.compile(r"</?[a-zA-Z!][^<>]*>")
-# An image in Markdown is a link after "!". Possessive matching scans a run of them in one pass.
-_IMAGE_MARK = re.compile(r"(?<!!)!++(?=\[)")
-_TAG_MARK = re.compile(r"<(?=[a-zA-Z/!?])")
-_SPACES = re.compile(r"[ \t\xa0]+")
-_EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def markdown_table(rows: Sequence[JsonObject]) -> str:

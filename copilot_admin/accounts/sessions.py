@@ -25,6 +25,12 @@ SEEN = "seen"  # when the last page was opened, to the minute
 SSO = "sso"  # the source of a single sign-on, and what ends it
 OIDC = "oidc"
 PROXY = "proxy"
+# Pages record their own changes; these commands know nothing of the audit trail.
+AUDITED_COMMANDS = {
+    "createsuperuser": Action.ADDED,
+    "changepassword": Action.PASSWORD_CHANGED,
+    "shell": Action.CHANGED,
+}
 
 
 def record_sign_in(sender: object, request: HttpRequest | None, user: object, **_: object) -> None:
@@ -98,14 +104,6 @@ def describe_device(user_agent: str) -> str:
 
 
 user_logged_in.connect(record_sign_in, dispatch_uid="copilot_admin.record_sign_in")
-
-
-# Pages record their own changes; these commands know nothing of the audit trail.
-AUDITED_COMMANDS = {
-    "createsuperuser": Action.ADDED,
-    "changepassword": Action.PASSWORD_CHANGED,
-    "shell": Action.CHANGED,
-}
 
 
 def record_account_change(instance: User, *, created: bool, **_signal: Any) -> None:

@@ -14,6 +14,15 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.models.usage import TTFT_COLUMNS, TTFT_LIMITS
 
 Number = int | Decimal
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+WEEK = timedelta(weeks=1)
+LENGTHS = ("1", "7", "30", "90")  # days, today included
+DEFAULT_LENGTH = "30"
+OWN = "own"
+MAX_DAYS = 730
+# Longer periods are shown by weeks: a chart of three series then has 120 bars, which can be told apart.
+MAX_SHOWN_BY_DAY = 40 * DAY
 
 
 class Counts(dict[str, Number]):
@@ -141,16 +150,7 @@ TABLE_METRICS = (QUESTIONS, USERS, SATISFACTION, ERRORS, P50, P95, COST)
 FILE_METRICS = (*TABLE_METRICS, CONVERSATIONS, REQUESTS, UP, DOWN, TOKENS, UNPRICED)
 
 
-DAY = timedelta(days=1)
-HOUR = timedelta(hours=1)
-WEEK = timedelta(weeks=1)
-LENGTHS = ("1", "7", "30", "90")  # days, today included
-DEFAULT_LENGTH = "30"
-OWN = "own"
-MAX_DAYS = 730
 MIN_DAY = date(1970, 1, 1)
-# Longer periods are shown by weeks: a chart of three series then has 120 bars, which can be told apart.
-MAX_SHOWN_BY_DAY = 40 * DAY
 
 
 class Resolution(StrEnum):

@@ -35,6 +35,14 @@ BATCH_ENTRIES = 2000  # about a megabyte
 HASHED_FIELDS = tuple(
     one.attname for one in AuditEntry._meta.concrete_fields if one.attname not in ("hash", "at")
 )
+MAX_ENTRIES = 1000  # of one call; about half a megabyte
+LEASE = timedelta(seconds=60)  # longer than a batch takes to be sent, or to time out
+TIMEOUT_SECONDS = 5.0
+ANCHOR_INTERVAL = timedelta(hours=1)
+ANCHORS_FILE = "audit-anchors.jsonl"
+# RFC 5424: facility 13 ("log audit"), severity 6 ("informational").
+SYSLOG_PRIORITY = 13 * 8 + 6
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,17 +194,6 @@ def verify(anchors: Sequence[Anchor] = ()) -> tuple[Anchor, BrokenChain | None]:
     rows = AuditEntry.objects.filter(sequence__lte=max(last, head.sequence))
     entries = iterate_entries(-(2**63), of=rows)
     return head, find_break(entries, head=head, keys=verification_keys(), anchors=anchors)
-
-
-MAX_ENTRIES = 1000  # of one call; about half a megabyte
-LEASE = timedelta(seconds=60)  # longer than a batch takes to be sent, or to time out
-TIMEOUT_SECONDS = 5.0
-ANCHOR_INTERVAL = timedelta(hours=1)
-ANCHORS_FILE = "audit-anchors.jsonl"
-# RFC 5424: facility 13 ("log audit"), severity 6 ("informational").
-SYSLOG_PRIORITY = 13 * 8 + 6
-
-logger = logging.getLogger(__name__)
 
 
 def entry_values(entry: AuditEntry) -> JsonObject:

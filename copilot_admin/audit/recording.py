@@ -54,6 +54,11 @@ _CONTROL_CHARACTERS = re.compile(
 )
 
 Snapshot = Mapping[str, object]
+MAX_ID_LENGTH = 64
+SESSION_HASH_DIGITS = 16  # hexadecimal: enough to distinguish sessions
+READ_INTERVAL = timedelta(minutes=10)  # paging through a list is one entry
+FINGERPRINT_DIGITS = 16
+PERSONAL_FILTERS = frozenset({"user"})  # their values name the person somebody looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +197,6 @@ def _excerpt(text: str, start: int, end: int) -> Json:
     }
 
 
-MAX_ID_LENGTH = 64
-SESSION_HASH_DIGITS = 16  # hexadecimal: enough to distinguish sessions
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
     kind: ActorKind
@@ -259,11 +260,6 @@ class Subject:
     def of(cls, row: Model) -> Self:
         kind = row._meta.model_name or ""
         return cls(kind, str(row.pk if row.pk is not None else "")[:MAX_ID_LENGTH], name_of(row))
-
-
-READ_INTERVAL = timedelta(minutes=10)  # paging through a list is one entry
-FINGERPRINT_DIGITS = 16
-PERSONAL_FILTERS = frozenset({"user"})  # their values name the person somebody looked for
 
 
 def record(

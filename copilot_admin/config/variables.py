@@ -33,6 +33,10 @@ WORKSPACE_ORIGINS = (
 )
 # Other scripts arrive as Punycode, and the port isn't compared.
 _HOST = re.compile(r"\*|(\*?\.)?[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
+FILE_SUFFIX = "_FILE"  # `<NAME>_FILE` names a file with the value of the secret <NAME>
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]+")  # RFC 9110, without "_": proxies differ
+_RESERVED_HEADERS = ("authorization", "cookie", "host", "x-api-key")
 
 
 def parse_networks(listed: str | Iterable[str | Network]) -> tuple[Network, ...]:
@@ -78,12 +82,8 @@ def check_origin(origin: str) -> str:
     )
 
 
-FILE_SUFFIX = "_FILE"  # `<NAME>_FILE` names a file with the value of the secret <NAME>
 IS_SECRET = object()  # marks the types of variables that have a `_FILE` variant
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 _HTTP_URL = TypeAdapter(AnyHttpUrl)
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]+")  # RFC 9110, without "_": proxies differ
-_RESERVED_HEADERS = ("authorization", "cookie", "host", "x-api-key")
 
 
 class Group(BaseModel):

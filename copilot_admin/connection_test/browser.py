@@ -24,6 +24,9 @@ from copilot_admin.copilots.images import MAX_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
 
 SECONDS = 8.0
+STRANGER = "https://stranger.invalid"
+SENT = ("content-type", "x-trace-id", "x-api-key", "authorization")
+EXPOSED = ("x-trace-id", "x-completion-id")
 
 
 async def image(setup: Setup, ask: Ask) -> StepResult:
@@ -54,11 +57,6 @@ async def _loaded(address: str, setup: Setup, ask: Ask) -> bytes:
         text = _("The server returned status %(status)d with “%(kind)s”.")
         raise Unreached(text % {"status": answer.status, "kind": answer.kind[:100]})
     return answer.body
-
-
-STRANGER = "https://stranger.invalid"
-SENT = ("content-type", "x-trace-id", "x-api-key", "authorization")
-EXPOSED = ("x-trace-id", "x-completion-id")
 
 
 async def origins(setup: Setup, ask: Ask) -> StepResult:

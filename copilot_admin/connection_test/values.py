@@ -17,6 +17,22 @@ from copilot_admin.http.middleware import ALLOWED_ORIGINS
 from copilot_admin.models import Access, Copilot, Run
 from copilot_admin.models.conversations import PLAYGROUND
 
+NETWORK = (
+    "Could not reach the agent server. Check the URL, ensure the server is running, and allow CORS "
+    "from this app origin."
+)
+CORS = "The agent server blocked the request (CORS). Allow this app origin and try again."
+NO_JSON = "Invalid response from the agent server. Expected valid JSON in /agents.json."
+SCHEMA = "Invalid agents schema from the server. Please validate your /agents.json format."
+CONFLICT = "Agent ID and name conflict … already exist"
+STATUS = {
+    401: "Unauthorized access to the copilot URL.",
+    404: "A valid /agents.json was not found.",
+    500: "Internal server error.",
+}
+OTHER_STATUS = "Unknown error occurred while validating URL."
+AVAILABLE = (CopilotState.PUBLISHED, CopilotState.CHANGED)
+
 
 class StepVerdict(StrEnum):
     GOOD = "good"
@@ -104,25 +120,6 @@ class Setup:
 
 
 ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[StepResult]]
-
-
-NETWORK = (
-    "Could not reach the agent server. Check the URL, ensure the server is running, and allow CORS "
-    "from this app origin."
-)
-CORS = "The agent server blocked the request (CORS). Allow this app origin and try again."
-NO_JSON = "Invalid response from the agent server. Expected valid JSON in /agents.json."
-SCHEMA = "Invalid agents schema from the server. Please validate your /agents.json format."
-CONFLICT = "Agent ID and name conflict … already exist"
-STATUS = {
-    401: "Unauthorized access to the copilot URL.",
-    404: "A valid /agents.json was not found.",
-    500: "Internal server error.",
-}
-OTHER_STATUS = "Unknown error occurred while validating URL."
-
-
-AVAILABLE = (CopilotState.PUBLISHED, CopilotState.CHANGED)
 
 
 def setup_of(copilot: Copilot, *, base: str, user_id: int, extra_origin: str = "") -> Setup:

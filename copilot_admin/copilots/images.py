@@ -51,7 +51,7 @@ def stored_image(image: str) -> str:
     return copy_of(image) if is_url(image) else image
 
 
-def is_kept(image: str) -> bool:
+def is_stored(image: str) -> bool:
     name = stored_image(image)
     return not image or (bool(name) and default_storage.exists(name))
 

@@ -32,6 +32,14 @@ JOIN copilot_admin_copilotversion version ON version.id = copilot.live_id
 JOIN copilot_admin_provider provider ON provider.id = version.provider_id
 WHERE copilot.slug = %(slug)s AND copilot.enabled
 """
+# What a card depends on; versions never change, so documents needn't be read.
+_STAMP = (
+    "slug",
+    "live_id",
+    "live__published_at",
+    "live__provider__name",
+    "live__provider__kind",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,16 +195,6 @@ def visible_cards(
         for card in found
         if card is not None
     )
-
-
-# What a card depends on; versions never change, so documents needn't be read.
-_STAMP = (
-    "slug",
-    "live_id",
-    "live__published_at",
-    "live__provider__name",
-    "live__provider__kind",
-)
 
 
 @lru_cache(maxsize=2048)

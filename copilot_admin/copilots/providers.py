@@ -34,6 +34,7 @@ TIMEOUTS = ("connect", "first_token", "between_tokens", "total")
 KEY_PREFIX = "COPILOT_KEY_"
 SAMPLE_KEY = "OPENAI_API_KEY"
 LIST_OF_OTHERS = "COPILOT_KEY_VARIABLES"
+TIMEOUT_SECONDS = 10.0  # a page waits; lists take less than a second
 
 
 def provider_spec(provider: Provider) -> ProviderSpec:
@@ -227,9 +228,6 @@ PROVIDER_KEYS = EncryptedColumn("Provider", "api_key_cipher", "key of a provider
 PROVIDER_HEADERS = EncryptedColumn("Provider", "headers_cipher", "request headers of a provider")
 WEBHOOK_SECRETS = EncryptedColumn("AlertWebhook", "secret_cipher", "secret of a webhook")
 ENCRYPTED_COLUMNS = (PROVIDER_KEYS, PROVIDER_HEADERS, WEBHOOK_SECRETS)
-
-
-TIMEOUT_SECONDS = 10.0  # a page waits; lists take less than a second
 
 
 def known_models(provider_id: int | None) -> tuple[str, ...]:

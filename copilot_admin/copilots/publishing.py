@@ -89,9 +89,7 @@ def publish(
     return version
 
 
-def publish_again(
-    version: CopilotVersion, *, user: AbstractBaseUser | None
-) -> CopilotVersion | None:
+def republish(version: CopilotVersion, *, user: AbstractBaseUser | None) -> CopilotVersion | None:
     """Publish an earlier version as a new one; None if it is live already. The draft stays."""
     with transaction.atomic():
         copilot = _locked(version.copilot_id)

@@ -76,6 +76,10 @@ FAILURES: Mapping[str, str] = {
     "ProviderUnavailable": 'The provider is unavailable (503: "overloaded"). Try again.',
     "ContextTooLong": "The question and its data are too long for the model.",
 }
+DAYS = 30
+PRINCIPAL = "anonymous"
+_MODELS = ("demo-large", "demo-small")
+_OFFICE_HOURS = (7, 18)  # UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +103,6 @@ def read_demo_conversations() -> list[DemoConversation]:
 
 
 FILE = Path(__file__).resolve().parent.parent / "samples" / "demo.yaml"
-DAYS = 30
-PRINCIPAL = "anonymous"
-_MODELS = ("demo-large", "demo-small")
-_OFFICE_HOURS = (7, 18)  # UTC
 
 
 def has_demo_data() -> bool:

@@ -28,12 +28,12 @@ _SCALE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class FoundNumber:
+class NumberInText:
     text: str
     values: frozenset[float]
 
 
-def find_numbers(text: str) -> Iterator[FoundNumber]:
+def find_numbers(text: str) -> Iterator[NumberInText]:
     for found in _NUMBER.finditer(text):
         written = found[0]
         if len(written) > MAX_NUMBER_LENGTH:
@@ -45,7 +45,7 @@ def find_numbers(text: str) -> Iterator[FoundNumber]:
         shown = f"({text[start:end]})" if len(signs) > 1 else text[start:end]
         for readings in _parse(written):
             signed = {sign * value for value in readings for sign in signs}
-            yield FoundNumber(shown, frozenset(signed | {value * factor for value in signed}))
+            yield NumberInText(shown, frozenset(signed | {value * factor for value in signed}))
 
 
 def _find_signs(text: str, start: int, end: int) -> tuple[tuple[float, ...], int]:

@@ -38,6 +38,11 @@ CONVERSIONS: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
         lambda text: float(text.replace(".", "")),
     ),
 )
+_TEXT = "tag:yaml.org,2002:str"
+# Controls, line breaks of version 1.1 that are none in 1.2, and a space at the end of a line.
+_ESCAPED = re.compile(
+    "[^\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]| \n"
+)
 
 
 def load(data: bytes) -> Any:
@@ -158,15 +163,10 @@ def _refusal(problem: str, event: yaml.Event) -> MarkedYAMLError:
     return MarkedYAMLError(problem=problem, problem_mark=mark)
 
 
-_TEXT = "tag:yaml.org,2002:str"
 # Texts that a reader of version 1.2 (ours) or 1.1 (PyYAML) would take for another type.
 _NOT_TEXT: tuple[re.Pattern[str], ...] = (
     *(pattern for pattern, _ in CONVERSIONS),
     *(pattern for rows in yaml.SafeDumper.yaml_implicit_resolvers.values() for _, pattern in rows),
-)
-# Controls, line breaks of version 1.1 that are none in 1.2, and a space at the end of a line.
-_ESCAPED = re.compile(
-    "[^\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]| \n"
 )
 
 

@@ -35,7 +35,7 @@ def export_in_background(
 def resume_exports() -> None:
     """Claim and enqueue the exports that no process writes; each has only one claimant."""
     now = timezone.now()
-    running = TranscriptExport.objects.kept().filter(state=ExportState.RUNNING)
+    running = TranscriptExport.objects.unexpired().filter(state=ExportState.RUNNING)
     stalled = running.filter(is_missed("moved_at", now))
     for pk, claim in list(stalled.values_list("pk", "claim")):
         own = stalled.filter(pk=pk, claim=claim)

@@ -33,7 +33,7 @@ def rotate_keys() -> RotationResult:
         stored = column.rows._default_manager.exclude(**{column.column: ""}).order_by("pk")
         for row, text in list(stored.values_list("pk", column.column)):
             name = f"{column.label} ({column.model} {row})"
-            if encrypted := _encrypt_again(text, column.place(row), name, result):
+            if encrypted := _reencrypt(text, column.place(row), name, result):
                 # A secret that was entered in the meantime isn't overwritten.
                 unchanged = stored.filter(**{"pk": row, column.column: text})
                 result.rotated += unchanged.update(**{column.column: encrypted})
@@ -42,7 +42,7 @@ def rotate_keys() -> RotationResult:
     for factor in Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN).iterator():
         key = "secret" if factor.type == Authenticator.Type.TOTP else "seed"
         name = f"second factor of an account ({factor.user_id})"
-        if encrypted := _encrypt_again(factor.data[key], SECRETS, name, result):
+        if encrypted := _reencrypt(factor.data[key], SECRETS, name, result):
             factor.data[key] = encrypted
             factor.save(update_fields=["data"])
             result.rotated += 1
@@ -50,7 +50,7 @@ def rotate_keys() -> RotationResult:
     return result
 
 
-def _encrypt_again(
+def _reencrypt(
     text: str, location: SecretLocation, name: str, result: RotationResult
 ) -> str | None:
     """Return a secret under the newest key; None if it has that already, or can't be decrypted."""

@@ -34,6 +34,9 @@ _WINDOWS = {
     BudgetPeriod.MONTH: "this month",
 }
 _MAX_COUNTDOWN_SECONDS = 120  # a later moment is given as a time of day
+RETENTION = timedelta(days=7)
+MAX_ROWS = 10_000
+_MAX_PENDING = 200  # subjects of some seconds; the others are counted without a name
 
 
 class LimitExceeded(TooManyRequests):
@@ -128,9 +131,6 @@ def _describe_time(now: datetime, retry_at: datetime | None, zone: tzinfo) -> st
     return f"after {local:%-d %B %Y, %H:%M} {local.tzname()}"
 
 
-RETENTION = timedelta(days=7)
-MAX_ROWS = 10_000
-_MAX_PENDING = 200  # subjects of some seconds; the others are counted without a name
 _Key = tuple[datetime, LimitScope, str, str]  # minute, subject and kind
 
 

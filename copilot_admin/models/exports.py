@@ -19,7 +19,7 @@ class ExportState(models.TextChoices):
 
 
 class ExportQuerySet(models.QuerySet["TranscriptExport"]):
-    def kept(self) -> Self:
+    def unexpired(self) -> Self:
         return self.filter(expires_at__gt=timezone.now())
 
 

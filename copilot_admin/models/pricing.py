@@ -9,14 +9,15 @@ from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.models.copilots import Provider
 
+PRICED_TOKENS = 1_000_000  # a price is that of so many
+MAX_PRICE = 100_000  # dollars; what is more was meant for something else than a million tokens
+
 
 class DecimalOptions(TypedDict):
     max_digits: int
     decimal_places: int
 
 
-PRICED_TOKENS = 1_000_000  # a price is that of so many
-MAX_PRICE = 100_000  # dollars; what is more was meant for something else than a million tokens
 # Six decimals of a price per million tokens are twelve per token, so costs are stored exactly.
 PRICE = DecimalOptions(max_digits=12, decimal_places=6)
 COST = DecimalOptions(max_digits=24, decimal_places=12)

@@ -13,6 +13,10 @@ from copilot_admin.models.fields import OrderedJsonField, Record, index, unique
 from copilot_admin.models.pricing import COST, PRICE
 from protocol.json import Json, JsonObject
 
+# Type of all other events, whose payload contains their name. It isn't a choice of the column, so that
+# new events need no migration.
+OTHER_EVENT = "other"
+
 
 class TurnState(models.TextChoices):
     OPEN = "open", _("Open")
@@ -153,11 +157,6 @@ class EventType(models.TextChoices):
     REASONING = "reasoning", _("Reasoning")
     DATA = "data", _("Data message")
     FILE = "file", _("File")
-
-
-# Type of all other events, whose payload contains their name. It isn't a choice of the column, so that
-# new events need no migration.
-OTHER_EVENT = "other"
 
 
 class Event(Record):

@@ -16,6 +16,9 @@ from copilot_admin.models.review import Criterion
 # Upper ends of the steps of times to the first token, in milliseconds: ten to each power of ten.
 TTFT_LIMITS = tuple(round(50 * 10 ** (step / 10)) for step in range(31))
 TTFT_COLUMNS = tuple(f"ttft_{step:02}" for step in range(len(TTFT_LIMITS) + 1))
+MAX_LIMIT_SUBJECT_LENGTH = 255  # characters: the id of a user, as tokens have it
+MAX_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 2**53
+MAX_LIMIT_DOLLARS = 1_000_000  # which are counted in billionths
 
 
 def _number() -> "models.PositiveBigIntegerField[int, int]":
@@ -158,11 +161,6 @@ ROLLUPS: tuple[type[models.Model], ...] = (
     CallerDay,
     ToolUsage,
 )
-
-
-MAX_LIMIT_SUBJECT_LENGTH = 255  # characters: the id of a user, as tokens have it
-MAX_LIMIT = 10**12  # requests or tokens; what counts them is exact up to 2**53
-MAX_LIMIT_DOLLARS = 1_000_000  # which are counted in billionths
 
 
 class LimitScope(models.TextChoices):

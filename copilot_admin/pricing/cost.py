@@ -15,6 +15,9 @@ from copilot_admin.pricing.prices import Price, get_price
 
 # All model requests of such runs reported their tokens, or these were estimated.
 _COMPLETE_OUTCOMES = frozenset({Outcome.COMPLETED, Outcome.TRUNCATED})
+_CENT = Decimal("0.01")
+_MIN_SHOWN = Decimal("0.000001")
+_DIGITS_BELOW_A_CENT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +121,6 @@ def calculate_run_cost(
     if cost.confidence is CostConfidence.REPORTED:
         price = None  # nothing was calculated with it
     return RunCost(cost if outcome in _COMPLETE_OUTCOMES else mark_estimated(cost), price)
-
-
-_CENT = Decimal("0.01")
-_MIN_SHOWN = Decimal("0.000001")
-_DIGITS_BELOW_A_CENT = 2
 
 
 class FormattedCost(NamedTuple):

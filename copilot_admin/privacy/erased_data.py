@@ -32,6 +32,9 @@ SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
   AND pid <> pg_backend_pid() AND xact_start < %s)
 """
 MAX_WAIT_SECONDS = 20
+DIGEST_LIFETIME = timedelta(days=90)  # empty the spool of a machine that was off for longer
+MAX_DIGESTS = 500  # in one statement
+_PERSON = b"erased-run"
 
 
 def merge_search_index(*, is_first: bool) -> bool:
@@ -106,11 +109,6 @@ def _wait_for_transactions(cursor: CursorWrapper) -> bool:
 def get_table_names() -> list[str]:
     models = apps.get_app_config("copilot_admin").get_models()
     return sorted(model._meta.db_table for model in models)
-
-
-DIGEST_LIFETIME = timedelta(days=90)  # empty the spool of a machine that was off for longer
-MAX_DIGESTS = 500  # in one statement
-_PERSON = b"erased-run"
 
 
 def get_digest(run_id: UUID) -> str:

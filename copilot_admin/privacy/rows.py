@@ -45,6 +45,8 @@ from copilot_admin.storage.sql import delete_rows
 from copilot_admin.transcripts.store.rollups import count_runs
 
 MAX_BATCH_ROWS = 200  # some 10 ms, in which nobody else can write, and several times that if busy
+# To count a million takes longer than the statement timeout of servers.
+MAX_COUNTED = 100_000
 
 
 @dataclass(slots=True)
@@ -152,10 +154,6 @@ def _has_rows(model: type[Model], column: str) -> Exists:
     return Exists(model._default_manager.filter(**{column: OuterRef("pk")}))
 
 
-# To count a million takes longer than the statement timeout of servers.
-MAX_COUNTED = 100_000
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovalPreview:
     conversations: int
@@ -181,16 +179,16 @@ def removable_conversations(scope: PrivacyScope, *, with_trials: bool = False) -
 
     Trials are playground conversations that asked those of a scope again.
     """
-    found = _exclude_held(conversations_in(scope))
+    found = _exclude_legal_holds(conversations_in(scope))
     return found | removable_trials(scope) if with_trials else found
 
 
 def removable_trials(scope: PrivacyScope) -> Q:
     originals = Conversation.objects.filter(removable_conversations(scope)).order_by()
-    return _exclude_held(Q(origin__isnull=False, origin__in=originals.values("pk")))
+    return _exclude_legal_holds(Q(origin__isnull=False, origin__in=originals.values("pk")))
 
 
-def _exclude_held(conversations: Q) -> Q:
+def _exclude_legal_holds(conversations: Q) -> Q:
     return conversations & ~Q(principal__startswith=ERASED) & ~held(conversations_in)
 
 

@@ -14,6 +14,8 @@ from copilot_admin.transcripts.store.rollups import caller_of
 NOTHING = Q(pk__in=[])
 LAST_DAY = date.max - timedelta(days=1)  # a scope ends at the beginning of the next day
 _KEY = re.compile(r"key:([0-9]{1,18})")
+# Numbers and dates. The other values name people, who are forgotten when an erasure is done.
+PLAIN_FIELDS = frozenset({"conversation", "copilot", "since", "until", "idle_before"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +96,6 @@ def _match(**conditions: object) -> Q:
 def _match_time(scope: PrivacyScope, column: str) -> Q:
     end = min(filter(None, (scope.until, scope.idle_before)), default=None)
     return _match(**{f"{column}__gte": scope.since, f"{column}__lt": end})
-
-
-# Numbers and dates. The other values name people, who are forgotten when an erasure is done.
-PLAIN_FIELDS = frozenset({"conversation", "copilot", "since", "until", "idle_before"})
 
 
 def record_hold(hold: LegalHold, *, by: Actor) -> None:

@@ -57,6 +57,12 @@ _FORMULA = re.compile(
 _FORMULA_BLOCK = re.compile(
     r"(?:\\\[(?:(?!\\\]).){1,2000}?\\\]|\$\$(?:(?!\$\$).){1,2000}?\$\$)[ \t]*(?=\n|\Z)", re.DOTALL
 )
+# Characters of one piece of HTML. Beyond them nothing is highlighted.
+MAX_HIGHLIGHTED = 60_000
+_TOKEN = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>|[^<]+|<""")
+_SIGN = re.compile(r"&(?:#\d+|#x[\da-fA-F]+|\w+);|.", re.DOTALL)
+# Elements inside of a line: a phrase may begin in one and end in another.
+_INLINE = re.compile(r"</?(?:a|b|code|del|em|i|s|span|strong)\b", re.IGNORECASE)
 
 
 def safe_html(text: str) -> SafeString:
@@ -205,13 +211,6 @@ def _make_markdown() -> MarkdownIt:
 
 _MARKDOWN = _make_markdown()
 
-
-# Characters of one piece of HTML. Beyond them nothing is highlighted.
-MAX_HIGHLIGHTED = 60_000
-_TOKEN = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>|[^<]+|<""")
-_SIGN = re.compile(r"&(?:#\d+|#x[\da-fA-F]+|\w+);|.", re.DOTALL)
-# Elements inside of a line: a phrase may begin in one and end in another.
-_INLINE = re.compile(r"</?(?:a|b|code|del|em|i|s|span|strong)\b", re.IGNORECASE)
 
 Place = tuple[int, int]  # a token and a sign of it
 

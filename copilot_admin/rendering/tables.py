@@ -15,6 +15,17 @@ MAX_ROWS = 15  # of a table on the page of a conversation; a link leads to all o
 MAX_ROWS_MORE = 500  # of a table that is read on
 MAX_COLUMNS = 60
 MAX_CELL = 300  # characters
+_BLANKS = r"(?:[^\S\t\r\n]|[\u00ad\u200b-\u200f\u2060\ufeff])*"
+_EQUALS = "=@＝＠﹦﹫"  # noqa: RUF001  # signs of all widths
+_PLUS_MINUS = r"+\-＋－﹢﹣"  # noqa: RUF001
+# "- one" and "+ two" are lists in Markdown unless something is called in them.
+_LIST_ITEM = r" [^(|!;\t\r\n]*(?:[;\t\r\n]|\Z)"
+# Where the list separator is a semicolon, a spreadsheet doesn't see that a comma ends a cell. A separator
+# or line break within a text then begins another cell.
+_FORMULA_START = re.compile(
+    rf"\A(?=[\t\r\n]|{_BLANKS}[{_EQUALS}{_PLUS_MINUS}])"
+    rf"|(?<=[;\t\r\n])(?={_BLANKS}(?:[{_EQUALS}]|[{_PLUS_MINUS}](?!{_LIST_ITEM})))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +117,6 @@ def build_table(
 
 
 Cell = str | int | float | Decimal | None
-
-_BLANKS = r"(?:[^\S\t\r\n]|[\u00ad\u200b-\u200f\u2060\ufeff])*"
-_EQUALS = "=@＝＠﹦﹫"  # noqa: RUF001  # signs of all widths
-_PLUS_MINUS = r"+\-＋－﹢﹣"  # noqa: RUF001
-# "- one" and "+ two" are lists in Markdown unless something is called in them.
-_LIST_ITEM = r" [^(|!;\t\r\n]*(?:[;\t\r\n]|\Z)"
-# Where the list separator is a semicolon, a spreadsheet doesn't see that a comma ends a cell. A separator
-# or line break within a text then begins another cell.
-_FORMULA_START = re.compile(
-    rf"\A(?=[\t\r\n]|{_BLANKS}[{_EQUALS}{_PLUS_MINUS}])"
-    rf"|(?<=[;\t\r\n])(?={_BLANKS}(?:[{_EQUALS}]|[{_PLUS_MINUS}](?!{_LIST_ITEM})))"
-)
 
 
 def format_csv(rows: Iterable[Sequence[Cell]]) -> str:

@@ -32,6 +32,7 @@ from copilot_admin.transcripts.feedback import lock_conversation, set_review_sta
 CLAIM_DURATION = timedelta(minutes=30)
 MAX_QUEUED = 2_000  # conversations of one queue
 MAX_SEED = 999_999
+RATING = 0  # stands for the rating among the ids of criteria
 
 
 def choose_seed() -> int:
@@ -141,8 +142,6 @@ def progress_of(queue: ReviewQueue, *, now: datetime) -> Mapping[str, int]:
     percent = 100 * done // total if total else 0
     return {"total": total, "done": done, "in_progress": in_progress, "percent": percent}
 
-
-RATING = 0  # stands for the rating among the ids of criteria
 
 Values = Mapping[int, Hashable]
 

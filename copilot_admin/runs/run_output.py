@@ -20,6 +20,9 @@ from protocol.serializers import serialize
 from protocol.sse import PING, encode, encode_chunk
 
 SLOW_CLIENT_SECONDS = 30.0
+MAX_BUFFERED_BYTES = 256 * 1024  # minutes of text: a client this far behind waits for its network
+FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
+PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle connection
 
 
 class RunOutput:
@@ -108,11 +111,6 @@ class RunOutput:
 
     def _elapsed_ms(self) -> int:
         return int((self._loop.time() - self._started) * 1000)
-
-
-MAX_BUFFERED_BYTES = 256 * 1024  # minutes of text: a client this far behind waits for its network
-FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
-PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle connection
 
 
 class SendBuffer:

@@ -42,6 +42,10 @@ STOP_SECONDS = 5.0  # for each thread
 GARBAGE_THRESHOLD = 20_000
 _periodic_tasks: list[asyncio.Task[None]] = []
 _lock = ExitStack()  # from start to stop
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+# A client whose connection was accepted just before the worker stopped listening has so long to send
+# its request; uvicorn would close the connection at once.
+LATE_REQUEST_SECONDS = 1.0
 
 
 async def start() -> None:
@@ -96,10 +100,6 @@ async def stop() -> None:
 
 
 Handler: TypeAlias = Callable[[int, FrameType | None], object]
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
-# A client whose connection was accepted just before the worker stopped listening has so long to send
-# its request; uvicorn would close the connection at once.
-LATE_REQUEST_SECONDS = 1.0
 
 
 def install_signal_handlers() -> None:

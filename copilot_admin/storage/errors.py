@@ -37,6 +37,7 @@ QUERY_CANCELED = "57014"
 FOREIGN_KEY_VIOLATION = "23503"
 UNIQUE_VIOLATION = "23505"
 UNDEFINED_TABLE = "42P01"
+OPERATIONS_PER_CHECK = 20_000  # of SQLite, less than a millisecond
 
 
 class DatabaseUnavailable(Unavailable):
@@ -116,9 +117,6 @@ def find_disk_problem() -> str:
     if free < MIN_FREE_BYTES:
         return f"the disk of {folder} is full"
     return "" if os.access(folder, os.W_OK) else f"{folder} can't be written to"
-
-
-OPERATIONS_PER_CHECK = 20_000  # of SQLite, less than a millisecond
 
 
 class TooSlowError(Exception):

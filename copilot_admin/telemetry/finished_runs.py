@@ -26,6 +26,7 @@ NS_PER_MS = 1_000_000
 ERROR_OUTCOMES = frozenset({Outcome.FAILED, Outcome.CRASHED, Outcome.INTERRUPTED, Outcome.REFUSED})
 
 logger = logging.getLogger(__name__)
+REJECTION_LISTENERS: list[Callable[[RequestError], None]] = []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,6 @@ class FinishedRun:
 
 
 LISTENERS: list[Callable[[FinishedRun], None]] = []
-REJECTION_LISTENERS: list[Callable[[RequestError], None]] = []
 
 
 def notify(run: FinishedRun) -> None:

@@ -15,14 +15,6 @@ register.simple_tag(icon)
 register.simple_tag(chip)
 register.filter("ca_time", format_time)
 
-
-@register.filter
-def initials(user: object) -> str:
-    name = getattr(user, "get_full_name", str)() or getattr(user, "username", "")
-    words = name.replace(".", " ").replace("_", " ").replace("@", " ").split()
-    return "".join(word[0] for word in words[:2]).upper()
-
-
 # Columns of a ModelAdmin's `columns`: right-aligned numbers, the column that takes the free
 # width, and columns that narrow lists leave out.
 _ATTRIBUTES = {
@@ -32,6 +24,13 @@ _ATTRIBUTES = {
     "medium": ("class=", 'data-column="medium" class='),
     "wide": ("class=", 'data-column="wide" class='),
 }
+
+
+@register.filter
+def initials(user: object) -> str:
+    name = getattr(user, "get_full_name", str)() or getattr(user, "username", "")
+    words = name.replace(".", " ").replace("_", " ").replace("@", " ").split()
+    return "".join(word[0] for word in words[:2]).upper()
 
 
 @register.inclusion_tag("admin/change_list_results.html")

@@ -52,6 +52,12 @@ PERIODS: Mapping[str, Label] = {
     "30": _("Last 30 days"),
     "90": _("Last 90 days"),
 }
+RANGES = (
+    ("since", "until"),
+    ("tokens-from", "tokens-to"),
+    ("cost-from", "cost-to"),
+    ("ttft-from", "ttft-to"),
+)
 
 
 def find_copilots(text: str) -> list[int]:
@@ -168,12 +174,6 @@ def list_users() -> Choices:
 
 FindCondition = Callable[[str], Q | None]
 ListChoices = Callable[[], Choices]
-RANGES = (
-    ("since", "until"),
-    ("tokens-from", "tokens-to"),
-    ("cost-from", "cost-to"),
-    ("ttft-from", "ttft-to"),
-)
 
 
 class ConditionField(forms.CharField):

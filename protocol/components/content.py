@@ -25,6 +25,9 @@ from pydantic_core.core_schema import ValidationInfo
 
 from protocol.json import JsonObject
 
+_FILE = ("filename", "url")
+_MEDIA = {"filename": "", "url": "", "base64": ""}
+
 
 class ContractBreach(AssertionError, ValueError):
     """A component violates the contract; the text describes the valid value."""
@@ -147,8 +150,6 @@ def _payload_class(
     return payload
 
 
-_FILE = ("filename", "url")
-_MEDIA = {"filename": "", "url": "", "base64": ""}
 _INFO = _payload_class("Text", text_key="info", info="")
 PAYLOADS: Mapping[ContentType, type[Payload]] = {
     ContentType.TEXT: _INFO,

@@ -28,6 +28,15 @@ _CALLER_MAY_SET = re.compile(
 )
 # Any class, even without the required attributes: the rules report them.
 ComponentClass: TypeAlias = type[Any]
+_PARAGRAPH_END = re.compile(
+    r"\n\s*\n|^(?:Args|Arguments|Returns|Yields|Raises|Examples?|Attributes|Note):\s*$",
+    re.MULTILINE,
+)
+_ARGUMENTS = re.compile(r"^Arg(?:ument)?s:[ ]*\n((?:(?:[ ].*)?(?:\n|\Z))*)", re.MULTILINE)
+# A name with two or four spaces before it, then lines that are indented further.
+_ARGUMENT = re.compile(
+    r"^ {1,4}\*{0,2}(\w+)[ ]*(?:\([^)\n]*\))?:(.*(?:\n(?: {5,}.*|[ ]*$))*)", re.MULTILINE
+)
 
 
 class ContractRule(StrEnum):
@@ -201,17 +210,6 @@ def _tool_eval_parameters(component: ComponentClass) -> tuple[inspect.Parameter,
 def _takes_kwargs(function: object) -> bool:
     parameters = inspect.signature(function).parameters.values() if callable(function) else ()
     return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
-
-
-_PARAGRAPH_END = re.compile(
-    r"\n\s*\n|^(?:Args|Arguments|Returns|Yields|Raises|Examples?|Attributes|Note):\s*$",
-    re.MULTILINE,
-)
-_ARGUMENTS = re.compile(r"^Arg(?:ument)?s:[ ]*\n((?:(?:[ ].*)?(?:\n|\Z))*)", re.MULTILINE)
-# A name with two or four spaces before it, then lines that are indented further.
-_ARGUMENT = re.compile(
-    r"^ {1,4}\*{0,2}(\w+)[ ]*(?:\([^)\n]*\))?:(.*(?:\n(?: {5,}.*|[ ]*$))*)", re.MULTILINE
-)
 
 
 def manifest_from(function: Callable[..., object], *, name: str, summary: str = "") -> JsonObject:

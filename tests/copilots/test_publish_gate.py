@@ -3,7 +3,7 @@
 import pytest
 
 from copilot_admin.copilots.checklist.findings import FAILED_TESTS
-from copilot_admin.copilots.publishing import NotPublishable, checklist, publish, publish_again
+from copilot_admin.copilots.publishing import NotPublishable, checklist, publish, republish
 from copilot_admin.models import Copilot, PublishGate
 from tests.factories import make_case, make_published, make_result
 
@@ -61,5 +61,5 @@ def test_rolling_back_needs_no_tests():
     copilot.refresh_from_db()
     assert publish(copilot, user=None)
     PublishGate.objects.create(copilot=copilot, min_percent=100)
-    version = publish_again(first, user=None)
+    version = republish(first, user=None)
     assert version is not None and version.number == 3

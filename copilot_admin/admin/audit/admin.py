@@ -34,6 +34,10 @@ from copilot_admin.rendering.tables import format_csv
 
 FOLDER = "admin/copilot_admin/auditentry"
 MAX_NAMES = 300
+BATCH_SIZE = 1000
+BOM = "\ufeff"  # spreadsheets need it to read UTF-8
+MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
+APP = "copilot_admin"
 
 
 class ListedFilter(ParameterFilter):
@@ -155,10 +159,7 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
         raise PermissionDenied
 
 
-BATCH_SIZE = 1000
 COLUMNS = tuple(field.attname for field in AuditEntry._meta.concrete_fields)
-BOM = "\ufeff"  # spreadsheets need it to read UTF-8
-MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 
 
 async def stream_file(rows: QuerySet[AuditEntry], form: str) -> AsyncIterator[str]:
@@ -178,7 +179,6 @@ async def stream_file(rows: QuerySet[AuditEntry], form: str) -> AsyncIterator[st
         sequence = batch[-1].sequence
 
 
-APP = "copilot_admin"
 # Subjects that are no rows
 _PARTS: Mapping[str, str | Promise] = {
     "database": _("database"),

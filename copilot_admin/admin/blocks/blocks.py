@@ -249,7 +249,7 @@ def build_results(messages: Iterable[Node], *, limits: DisplayLimits) -> Iterato
     for message in messages:
         if left <= 0:
             return
-        # One more than is shown tells whether there is more.
+        # One row more than the page has: it reveals a further page.
         wider = replace(limits, pieces=left + 1)
         sources = tuple(islice(_read_sources(message, wider), wider.pieces))
         yield CallResult(message=message, sources=sources[:left], goes_on=len(sources) > left)

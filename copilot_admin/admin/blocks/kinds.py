@@ -24,6 +24,7 @@ from protocol.json import Json, clean_json
 
 MAX_PIECES = 200  # each takes half a millisecond to draw
 MAX_PARSED = 5_000_000  # characters of text that are tried as JSON: a big widget has 300 kB
+FOLDER = "admin/copilot_admin/conversation/blocks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +80,6 @@ def _unpack(value: Json) -> Json:
         (only,) = value.values()
         return only if are_rows(only) else value
     return value
-
-
-FOLDER = "admin/copilot_admin/conversation/blocks"
 
 
 @dataclass(frozen=True, slots=True)

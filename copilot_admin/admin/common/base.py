@@ -60,6 +60,7 @@ _NAMES = frozenset({"name", "username"})
 # The browser's own inputs, in the reader's time zone.
 DATE_TIME_INPUT = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 DATE_INPUT = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+KEYS = ("pk", "object_id")  # names of the copilot's id in URLs
 
 
 def audit(
@@ -263,7 +264,6 @@ def _columns(row: Model) -> dict[str, object]:
 
 
 _View = Callable[..., HttpResponseBase]
-KEYS = ("pk", "object_id")  # names of the copilot's id in URLs
 
 
 def require_copilot_access(view: _View) -> _View:

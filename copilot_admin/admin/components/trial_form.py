@@ -46,6 +46,9 @@ from protocol.json import JsonObject, MalformedJson, clean_text, loads
 
 MAX_CHARACTERS = 2_000_000
 MAX_BYTES = 20 * 1024 * 1024
+MAX_OUTPUT_CHARACTERS = 4_000  # of one output
+MAX_OUTPUTS = 200
+FOR_DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # for developers only
 
 
 class TrialForm(forms.Form):
@@ -141,9 +144,6 @@ class TrialForm(forms.Form):
 
 
 LIMITS = DisplayLimits(rows=200, cell=1_000, text=100_000)  # nothing else is on the page
-MAX_OUTPUT_CHARACTERS = 4_000  # of one output
-MAX_OUTPUTS = 200
-FOR_DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # shown to nobody else
 
 
 async def try_component(run: ComponentRun) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from copilot_admin.copilots.publishing import (
     document_today,
     draft_like,
     has_changes,
-    publish_again,
+    republish,
     restore,
 )
 from copilot_admin.errors import ConfigurationError
@@ -134,7 +134,7 @@ class VersionViews(CopilotViews):
     def _roll_back(self, request: HttpRequest, copilot: Copilot, version: CopilotVersion) -> None:
         number = {"number": version.number}
         with transaction.atomic():
-            made = publish_again(version, user=person_of(request))
+            made = republish(version, user=person_of(request))
             if made is None:
                 messages.info(request, _("Version %(number)d is already live.") % number)
                 return

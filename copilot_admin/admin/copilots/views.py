@@ -194,7 +194,7 @@ class CopilotViews(BaseAdmin[Copilot]):
         note = remove_bidi_controls(" ".join(request.POST.get(f"note-{copilot.pk}", "").split()))
         try:
             version = publish(copilot, user=person_of(request), note=note)
-        except NotPublishable as error:  # what it needs has gone since
+        except NotPublishable as error:  # a change since made it invalid
             messages.error(request, error.public)
             return
         if version is None:

@@ -64,7 +64,7 @@ class Copilots(NamedTuple):
 
     cards: Sequence[CopilotCard]  # of the most important ones
     statuses: Sequence[tuple[Copilot, CopilotStatus]]
-    weeks: Mapping[int, Week]  # of those that were asked
+    weeks: Mapping[int, Week]  # by copilot
 
     def in_state(self, state: CopilotState) -> list[tuple[Copilot, CopilotStatus]]:
         return [row for row in self.statuses if row[1].state is state]

@@ -25,6 +25,7 @@ from copilot_admin.demo.loading import has_demo_data, load_demo_data, remove_dem
 from copilot_admin.models import Conversation
 
 MAX_CONVERSATIONS = 8
+PERMISSIONS = ("copilot_admin.publish_copilot", "copilot_admin.delete_copilot")
 
 
 def build_home(request: HttpRequest) -> dict[str, Any]:
@@ -55,9 +56,6 @@ def hide(request: HttpRequest) -> HttpResponse:
     if request.user.pk:
         hide_checklist(request.user.pk)
     return HttpResponse() if "HX-Request" in request.headers else redirect("admin:index")
-
-
-PERMISSIONS = ("copilot_admin.publish_copilot", "copilot_admin.delete_copilot")
 
 
 def describe_demo_data(user: AbstractBaseUser | AnonymousUser) -> dict[str, bool]:

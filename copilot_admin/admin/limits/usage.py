@@ -30,6 +30,15 @@ from copilot_admin.models.usage import MAX_LIMIT_SUBJECT_LENGTH
 NEAR_PERCENT = 80
 MAX_CHECKED = 100  # subjects; the page of limits has all
 MAX_SHOWN = 50  # rejections
+# Ids by scope; without one, the limits apply to each subject of the scope.
+_IDS: Mapping[str, re.Pattern[str]] = {
+    LimitScope.SERVER: re.compile(""),
+    LimitScope.COPILOT: re.compile("[1-9][0-9]{0,17}"),
+    LimitScope.KEY: re.compile("|[1-9][0-9]{0,17}"),
+    LimitScope.USER: re.compile(rf"|\S(.{{0,{MAX_LIMIT_SUBJECT_LENGTH - 2}}}\S)?"),
+    LimitScope.ADDRESS: re.compile("[0-9A-Fa-f:.]{0,45}"),
+}
+_ROW_SCOPES = (LimitScope.COPILOT, LimitScope.KEY)
 
 
 def build_meter(rule: LimitRule, usage: tuple[int, int] | None) -> dict[str, object]:
@@ -130,17 +139,6 @@ def get_advice(subjects: Iterable[LimitSubject]) -> str:
                 "limit: set FORWARDED_ALLOW_IPS to the address of the proxy and restart the server."
             ) % {"address": subject.id}
     return ""
-
-
-# Ids by scope; without one, the limits apply to each subject of the scope.
-_IDS: Mapping[str, re.Pattern[str]] = {
-    LimitScope.SERVER: re.compile(""),
-    LimitScope.COPILOT: re.compile("[1-9][0-9]{0,17}"),
-    LimitScope.KEY: re.compile("|[1-9][0-9]{0,17}"),
-    LimitScope.USER: re.compile(rf"|\S(.{{0,{MAX_LIMIT_SUBJECT_LENGTH - 2}}}\S)?"),
-    LimitScope.ADDRESS: re.compile("[0-9A-Fa-f:.]{0,45}"),
-}
-_ROW_SCOPES = (LimitScope.COPILOT, LimitScope.KEY)
 
 
 def parse_subject(text: str) -> LimitSubject | None:

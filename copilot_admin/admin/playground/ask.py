@@ -46,6 +46,16 @@ from protocol.parsing import UnusableQuery, parse_query
 from protocol.sse import encode
 
 MODEL_CALL_EVENT = "playgroundModelCall"
+CHANGE = "copilot_admin.change_copilot"
+# Fields of a question that don't belong to the form of the copilot.
+QUERY = "playground"  # the body that Workspace would send
+VERSION = "playground-version"  # its number, or LIVE; absent: the draft answers
+PROVIDER = "playground-provider"  # id of the one that answers instead of the draft's own
+MODEL = "playground-model"
+LIVE = "live"
+ORIGIN = "playground-origin"  # id of the conversation whose question is asked again
+OWN_FIELDS = (QUERY, VERSION, PROVIDER, MODEL, ORIGIN)
+UNNAMED_FORM_FIELDS = ("seen", "upload")  # other editors and a picture don't change an answer
 
 
 @require_POST
@@ -132,19 +142,6 @@ def _message_json(message: ModelMessage) -> JsonObject:
     }
     shown = {name: value for name, value in more.items() if value}
     return {"role": message.role.value, "text": message.text, **shown}
-
-
-CHANGE = "copilot_admin.change_copilot"
-
-# Fields of a question that don't belong to the form of the copilot.
-QUERY = "playground"  # the body that Workspace would send
-VERSION = "playground-version"  # its number, or LIVE; absent: the draft answers
-PROVIDER = "playground-provider"  # id of the one that answers instead of the draft's own
-MODEL = "playground-model"
-LIVE = "live"
-ORIGIN = "playground-origin"  # id of the conversation whose question is asked again
-OWN_FIELDS = (QUERY, VERSION, PROVIDER, MODEL, ORIGIN)
-UNNAMED_FORM_FIELDS = ("seen", "upload")  # other editors and a picture don't change an answer
 
 
 def may_build(user: User | AnonymousUser) -> bool:

@@ -92,7 +92,7 @@ class ExportAdmin(ReadOnlyAdmin[TranscriptExport]):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TranscriptExport]:
-        rows = TranscriptExport.objects.kept().select_related("owner").order_by("-id")
+        rows = TranscriptExport.objects.unexpired().select_related("owner").order_by("-id")
         return rows if request.user.is_superuser else rows.filter(owner=request.user.pk)
 
     @admin.display(description=gettext_lazy("File"))

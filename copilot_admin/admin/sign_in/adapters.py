@@ -42,6 +42,9 @@ from copilot_admin.models import Action
 
 NO_ADDRESS = "0.0.0.0"  # noqa: S104  # the client of a Unix socket
 FRESH_SECONDS = 300  # after which changes of second factors ask for a password or code again
+MARK_LENGTH = 16  # of an unknown name; a username has no colon
+_SALT = "copilot_admin.admin.frame.sign_ins"  # stored marks were made with it
+logger = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
@@ -202,11 +205,6 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             "id": host or context.request.get_host().partition(":")[0],
             "name": settings.MFA_TOTP_ISSUER,
         }
-
-
-MARK_LENGTH = 16  # of an unknown name; a username has no colon
-_SALT = "copilot_admin.admin.frame.sign_ins"  # stored marks were made with it
-logger = logging.getLogger(__name__)
 
 
 def _find_subject(typed: str) -> Subject:

@@ -14,6 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.accounts.members import reachable
 
 Text = str | Promise
+MAX_COPILOTS = 8
+MAX_SEARCH_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +126,6 @@ def list_settings(urls: Mapping[str, str]) -> list[dict[str, Any]]:
         for name, (icon, text) in SETTINGS.items()
         if name in urls
     ]
-
-
-MAX_COPILOTS = 8
-MAX_SEARCH_LENGTH = 200
 
 
 def find_results(request: HttpRequest, urls: Mapping[str, str]) -> dict[str, Any]:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 _View = TypeVar("_View", bound=Callable[..., HttpResponseBase])
+TIME_ZONE_COOKIE = "timezone"  # set by shell.js
+MAX_ZONE_NAME = 64
 
 
 class CopilotAdminSite(AdminSite):
@@ -171,9 +173,6 @@ def _count_waiting(user: AbstractBaseUser | AnonymousUser) -> Mapping[str, int]:
 
 
 site = CopilotAdminSite()
-
-TIME_ZONE_COOKIE = "timezone"  # set by shell.js
-MAX_ZONE_NAME = 64
 
 
 def read_time_zone(request: HttpRequest) -> ZoneInfo | None:

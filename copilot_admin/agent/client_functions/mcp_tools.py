@@ -17,6 +17,14 @@ from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 from protocol.models import Query
 
+ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
+_COMBINATIONS = ("allOf", "anyOf", "oneOf")
+_NOT_AT_TOP = frozenset({*_COMBINATIONS, "not", "enum", "const", "if", "then", "else"})
+_META = frozenset({"$schema", "$id", "$comment"})
+_NAMED = frozenset({"properties", "$defs", "definitions", "patternProperties"})  # schemas by name
+_LISTED = frozenset({*_COMBINATIONS, "prefixItems"})
+_SINGLE = frozenset({"additionalProperties", "not", "if", "then", "else", "contains"})
+
 
 class ExecuteAgentTool(ClientFunction):
     name = "execute_agent_tool"
@@ -70,15 +78,6 @@ def _make_arguments(tool: JsonObject, call: ToolCall) -> JsonObject:
         "tool_name": text_of(tool.get("name")),
         "parameters": parameters,
     }
-
-
-ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
-_COMBINATIONS = ("allOf", "anyOf", "oneOf")
-_NOT_AT_TOP = frozenset({*_COMBINATIONS, "not", "enum", "const", "if", "then", "else"})
-_META = frozenset({"$schema", "$id", "$comment"})
-_NAMED = frozenset({"properties", "$defs", "definitions", "patternProperties"})  # schemas by name
-_LISTED = frozenset({*_COMBINATIONS, "prefixItems"})
-_SINGLE = frozenset({"additionalProperties", "not", "if", "then", "else", "contains"})
 
 
 def repair_schema(schema: Json) -> JsonObject:

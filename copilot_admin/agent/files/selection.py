@@ -29,6 +29,10 @@ from protocol.redaction import redact_url
 
 LINK = "link"  # the `data_type` of a URL in a question; clients don't use it
 _EXECUTE_TOOL = "execute_agent_tool"
+# `data_type`s that don't reveal the content: empty, and an object, which may be any data.
+OPEN_TYPES = frozenset({"", "object", LINK})
+MAX_NAME = 200  # characters
+MAX_KIND = 20  # characters of a kind that is not known here
 
 
 class Origin(Enum):
@@ -98,10 +102,6 @@ def origins_in(message: ResultMessage) -> Iterator[tuple[SourceResult, Origin]]:
             yield result, Origin.UPLOAD if uploaded else Origin.WIDGET
 
 
-# `data_type`s that don't reveal the content: empty, and an object, which may be any data.
-OPEN_TYPES = frozenset({"", "object", LINK})
-
-
 def with_links(query: Query) -> Query:
     """Return the query with the URLs in its question as files of its context."""
     links = []
@@ -123,9 +123,6 @@ def suffix_of(name: str) -> str:
     path = name.partition("#")[0].partition("?")[0]
     return PurePosixPath(path).suffix.lower().removeprefix(".")
 
-
-MAX_NAME = 200  # characters
-MAX_KIND = 20  # characters of a kind that is not known here
 
 Item: TypeAlias = DataItem | FileReference
 Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or URL

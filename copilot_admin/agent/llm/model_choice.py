@@ -21,6 +21,16 @@ from protocol.features import CustomFeature, CustomFeatureType
 from protocol.json import clean_text, json_of, list_of
 from protocol.models import Generation, Query
 
+# A builder's parameters tune the model, but can't replace members that define the request.
+RESERVED_PARAMETERS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
+FEATURE = "prompt-suggestions"
+MAX_SUGGESTIONS = 3
+MAX_SUGGESTION_CHARACTERS = 200
+_REQUEST = (
+    f"Suggest {MAX_SUGGESTIONS} short questions that I might ask you next. Answer with nothing but "
+    "a JSON list of texts, in the language of this conversation."
+)
+
 
 def option(feature: CustomFeature, *, query: Query) -> bool | str:
     """Return the value of a custom feature in a query.
@@ -79,18 +89,8 @@ def choose_model(spec: CopilotSpec, query: Query) -> tuple[str, str]:
     return spec.model, f"The client asked for the unknown model {wanted!r}; {spec.model!r} answers."
 
 
-# A builder's parameters tune the model, but can't replace members that define the request.
-RESERVED_PARAMETERS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
-
-FEATURE = "prompt-suggestions"
-MAX_SUGGESTIONS = 3
-MAX_SUGGESTION_CHARACTERS = 200
 # The user reads the answer during this time; later suggestions come too late.
 _TIMEOUTS = Timeouts(connect=5.0, first_token=8.0, between_tokens=4.0, total=12.0)
-_REQUEST = (
-    f"Suggest {MAX_SUGGESTIONS} short questions that I might ask you next. Answer with nothing but "
-    "a JSON list of texts, in the language of this conversation."
-)
 
 
 def wants_suggestions(request: AnswerRequest) -> bool:

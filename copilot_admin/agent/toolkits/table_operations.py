@@ -34,6 +34,8 @@ RowCount: TypeAlias = Annotated[int, Field(ge=1)]
 Comparison: TypeAlias = Literal[
     "=", "==", "!=", ">", ">=", "<", "<=", "contains", "in", "empty", "filled"
 ]
+_ORDERS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 
 
 class Step(BaseModel):
@@ -161,8 +163,6 @@ def _ordered(rows: Sequence[Row], column: str, *, descending: bool) -> list[Row]
 
 # --- filters
 
-_ORDERS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-
 
 def _predicate(step: Filter) -> Callable[[Cell], bool]:
     if step.is_ in ("empty", "filled"):
@@ -238,8 +238,6 @@ def _aggregated(kind: Aggregate, rows: Sequence[Row], column: str) -> Cell:
 
 
 # --- derived columns
-
-_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 
 
 def _derive(step: Derive, row: Row) -> Cell:

@@ -11,6 +11,8 @@ from copilot_admin.agent.tools.tool import ToolContext, ToolMistake, ToolResult,
 from protocol.events import ArtifactType
 from protocol.json import JsonObject
 
+MAX_SERIES = 20  # more lines can't be distinguished
+
 
 class ChartType(StrEnum):
     """Type of chart."""
@@ -23,7 +25,6 @@ class ChartType(StrEnum):
 
 
 ROUND = frozenset({ChartType.PIE, ChartType.DONUT})
-MAX_SERIES = 20  # more lines can't be distinguished
 Rows: TypeAlias = Annotated[
     list[dict[str, str | int | float | bool | None]],
     Field(min_length=1, description="The rows, all with the same keys, as in the source."),

@@ -18,6 +18,11 @@ from protocol.events import ArtifactType, Event, MessageArtifact
 from protocol.json import JsonObject, is_deeper
 from protocol.json_schema import self_contained
 
+MAX_MISTAKES = 2  # a model that repeats a mistake after it was explained will repeat it again
+MAX_NAME = 64  # characters of a tool's name that every vendor accepts
+MAX_LEVELS = 40  # a client returns a call in a request, which may nest 64 levels in all
+_MAX_MESSAGE = 10_000  # characters
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
@@ -76,10 +81,6 @@ def tool(function: ToolFunction) -> Tool:
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
-MAX_MISTAKES = 2  # a model that repeats a mistake after it was explained will repeat it again
-MAX_NAME = 64  # characters of a tool's name that every vendor accepts
-MAX_LEVELS = 40  # a client returns a call in a request, which may nest 64 levels in all
-_MAX_MESSAGE = 10_000  # characters
 
 
 class ToolMistake(CopilotError):

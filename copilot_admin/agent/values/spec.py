@@ -13,6 +13,8 @@ from protocol.functions import GET_WIDGET_DATA
 from protocol.json import Json, JsonObject
 
 MIN_DATA_TOKENS = 100  # fewer don't fit any useful row
+MAX_CLIENT_CALLS = 16
+MAX_CALL_LIMIT = 100  # a question with more is a loop
 
 
 class WidgetDataMode(StrEnum):
@@ -132,8 +134,6 @@ class CallLimit:
 
 # Users don't wait for a fifth round of data. A dashboard needs six notes, a tool six steps.
 CALL_LIMITS = (CallLimit(function=GET_WIDGET_DATA, most=4),)
-MAX_CLIENT_CALLS = 16
-MAX_CALL_LIMIT = 100  # a question with more is a loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from copilot_admin.copilots.checklist.findings import (
     rank,
     read_test_facts,
 )
-from copilot_admin.copilots.images import is_kept
+from copilot_admin.copilots.images import is_stored
 from copilot_admin.copilots.live_settings import keys_of_each
 from copilot_admin.copilots.other_providers import find_providers, names_in_draft
 from copilot_admin.copilots.providers import provider_spec
@@ -92,7 +92,7 @@ def facts_of(copilots: Sequence[Copilot]) -> list[DraftFacts]:
                 models=models,
                 unasked=tuple(name for name in asked if name not in models),
                 missing_providers=frozenset(named) - others.keys(),
-                has_image=is_kept(copilot.picture),
+                has_image=is_stored(copilot.picture),
                 tests=tests.get(copilot.pk),
             )
         )

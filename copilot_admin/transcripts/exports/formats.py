@@ -54,6 +54,16 @@ HEAD = f"""<!DOCTYPE html>
 <h1>Transcripts</h1>
 """
 HTML_END = "</main>\n</body>\n</html>\n"
+BYTE_ORDER_MARK = "\ufeff"  # without it Excel doesn't read UTF-8
+COLUMNS = [
+    "conversation", "turn", "follows", "branch", "trace_id", "caller", "user", "user_email",
+    "asked_at", "copilot", "version", "provider", "model", "state", "outcome", "error_kind",
+    "error", "attempts", "question", "answer", "client_calls", "thumbs_up", "thumbs_down",
+    "reasons", "comments", "ratings", "labels", "rating_comments", "conversation_ratings",
+    "conversation_labels", "review_state", "input_tokens", "cached_tokens", "output_tokens",
+    "reasoning_tokens", "cost_usd", "cost_is", "first_token_ms", "ms",
+]  # fmt: skip
+NOTHING_CAME = "[nothing came back for this call]"
 
 
 def write_markdown(conversation: ExportedConversation) -> Iterator[str]:
@@ -164,17 +174,6 @@ def _turn_facts(turn: ExportedTurn) -> str:
     )
 
 
-BYTE_ORDER_MARK = "\ufeff"  # without it Excel doesn't read UTF-8
-COLUMNS = [
-    "conversation", "turn", "follows", "branch", "trace_id", "caller", "user", "user_email",
-    "asked_at", "copilot", "version", "provider", "model", "state", "outcome", "error_kind",
-    "error", "attempts", "question", "answer", "client_calls", "thumbs_up", "thumbs_down",
-    "reasons", "comments", "ratings", "labels", "rating_comments", "conversation_ratings",
-    "conversation_labels", "review_state", "input_tokens", "cached_tokens", "output_tokens",
-    "reasoning_tokens", "cost_usd", "cost_is", "first_token_ms", "ms",
-]  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportFormat:
     """A file format, written piece by piece; `begin` gets the time and the filters as text."""
@@ -205,8 +204,6 @@ def _write_csv(conversation: ExportedConversation) -> Iterator[str]:
         cells = (row[name] for name in COLUMNS)
         yield format_csv([["; ".join(one) if isinstance(one, list) else one for one in cells]])
 
-
-NOTHING_CAME = "[nothing came back for this call]"
 
 Message = dict[str, Any]
 

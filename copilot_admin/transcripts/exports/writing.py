@@ -52,6 +52,11 @@ RETENTION = timedelta(days=7)
 MAX_RUNNING = 3  # exports of one person at a time
 MAX_SWEPT = 20  # parts of one batch, some 100 kB each
 MAX_QUERY_LENGTH = 8_000
+BATCH_SECONDS = 0.2  # then the progress is stored, and the process sleeps equally long
+PART_BYTES = 512 * 1024  # of text, in one row
+COMPRESSION_LEVEL = 3
+PROGRESS = ("state", "position", "n_parts", "n_conversations", "n_turns", "size")
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +135,7 @@ def begin_export(
     owner_id: int, *, given: dict[str, str], name: str, options: ExportOptions
 ) -> TranscriptExport:
     """Store a new export; raise ConfigurationError for too many exports or too long filters."""
-    running = TranscriptExport.objects.kept().filter(owner=owner_id, state=ExportState.RUNNING)
+    running = TranscriptExport.objects.unexpired().filter(owner=owner_id, state=ExportState.RUNNING)
     if running.count() >= MAX_RUNNING:
         sentence = _("You have %(max)d exports in progress. Wait for one to finish, or stop one.")
         raise ConfigurationError(sentence % {"max": MAX_RUNNING})
@@ -191,14 +196,6 @@ async def read_file(export: TranscriptExport) -> AsyncIterator[bytes]:
     parts = ExportPart.objects.filter(export=export).values_list("data", flat=True)
     for order in range(export.n_parts):
         yield zlib.decompress(await parts.aget(ord=order))
-
-
-BATCH_SECONDS = 0.2  # then the progress is stored, and the process sleeps equally long
-PART_BYTES = 512 * 1024  # of text, in one row
-COMPRESSION_LEVEL = 3
-PROGRESS = ("state", "position", "n_parts", "n_conversations", "n_turns", "size")
-
-logger = logging.getLogger(__name__)
 
 
 class Position(NamedTuple):
@@ -290,7 +287,7 @@ class ExportWriter:
         return export
 
     def _own(self) -> QuerySet[TranscriptExport]:
-        running = TranscriptExport.objects.kept().filter(state=ExportState.RUNNING)
+        running = TranscriptExport.objects.unexpired().filter(state=ExportState.RUNNING)
         return running.filter(pk=self._id, claim=self._claim)
 
     def _claim_row(self) -> TranscriptExport | None:

@@ -50,6 +50,23 @@ _COLUMNS = (
 
 
 Messages = Mapping[int, Node]  # loaded messages of one conversation by id
+# If another process was faster, nothing is inserted, and the existing row is returned.
+_INSERT_CONVERSATION = """
+INSERT INTO copilot_admin_conversation (
+    copilot_id, principal, user_id, origin, trace_id, title, first_at, last_at, n_turns, n_runs,
+    tokens, cost, n_unpriced, cost_is_estimated, last_outcome, has_error, has_branch, has_call,
+    has_file, n_up, n_down, review_state
+) VALUES (
+    %(copilot_id)s, %(principal)s, %(user_id)s, %(origin)s, %(trace_id)s, %(title)s, %(at)s, %(at)s,
+    1, 1, 0, 0, 0, FALSE, 'running', FALSE, FALSE, FALSE, FALSE, 0, 0, 'new'
+) ON CONFLICT DO NOTHING RETURNING id
+"""
+_INSERT_TURN = """
+INSERT INTO copilot_admin_turn (
+    conversation_id, human_node_id, state, started_at, tokens, cost, n_unpriced, cost_is_estimated, ms
+) VALUES (%(conversation_id)s, %(human_node_id)s, 'open', %(at)s, 0, 0, 0, FALSE, 0)
+ON CONFLICT DO NOTHING RETURNING id
+"""
 
 
 def is_question(message: Node) -> bool:
@@ -201,25 +218,6 @@ def _is_conclusive(leaf: Node | None, remaining: Sequence[HashedMessage]) -> boo
 def _load(nodes: QuerySet[Node]) -> list[Node]:
     """Return messages without their content."""
     return list(nodes.only(*_COLUMNS))
-
-
-# If another process was faster, nothing is inserted, and the existing row is returned.
-_INSERT_CONVERSATION = """
-INSERT INTO copilot_admin_conversation (
-    copilot_id, principal, user_id, origin, trace_id, title, first_at, last_at, n_turns, n_runs,
-    tokens, cost, n_unpriced, cost_is_estimated, last_outcome, has_error, has_branch, has_call,
-    has_file, n_up, n_down, review_state
-) VALUES (
-    %(copilot_id)s, %(principal)s, %(user_id)s, %(origin)s, %(trace_id)s, %(title)s, %(at)s, %(at)s,
-    1, 1, 0, 0, 0, FALSE, 'running', FALSE, FALSE, FALSE, FALSE, 0, 0, 'new'
-) ON CONFLICT DO NOTHING RETURNING id
-"""
-_INSERT_TURN = """
-INSERT INTO copilot_admin_turn (
-    conversation_id, human_node_id, state, started_at, tokens, cost, n_unpriced, cost_is_estimated, ms
-) VALUES (%(conversation_id)s, %(human_node_id)s, 'open', %(at)s, 0, 0, 0, FALSE, 0)
-ON CONFLICT DO NOTHING RETURNING id
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,6 +40,24 @@ HASH_BYTES = 16
 PUBLIC_KEY = b"copilot-admin chain 1"  # for conversations stored with their content
 MAX_PLAIN_CHARACTERS = 2048  # of an item of a result; a longer one is hashed separately
 BUBBLE_SEPARATOR = "\n\n"
+MAX_IMAGE_DEPTH = 6  # levels between a request and an item of its context
+MAX_AGENT_CHARACTERS = 200
+# If another process has stored the same message, its row is returned.
+_INSERT = """
+INSERT INTO copilot_admin_node (
+    conversation_id, parent_id, depth, role, kind, agent, text, blob_id, chain_hash, client_hash,
+    echo_differs, from_history, created_at
+) VALUES (
+    %(conversation_id)s, %(parent_id)s, %(depth)s, %(role)s, %(kind)s, %(agent)s, %(text)s,
+    %(blob_id)s, %(chain_hash)s, %(client_hash)s, FALSE, %(from_history)s, %(at)s
+) ON CONFLICT (conversation_id, chain_hash) DO UPDATE SET depth = copilot_admin_node.depth
+RETURNING id, text
+"""
+# The stored part of a request without its messages. Large fields that successive requests repeat
+# (the catalogue of widgets, the data of the chat, the tools) are values of their own, so each is
+# stored once however much the rest changes. A run refers to each by a column of the field's name.
+SEPARATE_FIELDS = ("widgets", "context", "tools")
+FIELDS = ("env", *SEPARATE_FIELDS)  # `env` has the rest
 
 
 def hash_key(*, keep_content: bool) -> bytes:
@@ -138,22 +156,6 @@ def join_bubbles(messages: Iterable[Message]) -> Iterator[Message]:
             yield AiMessage(text, agent_id=bubbles[-1].agent_id)
 
 
-MAX_IMAGE_DEPTH = 6  # levels between a request and an item of its context
-MAX_AGENT_CHARACTERS = 200
-
-# If another process has stored the same message, its row is returned.
-_INSERT = """
-INSERT INTO copilot_admin_node (
-    conversation_id, parent_id, depth, role, kind, agent, text, blob_id, chain_hash, client_hash,
-    echo_differs, from_history, created_at
-) VALUES (
-    %(conversation_id)s, %(parent_id)s, %(depth)s, %(role)s, %(kind)s, %(agent)s, %(text)s,
-    %(blob_id)s, %(chain_hash)s, %(client_hash)s, FALSE, %(from_history)s, %(at)s
-) ON CONFLICT (conversation_id, chain_hash) DO UPDATE SET depth = copilot_admin_node.depth
-RETURNING id, text
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class StoredContent:
     """Text of a message; of a call or result its JSON, or a blob if that is big."""
@@ -241,11 +243,6 @@ def _item_json(item: DataItem | FileReference) -> Json:
     return {**content, "data_format": item.data_format, "citable": item.citable}
 
 
-# The stored part of a request without its messages. Large fields that successive requests repeat
-# (the catalogue of widgets, the data of the chat, the tools) are values of their own, so each is
-# stored once however much the rest changes. A run refers to each by a column of the field's name.
-SEPARATE_FIELDS = ("widgets", "context", "tools")
-FIELDS = ("env", *SEPARATE_FIELDS)  # `env` has the rest
 COLUMNS = tuple(f"{name}_id" for name in FIELDS)
 
 

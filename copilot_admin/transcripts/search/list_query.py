@@ -38,6 +38,11 @@ from protocol.json import clean_text
 SEARCH_PARAMETER = "q"
 MAX_VIEWS = 40  # own and shared
 MAX_QUERY_LENGTH = 8_000
+MARGIN = 70  # characters before the first hit, and after it
+LIST_SECONDS = 2.5  # below the limit of PostgreSQL's connections
+MAX_SELECTED = 50_000  # conversations of one selection, such as for a review queue
+MAX_SEARCHED = 2_000  # of a selection by text search
+MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +186,6 @@ def find_hits(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[i
     return dict(texts.order_by().values_list("conversation_id").annotate(Min("turn_id")))
 
 
-MARGIN = 70  # characters before the first hit, and after it
-
-
 @dataclass(frozen=True, slots=True)
 class ExcerptPiece:
     text: str
@@ -245,11 +247,7 @@ def load_errors(rows: Iterable[Conversation]) -> Mapping[int, Sequence[str]]:
 
 
 SORT_PARAMETER, OLDEST_FIRST = "sort", "oldest"
-LIST_SECONDS = 2.5  # below the limit of PostgreSQL's connections
-MAX_SELECTED = 50_000  # conversations of one selection, such as for a review queue
-MAX_SEARCHED = 2_000  # of a selection by text search
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 
 
 class RowKey(NamedTuple):

@@ -24,6 +24,25 @@ MAX_TRIGRAMS = 40  # of a phrase; more hardly narrow the result
 MAX_READ = 20_000
 MAX_SECONDS = 0.075
 MAX_FOUND = 10_000  # turns
+# Of a turn that is searched; the index needs about as much space as the text.
+MAX_CHARACTERS = 16_000
+_APPEND = f"""
+UPDATE copilot_admin_turntext SET text = SUBSTR(text || %(text)s, 1, {MAX_CHARACTERS})
+WHERE turn_id = %(turn_id)s
+"""  # noqa: S608  # a number
+_INSERT = """
+INSERT INTO copilot_admin_turntext (turn_id, conversation_id, text)
+VALUES (%(turn_id)s, %(conversation_id)s, %(text)s) ON CONFLICT DO NOTHING
+"""
+_QUESTION = """
+SELECT question.text FROM copilot_admin_turn turn
+JOIN copilot_admin_node question ON question.id = turn.human_node_id WHERE turn.id = %(turn_id)s
+"""
+MAX_TYPED = 500  # characters; the rest is cut
+MAX_PHRASES = 20
+MAX_ID = 2**63 - 1
+# Text in quotation marks of any kind, or without blanks.
+_PART = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]|([^\s"“”„«»]+)')
 
 
 def texts_of(conversation_ids: Sequence[int]) -> QuerySet[TurnText]:
@@ -105,23 +124,6 @@ def _match_expression(phrases: Sequence[str]) -> str:
     return " ".join('"{}"'.format(one.replace('"', '""')) for one in dict.fromkeys(trigrams))
 
 
-# Of a turn that is searched; the index needs about as much space as the text.
-MAX_CHARACTERS = 16_000
-
-_APPEND = f"""
-UPDATE copilot_admin_turntext SET text = SUBSTR(text || %(text)s, 1, {MAX_CHARACTERS})
-WHERE turn_id = %(turn_id)s
-"""  # noqa: S608  # a number
-_INSERT = """
-INSERT INTO copilot_admin_turntext (turn_id, conversation_id, text)
-VALUES (%(turn_id)s, %(conversation_id)s, %(text)s) ON CONFLICT DO NOTHING
-"""
-_QUESTION = """
-SELECT question.text FROM copilot_admin_turn turn
-JOIN copilot_admin_node question ON question.id = turn.human_node_id WHERE turn.id = %(turn_id)s
-"""
-
-
 def index_answer(turn_id: int, conversation_id: int, answer: str, *, is_first: bool) -> None:
     """Add an answer to the text of its turn, which begins with the question.
 
@@ -170,13 +172,6 @@ def answers_of(turn_ids: Collection[int]) -> Mapping[int, list[str]]:
 def beginning_of(column: str) -> Left:
     """Return an expression for the searched beginning of a text column."""
     return Left(column, MAX_CHARACTERS, output_field=TextField())
-
-
-MAX_TYPED = 500  # characters; the rest is cut
-MAX_PHRASES = 20
-MAX_ID = 2**63 - 1
-# Text in quotation marks of any kind, or without blanks.
-_PART = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]|([^\s"“”„«»]+)')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,6 +76,8 @@ WHERE id = %(id)s
 _REOPEN_TURN = """
 UPDATE copilot_admin_turn SET state = 'open', waiting_since = NULL WHERE id = %(id)s
 """
+# Clients run a call immediately; one that repeats the question so soon has lost the result.
+LOOP_WINDOW = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,10 +274,6 @@ def _insert_run(
         **{name: request[name].sha if name in request else None for name in FIELDS},
         boot_id=BOOT_ID,
     )
-
-
-# Clients run a call immediately; one that repeats the question so soon has lost the result.
-LOOP_WINDOW = timedelta(seconds=60)
 
 
 def load_turn_state(

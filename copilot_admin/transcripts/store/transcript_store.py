@@ -48,6 +48,23 @@ _RUN_END = TypeAdapter(RunEnd)
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
+HEARTBEAT_SECONDS = 5.0
+SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # a batch job without a heartbeat is dead
+MAX_RUN_SILENCE = SILENCE
+ABANDONED_AFTER = timedelta(minutes=30)
+INTERRUPTED = "The server stopped while it answered."
+MAX_INTERRUPTED = 20  # runs of one transaction, which delays questions
+MAX_ABANDONED = 1000  # turns of one transaction, some 25 ms
+COMPRESSION_LEVEL = 1  # of zlib: a checkpoint lives for as long as its run
+# Personal data is only found in complete answers, so pieces are encrypted until the end.
+_ENCRYPTED = b"sealed:"
+_BEAT = """
+UPDATE copilot_admin_run SET heartbeat_at = %(now)s WHERE id = %(id)s AND outcome = 'running'
+"""
+_INSERT = """
+INSERT INTO copilot_admin_checkpoint (run_id, ord, data) VALUES (%(run_id)s, %(ord)s, %(data)s)
+ON CONFLICT DO NOTHING
+"""
 
 
 class TranscriptStore:
@@ -168,26 +185,6 @@ def _replay(path: Path, entry: JsonObject) -> bool:
         return False
     transaction.on_commit(partial(SPOOL.remove, path))
     return is_stored
-
-
-HEARTBEAT_SECONDS = 5.0
-SILENCE = timedelta(seconds=6 * HEARTBEAT_SECONDS)  # a batch job without a heartbeat is dead
-MAX_RUN_SILENCE = SILENCE
-ABANDONED_AFTER = timedelta(minutes=30)
-INTERRUPTED = "The server stopped while it answered."
-MAX_INTERRUPTED = 20  # runs of one transaction, which delays questions
-MAX_ABANDONED = 1000  # turns of one transaction, some 25 ms
-COMPRESSION_LEVEL = 1  # of zlib: a checkpoint lives for as long as its run
-# Personal data is only found in complete answers, so pieces are encrypted until the end.
-_ENCRYPTED = b"sealed:"
-
-_BEAT = """
-UPDATE copilot_admin_run SET heartbeat_at = %(now)s WHERE id = %(id)s AND outcome = 'running'
-"""
-_INSERT = """
-INSERT INTO copilot_admin_checkpoint (run_id, ord, data) VALUES (%(run_id)s, %(ord)s, %(data)s)
-ON CONFLICT DO NOTHING
-"""
 
 
 def is_missed(column: str, now: datetime) -> Q:

@@ -126,7 +126,7 @@ def test_an_export_is_swept_after_a_week_or_when_it_is_discarded():
     export, discarded = written(begun()), written(begun())
     assert sweep_exports() == 0
     discard_export(discarded)
-    assert TranscriptExport.objects.kept().get() == export
+    assert TranscriptExport.objects.unexpired().get() == export
     TranscriptExport.objects.update(expires_at=timezone.now())
     assert [sweep_exports() for _ in range(3)] == [2, 2, 0]
 

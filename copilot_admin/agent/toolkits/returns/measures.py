@@ -31,6 +31,16 @@ from copilot_admin.agent.toolkits.returns.series import DAYS_PER_YEAR, label, re
 from copilot_admin.agent.toolkits.tables import Cell, Row
 
 RowsAndLines: TypeAlias = tuple[Sequence[Row], Sequence[str]]
+_REASONS = {  # for undefined results
+    "volatility": "volatility needs two returns",
+    "standard_deviation": "a standard deviation needs two returns",
+    "deviation_of_values": "a standard deviation needs two values",
+    "sharpe": "the Sharpe ratio needs two returns that differ",
+    "sortino": "no return falls short of the target",
+    "calmar": "it never falls",
+    "beta": "the returns of the benchmark do not vary",
+    "tracking_error": "a tracking error needs two common returns",
+}
 
 
 def measure_series(
@@ -308,16 +318,6 @@ def _find_benchmark(several: Sequence[Growth]) -> Growth:
     return benchmark
 
 
-_REASONS = {  # for undefined results
-    "volatility": "volatility needs two returns",
-    "standard_deviation": "a standard deviation needs two returns",
-    "deviation_of_values": "a standard deviation needs two values",
-    "sharpe": "the Sharpe ratio needs two returns that differ",
-    "sortino": "no return falls short of the target",
-    "calmar": "it never falls",
-    "beta": "the returns of the benchmark do not vary",
-    "tracking_error": "a tracking error needs two common returns",
-}
 _OF_ONE: Mapping[str, Callable[[Growth], Row | float | None]] = {
     "summary": _summary,
     "total_return": lambda growth: growth.total_return,
