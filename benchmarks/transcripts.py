@@ -22,17 +22,11 @@ from copilot_admin.models import (
     Rating,
     ReviewState,
 )
-from copilot_admin.transcripts.feedback import (
-    JudgedAnswer,
-    SubmittedFeedback,
-    SubmittedVerdict,
-    save_verdict,
-    set_review_state,
-    store_feedback,
-)
+from copilot_admin.transcripts.feedback import JudgedAnswer, SubmittedFeedback, store_feedback
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Ending, Recorder, RunEnd
 from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict, set_review_state
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
 

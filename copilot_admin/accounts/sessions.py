@@ -1,4 +1,4 @@
-"""Browser sessions of users: recorded at sign-in, limited in time, listed and ended."""
+"""Browser sessions: recorded at sign-in, limited in time, listed and ended; accounts in commands."""
 
 import sys
 import time

@@ -17,7 +17,7 @@ from copilot_admin.alerts.messages import (
 )
 from copilot_admin.alerts.rule_kinds import Number, sum_days
 from copilot_admin.alerts.rules import Unit, format_value, get_scope
-from copilot_admin.analytics.metrics import DAY, Span
+from copilot_admin.analytics.periods import DAY, Span
 from copilot_admin.models import AlertDelivery, AlertDigest, DeliveryEvent, Outcome
 
 Counts = Mapping[str, Number]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from copilot_admin.alerts.rule_kinds import RULE_KINDS
 from copilot_admin.alerts.rules import WINDOW_LABELS, AlertScope, RuleKind, format_value
-from copilot_admin.analytics.metrics import Span
+from copilot_admin.analytics.periods import Span
 from copilot_admin.audit.recording import sanitize_line
 from copilot_admin.models import Alert, AlertRule, DeliveryEvent
 from copilot_admin.models.alerts import MAX_MAIL_SUBJECT_LENGTH

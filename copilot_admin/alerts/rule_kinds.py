@@ -20,7 +20,7 @@ from copilot_admin.alerts.rules import (
     Unit,
     format_value,
 )
-from copilot_admin.analytics.metrics import HOUR, Span
+from copilot_admin.analytics.periods import HOUR, Span
 from copilot_admin.errors import (
     ProviderBroke,
     ProviderBusy,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import Person, reachable, reaches_all
-from copilot_admin.analytics.metrics import DAY, HOUR, Span
+from copilot_admin.analytics.periods import DAY, HOUR, Span
 from copilot_admin.copilots.names import tagged
 from copilot_admin.models import Alert, AlertDigest, AlertRule, Copilot
 

@@ -13,7 +13,8 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.models import DateField, F, Func, Q, QuerySet, Sum
 
-from copilot_admin.analytics.metrics import Counts, Period, Resolution, Span, add_counts
+from copilot_admin.analytics.metrics import Counts, add_counts
+from copilot_admin.analytics.periods import Period, Resolution, Span
 from copilot_admin.models import (
     CallerDay,
     Criterion,

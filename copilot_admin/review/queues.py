@@ -27,7 +27,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.transcripts.access import Person
-from copilot_admin.transcripts.feedback import lock_conversation, set_review_state
+from copilot_admin.transcripts.verdicts import lock_conversation, set_review_state
 
 CLAIM_DURATION = timedelta(minutes=30)
 MAX_QUEUED = 2_000  # conversations of one queue

@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from copilot_admin.accounts.sessions import delete_expired_sessions
 from copilot_admin.alerts.deliveries import enqueue_due_deliveries
 from copilot_admin.alerts.evaluation import evaluate_due_rules
-from copilot_admin.audit.chain import forward_entries, write_anchor
+from copilot_admin.audit.forwarding import forward_entries, write_anchor
 from copilot_admin.component_calls.call import CALLS, MAX_CALLS
 from copilot_admin.errors import Unavailable
 from copilot_admin.evaluation.worker import resume_evaluations

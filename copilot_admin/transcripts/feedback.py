@@ -1,10 +1,9 @@
-"""Feedback of end users, parsed from requests and stored with its turn; verdicts of reviewers.
+"""Feedback of end users, parsed from requests and stored with its turn.
 
 Workspace sends it without the id of the answer. The chat's trace id identifies the turn, else the
 text of the answer. Source: the feedback endpoint of `agents.json`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -16,26 +15,18 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from copilot_admin.errors import NotFound
 from copilot_admin.models import (
     Conversation,
-    Criterion,
-    CriterionKind,
     Feedback,
     FeedbackSource,
     Logging,
-    Mark,
-    ReviewState,
     Run,
     SeenKind,
     Turn,
-    Verdict,
 )
 from copilot_admin.redaction.redactor import redact_values
 from copilot_admin.redaction.rules import Rules
-from copilot_admin.transcripts.access import Person
 from copilot_admin.transcripts.store.rollups import (
     count_feedback,
-    count_verdicts,
     note_seen,
-    uncount_verdicts,
 )
 from protocol.citations import strip_markers
 from protocol.json import clean_text
@@ -157,74 +148,3 @@ def _find_by_text(
 def _normalize(text: str) -> str:
     """Remove markers and spaces: clients split answers into bubbles and trim each."""
     return "".join(strip_markers(text).split())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmittedVerdict:
-    """A rating, a comment, and values by criterion id: 1 for a label that applies, or a score."""
-
-    rating: str
-    comment: str
-    marks: Mapping[int, int]
-
-
-def active_criteria() -> list[Criterion]:
-    """Return the criteria in use, in the team's order."""
-    return list(Criterion.objects.filter(is_retired=False))
-
-
-def verdict_of(
-    conversation: Conversation, author: Person, *, turn: int | None = None
-) -> Verdict | None:
-    """Return the verdict of a person on a conversation or one of its turns."""
-    rows = Verdict.objects.filter(conversation=conversation, author_id=author.pk, turn=turn)
-    return rows.prefetch_related("marks").first()
-
-
-def save_verdict(
-    conversation: Conversation, author: Person, judged: SubmittedVerdict, *, turn: int | None = None
-) -> Verdict:
-    """Replace the author's verdict; marks of archived criteria, which no form contains, stay."""
-    given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
-    with transaction.atomic():
-        lock_conversation(conversation.pk)
-        uncount_verdicts(Verdict.objects.filter(**given))
-        verdict, _ = Verdict.objects.update_or_create(
-            conversation=conversation,
-            author_id=author.pk,
-            turn_id=turn,  # type: ignore[misc]  # None matches too
-            defaults={"rating": judged.rating, "comment": judged.comment},
-        )
-        asked = verdict.marks.filter(criterion__is_retired=False)
-        asked.exclude(criterion__in=judged.marks).delete()
-        for criterion, value in judged.marks.items():
-            Mark.objects.update_or_create(
-                verdict=verdict, criterion_id=criterion, defaults={"value": value}
-            )
-        count_verdicts(Verdict.objects.filter(pk=verdict.pk))
-    verdict.refresh_from_db(fields=["is_counted"])
-    return verdict
-
-
-def labels() -> list[Criterion]:
-    """Return all labels, including archived ones."""
-    return list(Criterion.objects.filter(kind=CriterionKind.LABEL))
-
-
-def lock_conversation(conversation_id: int) -> None:
-    """Lock a conversation for reviewing until the transaction ends."""
-    rows = Conversation.objects.select_for_update().filter(pk=conversation_id)
-    rows.values_list("pk", flat=True).first()
-
-
-def set_review_state(conversation_id: int, state: ReviewState) -> None:
-    Conversation.objects.filter(pk=conversation_id).update(review_state=state)
-
-
-def add_label(conversation: Conversation, author: Person, label: Criterion) -> None:
-    """Add a label to a person's verdict, which is created without a rating if needed."""
-    verdict = verdict_of(conversation, author)
-    marks = {} if verdict is None else {one.criterion_id: one.value for one in verdict.marks.all()}
-    rating, comment = (verdict.rating, verdict.comment) if verdict else ("", "")
-    given = SubmittedVerdict(rating=rating, comment=comment, marks={**marks, label.pk: 1})
-    save_verdict(conversation, author, given)

@@ -37,7 +37,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.transcripts.end_users import match_users
-from copilot_admin.transcripts.feedback import labels
+from copilot_admin.transcripts.verdicts import labels
 
 Label = str | Promise
 Choices = Iterable[tuple[str, Label]]

@@ -17,7 +17,7 @@ from copilot_admin.alerts.rules import (
     format_value,
     window_span,
 )
-from copilot_admin.analytics.metrics import Span
+from copilot_admin.analytics.periods import Span
 from copilot_admin.models import Conversation, Copilot, DailyTotal, Outcome
 from copilot_admin.transcripts.filters import read_filters
 from tests.alerts.alerting import HOUR, NOON, count, thumb

@@ -13,15 +13,8 @@ import pytest
 from copilot_admin.admin.analytics.scope import AnalyticsScope
 from copilot_admin.admin.analytics.views import find_running
 from copilot_admin.analytics import metrics
-from copilot_admin.analytics.metrics import (
-    HOUR,
-    Counts,
-    Period,
-    Resolution,
-    Span,
-    percentile,
-    read_period,
-)
+from copilot_admin.analytics.metrics import Counts, percentile
+from copilot_admin.analytics.periods import HOUR, Period, Resolution, Span, read_period
 from copilot_admin.analytics.rollups import (
     RollupSource,
     RunSource,

@@ -16,8 +16,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 import pytest
 
-from copilot_admin.audit.chain import (
-    Anchor,
+from copilot_admin.audit.chain import Anchor
+from copilot_admin.audit.forwarding import (
     format_json,
     format_syslog,
     forward_entries,
@@ -113,7 +113,7 @@ def test_the_newest_hash_is_written_once_an_hour_to_the_log_and_to_a_private_fil
     tmp_path: Path, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.DATA_DIR = tmp_path
-    caplog.set_level(logging.INFO, "copilot_admin.audit.chain")
+    caplog.set_level(logging.INFO, "copilot_admin.audit.forwarding")
     assert write_anchor() is None
     entry = add()
     assert write_anchor() == Anchor(1, entry.hash)

@@ -16,10 +16,10 @@ from copilot_admin.audit.chain import (
     BrokenChain,
     ChainError,
     derive_key,
-    read_anchors,
     signing_key,
     verify,
 )
+from copilot_admin.audit.forwarding import read_anchors
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.models.audit import Action, AuditEntry
 from tests.fast_flush import without_triggers

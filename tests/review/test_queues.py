@@ -21,7 +21,7 @@ from copilot_admin.review.queues import (
     skip_assignment,
     summarize_queue,
 )
-from copilot_admin.transcripts.feedback import SubmittedVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.factories import make_copilot, make_user
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -20,13 +20,9 @@ from copilot_admin.models import (
 )
 from copilot_admin.transcripts import filters
 from copilot_admin.transcripts.end_users import save_end_user
-from copilot_admin.transcripts.feedback import (
-    SubmittedFeedback,
-    SubmittedVerdict,
-    save_verdict,
-    store_turn_feedback,
-)
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.filters import FILTERS, read_filters
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.databases import IS_POSTGRESQL
 from tests.factories import make_copilot, make_key, make_user, make_version
 from tests.transcripts.store.journaling import Client, ending

@@ -170,7 +170,7 @@ class DeliveryAdmin(ReadOnlyAdmin[AlertDelivery]):
 
     @post_only
     @transaction.atomic
-    def retry_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+    def again_view(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         delivery = get_object_or_404(self.get_queryset(request), pk=pk)
         if not (self.has_view_permission(request, delivery) and request.user.has_perm(RULES)):
             raise PermissionDenied

@@ -15,7 +15,8 @@ from copilot_admin.admin.analytics.charts import Chart, ChartKind, Series, draw_
 from copilot_admin.admin.analytics.formats import compare, format_axis, format_value, split_value
 from copilot_admin.admin.analytics.scope import AnalyticsScope
 from copilot_admin.analytics import metrics
-from copilot_admin.analytics.metrics import Counts, Resolution, Span, Unit, add_counts
+from copilot_admin.analytics.metrics import Counts, Unit, add_counts
+from copilot_admin.analytics.periods import Resolution, Span
 
 NOTHING = gettext_lazy("Nothing to show in this period.")
 MAX_SERIES = 5  # of a chart; the rest is one more

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.http import QueryDict
 from django.urls import reverse
 
-from copilot_admin.analytics.metrics import OWN, Period, read_period
+from copilot_admin.analytics.periods import OWN, Period, read_period
 from copilot_admin.analytics.rollups import RollupSource, RunSource, Scope
 from copilot_admin.copilots.names import tagged
 from copilot_admin.models import Copilot

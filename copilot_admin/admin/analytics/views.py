@@ -15,7 +15,8 @@ from copilot_admin.admin.analytics.scope import AnalyticsScope, read_scope
 from copilot_admin.admin.analytics.tables import PAGE_METRICS, TABLES, TableCard
 from copilot_admin.admin.copilots.header import ANALYTICS, build_copilot_header
 from copilot_admin.admin.site.site import site
-from copilot_admin.analytics.metrics import FILE_METRICS, WEEK, Resolution
+from copilot_admin.analytics.metrics import FILE_METRICS
+from copilot_admin.analytics.periods import WEEK, Resolution
 from copilot_admin.audit.recording import Actor, Subject, fingerprint, record
 from copilot_admin.copilots.names import known_tags
 from copilot_admin.models import Action, Copilot, Outcome, Run, SeenKind, SeenValue

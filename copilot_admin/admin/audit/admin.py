@@ -26,7 +26,8 @@ from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter, ParameterFilter
 from copilot_admin.admin.common.widgets import chip, format_time
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.chain import entry_values, format_json, has_valid_hash, verification_keys
+from copilot_admin.audit.chain import has_valid_hash, verification_keys
+from copilot_admin.audit.forwarding import entry_values, format_json
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.evaluation.differences import MarkedChange, compare_texts
 from copilot_admin.models.audit import Action, ActorKind, AuditEntry

@@ -18,7 +18,7 @@ from copilot_admin.admin.analytics.scope import AnalyticsScope
 from copilot_admin.admin.home.attention import find_tasks
 from copilot_admin.admin.home.checklist import build_checklist, hide_checklist
 from copilot_admin.admin.home.copilots import DAYS, load_copilots
-from copilot_admin.analytics.metrics import read_period
+from copilot_admin.analytics.periods import read_period
 from copilot_admin.analytics.rollups import Scope
 from copilot_admin.audit.recording import Actor
 from copilot_admin.demo.loading import has_demo_data, load_demo_data, remove_demo_data

@@ -23,7 +23,7 @@ from copilot_admin.models import Action, Conversation, Criterion, ReviewQueue, R
 from copilot_admin.privacy.scopes import PrivacyScope, record_removal
 from copilot_admin.review.queues import add_to_queue, finish_assignments
 from copilot_admin.transcripts.access import REVIEW, may_read_conversations, visible_conversations
-from copilot_admin.transcripts.feedback import add_label, lock_conversation, set_review_state
+from copilot_admin.transcripts.verdicts import add_label, lock_conversation, set_review_state
 
 CHOSEN = "chosen"
 MAX_CHOSEN = 200

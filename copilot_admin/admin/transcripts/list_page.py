@@ -34,7 +34,6 @@ from copilot_admin.transcripts.access import (
     may_read_conversations,
     visible_conversations,
 )
-from copilot_admin.transcripts.feedback import active_criteria
 from copilot_admin.transcripts.filters import FILTERS, find_copilots
 from copilot_admin.transcripts.search.list_query import (
     SEARCH_PARAMETER,
@@ -50,6 +49,7 @@ from copilot_admin.transcripts.search.list_query import (
     normalize_query,
     read_query,
 )
+from copilot_admin.transcripts.verdicts import active_criteria
 
 PAGE_SIZE = 50
 MAX_COUNT = 1_000  # above it the list says "1,000+": counting a million rows takes a second

@@ -24,7 +24,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.review.queues import Verdicts, claim_next, is_assigned, progress_of
 from copilot_admin.transcripts.access import REVIEW
-from copilot_admin.transcripts.feedback import SubmittedVerdict, active_criteria, verdict_of
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, active_criteria, verdict_of
 
 MAX_COMMENT_LENGTH = 20_000
 LABEL_KEYS = "4567890"  # 1 to 3 are the verdicts

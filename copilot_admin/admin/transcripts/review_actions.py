@@ -23,7 +23,7 @@ from copilot_admin.admin.transcripts.review import VerdictForm, build_review, re
 from copilot_admin.admin.transcripts.views import conversation_page, go_on, render_turn
 from copilot_admin.models import Action, Conversation, ReviewQueue, Turn, TurnNote, Verdict
 from copilot_admin.review.queues import finish_assignments, skip_assignment, verdicts_on
-from copilot_admin.transcripts.feedback import (
+from copilot_admin.transcripts.verdicts import (
     SubmittedVerdict,
     active_criteria,
     save_verdict,

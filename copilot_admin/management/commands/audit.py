@@ -12,15 +12,17 @@ from django.core.management.base import CommandError
 
 from copilot_admin.audit.chain import (
     Anchor,
+    get_head,
+    iterate_entries,
+    last_sequence_before,
+    verify,
+)
+from copilot_admin.audit.forwarding import (
     anchors_path,
     format_anchor,
     format_json,
     format_syslog,
-    get_head,
-    iterate_entries,
-    last_sequence_before,
     read_anchors,
-    verify,
 )
 from copilot_admin.management.base import SanitizedCommand, parse_date
 from copilot_admin.models import Action

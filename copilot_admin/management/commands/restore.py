@@ -4,7 +4,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from copilot_admin.audit.chain import anchors_path, get_head, read_anchors
+from copilot_admin.audit.chain import get_head
+from copilot_admin.audit.forwarding import anchors_path, read_anchors
 from copilot_admin.jobs.backup import restore_backup
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.models import Action

@@ -16,12 +16,8 @@ from copilot_admin.analytics.metrics import Metric
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, Copilot, Criterion, Outcome, Run, ToolUsage
-from copilot_admin.transcripts.feedback import (
-    SubmittedFeedback,
-    SubmittedVerdict,
-    save_verdict,
-    store_turn_feedback,
-)
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.factories import make_user, make_version
 from tests.transcripts.store.journaling import Client, ai, ending
 

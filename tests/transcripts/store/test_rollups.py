@@ -24,12 +24,7 @@ from copilot_admin.models import (
     Turn,
     Verdict,
 )
-from copilot_admin.transcripts.feedback import (
-    SubmittedFeedback,
-    SubmittedVerdict,
-    save_verdict,
-    store_turn_feedback,
-)
+from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.store.rollups import (
     count_feedback,
     count_finished_runs,
@@ -37,6 +32,7 @@ from copilot_admin.transcripts.store.rollups import (
 )
 from copilot_admin.transcripts.store.run_start import Rejection, reject
 from copilot_admin.transcripts.store.transcript_store import reap
+from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.factories import make_key, make_user, make_version
 from tests.transcripts.store.journaling import (
     START,
