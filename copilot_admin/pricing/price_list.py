@@ -1,21 +1,24 @@
 """Published prices and context windows of models, from the list in the package genai-prices."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from copilot_admin.agent.providers.clouds import AzureOpenAI, Bedrock, Vertex
-from copilot_admin.audit.recording import Actor
-from copilot_admin.models import Provider
-from copilot_admin.pricing.imports import apply_plan, build_plan
-from copilot_admin.pricing.prices import PRICE_STEP, Price
+from copilot_admin.audit.recording import Actor, Subject, record
+from copilot_admin.models import Action, ModelPrice, Provider
+from copilot_admin.models.pricing import PRICE
+from copilot_admin.pricing.prices import Price, clear_price_cache_on_change
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, TieredPrices
 
+PRICE_STEP = Decimal(1).scaleb(-PRICE["decimal_places"])
 VENDORS = {AzureOpenAI.kind: "azure", Bedrock.kind: "aws", Vertex.kind: "google"}
 
 
@@ -68,11 +71,19 @@ def add_list_prices(provider: Provider, models: Iterable[str], *, by: Actor) -> 
     now = datetime.now(UTC)
     priced = set(provider.prices.values_list("model", flat=True))
     prices = {
-        model: price
+        model: asdict(price)
         for model in models
         if model not in priced
         and (entry := find_listed_model(provider, model))
         and (price := build_list_price(entry, at=now))
     }
-    plan = build_plan(provider, prices, day=now.date())
-    return apply_plan(provider, plan, day=now.date(), by=by, note=_("Published price"))
+    if not prices:
+        return 0
+    fields = {"provider": provider, "valid_from": now.date(), "note": _("Published price")}
+    rows = [ModelPrice(model=model, **fields, **price) for model, price in prices.items()]
+    with transaction.atomic():
+        ModelPrice.objects.bulk_create(rows, ignore_conflicts=True)
+        clear_price_cache_on_change()
+        after = {"from": now.date(), **prices}
+        record(Action.IMPORTED, by=by, on=Subject.of(provider), after=after)
+    return len(rows)

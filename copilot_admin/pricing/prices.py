@@ -20,11 +20,9 @@ from django.db.models import Count, Max
 from copilot_admin.agent.providers.demo import MODEL, DemoModel
 from copilot_admin.models import Copilot, ModelPrice, Provider
 from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
-from copilot_admin.models.pricing import PRICE
 
 CACHE_SECONDS = 5.0
 PRICE_FIELDS = ("input", "cached", "output", "reasoning", "exact_up_to")
-PRICE_STEP = Decimal(1).scaleb(-PRICE["decimal_places"])
 _FIRST_DAY = date(2000, 1, 1)
 _Version: TypeAlias = tuple[object, ...]
 

@@ -10,7 +10,6 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -18,36 +17,16 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.common.widgets import chip
-from copilot_admin.admin.pricing.form import (
-    PRICES,
-    ChosenPricesForm,
-    PriceFileForm,
-    PriceForm,
-    today,
-)
+from copilot_admin.admin.pricing.form import PRICES, PriceForm, today
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor
-from copilot_admin.copilots.providers import known_models
 from copilot_admin.models import ModelPrice, Provider
 from copilot_admin.pricing.cost import format_exact
-from copilot_admin.pricing.imports import (
-    ImportPlan,
-    InvalidPriceFile,
-    PriceEffect,
-    apply_plan,
-    build_plan,
-    dump_price_file,
-    group_by_reason,
-    parse_price_file,
-    select_prices,
-)
 from copilot_admin.pricing.price_list import add_list_prices
 from copilot_admin.pricing.prices import find_unpriced_models
 
 FOLDER = "admin/copilot_admin/modelprice"
 MAX_UNPRICED = 20  # models named above the list
-MAX_SHOWN = 200  # lines of a plan
-MAX_SKIPPED = 30  # entries named for each reason
 
 
 class StatusFilter(admin.SimpleListFilter):
@@ -80,7 +59,7 @@ def _price_column(kind: str, label: Any) -> Callable[[Any, ModelPrice], str]:
 @admin.register(ModelPrice, site=site)
 class ModelPriceAdmin(BaseAdmin[ModelPrice]):
     form = PriceForm
-    routes = {"import": "import/", "published": "published/"}
+    routes = {"published": "published/"}
     change_list_template = f"{FOLDER}/change_list.html"
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = (
@@ -164,71 +143,3 @@ class ModelPriceAdmin(BaseAdmin[ModelPrice]):
             text = _("No published price was found for these models. Add their prices by hand.")
             self.message_user(request, text, level=messages.WARNING)
         return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_changelist"))
-
-    def import_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Ask for a file, show its changes, and apply them after a confirmation."""
-        if not (self.has_add_permission(request) and self.has_change_permission(request)):
-            raise PermissionDenied
-        if "text" in request.POST:
-            return self._import(request)
-        initial = {"provider": request.GET.get("provider")}
-        form = PriceFileForm(request.POST or None, request.FILES or None, initial=initial)
-        if request.method == "POST" and form.is_valid():
-            try:
-                return self._show(request, form)
-            except InvalidPriceFile as error:
-                form.add_error("file", error.public)
-        return self._page(request, "import.html", form=form)
-
-    def _show(self, request: HttpRequest, form: PriceFileForm) -> HttpResponse:
-        values = form.cleaned_data
-        provider: Provider = values["provider"]
-        listed = frozenset(known_models(provider.pk)) if values["only_listed"] else None
-        file = parse_price_file(values["file"].read())
-        prices, skipped = select_prices(file, listed=listed, vendor=values["vendor"])
-        plan = build_plan(provider, prices, day=values["day"], skipped=skipped)
-        hidden = {"provider": provider.pk, "day": values["day"], "text": dump_price_file(prices)}
-        context = {**_describe_plan(plan), "provider": provider, "day": values["day"]}
-        chosen = ChosenPricesForm(initial=hidden)
-        return self._page(request, "import_plan.html", form=chosen, **context)
-
-    def _import(self, request: HttpRequest) -> HttpResponseBase:
-        form = ChosenPricesForm(request.POST)
-        try:
-            if not form.is_valid():
-                raise InvalidPriceFile(_("The prices were not received. Choose the file again."))
-            values = form.cleaned_data
-            prices, _skipped = select_prices(parse_price_file(values["text"].encode()), listed=None)
-        except InvalidPriceFile as error:
-            self.message_user(request, error.public, level=messages.ERROR)
-            return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_import"))
-        provider, day = values["provider"], values["day"]
-        plan = build_plan(provider, prices, day=day)
-        made = apply_plan(provider, plan, day=day, by=Actor.of(request))
-        text = ngettext(
-            "Imported %(count)d price of “%(name)s”.",
-            "Imported %(count)d prices of “%(name)s”.",
-            made,
-        )
-        self.message_user(request, text % {"count": made, "name": provider.name})
-        return HttpResponseRedirect(reverse("admin:copilot_admin_modelprice_changelist"))
-
-    def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
-        shared = self.page_context(request, _("Import prices"))
-        return render(request, f"{FOLDER}/{template}", {**shared, **context})
-
-
-def _describe_plan(plan: ImportPlan) -> dict[str, Any]:
-    new, changed = plan.with_effect(PriceEffect.NEW), plan.with_effect(PriceEffect.CHANGED)
-    lines = (*changed, *new)
-    return {
-        "n_new": len(new),
-        "n_changed": len(changed),
-        "n_same": len(plan.with_effect(PriceEffect.SAME)),
-        "lines": lines[:MAX_SHOWN],
-        "n_more": max(0, len(lines) - MAX_SHOWN),
-        "reasons": [
-            (reason, len(keys), keys[:MAX_SKIPPED], len(keys) > MAX_SKIPPED)
-            for reason, keys in group_by_reason(plan.skipped)
-        ],
-    }

@@ -1,26 +1,22 @@
-"""Operators say what models cost, see what has no price, and import prices."""
+"""Operators say what models cost, and see what has no price."""
 
 from datetime import date, timedelta
 from decimal import Decimal
-import json
 from typing import Any
 
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 import pytest
 
 from copilot_admin.models import ModelPrice, Provider
-from tests.admin.pages import errors_of, messages_of
+from tests.admin.pages import errors_of
 from tests.factories import make_copilot, make_provider, make_published, make_user
 from tests.pricing.pricing import make_price
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/copilot_admin/modelprice/"
 ADD = f"{LIST}add/"
-IMPORT = f"{LIST}import/"
-HOSTILE = "<script>alert(1)</script>"
-GOOD = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06}
+PUBLISHED = f"{LIST}published/"
 
 
 @pytest.fixture
@@ -113,37 +109,7 @@ def test_models_in_use_without_a_price_are_named_with_a_link(operator: Client, c
     assert f"add/?provider={cloud.pk}&amp;model=a%26b" in page.content.decode()
 
 
-def upload(operator: Client, provider: Provider, models: Any, **changes: Any) -> Any:
-    data = models if isinstance(models, bytes) else json.dumps(models).encode()
-    fields = {"provider": provider.pk, "day": "2026-06-01", "vendor": "", **changes}
-    return operator.post(IMPORT, {**fields, "file": SimpleUploadedFile("prices.json", data)})
-
-
-def test_an_import_shows_what_it_would_change_and_then_does_it(operator: Client, cloud: Provider):
-    make_price(cloud, model="changed", input=Decimal(9))
-    make_price(cloud, model="same")
-    models = {"changed": GOOD, "same": GOOD, "new": GOOD, HOSTILE: {"mode": HOSTILE}}
-    page = upload(operator, cloud, models)
-    text = page.content.decode()
-    assert 'data-new="1" data-changed="1" data-same="1"' in text
-    assert "$2 in, $8 out" in text
-    assert "$9 in, $8 out" in text
-    assert HOSTILE not in text
-    assert cloud.prices.count() == 2
-    values = {name: str(page.context["form"].initial[name]) for name in ("provider", "day", "text")}
-    done = operator.post(IMPORT, values, follow=True)
-    assert len(messages_of(done)) == 1
-    rows = cloud.prices.filter(valid_from=date(2026, 6, 1)).values_list("model", "input", "output")
-    assert set(rows) == {(model, Decimal(2), Decimal(8)) for model in ("changed", "new")}
-
-
-@pytest.mark.parametrize("data", [b"", b"[]", b"{"])
-def test_a_file_that_is_none_is_refused_in_words(operator: Client, cloud: Provider, data: bytes):
-    page = upload(operator, cloud, data)
-    assert list(page.context["form"].errors) == ["file"]
-
-
-def test_who_may_only_look_imports_nothing(client: Client, cloud: Provider):
+def test_who_may_only_look_adds_nothing(client: Client, cloud: Provider):
     from django.contrib.auth.models import Permission
 
     user = make_user()
@@ -151,14 +117,14 @@ def test_who_may_only_look_imports_nothing(client: Client, cloud: Provider):
     client.force_login(user)
     page = client.get(LIST)
     assert page.status_code == 200
-    assert "import/" not in page.content.decode()
-    assert client.get(IMPORT).status_code == client.post(IMPORT, {"text": "{}"}).status_code == 403
+    assert "published/" not in page.content.decode()
+    assert client.get(ADD).status_code == client.post(PUBLISHED).status_code == 403
 
 
 @pytest.mark.parametrize(("model", "level"), [("gpt-4o", "info"), ("our-fine-tune", "warning")])
 def test_published_prices_are_added_for_models_in_use(operator: Client, model: str, level: str):
     provider = make_provider(kind="openai_compatible", base_url="https://api.openai.com/v1")
     make_copilot(provider=provider, model=model)
-    response = operator.post(f"{LIST}published/", follow=True)
+    response = operator.post(PUBLISHED, follow=True)
     assert [message.level_tag for message in response.context["messages"]] == [level]
     assert provider.prices.filter(model=model).exists() is (level == "info")
