@@ -1,7 +1,7 @@
 """Effects of an import on rows, and their entries in the audit trail."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -32,6 +32,7 @@ class ImportedChange:
     differences: tuple[Difference, ...] = ()
     published: int | None = None  # number of the new version
     file: str = ""  # its name; empty if there is only one
+    row: Copilot | Provider | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_change(self) -> bool:
@@ -58,12 +59,10 @@ def record_import(changes: Iterable[ImportedChange], *, by: Actor) -> None:
     """Record the changes in the audit trail; call it in the transaction of the import."""
     for change in filter(lambda one: one.is_change, changes):
         kind, _, name = change.name.partition(" ")
-        copilots, providers = Copilot.objects.filter(slug=name), Provider.objects.filter(name=name)
-        row = (copilots if kind == "copilot" else providers).first()
         before = {one.key: _redact(one.key, one.before) for one in change.differences}
         after = {one.key: _redact(one.key, one.after) for one in change.differences}
         after |= {"effect": change.effect.value, "published": change.published}
-        on = Subject(kind, str(row.pk) if row else "", name)
+        on = Subject(kind, str(change.row.pk) if change.row else "", name)
         record(Action.IMPORTED, by=by, on=on, before=before, after=after)
 
 

@@ -158,7 +158,7 @@ class _Import:
         if before != after:
             row.save()
         self._providers[row.name.lower()] = row
-        return ImportedChange(name=f"provider {row.name}", **compare(before, after))
+        return ImportedChange(name=f"provider {row.name}", row=row, **compare(before, after))
 
     def _find_errors(self, entry: CopilotEntry) -> Iterator[FileError]:
         yield from self._find_missing_providers(entry)
@@ -224,6 +224,7 @@ class _Import:
             after = {**after, "questions": rows}
         return ImportedChange(
             name=f"copilot {row.slug}",
+            row=row,
             published=self._publish(row, index=index) if self._options.publishing else None,
             **compare(before, after, said=entry.model_fields_set),
         )

@@ -38,7 +38,6 @@ from copilot_admin.models.copilots import new_token
 KEPT_FOR = timedelta(days=1)
 MAX_ERRORS = 200  # shown on a page
 MAX_COMPARED = 50  # rows whose fields are shown: comparing texts word by word takes its time
-_COPILOT = "copilot "
 LABELS: Mapping[str, Text] = {
     "base_url": _("Base URL"),
     "api_key_env": _("Key variable"),
@@ -123,9 +122,8 @@ class CopilotImportViews(CopilotViews):
             transaction.set_rollback(not is_as_shown)
         if not is_as_shown:
             return self._plan(request, files, publishing=publishing, is_other=True)
-        urls = {slug: self.url_of("change", one) for slug, one in _copilots_in(changes).items()}
         keys = unset_keys() if request.user.has_perm("copilot_admin.view_provider") else ()
-        rows = build_rows(changes, urls=urls)
+        rows = build_rows(changes, linked=True)
         return self._import_page(request, "imported", rows=rows, keys_to_set=keys)
 
     def _plan(
@@ -140,7 +138,7 @@ class CopilotImportViews(CopilotViews):
         return self._import_page(
             request,
             "import_plan",
-            rows=build_rows(changes, urls={}),
+            rows=build_rows(changes),
             unchanged=list(dict.fromkeys(one.name for one in changes if not one.is_change)),
             digest=digest_of(changes),
             publishing=publishing,
@@ -169,13 +167,11 @@ class CopilotImportViews(CopilotViews):
         return import_files([(one.name, one.file) for one in files], options, dry_run=dry_run)
 
     def _log(self, request: HttpRequest, changes: tuple[ImportedChange, ...]) -> None:
-        by_slug = _copilots_in(changes)
         for one in changes:
-            copilot = by_slug.get(one.name.removeprefix(_COPILOT))
-            if copilot and one.effect is Effect.CREATED:
-                self.log_addition(request, copilot, "Imported from a file.")
-            elif copilot and one.is_change:
-                self.log_change(request, copilot, "Changed by an import.")
+            if isinstance(one.row, Copilot) and one.effect is Effect.CREATED:
+                self.log_addition(request, one.row, "Imported from a file.")
+            elif isinstance(one.row, Copilot) and one.is_change:
+                self.log_change(request, one.row, "Changed by an import.")
 
     def _import_page(
         self, request: HttpRequest, name: str, errors: Sequence[FileError] = (), **context: Any
@@ -193,12 +189,6 @@ def _store_upload(user_id: int, files: list[ReadFile]) -> str:
     return kept.token
 
 
-def _copilots_in(changes: Iterable[ImportedChange]) -> dict[str, Copilot]:
-    names = (one.name for one in changes if one.name.startswith(_COPILOT))
-    rows = Copilot.objects.filter(slug__in=[name.removeprefix(_COPILOT) for name in names])
-    return {row.slug: row for row in rows}
-
-
 def digest_of(changes: Iterable[ImportedChange]) -> str:
     """Digest of an import's effects, to detect that they have changed since the preview."""
     facts = [
@@ -208,31 +198,28 @@ def digest_of(changes: Iterable[ImportedChange]) -> str:
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 
-def build_rows(
-    changes: Iterable[ImportedChange], *, urls: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Return the rows of an import, changes first; `urls` are pages of copilots by slug."""
+def build_rows(changes: Iterable[ImportedChange], *, linked: bool = False) -> list[dict[str, Any]]:
+    """Return the rows of an import, changes first; those of copilots may link to their pages."""
     order = list(EFFECTS)
     shown = [change for change in changes if change.is_change]
     shown.sort(key=lambda change: order.index(change.effect))
-    return [_build_row(one, urls, is_compared=at < MAX_COMPARED) for at, one in enumerate(shown)]
+    return [_build_row(one, linked, is_compared=at < MAX_COMPARED) for at, one in enumerate(shown)]
 
 
-def _build_row(
-    change: ImportedChange, urls: Mapping[str, str], *, is_compared: bool
-) -> dict[str, Any]:
+def _build_row(change: ImportedChange, linked: bool, *, is_compared: bool) -> dict[str, Any]:
     label, tone = EFFECTS[change.effect]
     fields = [each for each in map(_describe, change.differences) if each.before or each.after]
     immediate = [one.key for one in change.differences if one.key in _IMMEDIATE_KEYS]
     if change.effect is not Effect.CHANGED:
         immediate = []
+    is_linked = linked and isinstance(change.row, Copilot)
     reset = [one.key for one in change.differences if not one.is_said]
     return {
         "name": change.name,
         "file": change.file,
         "label": label,
         "tone": tone,
-        "url": urls.get(change.name.removeprefix(_COPILOT), ""),
+        "url": reverse(f"{NAME}_change", args=[change.row.pk]) if is_linked else "",
         "changes": marked(fields) if is_compared else (),
         "n_changes": len(fields),
         "at_once": ", ".join(map(_label, immediate)),
