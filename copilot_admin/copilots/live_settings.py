@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,35 +12,22 @@ from django.utils.translation import ngettext
 from copilot_admin.models import Access, Copilot, EndpointKey, Logging
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveSettings:
-    """Values of the settings that no version contains."""
-
-    enabled: bool
-    access: Access
-    logging: Logging
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        access = {
-            Access.OPEN: _("Open to anyone who can reach this server."),
-            Access.KEY: _("Requires an API key."),
-        }
-        logging = {
-            Logging.EVERYTHING: _("Full conversations are logged."),
-            Logging.METADATA: _("Times, tokens and outcomes are logged, no content."),
-            Logging.NOTHING: _("Conversations are not logged."),
-        }
-        return (access[self.access], logging[self.logging])
+def live_settings_of(copilot: Copilot) -> dict[str, Any]:
+    """Return the values that no version contains and that users notice."""
+    return {"enabled": copilot.enabled, "access": copilot.access, "logging": copilot.logging}
 
 
-def switched(copilot: Copilot) -> LiveSettings:
-    access, logging = Access(copilot.access), Logging(copilot.logging)
-    return LiveSettings(enabled=copilot.enabled, access=access, logging=logging)
-
-
-def is_opened(before: LiveSettings, after: LiveSettings) -> bool:
-    return after.access is Access.OPEN is not before.access
+def describe_live_settings(copilot: Copilot) -> tuple[str, ...]:
+    access = {
+        Access.OPEN: _("Open to anyone who can reach this server."),
+        Access.KEY: _("Requires an API key."),
+    }
+    logging = {
+        Logging.EVERYTHING: _("Full conversations are logged."),
+        Logging.METADATA: _("Times, tokens and outcomes are logged, no content."),
+        Logging.NOTHING: _("Conversations are not logged."),
+    }
+    return access[Access(copilot.access)], logging[Logging(copilot.logging)]
 
 
 def keys_of(copilot: Copilot) -> int:
@@ -58,29 +45,32 @@ def keys_of_each(ids: Iterable[int]) -> Mapping[int, int]:
     return {pk: for_all + counts[pk] for pk in wanted}
 
 
-def consequences(before: LiveSettings, after: LiveSettings, *, keys: int) -> Iterator[str]:
+def consequences(
+    before: Mapping[str, Any], after: Mapping[str, Any], *, keys: int
+) -> Iterator[str]:
     """Yield a sentence for each effect of a change on a published copilot with some keys."""
-    if before.enabled and not after.enabled:
+    if before["enabled"] and not after["enabled"]:
         yield _(
             "Workspace no longer lists the copilot, and new questions get an error. Answers in "
             "progress are completed."
         )
-    if after.enabled and not before.enabled:
+    if after["enabled"] and not before["enabled"]:
         yield _("Workspace lists the copilot again, and the published version answers.")
-    if is_opened(before, after):
-        yield _("Anyone who can reach this server can use the copilot without a key.")
-    elif before.access is not after.access and not keys:
-        yield _(
-            "Questions without a key are rejected. No valid key exists yet, so nobody can use "
-            "the copilot until you create one."
-        )
-    elif before.access is not after.access:
-        yield ngettext(
-            "Questions without a key are rejected. 1 key is valid for this copilot.",
-            "Questions without a key are rejected. %(count)d keys are valid for this copilot.",
-            keys,
-        ) % {"count": keys}
-    if before.logging is not after.logging:
+    if before["access"] != after["access"]:
+        if after["access"] == Access.OPEN:
+            yield _("Anyone who can reach this server can use the copilot without a key.")
+        elif keys:
+            yield ngettext(
+                "Questions without a key are rejected. 1 key is valid for this copilot.",
+                "Questions without a key are rejected. %(count)d keys are valid for this copilot.",
+                keys,
+            ) % {"count": keys}
+        else:
+            yield _(
+                "Questions without a key are rejected. No valid key exists yet, so nobody can use "
+                "the copilot until you create one."
+            )
+    if before["logging"] != after["logging"]:
         texts = {
             Logging.EVERYTHING: _("New conversations are logged in full."),
             Logging.METADATA: _(
@@ -88,7 +78,7 @@ def consequences(before: LiveSettings, after: LiveSettings, *, keys: int) -> Ite
             ),
             Logging.NOTHING: _("New conversations are not logged. Earlier ones stay as they are."),
         }
-        yield texts[after.logging]
+        yield texts[Logging(after["logging"])]
 
 
 def lock(ids: Collection[int]) -> None:

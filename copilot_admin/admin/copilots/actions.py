@@ -1,6 +1,5 @@
 """Bulk actions of the copilot list, and the page for the tags of one or several copilots."""
 
-from dataclasses import replace
 from typing import Any
 
 from django.contrib import admin, messages
@@ -16,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.archive import ArchiveViews, duplicate
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
-from copilot_admin.copilots.live_settings import consequences, lock, switched
+from copilot_admin.copilots.live_settings import consequences, live_settings_of, lock
 from copilot_admin.copilots.names import known_tags, tags_in, with_tags
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import Action, Copilot
@@ -90,8 +89,8 @@ def _switch(
     rows = queryset.exclude(enabled=enabled).filter(archived_at=None, deletion_requested_at=None)
     changed = list(rows)
     if "sure" not in request.POST and any(copilot.live_id for copilot in changed):
-        before = map(switched, changed)
-        effects = (consequences(one, replace(one, enabled=enabled), keys=0) for one in before)
+        settings = map(live_settings_of, changed)
+        effects = (consequences(one, {**one, "enabled": enabled}, keys=0) for one in settings)
         return pages.render_page(
             request,
             "switch",

@@ -1,7 +1,6 @@
 """Settings tab of a copilot: status, access, logging and tags take effect without publishing."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -20,12 +19,11 @@ from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.checklist.findings import SETTINGS_PREFIX
 from copilot_admin.copilots.config_types import ACCESS, LOGGING, Option
 from copilot_admin.copilots.live_settings import (
-    LiveSettings,
     consequences,
-    is_opened,
+    describe_live_settings,
     keys_of,
+    live_settings_of,
     lock,
-    switched,
 )
 from copilot_admin.copilots.names import known_tags
 from copilot_admin.models import Access, Action, Copilot, Logging
@@ -54,15 +52,6 @@ class LiveSettingsForm(forms.Form):
     logging = _radio(gettext_lazy("Logging"), LOGGING)
     before = forms.CharField(widget=forms.HiddenInput, required=False)
 
-    def read(self) -> LiveSettings:
-        """Return the settings of a valid form."""
-        values = self.cleaned_data
-        return LiveSettings(
-            enabled=values["enabled"],
-            access=Access(values["access"]),
-            logging=Logging(values["logging"]),
-        )
-
 
 class SettingsViews(CopilotViews):
     def settings_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -72,28 +61,28 @@ class SettingsViews(CopilotViews):
         with transaction.atomic():
             lock([pk])  # an archived copilot can't be enabled by a form that was open before
             copilot = self.looked_at(request, pk, changing=True)
-            result = self._save(request, copilot, switched(copilot))
+            result = self._save(request, copilot)
         if "done" not in result:
             return self._settings_page(request, copilot, result)
         messages.success(request, result["done"])
         return HttpResponseRedirect(self.url_of("settings", copilot))
 
-    def _save(self, request: HttpRequest, copilot: Copilot, stored: LiveSettings) -> dict[str, Any]:
+    def _save(self, request: HttpRequest, copilot: Copilot) -> dict[str, Any]:
         form = LiveSettingsForm(request.POST)
         if not form.is_valid():
             return {"form": form, "error": _("Choose one of the options.")}
-        wanted = form.read()
-        if form.cleaned_data["before"] != stamp(stored):
+        before = live_settings_of(copilot)
+        after = {name: form.cleaned_data[name] for name in before}
+        if form.cleaned_data["before"] != _stamp(before):
             text = _("These settings were changed by someone else. The current values are shown.")
             return {"error": text}
-        if error := _missing_right(copilot, stored, wanted, user=request.user):
+        if error := _missing_right(copilot, after, user=request.user):
             return {"error": error}
-        effects = list(consequences(stored, wanted, keys=keys_of(copilot)))
+        effects = list(consequences(before, after, keys=keys_of(copilot)))
         if not effects:
             return {"done": _("Nothing was changed.")}
         if copilot.live_id and "sure" not in request.POST:
             return {"form": form, "question": effects}
-        before, after = asdict(stored), asdict(wanted)
         for name, value in after.items():
             setattr(copilot, name, value)
         copilot.save(update_fields=list(after))
@@ -105,11 +94,11 @@ class SettingsViews(CopilotViews):
     def _settings_page(
         self, request: HttpRequest, copilot: Copilot, result: dict[str, Any]
     ) -> HttpResponseBase:
-        now = switched(copilot)
+        now = live_settings_of(copilot)
         context: dict[str, Any] = {
             "may_change": self.has_change_permission(request, copilot),
-            "form": LiveSettingsForm(initial={**asdict(now), "before": stamp(now)}),
-            "sentences": (*now.sentences, *_storage_sentences(copilot)),
+            "form": LiveSettingsForm(initial={**now, "before": _stamp(now)}),
+            "sentences": (*describe_live_settings(copilot), *_storage_sentences(copilot)),
             "known_tags": known_tags(reachable(request.user).in_use()),
             "has_members": settings.MEMBERS,
         }
@@ -119,16 +108,14 @@ class SettingsViews(CopilotViews):
         )
 
 
-def _missing_right(
-    copilot: Copilot, stored: LiveSettings, wanted: LiveSettings, *, user: Person
-) -> str:
+def _missing_right(copilot: Copilot, after: Mapping[str, Any], *, user: Person) -> str:
     if may_publish(user):
         return ""
-    if wanted.enabled and not stored.enabled:
+    if after["enabled"] and not copilot.enabled:
         return _("You don't have permission to enable copilots. Ask a publisher.")
-    if copilot.live_id and is_opened(stored, wanted):
+    if copilot.live_id and after["access"] == Access.OPEN != copilot.access:
         return _("You don't have permission to open copilots to everyone. Ask a publisher.")
-    if copilot.live_id and wanted.logging != stored.logging:
+    if copilot.live_id and after["logging"] != copilot.logging:
         return _("You don't have permission to change the logging of a live copilot.")
     return ""
 
@@ -142,6 +129,6 @@ def _storage_sentences(copilot: Copilot) -> tuple[str, ...]:
     return tuple(filter(None, (describe_retention(copilot), redacted)))
 
 
-def stamp(values: LiveSettings) -> str:
+def _stamp(values: Mapping[str, Any]) -> str:
     """Return the settings as one string, by which a form notices a change by someone else."""
-    return "/".join(str(value) for value in asdict(values).values())
+    return "/".join(map(str, values.values()))
