@@ -212,14 +212,14 @@ def _build_row(change: ImportedChange, linked: bool, *, is_compared: bool) -> di
     immediate = [one.key for one in change.differences if one.key in _IMMEDIATE_KEYS]
     if change.effect is not Effect.CHANGED:
         immediate = []
-    is_linked = linked and isinstance(change.row, Copilot)
+    copilot = change.row if linked and isinstance(change.row, Copilot) else None
     reset = [one.key for one in change.differences if not one.is_said]
     return {
         "name": change.name,
         "file": change.file,
         "label": label,
         "tone": tone,
-        "url": reverse(f"{NAME}_change", args=[change.row.pk]) if is_linked else "",
+        "url": reverse(f"{NAME}_change", args=[copilot.pk]) if copilot else "",
         "changes": marked(fields) if is_compared else (),
         "n_changes": len(fields),
         "at_once": ", ".join(map(_label, immediate)),
