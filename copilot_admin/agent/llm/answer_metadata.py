@@ -30,9 +30,11 @@ def _read_usage(usage: JsonObject) -> Usage | None:
         return None
     input_tokens, output_tokens = _count(read), _count(written)
     details = object_of(usage.get("completion_tokens_details"))
-    reasoning = _count(details.get("reasoning_tokens"))
     # With OpenAI reasoning is part of the output. Others count it separately; the total reveals it.
+    # Gemini counts it in the total alone.
     total = _count(usage.get("total_tokens"))
+    reasoning = _count(details.get("reasoning_tokens"))
+    reasoning = reasoning or max(total - input_tokens - output_tokens, 0)
     is_apart = reasoning > output_tokens or total >= input_tokens + output_tokens + reasoning > 0
     cached = (  # of OpenAI, DeepSeek, Moonshot, Anthropic
         object_of(usage.get("prompt_tokens_details")).get("cached_tokens"),

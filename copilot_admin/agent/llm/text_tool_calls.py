@@ -64,7 +64,8 @@ _OPENING = regex.compile("|".join(map(regex.escape, _MARKS)))
 _BARE = regex.compile(
     r'\s*(?:```(?:json)?\s*)?\[?\s*\{\s*"(?:name|type|id|function|tool|tool_name|arguments|parameters)"'
 )
-# Names and arguments: of Qwen coder and Llama, MiniMax and DeepSeek, Kimi, older DeepSeeks, GLM.
+# Names and arguments: of Qwen coder and Llama, MiniMax and DeepSeek, Kimi, older DeepSeeks, GLM,
+# newer Mistrals.
 _CALLS = [
     regex.compile(pattern, regex.DOTALL)
     for pattern in (
@@ -74,6 +75,8 @@ _CALLS = [
         "<\uff5ctool\u2581call\u2581begin\uff5c>(?:function<\uff5ctool\u2581sep\uff5c>)?\\s*([\\w.-]+)"
         "\\s*(?:<\uff5ctool\u2581sep\uff5c>|```json)(.*?)(?:```)?\\s*<\uff5ctool\u2581call\u2581end\uff5c>",
         r"\A\s*([\w.:-]+)\s*(<arg_key>.*)\Z",
+        r"(?:\A|\[TOOL_CALLS\])\s*([\w.-]+)(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*"
+        r"(\{.*?)(?=\[TOOL_CALLS\]|\Z)",
     )
 ]
 _PARAMETERS = [

@@ -99,6 +99,8 @@ IN_TEXT = (
     written("markup of DeepSeek V4", "TokenRhythm/opensquilla #985", f'<{BAR}DSML{BAR}tool_calls>\n<{BAR}DSML{BAR}invoke name="calculator">\n<{BAR}DSML{BAR}parameter name="expression" string="true">2 + 2</{BAR}DSML{BAR}parameter>\n</{BAR}DSML{BAR}invoke>\n</{BAR}DSML{BAR}tool_calls>'),
     Row("mark that a parser left behind", "stdapi-ai/stdapi.ai #182", [*words(f"I compute.<{BAR}DSML{BAR}function_calls"), called(fragment("calculator", SUM, index=0, id="c")), stop("tool_calls")], ["I compute.", CALC], finish="tool_calls"),
     written("list of Mistral", "mistralai/mistral-common: TOOL_CALLS", f'[TOOL_CALLS][{{"name": "calculator", "arguments": {SUM}}}]'),
+    written("name and arguments of newer Mistrals", "mistralai/mistral-common: ARGS", f"[TOOL_CALLS]calculator[ARGS]{SUM}"),
+    written("names of newer Mistrals without their marks", "ggml-org/llama.cpp: Mistral, tool calls", f"[TOOL_CALLS]calculator{SUM}[TOOL_CALLS]table{{}}", [call("calculator", SUM, id="text00001"), call("table", "{}", id="text00002")]),
     written("python tag of Llama", "Meta: Llama 3.1, built-in tools", f'<|python_tag|>{{"name": "calculator", "parameters": {SUM}}}'),
     written("list of Nemotron", "NVIDIA: Nemotron, tool calling", f'<TOOLCALL>[{{"name": "calculator", "arguments": {SUM}}}]</TOOLCALL>'),
     written("tag that can't be read", KEPT, "<tool_call>compute!</tool_call>", [call("unreadable-tool-block", "compute!", id="text00001")]),
