@@ -28,7 +28,7 @@ class BodyReader:
         if self._is_document is None:
             block = block.lstrip(BOM + b" \t\r\n")
             if is_web_page(block):
-                raise ProviderBroke(WEB_PAGE)
+                raise ProviderBroke(WEB_PAGE, detail=block.decode(errors="replace"))
             self._is_document = block.startswith((b"{", b"[")) if block else None
         if self._is_document:
             self._document += block

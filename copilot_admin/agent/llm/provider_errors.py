@@ -22,7 +22,7 @@ from copilot_admin.errors import (
     RunError,
     iter_causes,
 )
-from protocol.json import Json, json_of, list_of, text_of
+from protocol.json import Json, json_of, list_of, object_of, text_of
 from protocol.sse import BOM
 
 MAX_DETAIL_CHARACTERS = 500
@@ -77,22 +77,23 @@ _PASSING = frozenset({408, 409, 425, 429, 502, 503, 504})
 _MEANINGS = {
     r"image_url|image input|supports? images|multimodal|content must be a string": (
         "The model of the provider {provider} did not take the images of this question. "
-        f"{_OWNER} should choose one that can see, or switch “Look at images” off."
+        f"{_OWNER} should choose one that can see, or switch “Vision” off."
     ),
     r"must be verified to": (
         "The provider {provider} streams this model only to verified organizations. "
         f"{_OWNER} should have the organization verified there, or switch “Streams answers” "
         "of the provider off."
     ),
-    r"context_length_exceeded|exceed_context_size|context (length|window|size|limit)"
-    r"|maximum (context|prompt|model) length|(prompt|input) (is )?too long"
-    r"|too many tokens|input token count|model token limit|range of input length"
+    r"context_length_exceeded|exceed_context_size|context ?(length|window|size|limit)"
+    r"|maximum (context|prompt|model|allowed) length|(prompt|input) (is )?too long"
+    r"|too many tokens|(input|prompt) tokens?[\w (),]{0,30} exceed|model token limit"
+    r"|range of input length|maximum allowed input length"
     r"|prompt exceeds max length|prompt 超长|reduce the length|tokens to keep from"
     r"|context the overflows|inputs` tokens": _TOO_LONG,
     r"content_filter|content_policy|content management policy|content filter"
     r"|responsibleaipolicy|usage (policy|guidelines)|data_inspection_failed"
-    r"|inappropriate content|不安全或敏感|unsafe or sensitive|content exists risk"
-    r"|considered high risk|prohibited_content|blocked by .{0,30}guardrail"
+    r"|inappropriate content|input was flagged|不安全或敏感|unsafe or sensitive|content exists risk"
+    r"|considered high risk|prohibited_content|(blocked by|violated) .{0,30}guardrail"
     r"|guardrail.{0,30}(blocked|intervened)|content moderation": (
         "The content filter of the provider {provider} rejected the question. Put it in other words."
     ),
@@ -101,6 +102,10 @@ _MEANINGS = {
     r"(is|are) not supported": (
         f"The model of the provider {{provider}} can't call tools. {_OWNER} should choose another "
         "model, or set “Tool calling” of the provider to “By a convention in plain text”."
+    ),
+    r"tool_use_failed": (  # of Groq, which parses the calls
+        "The model of the provider {provider} called a tool in a wrong form. Ask again; if it happens "
+        "often, the copilot's owner should choose another model."
     ),
     r"roles must alternate|alternate between|after the \(?optional\)? system message"
     r"|system role not supported|only user(,| and) assistant": (
@@ -112,9 +117,11 @@ _MEANINGS = {
         "choose another provider or region."
     ),
     r"insufficient_quota|insufficient (balance|credit|funds)|credit balance is too low"
-    r"|billing_hard_limit|余额不足": _NO_CREDIT,
+    r"|billing_hard_limit|all available credits|budget has been exceeded|arrearage"
+    r"|余额不足": _NO_CREDIT,
     r"api[_ ]key[\w ]{0,10}(not valid|invalid)|(invalid|incorrect) api[_ ]key": _NO_KEY,
-    r"(not|n't) have access|not authorized to|access to (the|this) model|model access": (
+    r"(not|n't) have access|not authorized to|not allowed to (access|sample)"
+    r"|access to (the|this) model|model access": (
         f"The key of the provider {{provider}} has no access to the model. {_OWNER} should have "
         "it allowed there, or choose another model."
     ),
@@ -140,11 +147,12 @@ class ProviderErrors:
     def before_head(self, error: Exception) -> RunError:
         """Return the error before the head, or the refusal in it."""
         if isinstance(error, openai.APIStatusError):
-            text = error.response.text
+            text, status = error.response.text, error.response.status_code
+            words = _find_message(json_of(text))
             return self.refusal(
-                error.response.status_code,
-                text,
-                f"HTTP {error.response.status_code}: {_find_message(json_of(text)) or text}",
+                status,
+                f"{text} {words}",  # the words may be escaped in the text
+                f"HTTP {status}: {words or text}",
                 retry_after=seconds_to_wait(error.response.headers.get("Retry-After", "")),
             )
         for cause in iter_causes(error):
@@ -158,7 +166,7 @@ class ProviderErrors:
                 return ProviderUnavailable(_NO_HTTP, detail=self._causes_of(cause))
         if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIError):
             return NotReady(
-                f"The provider {self._name!r} can't be asked. {self._redact(str(error))}"
+                f"The provider {self._name!r} can't be asked. {self.redact(str(error))}"
             )
         if fault := tls_fault(error):
             text = fault.describe(f"the provider {self._name!r}")
@@ -173,12 +181,13 @@ class ProviderErrors:
     def in_stream(self, error: Json, *, started: bool) -> RunError:
         """Return the error of an error object that was sent with HTTP 200."""
         detail = _find_message(error) or str(error)
+        message = f"{error} {detail}"
         status = _find_status(error)
-        if not started and (status is not None or _find_meaning(str(error))):
-            return self.refusal(status or 400, str(error), detail)
+        if _find_meaning(message) or (status is not None and not started):
+            return self.refusal(status or 400, message, detail)
         return ProviderBroke(
             f"The provider {self._name!r} reported an error while it answered. Ask again.",
-            detail=self._redact(detail),
+            detail=self.redact(detail),
         )
 
     def amid_answer(self, error: Exception) -> RunError:
@@ -192,7 +201,9 @@ class ProviderErrors:
 
         The `message` is only classified, never displayed to users; the `detail` is for operators.
         """
-        detail = self._redact(detail)
+        detail = self.redact(detail)
+        if status == 429 and "request too large" in message.lower():  # for any minute, at OpenAI
+            status = 413
         meaning = _find_meaning(message)
         if meaning and (status not in _PASSING or meaning is _NO_CREDIT):
             return ProviderRefused(meaning.format(provider=repr(self._name)), detail=detail)
@@ -209,9 +220,9 @@ class ProviderErrors:
 
     def _causes_of(self, error: Exception) -> str:
         causes = (f"{type(one).__name__}: {one}" for one in iter_causes(error))
-        return self._redact(" <- ".join(causes))
+        return self.redact(" <- ".join(causes))
 
-    def _redact(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
         text = text[:MAX_DETAIL_CHARACTERS]
@@ -242,8 +253,12 @@ def _find_message(error: Json) -> str:
     if isinstance(error, str):
         return error
     if isinstance(error, Mapping):
-        keys = ("error", "message", "detail", "msg", "errors")
-        return next(filter(None, (_find_message(error.get(key)) for key in keys)), "")
+        keys = ("error", "message", "detail", "msg", "errors", "base_resp", "status_msg")
+        words = next(filter(None, (_find_message(error.get(key)) for key in keys)), "")
+        raw = text_of(
+            object_of(error.get("metadata")).get("raw")
+        )  # of the vendor behind OpenRouter
+        return ": ".join(filter(None, (words, _find_message(json_of(raw)) or raw)))
     rows = list_of(error)
     return _find_message(rows[0]) if len(rows) == 1 else ""
 

@@ -216,7 +216,7 @@ class AnswerParser:
             self._reasoning.stop_watching()
             self._think(thought)
         for part in objects_of(delta.get("content")) or [object_of(delta.get("content"))]:
-            thoughts = part.get("thinking")
+            thoughts = part.get("thinking") or part.get("summary")  # of Mistral, Databricks
             texts = (text_of(one.get("text")) for one in objects_of(thoughts))
             self._think(text_of(thoughts) or "".join(texts))
             self._add_answer_text(part.get("text"))
@@ -299,6 +299,8 @@ def _is_error(chunk: JsonObject) -> bool:
         return True
     is_other = "choices" not in chunk and "usage" not in chunk
     has_code = isinstance(chunk.get("message"), str) and chunk.get("code") not in _NO_ERRORS
+    if object_of(chunk.get("base_resp")).get("status_code") not in _NO_ERRORS:  # of MiniMax
+        return True
     return is_other and (has_code or isinstance(chunk.get("detail"), str))
 
 
@@ -312,7 +314,8 @@ def _parse_chunk(payload: bytes, *, is_last: bool) -> JsonObject:
     if isinstance(chunk, list) and len(chunk) == 1:
         chunk = chunk[0]  # Gemini wraps its errors
     if not isinstance(chunk, dict):
-        raise ProviderBroke(WEB_PAGE if is_web_page(payload) else NOT_UNDERSTOOD)
+        sentence = WEB_PAGE if is_web_page(payload) else NOT_UNDERSTOOD
+        raise ProviderBroke(sentence, detail=payload.decode(errors="replace"))
     return chunk
 
 

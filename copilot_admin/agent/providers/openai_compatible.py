@@ -198,6 +198,7 @@ class OpenAICompatible:
         if isinstance(error, StreamError):
             return self._errors.in_stream(error.error, started=parser.began)
         if isinstance(error, RunError):
+            error.detail = self._errors.redact(error.detail)
             return error
         return None if parser.began else self._errors.amid_answer(error)
 

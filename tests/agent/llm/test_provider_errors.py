@@ -56,6 +56,15 @@ WORDS = [
     ("llama.cpp", 500, '{"type": "exceed_context_size_error"}', TOO_LONG),
     ("Ollama", 400, "input length exceeds the context length", TOO_LONG),
     ("LM Studio", 400, "Trying to keep the first 4567 tokens when context the overflows", TOO_LONG),
+    (
+        "OpenAI",
+        429,
+        "Request too large for gpt-4o on tokens per min: Limit 3, Requested 4",
+        TOO_LONG,
+    ),
+    ("SGLang", 400, "Input length 9 exceeds the maximum allowed length 8", TOO_LONG),
+    ("LiteLLM", 400, "litellm.ContextWindowExceededError: too big", TOO_LONG),
+    ("watsonx", 400, "the number of input tokens 9 cannot exceed the total limit", TOO_LONG),
     ("OpenAI", 400, '{"code": "content_policy_violation"}', FILTERED),
     ("OpenAI", 400, "Your prompt was flagged as violating our usage policy", FILTERED),
     ("Azure", 400, "triggering Azure OpenAI's content management policy", FILTERED),
@@ -68,6 +77,8 @@ WORDS = [
     ("Qwen", 400, '{"code": "data_inspection_failed"}', FILTERED),
     ("Zhipu", 400, "系统检测到输入或生成内容可能包含不安全或敏感内容", FILTERED),
     ("DeepSeek", 400, "Content Exists Risk", FILTERED),
+    ("OpenRouter", 403, 'Your input was flagged for "violence".', FILTERED),
+    ("LiteLLM", 400, "Violated guardrail policy", FILTERED),
     ("Moonshot", 400, "The request was rejected because it was considered high risk", FILTERED),
     ("Ollama", 400, "registry.ollama.ai/library/gemma:2b does not support tools", NO_TOOLS),
     ("OpenRouter", 404, "No endpoints found that support tool use.", NO_TOOLS),
@@ -83,10 +94,16 @@ WORDS = [
     ("Anthropic", 400, "Your credit balance is too low to access the API.", NO_CREDIT),
     ("DeepSeek", 402, "Insufficient Balance", NO_CREDIT),
     ("OpenAI", 429, '{"code": "insufficient_quota"}', NO_CREDIT),
+    ("xAI", 403, "Your team has used all available credits or reached its limit.", NO_CREDIT),
+    ("LiteLLM", 400, "Budget has been exceeded! Current cost: 10", NO_CREDIT),
+    ("Qwen", 400, '{"code": "Arrearage"}', NO_CREDIT),
+    ("Zhipu", 429, "余额不足或无可用资源包,请充值。", NO_CREDIT),
     ("Gemini", 400, "API key not valid. Please pass a valid API key.", NO_KEY),
     ("xAI", 400, "Incorrect API key provided", NO_KEY),
     ("Bedrock", 403, "You don't have access to the model with this ID.", NO_ACCESS),
     ("Azure", 403, "is not authorized to perform this operation", NO_ACCESS),
+    ("LiteLLM", 403, "key not allowed to access model", NO_ACCESS),
+    ("Groq", 400, '{"code": "tool_use_failed"}', "in a wrong form"),
     ("OpenAI", 400, "Your organization must be verified to stream this model.", "verified"),
     ("OpenAI", 400, "image_url is only supported by certain models", "images"),
 ]
@@ -128,10 +145,27 @@ def answered(status, body, **headers):
         {"object": "error", "message": "no such model"},
         {"detail": [{"msg": "no such model", "loc": ["body"]}]},
         {"errors": [{"message": "no such model"}]},
+        {"metadata": {"raw": '{"error": {"message": "no such model"}}'}},
+        {"base_resp": {"status_code": 1, "status_msg": "no such model"}},
     ],
 )
 def test_the_providers_own_words_are_found_in_every_form(body):
     assert answered(404, json.dumps(body)).detail == "HTTP 404: no such model"
+
+
+def test_words_that_the_body_escapes_are_understood():
+    assert TOO_LONG in answered(400, json.dumps({"error": {"message": "Prompt 超长"}})).public
+
+
+def test_words_of_the_vendor_behind_a_router_are_added():
+    error = {"message": "Provider returned error", "metadata": {"raw": "The prompt is too long."}}
+    found = answered(400, json.dumps({"error": error}))
+    assert found.detail == "HTTP 400: Provider returned error: The prompt is too long."
+    assert TOO_LONG in found.public
+
+
+def test_the_meaning_of_an_error_counts_after_the_first_words_too():
+    assert FILTERED in ERRORS.in_stream({"code": "content_filter"}, started=True).public
 
 
 @pytest.mark.parametrize("body", ["Bad gateway", '{"code": 7}', "[" * 400])

@@ -102,8 +102,9 @@ FAILURES = (
     Row("error object of vLLM", "vllm-project/vllm: ErrorResponse", [{"object": "error", "message": "boom", "code": 400}], error="refused the request"),
     Row("detail of FastAPI", "FastAPI: HTTPException", [{"detail": "boom"}], error="reported an error"),
     Row("error in a list", KEPT, b'[{"error": {"code": 503, "message": "The model is overloaded."}}]', type="application/json", error="unavailable"),
-    Row("web page", KEPT, b"<!doctype html>\n<html></html>", error="web page"),
-    Row("no JSON", KEPT, ["hello"], error="not a chat completion"),
+    Row("status of MiniMax", "MiniMax: base_resp", b'{"choices": null, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}', type="application/json", error="is used up", detail="insufficient balance"),
+    Row("web page", KEPT, b"<!doctype html>\n<html>Blocked by Zscaler</html>", error="web page", detail="Blocked by Zscaler"),
+    Row("no JSON", KEPT, ["hello"], error="not a chat completion", detail="hello"),
 )  # fmt: skip
 
 
@@ -128,6 +129,7 @@ USAGES = (
     last("Moonshot: context caching", "cached tokens of Moonshot", {**COUNTS, "cached_tokens": 64}, **COUNTED, cached_tokens=64),
     last("OpenAI: reasoning models", "reasoning as a part of the output", {**COUNTS, "total_tokens": 150, "completion_tokens_details": {"reasoning_tokens": 40}}, **COUNTED, reasoning_tokens=40),
     last("xAI: reasoning", "reasoning beside the output", {**COUNTS, "total_tokens": 190, "completion_tokens_details": {"reasoning_tokens": 40}}, input_tokens=100, output_tokens=90, reasoning_tokens=40),
+    last("Gemini: OpenAI compatibility, thinking", "reasoning in the total alone", {**COUNTS, "total_tokens": 190}, input_tokens=100, output_tokens=90, reasoning_tokens=40),
     last("Anthropic: usage", "names of Anthropic", {"input_tokens": 100, "output_tokens": 50, "cache_read_input_tokens": 64}, **COUNTED, cached_tokens=64),
     last("BerriAI/litellm #13653", "cost of OpenRouter", {**COUNTS, "cost": 0.0123, "cost_details": {"upstream_inference_cost": None}}, **COUNTED, cost=Decimal("0.0123")),
     last("OpenRouter: usage accounting, BYOK", "cost with a key of one's own", {**COUNTS, "cost": 0.001, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.02}}, **COUNTED, cost=Decimal("0.021")),

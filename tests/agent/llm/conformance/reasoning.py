@@ -27,6 +27,7 @@ FIELDS = (
     Row("details that are encrypted", "OpenRouter: reasoning_details", [delta(reasoning_details=[{"type": "reasoning.encrypted", "data": "x"}]), *words("Hi"), stop()], ["Hi"]),
     Row("parts of Mistral", "symfony/ai #2422", [delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]), delta(content=[{"type": "text", "text": "Hi"}]), stop()], [thought("hm"), "Hi"]),
     Row("part of Mistral with plain text", "openclaw/openclaw PR 78868", [delta(content=[{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Hi"}]), stop()], [thought("hm"), "Hi"]),
+    Row("part of Databricks", "Databricks: reasoning models", [delta(content=[{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}, {"type": "text", "text": "Hi"}]), stop()], [thought("hm"), "Hi"]),
     Row("reasoning alone until the length", "tenstorrent/tt-inference-server #3683", [delta(reasoning_content="hm"), stop("length")], [thought("hm")], finish="length"),
     Row("reasoning between words", "MiniMax-AI/MiniMax-M2: interleaved thinking", [*words("A"), delta(reasoning="hm"), *words("B"), stop()], ["A", thought("hm"), "B"]),
 )  # fmt: skip

@@ -25,6 +25,7 @@ class Row:
     finish: str | None = "stop"  # None: the answer was cut
     usage: Mapping[str, Any] | None = None  # where the provider counted
     error: str = ""  # part of the sentence, where there is no answer
+    detail: str = ""  # part of what operators read
     type: str = SSE
     options: Mapping[str, Any] = field(default_factory=dict)  # what was learned of the model
     is_cut_free: bool = True  # the result is the same wherever the bytes are cut

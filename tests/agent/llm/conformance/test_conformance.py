@@ -52,6 +52,7 @@ def test_failure_is_explained(row):
     with pytest.raises(RunError) as caught:
         asked(row)
     assert re.search(row.error, caught.value.public)
+    assert row.detail in caught.value.detail
 
 
 @pytest.mark.parametrize("size", [1, 7])
