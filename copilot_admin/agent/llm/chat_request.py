@@ -33,10 +33,11 @@ _LESSONS: Mapping[str, dict[str, Any]] = {
     "not support (?:tools|tool use|tool call|function call)|support tool use|tool-call-parser"
     "|enable-auto-tool-choice|tools? (?:is|are) not supported": {"text_tools": True},
 }
-_QUOTED = re.compile(r"[`'\"]([a-z_]+)[`'\"]")
+# Names of parameters in the text of a refusal, or in its JSON.
+_NAMED = re.compile(r"(?:[`'\":,]|parameters?|arguments?)\s?(\w+)|(\w+)(?=[`'\"\\:,])")
 _UNSUPPORTED = re.compile(
     "unsupported|not supported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted"
-    "|extra inputs|not allowed|deprecated",
+    "|extra inputs|not allowed|deprecated|both be specified",
     re.IGNORECASE,
 )
 # Parameters that are never removed. A limit may be the builder's means of saving money.
@@ -108,10 +109,16 @@ def adapt_rules(rules: RequestRules, refusal: str, sent: Mapping[str, Json]) -> 
         adapted = replace(rules, **learned)
         if adapted != rules and re.search(pattern, refusal, re.IGNORECASE):
             return adapted
-    refused = (sent.keys() & set(_QUOTED.findall(refusal))) - _KEPT
+    named = {_folded("".join(found)) for found in _NAMED.findall(refusal)}
+    refused = {name for name in sent.keys() - _KEPT if _folded(name) in named}
     if refused and _UNSUPPORTED.search(refusal):
         return replace(rules, refused=rules.refused | refused)
     return None
+
+
+def _folded(name: str) -> str:
+    """Return a parameter's name in the form that it shares with its camel case, as xAI writes it."""
+    return name.replace("_", "").lower()
 
 
 def _parameters(call: ModelCall, rules: RequestRules) -> dict[str, Json]:

@@ -225,6 +225,25 @@ def test_a_refusal_teaches_what_to_do_otherwise(refusal, learned):
 
 
 @pytest.mark.parametrize(
+    "refusal",
+    [
+        "Unrecognized request argument supplied: top_p",  # OpenAI, Azure
+        "Unrecognized request arguments supplied: seed, top_p",
+        "temperature and `top_p` cannot both be specified for this model.",  # Anthropic
+        "top_p: Extra inputs are not permitted",
+        r'{"message": "Invalid JSON payload received. Unknown name \"top_p\": Cannot find field."}',
+        "Argument not supported on this model: topP",  # xAI
+        "Model grok-4 does not support parameter topP.",
+        '{"loc": ["body", "top_p"], "msg": "Extra inputs are not permitted"}',  # Mistral
+        "ollama does not support parameters: ['top_p'], for model=x.",  # LiteLLM
+    ],
+)
+def test_a_parameter_is_found_in_the_words_of_a_refusal(refusal):
+    sent = {**SENT, "top_p": 0.9, "stop": "x"}
+    assert adapt_rules(RequestRules(), refusal, sent) == RequestRules(refused=frozenset({"top_p"}))
+
+
+@pytest.mark.parametrize(
     ("sent", "renames"), [({"max_tokens": 5}, True), ({"max_completion_tokens": 5}, False)]
 )
 def test_a_limit_of_tokens_gets_the_name_that_the_server_knows(sent, renames):
