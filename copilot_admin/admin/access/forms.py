@@ -1,14 +1,13 @@
 """Forms of users and roles: nobody gives more than they may do, and one administrator stays."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib.auth.models import Group, Permission, PermissionsMixin, User
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.forms.models import ModelChoiceIterator, ModelMultipleChoiceField
 from django.utils.text import capfirst
 from django.utils.translation import gettext
@@ -21,46 +20,24 @@ from copilot_admin.config.roles import ROLES, Role
 from copilot_admin.models import RoleSecurity
 
 ADMINISTRATOR = "administrator"  # the choice that makes a superuser; other values are ids of roles
+BEYOND_ALL = 0  # the id of no permission
 
 
-@dataclass(frozen=True, slots=True)
-class Powers:
-    """Everything that a user or role may do, as ids of permissions."""
+def permissions_of(holder: object) -> frozenset[int]:
+    """Return the ids of a user's or role's permissions; a disabled user's as if enabled.
 
-    permissions: Collection[int]
-    is_everything: bool = False  # of administrators: more than all permissions together
-
-    def cover(self, others: "Powers") -> bool:
-        if self.is_everything or others.is_everything:
-            return self.is_everything
-        return set(others.permissions) <= set(self.permissions)
-
-
-def powers_of(holder: object) -> Powers:
-    """Return what a user or role may do; a disabled user as if enabled, a stranger nothing."""
-    if isinstance(holder, Group):
-        held = Q(group=holder.pk)
-    elif isinstance(holder, PermissionsMixin):
-        held = Q(user=holder.pk) | Q(group__user=holder.pk)
-        if holder.is_superuser:
-            return Powers(frozenset(), is_everything=True)
-    else:
-        return Powers(frozenset())
-    return Powers(frozenset(Permission.objects.filter(held).values_list("pk", flat=True)))
-
-
-def groups_within(powers: Powers) -> QuerySet[Group]:
-    """Return the roles that somebody with these powers may grant."""
-    if powers.is_everything:
-        return Group.objects.all()
-    beyond = Permission.objects.exclude(pk__in=powers.permissions)
-    return Group.objects.exclude(permissions__in=beyond)
-
-
-def permissions_within(powers: Powers) -> QuerySet[Permission]:
-    """Return the permissions that somebody with these powers may grant."""
+    Administrators have one more than there are, so nobody else has as many.
+    """
     rows = Permission.objects.all()
-    return rows if powers.is_everything else rows.filter(pk__in=powers.permissions)
+    if isinstance(holder, Group):
+        rows = rows.filter(group=holder.pk)
+    elif not isinstance(holder, PermissionsMixin):
+        return frozenset()
+    elif holder.is_superuser:
+        return frozenset((BEYOND_ALL, *rows.values_list("pk", flat=True)))
+    else:
+        rows = rows.filter(Q(user=holder.pk) | Q(group__user=holder.pk))
+    return frozenset(rows.values_list("pk", flat=True))
 
 
 def would_leave_no_administrator(going: Collection[User]) -> bool:
@@ -104,9 +81,10 @@ class UserForm(forms.ModelForm[User]):
         super().__init__(*args, **kwargs)
         if "roles" not in self.fields:
             return
+        beyond = Permission.objects.exclude(pk__in=permissions_of(self.editor))
         roles: list[tuple[str, Text, Text]] = [
             (str(group.pk), group.name, describe_role(group.name))
-            for group in groups_within(powers_of(self.editor)).order_by("name")
+            for group in Group.objects.exclude(permissions__in=beyond).order_by("name")
         ]
         if self.editor.is_superuser:
             text = _("Can do everything. Needs no other role.")
@@ -230,7 +208,8 @@ class RoleForm(forms.ModelForm[Group]):
         super().__init__(*args, **kwargs)
         if "permissions" in self.fields:
             rights = cast(RightsField, self.fields["permissions"])
-            rights.limit_to(permissions_within(powers_of(self.editor)), self.instance)
+            own = Permission.objects.filter(pk__in=permissions_of(self.editor))
+            rights.limit_to(own, self.instance)
         security = RoleSecurity.objects.filter(group=self.instance.pk or 0).first()
         self.initial["requires_second_factor"] = bool(security and security.requires_second_factor)
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.base import BaseAdmin
-from copilot_admin.admin.common.widgets import Searched, chip, format_time
+from copilot_admin.admin.common.widgets import Searched, chip, time_column
 from copilot_admin.admin.site.site import site
 from copilot_admin.models import Action, Copilot, EndpointKey
 
@@ -82,13 +82,10 @@ class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
             return chip(_("Expired"), "warn")
         return chip(_("Valid"), "good")
 
-    @admin.display(description=gettext_lazy("Expires"), ordering="expires_at")
-    def expires(self, key: EndpointKey) -> SafeString | str:
-        return format_time(key.expires_at, "date") or _("Never")
-
-    @admin.display(description=gettext_lazy("Created"), ordering="created_at")
-    def created(self, key: EndpointKey) -> SafeString | str:
-        return format_time(key.created_at, "date")
+    expires = time_column(
+        "expires_at", gettext_lazy("Expires"), style="date", blank=gettext_lazy("Never")
+    )
+    created = time_column("created_at", gettext_lazy("Created"), style="date")
 
     @admin.display(description=gettext_lazy("Copilots"))
     def scope(self, key: EndpointKey) -> str:

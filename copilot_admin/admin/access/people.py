@@ -23,7 +23,7 @@ from copilot_admin.admin.access.forms import (
     UserForm,
     describe_role,
     last_administrator_text,
-    powers_of,
+    permissions_of,
     would_leave_no_administrator,
 )
 from copilot_admin.admin.common.base import BaseAdmin, Row
@@ -55,7 +55,7 @@ class GrantedAdmin(BaseAdmin[Row]):
         return super().has_delete_permission(request, obj) and self._covers(request, obj)
 
     def _covers(self, request: HttpRequest, obj: Row | None) -> bool:
-        return obj is None or powers_of(request.user).cover(powers_of(obj))
+        return obj is None or permissions_of(obj) <= permissions_of(request.user)
 
 
 @admin.register(User, site=site)

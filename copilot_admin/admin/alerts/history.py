@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import is_reachable
 from copilot_admin.admin.common.base import ReadOnlyAdmin, post_only
-from copilot_admin.admin.common.widgets import chip, format_time
+from copilot_admin.admin.common.widgets import chip, format_time, time_column
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import retry_delivery
 from copilot_admin.alerts.messages import CONVERSATIONS
@@ -76,13 +76,8 @@ class AlertAdmin(ReadOnlyAdmin[Alert]):
         is_open = alert.closed_at is None
         return chip(_("Open"), "bad") if is_open else chip(_("Closed"), "good")
 
-    @admin.display(description=gettext_lazy("Opened"), ordering="opened_at")
-    def opened(self, alert: Alert) -> SafeString | str:
-        return format_time(alert.opened_at)
-
-    @admin.display(description=gettext_lazy("Closed"), ordering="closed_at")
-    def closed(self, alert: Alert) -> SafeString | str:
-        return format_time(alert.closed_at) or _("Still open")
+    opened = time_column("opened_at", gettext_lazy("Opened"))
+    closed = time_column("closed_at", gettext_lazy("Closed"), blank=gettext_lazy("Still open"))
 
     @admin.display(description=gettext_lazy("Notification"))
     def notified(self, alert: Any) -> SafeString:
@@ -157,9 +152,7 @@ class DeliveryAdmin(ReadOnlyAdmin[AlertDelivery]):
     def next_attempt(self, delivery: AlertDelivery) -> SafeString | str:
         return format_time(delivery.due_at) if delivery.state == DeliveryState.WAITING else ""
 
-    @admin.display(description=gettext_lazy("Created"), ordering="made_at")
-    def made(self, delivery: AlertDelivery) -> SafeString | str:
-        return format_time(delivery.made_at)
+    made = time_column("made_at", gettext_lazy("Created"))
 
     @admin.display(description=gettext_lazy("Message"))
     def message(self, delivery: AlertDelivery) -> SafeString:

@@ -12,12 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.base import BaseAdmin, post_only
-from copilot_admin.admin.common.widgets import format_time
+from copilot_admin.admin.common.widgets import time_column
 from copilot_admin.admin.site.site import site
 from copilot_admin.agent.fetching.egress import Egress
 from copilot_admin.alerts.deliveries import create_deliveries, issue_secret
@@ -73,9 +72,7 @@ class WebhookAdmin(BaseAdmin[AlertWebhook]):
         "A webhook receives alerts as signed JSON, for example to forward them to a chat."
     )
 
-    @admin.display(description=gettext_lazy("Created"), ordering="made_at")
-    def made(self, webhook: AlertWebhook) -> SafeString | str:
-        return format_time(webhook.made_at, "short")
+    made = time_column("made_at", gettext_lazy("Created"), style="short")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

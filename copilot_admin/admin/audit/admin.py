@@ -24,7 +24,7 @@ from django.views.decorators.http import require_safe
 
 from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter, ParameterFilter
-from copilot_admin.admin.common.widgets import chip, format_time
+from copilot_admin.admin.common.widgets import chip, time_column
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.chain import has_valid_hash, verification_keys
 from copilot_admin.audit.forwarding import entry_values, format_json
@@ -103,9 +103,7 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     empty_icon = "book"
     empty_state = _("Every change and every read of private data is recorded here.")
 
-    @admin.display(description=_("Time"))
-    def time(self, entry: AuditEntry) -> SafeString | str:
-        return format_time(entry.at)
+    time = time_column("at", _("Time"))
 
     @admin.display(description=_("User"))
     def actor(self, entry: AuditEntry) -> str:

@@ -1,10 +1,11 @@
 """Widgets, form fields and pieces of HTML that several pages share: icons, chips and times."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from typing import Any
 
 from django import forms
+from django.contrib import admin
 from django.http import QueryDict
 from django.templatetags.static import static
 from django.utils import formats, timezone
@@ -128,6 +129,18 @@ def format_time(value: datetime | date | None, style: str = "") -> SafeString | 
         f"{formats.date_format(local, 'j M Y H:i:s')} {local:%Z}",
         formats.date_format(local, _time_format(local, style)),
     )
+
+
+def time_column(
+    name: str, label: Text, *, style: str = "", blank: Text = ""
+) -> Callable[[Any, Any], SafeString | str]:
+    """Return a column of a change list that shows a time in the reader's time zone."""
+
+    @admin.display(description=label, ordering=name)
+    def format_column(_admin: Any, row: Any) -> SafeString | str:
+        return format_time(getattr(row, name), style) or str(blank)
+
+    return format_column
 
 
 def _time_format(local: datetime, style: str) -> str:
