@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 import hashlib
 import hmac
+from itertools import chain
 import json
 import logging
 
@@ -70,14 +71,20 @@ def has_valid_hash(entry: AuditEntry, key: AuditKey) -> bool:
     return hmac.compare_digest(compute_hash(entry, key).encode(), entry.hash.encode())
 
 
-def iterate_entries(
+def iterate_batches(
     after: int = 0, *, of: QuerySet[AuditEntry] | None = None
-) -> Iterator[AuditEntry]:
+) -> Iterator[list[AuditEntry]]:
     """Yield entries behind a sequence number, oldest first, in batches that bound memory."""
     rows = (AuditEntry.objects.all() if of is None else of).order_by("sequence")
     while batch := list(rows.filter(sequence__gt=after)[:BATCH_ENTRIES]):
-        yield from batch
+        yield batch
         after = batch[-1].sequence
+
+
+def iterate_entries(
+    after: int = 0, *, of: QuerySet[AuditEntry] | None = None
+) -> Iterator[AuditEntry]:
+    return chain.from_iterable(iterate_batches(after, of=of))
 
 
 def last_sequence_before(moment: datetime) -> int:

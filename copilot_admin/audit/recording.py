@@ -99,10 +99,12 @@ def is_secret(name: str) -> bool:
 
 
 def to_json(value: object) -> Json:
-    """Convert a value to JSON; members named like a secret become "set" or "not set"."""
+    """Convert a value to JSON without secrets: members named like one become "set" or "not set"."""
     match value:
-        case None | bool() | int() | str():
+        case None | bool() | int():
             return value
+        case str():
+            return without_secrets(redact_text(value))
         case float():
             return value if value - value == 0 else str(value)  # JSON has no NaN or infinity
         case datetime() | date():
@@ -117,7 +119,7 @@ def to_json(value: object) -> Json:
         case list() | tuple() | set() | frozenset():
             return [to_json(one) for one in value]
         case _:
-            return str(value)
+            return to_json(str(value))
 
 
 def _field_value(row: Model, column: Any) -> object:
@@ -148,28 +150,13 @@ def _describe(row: Model) -> str:
 
 
 def _show_pair(name: str, old: object, new: object) -> tuple[Json, Json]:
-    if is_secret(name):
-        old, new = (
-            one if one is _ABSENT or isinstance(one, Secret) else Secret(one) for one in (old, new)
-        )
-    if isinstance(old, Secret) or isinstance(new, Secret):
-        had, has = (isinstance(one, Secret) and bool(one.value) for one in (old, new))
+    if is_secret(name) or isinstance(old, Secret) or isinstance(new, Secret):
+        values = (one.value if isinstance(one, Secret) else one for one in (old, new))
+        had, has = (one is not _ABSENT and bool(one) for one in values)
         now = "changed" if had and has else "set" if has else "not set"
         return "set" if had else "not set", now
-    shown = (None if one is _ABSENT else _redact(to_json(one)) for one in (old, new))
+    shown = (None if one is _ABSENT else to_json(one) for one in (old, new))
     return _shorten_pair(*shown)
-
-
-def _redact(value: Json) -> Json:
-    match value:
-        case str():
-            return without_secrets(redact_text(value))
-        case list():
-            return [_redact(one) for one in value]
-        case dict():
-            return {name: _redact(one) for name, one in value.items()}
-        case _:
-            return value
 
 
 def _shorten_pair(old: Json, new: Json) -> tuple[Json, Json]:

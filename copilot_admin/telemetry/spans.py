@@ -30,14 +30,9 @@ from protocol.json import JsonObject
 
 Attributes: TypeAlias = Mapping[str, str | int | float | bool | tuple[str, ...] | None]
 
-_PARAMETERS = [
-    "temperature",
-    "top_p",
-    "max_tokens",
-    "frequency_penalty",
-    "presence_penalty",
-    "seed",
-]
+_PARAMETERS = (
+    *("temperature", "top_p", "max_tokens", "frequency_penalty", "presence_penalty", "seed"),
+)
 _run_id: ContextVar[int] = ContextVar("run_id")
 
 
@@ -182,16 +177,9 @@ class _RunTrace:
             "copilot.retries": len(fact.failures) - fact.failed or None,
             **(_message_attributes(fact) if self._with_content else {}),
         }
-        name, error = f"chat {fact.call.model}", fact.failures[-1] if fact.failed else ""
-        self._add(
-            name,
-            fact.began,
-            fact.ended,
-            attributes,
-            parent=parent,
-            kind=SpanKind.CLIENT,
-            error=error,
-        )
+        name, times = f"chat {fact.call.model}", (fact.began, fact.ended)
+        error = fact.failures[-1] if fact.failed else ""
+        self._add(name, *times, attributes, parent=parent, kind=SpanKind.CLIENT, error=error)
 
     def _add_tool(self, fact: ToolTrace, parent: Span) -> Span:
         attributes: Attributes = {

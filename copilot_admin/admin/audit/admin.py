@@ -26,7 +26,7 @@ from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.common.filters import CappedPaginator, DateRangeFilter, ParameterFilter
 from copilot_admin.admin.common.widgets import chip, time_column
 from copilot_admin.admin.site.site import site
-from copilot_admin.audit.chain import has_valid_hash, verification_keys
+from copilot_admin.audit.chain import has_valid_hash, iterate_batches, verification_keys
 from copilot_admin.audit.forwarding import entry_values, format_json
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.evaluation.differences import MarkedChange, compare_texts
@@ -35,7 +35,6 @@ from copilot_admin.rendering.tables import format_csv
 
 FOLDER = "admin/copilot_admin/auditentry"
 MAX_NAMES = 300
-BATCH_SIZE = 1000
 BOM = "\ufeff"  # spreadsheets need it to read UTF-8
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 APP = "copilot_admin"
@@ -164,18 +163,13 @@ COLUMNS = tuple(field.attname for field in AuditEntry._meta.concrete_fields)
 async def stream_file(rows: QuerySet[AuditEntry], form: str) -> AsyncIterator[str]:
     """Yield the file in batches, so that it's never in memory as a whole."""
     yield BOM + format_csv([COLUMNS]) if form == "csv" else ""
-    sequence = 0
-
-    def load() -> list[AuditEntry]:
-        return list(rows.filter(sequence__gt=sequence).order_by("sequence")[:BATCH_SIZE])
-
-    while batch := await sync_to_async(load)():
+    batches = iterate_batches(of=rows)
+    while batch := await sync_to_async(next)(batches, None):
         if form == "jsonl":
             yield "".join(f"{format_json(one)}\n" for one in batch)
         else:
             entries = map(entry_values, batch)
             yield format_csv([str(one[name] or "") for name in COLUMNS] for one in entries)
-        sequence = batch[-1].sequence
 
 
 # Subjects that are no rows

@@ -154,11 +154,6 @@ def parse_subject(text: str) -> LimitSubject | None:
     return LimitSubject(LimitScope(scope), id)
 
 
-def get_name(subject: LimitSubject) -> str | None:
-    """Return a subject's name for people; None if the copilot or key is gone. Reads the database."""
-    return get_names([subject]).get(subject)
-
-
 def get_names(subjects: Collection[LimitSubject]) -> Mapping[LimitSubject, str]:
     """Return names for people, without copilots and keys that are gone; two queries at most."""
     names = {subject: _name_without_row(subject) for subject in subjects}

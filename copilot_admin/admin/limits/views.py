@@ -15,7 +15,6 @@ from copilot_admin.admin.limits.forms import NOTES, LimitsForm, SubjectForm, is_
 from copilot_admin.admin.limits.usage import (
     build_meter,
     get_advice,
-    get_name,
     get_names,
     load_rejections,
     measure_usage,
@@ -64,7 +63,7 @@ def limits_view(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def limit_view(request: HttpRequest) -> HttpResponse:
     subject = _get_subject(request)
-    name = get_name(subject) if subject else None
+    name = get_names([subject]).get(subject) if subject else None
     if subject is None or name is None:
         if request.GET.get("kind"):
             messages.error(request, _("Enter a valid user ID or IP address."))
@@ -143,6 +142,6 @@ def _save(request: HttpRequest, subject: LimitSubject, limits: Mapping[str, int 
     if before["limits"] != limits:
         on = Audited("subjectlimits", "", subject.name)
         if subject.scope is LimitScope.COPILOT:
-            on = Audited("copilot", subject.id, get_name(subject) or "")
+            on = Audited("copilot", subject.id, get_names([subject]).get(subject, ""))
         by = Actor.of(request)
         record(Action.CHANGED, by=by, on=on, before=before, after={"limits": limits})

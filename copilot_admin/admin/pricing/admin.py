@@ -2,22 +2,25 @@
 
 from collections import defaultdict
 from collections.abc import Callable
+from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.common.base import BaseAdmin, post_only
 from copilot_admin.admin.common.widgets import chip
-from copilot_admin.admin.pricing.form import PRICES, PriceForm, today
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor
 from copilot_admin.models import ModelPrice, Provider
@@ -25,8 +28,40 @@ from copilot_admin.pricing.cost import format_exact
 from copilot_admin.pricing.price_list import add_list_prices
 from copilot_admin.pricing.prices import find_unpriced_models
 
+PRICES = ("input", "cached", "output", "reasoning")
 FOLDER = "admin/copilot_admin/modelprice"
 MAX_UNPRICED = 20  # models named above the list
+
+
+def today() -> date:
+    """Return the current day in UTC, in which prices start."""
+    return datetime.now(UTC).date()
+
+
+class PriceForm(ModelForm[ModelPrice]):
+    class Meta:
+        widgets: ClassVar[dict[str, forms.Widget]] = {
+            kind: forms.NumberInput(attrs={"step": "any", "min": "0"}) for kind in PRICES
+        }
+        help_texts: ClassVar[dict[str, str | Promise]] = {
+            "model": gettext_lazy("The exact model ID."),
+            "valid_from": gettext_lazy("From midnight UTC until the next price of the model."),
+            "input": gettext_lazy("Enter 0 if it is free."),
+            "cached": gettext_lazy("Leave blank to bill cached tokens as normal input (estimate)."),
+            "output": gettext_lazy("Enter 0 if it is free."),
+            "reasoning": gettext_lazy("Leave blank to bill reasoning as normal output (estimate)."),
+            "exact_up_to": gettext_lazy(
+                "Input tokens up to which the price applies. Costs above it are estimates. Leave blank "
+                "if there is no such limit."
+            ),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for kind in PRICES:
+            amount = self.initial.get(kind)
+            if isinstance(amount, Decimal):
+                self.initial[kind] = format_exact(amount)
 
 
 class StatusFilter(admin.SimpleListFilter):

@@ -96,11 +96,12 @@ _add_app = _page(totp.ActivateTOTPView, _("Set up authenticator app"))
 _add_key = _page(webauthn.AddWebAuthnView, _("Add passkey"))
 _codes = _page(codes.ViewRecoveryCodesView, _("Recovery codes"))
 _keys = RedirectView.as_view(pattern_name="mfa_index")
+_EMERGENCY = views.SignInView.as_view(is_emergency=True)
 _home = RedirectView.as_view(pattern_name="admin:index")
 
 urlpatterns: list[URLPattern] = [
     path("login/", views.SignInView.as_view(), name="account_login"),
-    path("emergency/", views.EmergencyView.as_view(), name="account_emergency"),
+    path("emergency/", _EMERGENCY, name="account_emergency"),
     path("logout/", views.sign_out, name="account_logout"),
     path("sso/start/", oidc.start, name="sso_start"),
     path("sso/callback/", oidc.callback, name="sso_callback"),

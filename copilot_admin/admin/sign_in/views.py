@@ -29,19 +29,26 @@ LOCKED_SECONDS = 900
 
 
 class SignInView(account.LoginView):  # type: ignore[misc]  # allauth has no types
-    """Password sign-in, and the button of single sign-on."""
+    """Password sign-in, and the button of single sign-on.
+
+    The emergency page is for administrators while single sign-on is down.
+    """
 
     template_name = "account/login.html"
+    is_emergency = False
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.method == "POST" and not self.has_passwords():
+        if self.is_emergency and not settings.SSO.is_emergency_only:
+            raise Http404
+        if request.method == "POST" and not self.has_passwords:
             context = self.get_context_data(form=None)
             return render(request, self.template_name, context, status=HTTPStatus.FORBIDDEN)
         response: HttpResponse = super().dispatch(request, *args, **kwargs)
         return response
 
+    @property
     def has_passwords(self) -> bool:
-        return not settings.SSO.is_emergency_only
+        return self.is_emergency or not settings.SSO.is_emergency_only
 
     def form_invalid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_invalid(form)
@@ -52,32 +59,19 @@ class SignInView(account.LoginView):  # type: ignore[misc]  # allauth has no typ
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         oidc = settings.SSO.oidc
+        has_button = oidc.is_configured and not self.is_emergency
         first_password = Path(settings.DATA_DIR, LOGIN_FILE)
         is_first = not User.objects.exclude(last_login=None).exists()
         return {
             **super().get_context_data(**kwargs),
             "title": _("Sign in"),
-            "has_passwords": self.has_passwords(),
+            "has_passwords": self.has_passwords,
             "has_proxy": settings.SSO.proxy.is_configured,
-            "sso_label": oidc.is_configured and (oidc.label or _("single sign-on")),
+            "sso_label": has_button and (oidc.label or _("single sign-on")),
             "sends_mail": bool(settings.EMAIL_HOST),
             "first_password_file": first_password.exists() and is_first and first_password,
+            "is_emergency": self.is_emergency,
         }
-
-
-class EmergencyView(SignInView):
-    """Password sign-in of administrators while single sign-on is down."""
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not settings.SSO.is_emergency_only:
-            raise Http404
-        return super().dispatch(request, *args, **kwargs)
-
-    def has_passwords(self) -> bool:
-        return True
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "sso_label": "", "is_emergency": True}
 
 
 class PasswordResetView(account.PasswordResetView):  # type: ignore[misc]
