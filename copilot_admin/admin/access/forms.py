@@ -64,8 +64,6 @@ class UserForm(forms.ModelForm[User]):
     roles = forms.MultipleChoiceField(label=_("Roles"), required=False, widget=SwitchesWidget({}))
 
     class Meta:
-        model = User
-        fields = ("username", "first_name", "last_name", "email", "is_active")
         labels: ClassVar[dict[str, Text]] = {
             "username": _("Username"),
             "email": _("Email"),
@@ -199,10 +197,6 @@ class RoleForm(forms.ModelForm[Group]):
         required=False,
     )
     permissions = RightsField(label=_("Permissions"), queryset=None, required=False)
-
-    class Meta:
-        model = Group
-        fields = ("name", "permissions")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

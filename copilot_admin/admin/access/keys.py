@@ -24,8 +24,6 @@ from copilot_admin.models import Action, Copilot, EndpointKey
 
 class KeyForm(ModelForm[EndpointKey]):
     class Meta:
-        model = EndpointKey
-        fields: ClassVar[list[str]] = ["name", "copilots", "expires_at"]
         widgets: ClassVar[dict[str, type[forms.Widget]]] = {"copilots": Searched}
         help_texts: ClassVar[dict[str, Any]] = {
             "copilots": gettext_lazy("Leave blank to allow all copilots."),
@@ -60,6 +58,7 @@ class KeyForm(ModelForm[EndpointKey]):
 @admin.register(EndpointKey, site=site)
 class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
     form = KeyForm
+    fields = ("name", "copilots", "expires_at")
     change_form_template = "admin/copilot_admin/endpointkey/change_form.html"
     list_display = ("name", "beginning", "state", "scope", "expires", "created")
     columns = {"scope": "grow", "beginning": "wide", "created": "medium"}

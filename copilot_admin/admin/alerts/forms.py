@@ -16,7 +16,7 @@ from copilot_admin.alerts.deliveries import can_send_mail
 from copilot_admin.alerts.rules import WINDOW_LABELS, RuleKind, Unit
 from copilot_admin.copilots.config_types import tag_fault
 from copilot_admin.copilots.names import known_tags
-from copilot_admin.models import AlertDigest, AlertRule, Copilot
+from copilot_admin.models import Copilot
 from copilot_admin.models.alerts import MAX_MAIL_ADDRESS_LENGTH
 from copilot_admin.pricing.cost import format_exact
 
@@ -100,11 +100,6 @@ class RuleForm(RecipientsForm):
     kind: ClassVar[RuleKind | None] = None
 
     class Meta:
-        model = AlertRule
-        fields: ClassVar[list[str]] = [
-            *("name", "threshold", "window", "minimum", *SCOPE, *RECIPIENTS),
-            *("muted_until", "enabled"),
-        ]
         widgets: ClassVar[dict[str, Any]] = {
             **RecipientsForm.WIDGETS,
             "threshold": forms.NumberInput(attrs={"step": "any", "min": "0"}),
@@ -162,7 +157,5 @@ class DigestForm(RecipientsForm):
     )
 
     class Meta:
-        model = AlertDigest
-        fields: ClassVar[list[str]] = ["name", "weekday", "hour", *SCOPE, *RECIPIENTS, "enabled"]
         widgets: ClassVar[dict[str, Any]] = RecipientsForm.WIDGETS
         help_texts: ClassVar[dict[str, str | Promise]] = HELP

@@ -30,8 +30,6 @@ MAX_DELIVERIES = 10
 
 class WebhookForm(ModelForm[AlertWebhook]):
     class Meta:
-        model = AlertWebhook
-        fields: ClassVar[list[str]] = ["name", "url"]
         widgets: ClassVar[dict[str, Any]] = {
             "url": forms.URLInput(attrs={"placeholder": "https://", "dir": "ltr"})
         }
@@ -61,6 +59,7 @@ class WebhookForm(ModelForm[AlertWebhook]):
 @admin.register(AlertWebhook, site=site)
 class WebhookAdmin(BaseAdmin[AlertWebhook]):
     form = WebhookForm
+    fields = ("name", "url")
     row_views = ("test", "secret")
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "url", "made")

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 import json
 from typing import Any
 
@@ -163,8 +163,8 @@ COLUMNS = tuple(field.attname for field in AuditEntry._meta.concrete_fields)
 async def stream_file(rows: QuerySet[AuditEntry], form: str) -> AsyncIterator[str]:
     """Yield the file in batches, so that it's never in memory as a whole."""
     yield BOM + format_csv([COLUMNS]) if form == "csv" else ""
-    batches = iterate_batches(of=rows)
-    while batch := await sync_to_async(next)(batches, None):
+    load_next = sync_to_async(partial(next, iterate_batches(of=rows), None))
+    while batch := await load_next():
         if form == "jsonl":
             yield "".join(f"{format_json(one)}\n" for one in batch)
         else:

@@ -132,7 +132,7 @@ def format_time(value: datetime | date | None, style: str = "") -> SafeString | 
 
 
 def time_column(
-    name: str, label: Text, *, style: str = "", blank: Text = ""
+    name: str, label: Any, *, style: str = "", blank: Text = ""
 ) -> Callable[[Any, Any], SafeString | str]:
     """Return a column of a change list that shows a time in the reader's time zone."""
 
