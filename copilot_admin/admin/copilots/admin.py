@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import may_publish, reachable
-from copilot_admin.admin.common.base import require_copilot_access_in
+from copilot_admin.admin.common.base import require_copilot_access_in, stored
 from copilot_admin.admin.copilots import actions
 from copilot_admin.admin.copilots.archive import ArchiveViews, deletion_of, revoke_keys_of
 from copilot_admin.admin.copilots.build_page import build_page_context
@@ -162,6 +162,14 @@ class CopilotAdmin(
         super().save_model(request, obj, form, change)
         self.fetch_images(request, [obj])
 
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> Any:
+        # The form counts line ends and blanks around a text as changes; they aren't stored.
+        if not add and stored(form.instance) == form.instance.before_form[1]:
+            return []
+        return super().construct_change_message(request, form, formsets, add)
+
     def response_add(self, request: HttpRequest, obj: Copilot, *args: Any) -> HttpResponse:
         return self._after_saving(request, obj)
 
@@ -170,6 +178,7 @@ class CopilotAdmin(
             obj.refresh_from_db()
             context = {
                 "copilot_header": build_copilot_header(request, obj, BUILD),
+                "is_editor": True,
                 "form": CopilotForm(instance=obj),
                 "image": image_url(obj),
                 "had_image": bool(request.FILES),

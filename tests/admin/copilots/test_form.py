@@ -286,6 +286,8 @@ def test_an_autosave_answers_with_the_new_state_of_the_page(builder: Client) -> 
     assert 'id="saved-at"' in page
     assert f'name="seen" id="id_seen" value="{copilot.updated_at.isoformat()}"' in page
     assert 'data-changes="1"' in page
+    for name in ("compare", "discard"):
+        assert f'href="{reverse(f"admin:copilot_admin_copilot_{name}", args=[copilot.pk])}"' in page
     assert "<html" not in page
 
 
