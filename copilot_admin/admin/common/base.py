@@ -206,7 +206,8 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
         return logged
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        logged = super().log_change(request, obj, message)
+        # An empty message is that of a form that changed nothing.
+        logged = super().log_change(request, obj, message) if message else None
         if hasattr(obj, "before_form"):
             before, after = obj.before_form[1], stored(obj)
             del obj.before_form

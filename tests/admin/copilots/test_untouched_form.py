@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.admin.models import LogEntry
 from django.test import Client
 import pytest
 
@@ -85,6 +86,7 @@ def save_untouched(client: Client, copilot: Copilot) -> None:
     saved = Copilot.objects.get(pk=copilot.pk)
     assert {field.key: field.value_of(saved) for field in CONFIG_FIELDS} == before
     assert AuditEntry.objects.count() == entries
+    assert not LogEntry.objects.exists()
 
 
 def test_of_the_samples(builder: Client) -> None:
