@@ -46,7 +46,7 @@ class AnalyticsScope:
         """Return the list of conversations of this scope, by the days when they were last active."""
         span = self.period.now
         found = {
-            "copilot": str(self.copilot.pk) if self.copilot else "",
+            "copilot": self.copilot.slug if self.copilot else "",
             "tag": self.tag,
             "version": "" if self.traffic.version is None else str(self.traffic.version),
             "model": self.traffic.model,

@@ -104,7 +104,7 @@ def by_copilot(report: Report, metrics: Sequence[Metric]) -> Table:
             "copilot": copilot,
             "image": image_url(copilot),
             "cells": list(
-                _cells(report, counts.with_users(users.get(pk)), metrics, {"copilot": str(pk)})
+                _cells(report, counts.with_users(users.get(pk)), metrics, {"copilot": copilot.slug})
             ),
         }
         for pk, counts in _ranked(found)
@@ -122,7 +122,7 @@ def by_version(report: Report, metrics: Sequence[Metric]) -> Table:
         copilot = copilots.get(pk)
         name = f"v{version}" if version else _("No version")
         is_live = copilot and copilot.live and copilot.live.number == version
-        filters = {"copilot": str(pk), "version": str(version)}
+        filters = {"copilot": copilot.slug if copilot else str(pk), "version": str(version)}
         rows.append(
             {
                 "name": name

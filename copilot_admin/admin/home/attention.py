@@ -145,7 +145,7 @@ def _errors(copilots: Copilots) -> Iterator[Task]:
         title %= {"n": counts[copilot], "name": copilot.name}
         detail = name_error(most_frequent.get(copilot.pk, "")) or _("Since yesterday")
         days = f"since={yesterday:%Y-%m-%d}&until={today:%Y-%m-%d}"
-        url = f"{reverse(CONVERSATIONS)}?copilot={copilot.pk}&outcome=any-failed&{days}"
+        url = f"{reverse(CONVERSATIONS)}?copilot={copilot.slug}&outcome=any-failed&{days}"
         yield Task("errors", title, detail, url, _("View"), "fail")
 
 

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 from django_filters import DateFilter
 
@@ -68,8 +69,11 @@ def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]
     listed = list(islice(choices, MAX_OPTIONS))
     labels = dict(listed)
     empty = {"days": _("All time"), "playground": _("Exclude")}.get(name, "")
+    error = " ".join(filters.errors.get(name, []))
     if name == "ids":
         shown: Label = str(len(value.split(",")))
+    elif isinstance(kind, DateFilter) and value and not error:
+        shown = date_format(filters.form.cleaned_data[name], "j M Y")
     else:
         shown = labels.get(value, value) or empty
     return {
@@ -79,7 +83,7 @@ def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]
         "value": value,
         "shown": shown,
         "hint": kind.field.hint if isinstance(kind, TypedFilter) else "",
-        "error": " ".join(filters.errors.get(name, [])),
+        "error": error,
         # Value, label and URL of those of a menu, or of suggestions for a text.
         "options": [(one, label, _url(params, **{name: one})) for one, label in listed],
         "remove_url": _url(params, **{name: ""}) if value else "",

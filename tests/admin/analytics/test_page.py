@@ -146,7 +146,7 @@ def test_rows_lead_to_their_conversations(reviewer: Browser) -> None:
     (row,) = tables["copilots"].rows
     errors = row["cells"][[one.key for one in metrics.TABLE_METRICS].index("errors")]
     assert errors["is_bad"]
-    assert f"copilot={copilot.pk}" in errors["url"]
+    assert f"copilot={copilot.slug}" in errors["url"]
     assert "outcome=any-failed" in errors["url"]
     conversation = Conversation.objects.get()
     assert f"/conversation/{conversation.pk}/" in reviewer.get(errors["url"]).content.decode()

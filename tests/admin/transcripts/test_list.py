@@ -146,7 +146,7 @@ def test_pages_follow_each_other_both_ways_and_keep_the_filters(reviewer: Browse
     assert titles(back) == pages[1]
     assert f"copilot={copilot.slug}" in back.context["pager"]["previous"]
     (chip,) = [chip for chip in response.context["chips"] if chip["name"] == "copilot"]
-    assert chip["remove_url"] == "?"
+    assert (chip["shown"], chip["remove_url"]) == (copilot.name, "?")
     oldest = reviewer.get(LIST + response.context["pager"]["sort"])
     assert titles(oldest)[0] == "Question 0"
 
@@ -172,6 +172,11 @@ def test_filters_search_and_order(reviewer: Browser, query, found):
     response = reviewer.get(LIST, query)
     assert titles(response) == found
     assert ("ca-empty" in html_of(response)) is (not found)
+
+
+def test_a_chip_shows_a_day_as_the_pages_do(reviewer: Browser):
+    chips = reviewer.get(LIST, {"since": "2026-11-05", "until": "nonsense"}).context["chips"]
+    assert [chip["shown"] for chip in chips] == ["5 Nov 2026", "nonsense"]
 
 
 def test_unknown_filters_and_values_are_reported(reviewer: Browser):
