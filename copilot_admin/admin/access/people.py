@@ -58,6 +58,12 @@ class GrantedAdmin(BaseAdmin[Row]):
         return obj is None or permissions_of(obj) <= permissions_of(request.user)
 
 
+class RoleFilter(admin.RelatedFieldListFilter):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.title = _("Roles")
+
+
 @admin.register(User, site=site)
 class UserAdmin(GrantedAdmin[User]):
     form = UserForm
@@ -70,7 +76,7 @@ class UserAdmin(GrantedAdmin[User]):
         "last_login",
     ]
     row_views = ("sessions", "password_link", "reset_mfa")
-    list_filter = ("is_active", "groups")
+    list_filter = ("is_active", ("groups", RoleFilter))
     search_fields = ("username", "first_name", "last_name", "email")
     search_help_text = _("Name or email")
     ordering = ("username",)
@@ -208,6 +214,12 @@ class RoleAdmin(GrantedAdmin[Group]):
     list_display = ("name", "description", "second_factor")
     search_fields = ("name",)
     ordering = ("name",)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        context = {"module_name": _("Roles"), **(extra_context or {})}
+        return super().history_view(request, object_id, context)
 
     @admin.display(description=_("Description"))
     def description(self, group: Group) -> str:

@@ -1,4 +1,4 @@
-"""Looking after people: nobody hands out more than he has, or touches who may do more."""
+"""Looking after people: nobody hands out more than they have, or touches who may do more."""
 
 from itertools import product
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import strip_tags
 import pytest
 
 from copilot_admin.admin.access.forms import ADMINISTRATOR
@@ -206,3 +207,11 @@ def test_the_list_shows_roles_and_second_factors(client) -> None:
     page = client.get(reverse("admin:auth_user_changelist")).text
     assert "Builders, Reviewers" in page
     assert "Administrator" in page
+
+
+@pytest.mark.parametrize("page", ["add", "change", "delete", "history"])
+def test_pages_of_a_role_call_it_a_role(client, page: str) -> None:
+    client.force_login(make_user(is_superuser=True))
+    ids = [] if page == "add" else [Group.objects.get(name=Role.REVIEWERS).pk]
+    text = client.get(reverse(f"admin:auth_group_{page}", args=ids)).text
+    assert "group" not in strip_tags(text).lower()
