@@ -25,6 +25,7 @@ from django.urls import reverse
 from django.utils.crypto import salted_hmac
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 import qrcode
 from qrcode.image.svg import SvgPathFillImage
 
@@ -49,6 +50,13 @@ logger = logging.getLogger(__name__)
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Password sign-in by username, without sign-up."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "too_many_login_attempts": gettext_lazy(
+            "Too many failed sign-ins. Wait 15 minutes, then try again."
+        ),
+        "username_password_mismatch": gettext_lazy("The username or password is not correct."),
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False

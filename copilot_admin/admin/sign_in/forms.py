@@ -35,6 +35,7 @@ class PlainFields:
         for name, field in fields.items():
             field.widget.attrs.pop("placeholder", None)
             field.help_text = ""
+            field.label = str(field.label).capitalize()
             if name == "login":
                 field.widget.attrs["autofocus"] = True
             if name == "password1":
