@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
             ('api_key_hint', models.CharField(blank=True, editable=False, max_length=8)),
             ('api_key_env', models.CharField(blank=True, max_length=100, verbose_name='key variable')),
             ('timeouts', models.JSONField(blank=True, default=dict, verbose_name='timeouts')),
-            ('tool_calling', models.CharField(choices=[('native', 'The models call tools'), ('text', 'By a convention in plain text')], default='native', max_length=6, verbose_name='tool calling')),
+            ('tool_calling', models.CharField(choices=[('native', 'Native'), ('text', 'Prompt-based')], default='native', max_length=6, verbose_name='tool calling')),
             ('updated_at', models.DateTimeField(auto_now=True, verbose_name='changed')),
             ('options', models.JSONField(blank=True, default=dict, verbose_name='options')),
             ('headers_cipher', models.TextField(blank=True, editable=False)),

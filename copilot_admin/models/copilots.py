@@ -50,8 +50,8 @@ class Provider(models.Model):
         _("tool calling"),
         max_length=6,
         choices=[
-            (ToolCalling.NATIVE.value, _("The models call tools")),
-            (ToolCalling.TEXT.value, _("By a convention in plain text")),
+            (ToolCalling.NATIVE.value, _("Native")),
+            (ToolCalling.TEXT.value, _("Prompt-based")),
         ],
         default=ToolCalling.NATIVE.value,
     )

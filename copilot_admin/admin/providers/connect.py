@@ -191,9 +191,13 @@ def check_form(form: ProviderForm, *, model: str = "") -> CheckResult:
 
 def describe_error(error: RunError | ConfigurationError) -> str:
     """Return the message of an error, with that of the provider if there is one."""
-    words = getattr(error, "detail", "")
+    # Its reader is the one whom the sentence for users calls the owner.
+    sentence = error.public.replace("The copilot's owner", "You").replace(
+        "the copilot's owner", "you"
+    )
     text = _("%(sentence)s The provider answered: %(words)s")
-    return text % {"sentence": error.public, "words": words} if words else error.public
+    words = getattr(error, "detail", "")
+    return text % {"sentence": sentence, "words": words} if words else sentence
 
 
 def build_connect_data(preset: Preset, sent: QueryDict | None = None) -> dict[str, Any]:

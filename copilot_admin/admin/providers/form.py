@@ -93,7 +93,7 @@ class ProviderForm(ModelForm[Provider], OptionFields):
             "name": _("Display name"),
             "base_url": _("Including the version, for example https://api.openai.com/v1"),
             "tool_calling": _(
-                "Choose text only for models without native tool calls. It is less reliable."
+                "Choose prompt-based only for models without native tool calls. It is less reliable."
             ),
             "api_key_env": _(
                 "Name of a server variable with the key, for example COPILOT_KEY_LOCAL. Used if no "

@@ -101,7 +101,7 @@ _MEANINGS = {
     r"|enable-auto-tool-choice|(tool calling|tool use|function calling|tools)[`'\"]? "
     r"(is|are) not supported": (
         f"The model of the provider {{provider}} can't call tools. {_OWNER} should choose another "
-        "model, or set “Tool calling” of the provider to “By a convention in plain text”."
+        "model, or set “Tool calling” of the provider to “Prompt-based”."
     ),
     r"tool_use_failed": (  # of Groq, which parses the calls
         "The model of the provider {provider} called a tool in a wrong form. Ask again; if it happens "

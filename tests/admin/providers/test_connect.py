@@ -105,11 +105,13 @@ def test_one_step_tests_fetches_the_models_and_saves(
 def test_a_failed_connection_shows_the_words_of_the_provider_and_saves_nothing(
     operator: Client, asked: list[ProviderSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = ProviderRefused("The key was rejected.", detail="HTTP 401: Incorrect API key")
+    said = "The key was rejected. The copilot's owner must enter a valid one."
+    error = ProviderRefused(said, detail="HTTP 401: Incorrect API key")
     monkeypatch.setattr(Scripted, "error", error)
     page = operator.post(CONNECT, {"vendor": "OpenAI", "api_key": "sk-wrong"}, headers=HTMX)
     assert 'data-check="failed"' in page.content.decode()
     assert "Incorrect API key" in page.content.decode()
+    assert "owner" not in page.content.decode()  # that is the reader
     assert "sk-wrong" not in page.content.decode()
     assert not Provider.objects.exists()
 
