@@ -325,7 +325,10 @@ class CopilotForm(ModelForm[Copilot]):
 
     def _offer_choices(self) -> None:
         schemas = [tool.schema for tool in find_tools(tool_names())]
-        names = [(schema.name, gettext(schema.name.capitalize())) for schema in schemas]
+        names = [
+            (schema.name, "HTML" if schema.name == "html" else gettext(schema.name.capitalize()))
+            for schema in schemas
+        ]
         self.fields["tools"].choices = names  # type: ignore[attr-defined]  # a MultipleChoiceField
         # The first sentence is for people, those after it are for the model.
         self.tool_help = {

@@ -30,9 +30,8 @@ _PRICES = [
 class ReturnsToolkit(Component):
     """Measures returns, risk and rates of return of series of prices, returns or payments.
 
-    A copilot's builder may set the options of `copilot_admin.agent.toolkits.returns.options` for calls
-    that do not say them: periods_per_year, risk_free_rate, target, confidence, benchmark, window,
-    kind, unit, guess, day_first.
+    A call may set options, and a builder may set them for calls without: periods_per_year,
+    risk_free_rate, target, confidence, benchmark, window, kind, unit, guess, day_first.
     """
 
     name = "returns_toolkit"
