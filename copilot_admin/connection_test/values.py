@@ -99,13 +99,6 @@ Ask: TypeAlias = Callable[..., Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRun:
-    outcome: str
-    error: str
-    generation: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     base: str  # public URL of the server, without a trailing slash
     slug: str
@@ -116,7 +109,7 @@ class Setup:
     origins: tuple[str, ...]  # that are allowed
     extra_origin: str  # one more origin to test; ""
     headers: tuple[str, ...]  # further request headers that clients may send
-    kept: Callable[[str], Awaitable[StoredRun | None]]  # loads a run by its completion id
+    kept: Callable[[str], Awaitable[Run | None]]  # loads a run by its completion id
 
 
 ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[StepResult]]
@@ -144,12 +137,9 @@ def problem_of(copilot: Copilot) -> str:
     return "" if status.state in AVAILABLE else status.sentence
 
 
-def _load_run(completion_id: str) -> StoredRun | None:
+def _load_run(completion_id: str) -> Run | None:
     try:
         key = UUID(completion_id)
     except ValueError:
         return None
-    run = Run.objects.filter(pk=key, principal__startswith=PLAYGROUND).first()
-    if run is None:
-        return None
-    return StoredRun(outcome=run.outcome, error=run.error, generation=run.generation)
+    return Run.objects.filter(pk=key, principal__startswith=PLAYGROUND).first()

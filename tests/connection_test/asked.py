@@ -8,7 +8,8 @@ from typing import Any
 from asgiref.sync import async_to_sync
 
 from copilot_admin.connection_test.steps import StepName, run_step
-from copilot_admin.connection_test.values import Answer, Setup, StepResult, StoredRun, Unreached
+from copilot_admin.connection_test.values import Answer, Setup, StepResult, Unreached
+from copilot_admin.models import Run
 
 BASE = "https://copilots.example.com"
 QUERY = f"{BASE}/v1/copilots/news/query"
@@ -87,9 +88,9 @@ class Server:
                 return ANSWER
 
 
-async def completed(completion_id: str) -> StoredRun | None:
+async def completed(completion_id: str) -> Run | None:
     """A question that went well."""
-    return StoredRun(outcome="completed", error="", generation=3)
+    return Run(outcome="completed")
 
 
 SETUP = Setup(

@@ -11,7 +11,8 @@ import pytest
 from copilot_admin.connection_test import values as workspace_words
 from copilot_admin.connection_test.questions import QUESTION, body_of
 from copilot_admin.connection_test.steps import TITLES, StepName, run_step
-from copilot_admin.connection_test.values import Answer, StepVerdict, StoredRun, Unreached
+from copilot_admin.connection_test.values import Answer, StepVerdict, Unreached
+from copilot_admin.models import Run
 from protocol.models import Generation
 from protocol.parsing import parse_query
 from tests.connection_test.asked import (
@@ -37,9 +38,9 @@ def moved(status: int = 301) -> Answer:
 
 
 def kept(**facts: Any) -> Any:
-    async def look(completion_id: str) -> StoredRun | None:
+    async def look(completion_id: str) -> Run | None:
         assert completion_id == "c-1"
-        return StoredRun(**{"outcome": "completed", "error": "", "generation": 3, **facts})
+        return Run(**{"outcome": "completed", **facts})
 
     return look
 
@@ -275,7 +276,7 @@ def test_an_answer_of_a_run_that_failed_fails(facts):
 
 
 def test_an_answer_of_another_server_fails():
-    async def nothing(completion_id: str) -> StoredRun | None:
+    async def nothing(completion_id: str) -> Run | None:
         return None
 
     assert done(StepName.THREE, kept=nothing).verdict is BAD

@@ -94,7 +94,6 @@ def _render(
         "manifest": pretty_json(dict(component.manifests[0])),
         "sample_call": pretty_json({"stream": False, "parameters": sample}),
         "uses": find_uses(request.user).get(component.name, ()),
-        "may_try": request.user.has_perm(TRY),
         "form": form,
         "samples": range(1, len(component.samples) + 1),
         "result": result,

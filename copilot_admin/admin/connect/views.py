@@ -179,7 +179,6 @@ def _render(
     results: Mapping[StepName, StepResult] | None = None,
     **more: Any,
 ) -> HttpResponse:
-    user = request.user
     found = results or {}
     context = {
         **site.each_context(request),
@@ -189,14 +188,9 @@ def _render(
         "problem": problem_of(copilot),
         "needs_key": copilot.access == Access.KEY,
         "keys": keys_of(copilot),
-        "may_make_key": user.has_perm(MAKE_KEY),
-        "may_view": user.has_perm(VIEW),
-        "may_test": user.has_perm(CHANGE),
         "origins": ALLOWED_ORIGINS.given,
         "added": ALLOWED_ORIGINS.load_added(),
         "is_pinned": ALLOWED_ORIGINS.is_pinned,
-        "may_allow": user.has_perm(ALLOW_ORIGIN),
-        "may_forbid": user.has_perm(FORBID_ORIGIN),
         "wanted": wanted,
         "cors_line": _build_cors_line(wanted if wanted.text else origin),
         "origin": origin,

@@ -193,7 +193,6 @@ class CopilotAdmin(
         if isinstance(form, CopilotForm) and form.is_bound:
             form.keep_upload()
         context |= build_page_context(request, context["adminform"], context["original"])
-        context["may_publish"] = self.has_publish_permission(request)
         response = super().render_change_form(request, context, *args, **kwargs)
         # HTML of an answer, in the playground.
         response["Content-Security-Policy"] = CSP_WITH_OWN_FRAMES

@@ -134,7 +134,6 @@ def build_page_context(
             for title, summary, names in FOLDS
         ],
         "model_groups": build_model_groups(),
-        "may_connect": request.user.has_perm("copilot_admin.add_provider"),
         "image": image,
         "preview": build_preview(shown, image=image),
     }

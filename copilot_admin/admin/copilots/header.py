@@ -8,9 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from copilot_admin.accounts.members import may_publish
 from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.images import stored_image
 from copilot_admin.copilots.publishing import document_of, document_today
@@ -48,19 +46,10 @@ class CopilotHeader:
     changes: int  # fields that differ from the live version
     tabs: list[HeaderTab]
     current: str
-    may_change: bool
-    may_publish: bool
-    may_add: bool
 
     @property
     def is_in_use(self) -> bool:
         return not (self.copilot.is_archived or self.copilot.is_being_deleted)
-
-    @property
-    def changes_label(self) -> str:
-        return ngettext(
-            "%(count)d unpublished change", "%(count)d unpublished changes", self.changes
-        ) % {"count": self.changes}
 
     @property
     def needs_publishing(self) -> bool:
@@ -82,9 +71,6 @@ def build_copilot_header(request: HttpRequest, copilot: Copilot, current_tab: st
         changes=len(find_changes(document_today(live), document_of(copilot))) if live else 0,
         tabs=_build_tabs(user, copilot),
         current=current_tab,
-        may_change=user.has_perm("copilot_admin.change_copilot"),
-        may_publish=may_publish(user),
-        may_add=user.has_perm("copilot_admin.add_copilot"),
     )
 
 

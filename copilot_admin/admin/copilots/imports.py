@@ -142,7 +142,6 @@ class CopilotImportViews(CopilotViews):
             unchanged=list(dict.fromkeys(one.name for one in changes if not one.is_change)),
             digest=digest_of(changes),
             publishing=publishing,
-            may_publish=may_publish(request.user),
             does_anything=any(change.is_change for change in changes),
             is_other=is_other,
             files=files,

@@ -34,7 +34,6 @@ class ModelViews(CopilotViews):
         context = {
             "model_groups": build_model_groups(),
             "model_error": error,
-            "may_connect": request.user.has_perm("copilot_admin.add_provider"),
         }
         return render(request, f"{FOLDER}/model_menu.html", context)
 

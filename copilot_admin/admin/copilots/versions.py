@@ -49,8 +49,6 @@ class VersionViews(CopilotViews):
             tab=VERSIONS,
             page=version_page(copilot, below=below),
             is_later_page=below is not None,
-            may_change=self.has_change_permission(request),
-            may_publish=may_publish(request.user),
         )
 
     def compare_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -94,7 +92,6 @@ class VersionViews(CopilotViews):
             changes=marked_changes(document_of(copilot), document_today(version)),
             seen=digest_of_draft(copilot),
             would_lose=has_changes(copilot),
-            may_keep=self.has_add_permission(request),
             explanation=_("The draft changes as follows. The live version is unchanged."),
             same=_("The draft already matches this version."),
             action=_("Restore"),

@@ -117,7 +117,6 @@ class CopilotViews(BaseAdmin[Copilot]):
             copilot=copilots[0] if len(copilots) == 1 else None,
             cards=cards,
             ready=any(draft.may_go_live for draft in drafts),
-            may_publish=is_publisher,
         )
 
     def preview_view(self, request: HttpRequest) -> HttpResponseBase:

@@ -34,15 +34,11 @@ def build_home(request: HttpRequest) -> dict[str, Any]:
     if not isinstance(user, User):
         return {}
     may_read = user.has_perm("copilot_admin.view_conversation")
-    sees_copilots = user.has_perm("copilot_admin.view_copilot")
-    copilots = load_copilots(user) if sees_copilots else None
+    copilots = load_copilots(user) if user.has_perm("copilot_admin.view_copilot") else None
     period = read_period({"days": str(DAYS)}, at=timezone.now())
     recent = Conversation.objects.of_callers().select_related("copilot", "user")
     return {
         "checklist": build_checklist(user),
-        "sees_copilots": sees_copilots,
-        "may_add": user.has_perm("copilot_admin.add_copilot"),
-        "may_read": may_read,
         "copilots": copilots,
         "tasks": find_tasks(user, copilots),
         "report": Report(AnalyticsScope(period=period, traffic=Scope())) if may_read else None,

@@ -88,7 +88,6 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
         "turn": turn,
         "rating": given.values_list("value", flat=True).first(),
         "html_frames": f"{reverse('playground:html', args=[pk])}?{chat}",
-        "may_read": request.user.has_perm("copilot_admin.view_conversation"),
     }
     return render(request, "admin/copilot_admin/playground/answer.html", context)
 
