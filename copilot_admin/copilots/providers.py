@@ -1,7 +1,7 @@
 """Providers with their keys and headers, and the models that they listed when last fetched."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 import json
@@ -228,17 +228,6 @@ PROVIDER_KEYS = EncryptedColumn("Provider", "api_key_cipher", "key of a provider
 PROVIDER_HEADERS = EncryptedColumn("Provider", "headers_cipher", "request headers of a provider")
 WEBHOOK_SECRETS = EncryptedColumn("AlertWebhook", "secret_cipher", "secret of a webhook")
 ENCRYPTED_COLUMNS = (PROVIDER_KEYS, PROVIDER_HEADERS, WEBHOOK_SECRETS)
-
-
-def known_models(provider_id: int | None) -> tuple[str, ...]:
-    """Return the models of a provider as last fetched; empty if they never were."""
-    return known_models_of([provider_id]).get(provider_id, ()) if provider_id else ()
-
-
-def known_models_of(provider_ids: Iterable[int]) -> Mapping[int, tuple[str, ...]]:
-    """Return the models of several providers, of those whose list was fetched."""
-    rows = Provider.objects.filter(pk__in=list(provider_ids)).values_list("pk", "model_ids")
-    return {pk: tuple(models) for pk, models in rows if models}
 
 
 def fetch_models(provider: Provider) -> tuple[str, ...]:

@@ -46,10 +46,6 @@ class BadCopilotFile(ConfigurationError):
         return cls([FileError("", sentence)])
 
 
-class BadQuestion(BadCopilotFile):
-    """A test case that is rejected; the text has a line for each error."""
-
-
 def path_of(keys: Iterable[str | int]) -> str:
     text = ""
     for key in keys:

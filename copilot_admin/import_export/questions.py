@@ -8,16 +8,16 @@ from pydantic import ValidationError
 
 from copilot_admin.copilots.test_cases import MAX_TEST_CASES, TestCaseEntry, fill_case
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.import_export.errors import BadQuestion, read_errors
+from copilot_admin.import_export.errors import BadCopilotFile, read_errors
 from copilot_admin.models import Copilot, TestCase
 
 
 def parse_case(row: object) -> TestCaseEntry:
-    """Parse a test case of plain values; raises `BadQuestion` with every error."""
+    """Parse a test case of plain values; raises `BadCopilotFile` with every error."""
     try:
         return TestCaseEntry.model_validate(row)
     except ValidationError as error:
-        raise BadQuestion(read_errors(error)) from error
+        raise BadCopilotFile(read_errors(error)) from error
 
 
 def replace_cases(

@@ -7,7 +7,6 @@ an example answer, `needs` lists requirements that its switches don't tell.
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -42,10 +41,6 @@ _NEEDS: Mapping[str, str | Promise] = {
     "mcp-tools": gettext_lazy("Connected MCP servers"),
     "agent-orchestration": gettext_lazy("Other agents of the workspace"),
 }
-
-
-class UnusableTemplate(ConfigurationError):
-    """No copilot can be made like this; the text says what to change."""
 
 
 class TemplateGroup(StrEnum):
@@ -101,14 +96,6 @@ class Template(BaseModel, frozen=True):
         return [*found, *self.more_needs]
 
 
-@dataclass(frozen=True, slots=True)
-class Switched:
-    """The model that answers while a custom option is on; no provider: the copilot's own."""
-
-    model: str
-    provider: str = ""
-
-
 @cache
 def templates() -> Mapping[str, Template]:
     files = {path.stem: load(path.read_bytes()) for path in sorted(FOLDER.glob("*.yaml"))}
@@ -116,11 +103,11 @@ def templates() -> Mapping[str, Template]:
 
 
 def template_named(slug: str) -> Template:
-    """Return the template with a slug; raises `UnusableTemplate` if there is none."""
+    """Return the template with a slug; raises `ConfigurationError` if there is none."""
     found = templates().get(slug)
     if found is None:
         sentence = _("There is no template '%(slug)s'. Templates: %(names)s.")
-        raise UnusableTemplate(sentence % {"slug": slug, "names": ", ".join(templates())})
+        raise ConfigurationError(sentence % {"slug": slug, "names": ", ".join(templates())})
     return found
 
 
@@ -131,25 +118,27 @@ def make_copilot(
     slug: str = "",
     provider: Provider | None = None,
     model: str = "",
-    switched: Switched | None = None,
+    switched_model: str = "",
+    switched_provider: str = "",
     other_models: Sequence[str] = (),
     publishing: bool = False,
     user: AbstractBaseUser | None = None,
 ) -> Copilot:
     """Make a copilot from a template; slug, provider and model have usable defaults.
 
-    `switched` answers while the template's option is on, `other_models` are those of its picker.
+    `switched_model` answers while the template's option is on, by default of the same provider;
+    `other_models` are those of its picker.
     """
     with transaction.atomic():
         if slug and Copilot.objects.filter(slug=slug).exists():
             sentence = _("The slug '%(slug)s' is taken. Choose another.")
-            raise UnusableTemplate(sentence % {"slug": slug})
+            raise ConfigurationError(sentence % {"slug": slug})
         slug = slug or free_slug(template.slug)
         provider = provider or find_default_provider()
         model = model or find_default_model(provider)
         if not model:
             sentence = _("Name a model of the provider '%(name)s'.")
-            raise UnusableTemplate(sentence % {"name": provider.name})
+            raise ConfigurationError(sentence % {"name": provider.name})
         entry = {
             "image": _read_picture(template),
             **template.entry,
@@ -157,7 +146,7 @@ def make_copilot(
             "name": free_name(template.name, Copilot),
             "provider": provider.name,
             "model": model,
-            "custom_features": _add_model(template, switched),
+            "custom_features": _add_model(template, switched_model, switched_provider),
         }
         if template.model_picker:
             entry["models"] = [{"id": one} for one in dict.fromkeys((model, *other_models))]
@@ -191,10 +180,9 @@ def _read_picture(template: Template) -> str:
     return f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
 
 
-def _add_model(template: Template, switched: Switched | None) -> list[Mapping[str, Any]]:
+def _add_model(template: Template, model: str, provider: str) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = list(template.entry.get("custom_features", ()))
-    if switched is None:
+    if not model:
         return rows
-    more = {"model": switched.model, "provider": switched.provider}
-    given = {key: value for key, value in more.items() if value}
+    given = {"model": model, "provider": provider} if provider else {"model": model}
     return [{**row, **given} if row["key"] == template.switched_model else row for row in rows]

@@ -60,7 +60,6 @@ _NAMES = frozenset({"name", "username"})
 # The browser's own inputs, in the reader's time zone.
 DATE_TIME_INPUT = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 DATE_INPUT = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
-KEYS = ("pk", "object_id")  # names of the copilot's id in URLs
 
 
 def audit(
@@ -84,7 +83,8 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
             narrow lists.
         empty_state: Explanation in an empty list.
         empty_icon: Icon of an empty list.
-        row_views: Views of one row: "test" is the method `test_view` at the path `<id>/test/`.
+        list_views: Views of several rows: "test" is the method `test_view` at the path `test/`.
+        row_views: Views of one row, at `<id>/test/`.
         routes: Paths of other views by their name.
     """
 
@@ -97,13 +97,18 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
     columns: ClassVar[Mapping[str, str]] = {}
     empty_state: str | Promise = ""
     empty_icon = "info"
+    list_views: ClassVar[Sequence[str]] = ()
     row_views: ClassVar[Sequence[str]] = ()
     routes: ClassVar[Mapping[str, str]] = {}
     audit = staticmethod(audit)
 
     def get_urls(self) -> list[URLPattern]:
         row = "<uuid:pk>" if isinstance(self.opts.pk, UUIDField) else "<id:pk>"
-        routes = {**self.routes, **{name: f"{row}/{name}/" for name in self.row_views}}
+        routes = {
+            **{name: f"{name}/" for name in self.list_views},
+            **{name: f"{row}/{name}/" for name in self.row_views},
+            **self.routes,
+        }
         own = [
             path(
                 route,
@@ -264,6 +269,11 @@ def _columns(row: Model) -> dict[str, object]:
     return {name: attributes[name] for name in names if name in attributes}
 
 
+def number_in(text: str | None) -> int:
+    """Return the number in a URL or form, else 0, which no row has as its id."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else 0
+
+
 _View = Callable[..., HttpResponseBase]
 
 
@@ -272,10 +282,8 @@ def require_copilot_access(view: _View) -> _View:
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        pk = str(next((kwargs[key] for key in KEYS if key in kwargs), ""))
-        is_id = pk.isascii() and pk.isdecimal() and len(pk) < 16
-        user = request.user
-        if is_id and user.is_authenticated and not is_reachable(user, int(pk)):
+        pk = number_in(str(kwargs.get("pk") or kwargs.get("object_id")))
+        if pk and request.user.is_authenticated and not is_reachable(request.user, pk):
             raise Http404
         return view(request, *args, **kwargs)
 

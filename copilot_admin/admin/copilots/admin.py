@@ -9,10 +9,9 @@ from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import may_publish, reachable
 from copilot_admin.admin.common.base import require_copilot_access_in, stored
@@ -65,6 +64,18 @@ class CopilotAdmin(
     VersionViews,
 ):
     form: type[CopilotForm] = CopilotForm
+    routes = {
+        "import_plan": "import/<str:token>/",
+        "from_template": "templates/<slug:slug>/",
+        "unarchive": "<id:pk>/back/",
+        "compare": "<id:pk>/versions/compare/",
+        "restore": "<id:pk>/versions/<id:number>/restore/",
+        "again": "<id:pk>/versions/<id:number>/publish/",
+    }
+    list_views = (
+        *("archive", "export", "import", "models", "preview", "publish", "tags", "templates"),
+    )
+    row_views = ("checklist", "discard", "duplicate", "image", "members", "settings", "versions")
     change_form_template = f"{FOLDER}/change_form.html"
     change_list_template = f"{FOLDER}/change_list.html"
     list_display = ("card", "state", "model", "who_may_ask", "last_question", "thumbs", "menu")
@@ -87,33 +98,7 @@ class CopilotAdmin(
     ]
 
     def get_urls(self) -> list[URLPattern]:
-        routes = [
-            path(pattern, self.admin_site.admin_view(view), name=f"copilot_admin_copilot_{name}")
-            for pattern, name, view in (
-                ("archive/", "archive", self.archive_view),
-                ("export/", "export", self.export_view),
-                ("import/", "import", self.import_view),
-                ("import/<str:token>/", "import_plan", self.plan_view),
-                ("models/", "models", self.models_view),
-                ("preview/", "preview", self.preview_view),
-                ("publish/", "publish", self.publish_view),
-                ("tags/", "tags", self.tags_view),
-                ("templates/", "templates", self.gallery_view),
-                ("templates/<slug:slug>/", "from_template", self.template_view),
-                ("<id:pk>/back/", "unarchive", require_POST(self.unarchive_view)),
-                ("<id:pk>/checklist/", "checklist", require_POST(self.checklist_view)),
-                ("<id:pk>/discard/", "discard", self.discard_view),
-                ("<id:pk>/duplicate/", "duplicate", require_POST(self.duplicate_view)),
-                ("<id:pk>/image/", "image", self.image_view),
-                ("<id:pk>/members/", "members", self.members_view),
-                ("<id:pk>/settings/", "settings", self.settings_view),
-                ("<id:pk>/versions/", "versions", self.versions_view),
-                ("<id:pk>/versions/compare/", "compare", self.compare_view),
-                ("<id:pk>/versions/<id:number>/restore/", "restore", self.restore_view),
-                ("<id:pk>/versions/<id:number>/publish/", "again", self.roll_back_view),
-            )
-        ]
-        return require_copilot_access_in([*routes, *evaluation_urls(self), *super().get_urls()])
+        return require_copilot_access_in([*evaluation_urls(self), *super().get_urls()])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Copilot]:
         return reachable(request.user, cast(CopilotQuerySet, super().get_queryset(request)))

@@ -17,6 +17,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from copilot_admin.admin.common.base import post_only
 from copilot_admin.admin.copilots.header import NAME
 from copilot_admin.admin.copilots.views import CopilotViews, page_of
 from copilot_admin.admin.home.copilots import Week, load_weeks
@@ -52,12 +53,14 @@ class ArchiveViews(CopilotViews):
         copilot = copilots[0] if len(copilots) == 1 else None
         return self.render_page(request, "archive", _("Archive"), copilot=copilot, leaving=leaving)
 
+    @post_only
     def unarchive_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         if not self.has_change_permission(request):
             raise PermissionDenied
         self.unarchive(request, [pk])
         return HttpResponseRedirect(reverse(f"{NAME}_change", args=[pk]))
 
+    @post_only
     def duplicate_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         copilot = self.looked_at(request, pk)
         if not self.has_add_permission(request):

@@ -143,7 +143,7 @@ def build_model_groups() -> list[dict[str, Any]]:
     groups = []
     for provider in Provider.objects.order_by("name"):
         is_demo = provider.kind == DemoModel.kind
-        models = (DEMO_MODEL,) if is_demo else tuple(provider.model_ids)
+        models = [DEMO_MODEL] if is_demo else provider.model_ids
         groups.append({"provider": provider, "rows": build_model_rows(provider, models)})
     return groups
 

@@ -13,7 +13,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from copilot_admin.accounts.members import reachable
-from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.admin.common.base import number_in
+from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.config_types import Text
 from copilot_admin.errors import ConfigurationError

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from copilot_admin.accounts.members import is_reachable, may_publish
 from copilot_admin.admin.common.widgets import SeveralFiles, UploadsField
 from copilot_admin.admin.copilots.header import NAME
-from copilot_admin.admin.copilots.views import NO_ID, CopilotViews, person_of
+from copilot_admin.admin.copilots.views import CopilotViews, person_of
 from copilot_admin.audit.recording import Actor
 from copilot_admin.copilots.comparison import FieldChange, format_value, label_of
 from copilot_admin.copilots.config import LIVE_FIELDS
@@ -84,7 +84,7 @@ class CopilotImportViews(CopilotViews):
                 errors = error.errors
         return self._import_page(request, "import", errors, form=form)
 
-    def plan_view(self, request: HttpRequest, token: str) -> HttpResponseBase:
+    def import_plan_view(self, request: HttpRequest, token: str) -> HttpResponseBase:
         """Show the changes; a POST makes them if they are still the same."""
         user_id = self._check_may_import(request)
         pending = PendingImport.objects.filter(token=token, user_id=user_id).first()
@@ -106,7 +106,7 @@ class CopilotImportViews(CopilotViews):
     def _check_may_import(self, request: HttpRequest) -> int:
         if not (self.has_add_permission(request) and self.has_change_permission(request)):
             raise PermissionDenied
-        return request.user.pk or NO_ID
+        return request.user.pk or 0
 
     def _carry_out(
         self, request: HttpRequest, files: list[ReadFile], pending: PendingImport

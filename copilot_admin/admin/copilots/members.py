@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.accounts.members import may_say_who
+from copilot_admin.admin.common.base import number_in
 from copilot_admin.admin.copilots.header import SETTINGS
-from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.copilots.live_settings import lock
 from copilot_admin.models import Action, Copilot, Membership
 

@@ -2,14 +2,17 @@
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
 
 from copilot_admin.accounts.members import may_publish
+from copilot_admin.admin.common.base import number_in, post_only
 from copilot_admin.admin.copilots.build_page import build_model_groups
-from copilot_admin.admin.copilots.views import FOLDER, CopilotViews, number_in, page_of
+from copilot_admin.admin.copilots.views import FOLDER, CopilotViews, page_of
 from copilot_admin.admin.providers.connect import describe_error
 from copilot_admin.copilots.other_providers import find_providers
 from copilot_admin.copilots.providers import ask_all, fetch_models, record_error
@@ -21,10 +24,9 @@ from copilot_admin.models import Provider
 class ModelViews(CopilotViews):
     """Views that call providers; only those that an operator set up."""
 
+    @method_decorator(require_http_methods(["GET", "POST"]))
     def models_view(self, request: HttpRequest) -> HttpResponseBase:
         """Return the menu of models; a POST fetches those of a provider first."""
-        if request.method not in ("GET", "POST"):
-            return HttpResponseNotAllowed(["GET", "POST"])
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
         error = ""
@@ -37,6 +39,7 @@ class ModelViews(CopilotViews):
         }
         return render(request, f"{FOLDER}/model_menu.html", context)
 
+    @post_only
     def checklist_view(self, request: HttpRequest, pk: int) -> HttpResponseBase:
         """Fetch the models of a draft's providers and return its checklist."""
         if not (self.has_change_permission(request) or may_publish(request.user)):

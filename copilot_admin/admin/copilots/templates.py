@@ -22,7 +22,7 @@ _SHOWN_SETTINGS = ("widget_data", "features", "tools", "components", "citations"
 class TemplateViews(CopilotViews):
     """Pages of the templates, for users who can add a copilot."""
 
-    def gallery_view(self, request: HttpRequest) -> HttpResponseBase:
+    def templates_view(self, request: HttpRequest) -> HttpResponseBase:
         """Show all templates: those for jobs first, then the examples."""
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -31,7 +31,7 @@ class TemplateViews(CopilotViews):
         examples = [one for one in shown if one.group is TemplateGroup.EXAMPLES]
         return self.render_page(request, "gallery", _("Templates"), jobs=jobs, examples=examples)
 
-    def template_view(self, request: HttpRequest, slug: str) -> HttpResponseBase:
+    def from_template_view(self, request: HttpRequest, slug: str) -> HttpResponseBase:
         """Show a preview; a POST makes the draft and opens the editor."""
         if not self.has_add_permission(request):
             raise PermissionDenied

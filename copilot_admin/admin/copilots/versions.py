@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import may_publish
-from copilot_admin.admin.common.base import stored
+from copilot_admin.admin.common.base import number_in, stored
 from copilot_admin.admin.copilots.archive import duplicate
 from copilot_admin.admin.copilots.header import NAME, VERSIONS
-from copilot_admin.admin.copilots.views import CopilotViews, number_in, person_of, with_next
+from copilot_admin.admin.copilots.views import CopilotViews, person_of, with_next
 from copilot_admin.copilots.checklist.findings import digest_of_draft
 from copilot_admin.copilots.live_settings import lock
 from copilot_admin.copilots.publishing import (
@@ -97,7 +97,7 @@ class VersionViews(CopilotViews):
             action=_("Restore"),
         )
 
-    def roll_back_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
+    def again_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         """Show checks and differences; a POST publishes an earlier version as a new one."""
         copilot = self.looked_at(request, pk)
         if not may_publish(request.user) or copilot.is_being_deleted or copilot.is_archived:

@@ -11,13 +11,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
-from django.http import (
-    Http404,
-    HttpRequest,
-    HttpResponse,
-    HttpResponseNotAllowed,
-    HttpResponseRedirect,
-)
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -26,7 +20,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import assign_owner, may_publish
-from copilot_admin.admin.common.base import BaseAdmin
+from copilot_admin.admin.common.base import BaseAdmin, number_in, post_only
 from copilot_admin.admin.copilots.build_page import build_preview
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.admin.copilots.header import BUILD, NAME, build_copilot_header, image_url
@@ -39,7 +33,6 @@ from copilot_admin.evaluation.results import read_column
 from copilot_admin.models import Action, Copilot, TargetKind
 
 FOLDER = "admin/copilot_admin/copilot"
-NO_ID = 0  # no row has it
 
 
 class CopilotViews(BaseAdmin[Copilot]):
@@ -119,10 +112,9 @@ class CopilotViews(BaseAdmin[Copilot]):
             ready=any(draft.may_go_live for draft in drafts),
         )
 
+    @post_only
     def preview_view(self, request: HttpRequest) -> HttpResponseBase:
         """Return the preview of an unsaved form."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         if not (self.has_add_permission(request) or self.has_change_permission(request)):
             raise PermissionDenied
         copilot = self.get_queryset(request).filter(pk=number_in(request.GET.get("id"))).first()
@@ -216,11 +208,6 @@ def with_next(sentence: str, copilot: Copilot) -> SafeString:
 
 def person_of(request: HttpRequest) -> AbstractBaseUser | None:
     return request.user if isinstance(request.user, AbstractBaseUser) else None
-
-
-def number_in(text: str | None) -> int:
-    """Return the number in a URL or form, else `NO_ID`."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else NO_ID
 
 
 def page_of(name: str, ids: Iterable[int]) -> str:

@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.widgets import reject_bidi_controls, with_plain_newlines
 from copilot_admin.agent.client_functions.registry import labels
-from copilot_admin.copilots.providers import known_models_of
 from copilot_admin.copilots.test_cases import (
     MAX_QUESTION_LENGTH,
     Assertion,
@@ -247,9 +246,9 @@ class RunForm(Styled, forms.Form):
         names = rows.order_by("label").values_list("label", flat=True).distinct()
         self.providers = {str(row.pk): row for row in Provider.objects.all()}
         models = [
-            (f"{pk}:{model}", f"{model} ({self.providers[str(pk)].name})")
-            for pk, known in known_models_of(map(int, self.providers)).items()
-            for model in known
+            (f"{provider.pk}:{model}", f"{model} ({provider.name})")
+            for provider in self.providers.values()
+            for model in provider.model_ids
         ][:MAX_MODEL_CHOICES]
         fields["targets"].choices = targets
         fields["versions"].choices = [

@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from copilot_admin.admin.common.base import number_in
 from copilot_admin.admin.copilots.header import TEST, build_copilot_header
-from copilot_admin.admin.copilots.views import CopilotViews, number_in
+from copilot_admin.admin.copilots.views import CopilotViews
 from copilot_admin.admin.evaluation.forms import CaseForm, GateForm, ImportForm, RunForm
 from copilot_admin.admin.evaluation.page import build_chart, build_rows, read_answers
 from copilot_admin.audit.recording import Actor, Subject, record

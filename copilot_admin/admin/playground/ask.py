@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import is_reachable
+from copilot_admin.admin.common.base import number_in
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage
 from copilot_admin.copilots.live import LiveCopilot
@@ -96,7 +97,7 @@ def _admit_query(
         query=_parse_query(body),
         ids=new_ids(request.headers.get("X-Trace-Id", "").encode()),
         size=len(body),
-        origin=read_id(request.POST, ORIGIN),
+        origin=number_in(request.POST.get(ORIGIN)) or None,
     )
 
 
@@ -155,12 +156,6 @@ def read_file(request: HttpRequest, name: str) -> bytes:
     return request.POST.get(name, "").encode() if file is None else bytes(file.read())
 
 
-def read_id(sent: QueryDict, name: str) -> int | None:
-    """Return a field as an id, or None if it isn't one."""
-    value = sent.get(name, "")
-    return int(value) if value.isascii() and value.isdecimal() and len(value) < 16 else None
-
-
 def build_target(pk: int, sent: QueryDict, *, observe: CallObserver) -> LiveCopilot:
     """Prepare the target that a form describes; reads the database, and saves nothing."""
     copilot = Copilot.objects.in_use().filter(pk=pk, deletion_requested_at=None).first()
@@ -173,7 +168,7 @@ def build_target(pk: int, sent: QueryDict, *, observe: CallObserver) -> LiveCopi
         form_data.pop(name, None)
     has_own_model = bool(sent.get(PROVIDER) or sent.get(MODEL))
     if has_own_model:  # also a draft whose provider was deleted can be tried with another
-        provider = Provider.objects.filter(pk=read_id(sent, PROVIDER) or 0).first()
+        provider = Provider.objects.filter(pk=number_in(sent.get(PROVIDER))).first()
         if provider is None:
             raise NotFound(_("This provider was deleted. Choose another."))
         form_data["provider"], form_data["model"] = str(provider.pk), _read_model(sent)

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from copilot_admin.admin.blocks.blocks import build_blocks
 from copilot_admin.admin.blocks.kinds import FULL_LIMITS, ArtifactBlock
-from copilot_admin.admin.common.base import require_copilot_access
-from copilot_admin.admin.playground.ask import ORIGIN, ask, may_build, read_file, read_id
+from copilot_admin.admin.common.base import number_in, require_copilot_access
+from copilot_admin.admin.playground.ask import ORIGIN, ask, may_build, read_file
 from copilot_admin.admin.transcripts.conversation_page import (
     AnswerPart,
     build_parts,
@@ -24,7 +24,6 @@ from copilot_admin.admin.transcripts.conversation_page import (
 )
 from copilot_admin.admin.transcripts.facts import latest_turn, load_facts
 from copilot_admin.audit.recording import Actor, Subject, record
-from copilot_admin.copilots.providers import known_models_of
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.targets import make_caller
 from copilot_admin.import_export.questions import add_case, parse_case
@@ -120,7 +119,7 @@ def rate_answer(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponse(_("Choose thumbs up or down."), status=422, content_type="text/plain")
     principal = make_caller(request.user).principal
     rows = Turn.objects.filter(conversation__copilot_id=pk, conversation__principal=principal)
-    turn = get_object_or_404(rows, pk=read_id(request.POST, "turn") or 0)
+    turn = get_object_or_404(rows, pk=number_in(request.POST.get("turn")))
     store_turn_feedback(SubmittedFeedback.model_validate({"vote": vote}), turn=turn)
     context = {"copilot": turn.conversation.copilot, "turn": turn.pk, "rating": VOTES[vote]}
     return render(request, "admin/copilot_admin/playground/rating.html", context)
@@ -138,7 +137,7 @@ def save_test(request: HttpRequest, pk: int) -> JsonResponse:
     try:
         entry = parse_case(loads(read_file(request, TEST)))
         with transaction.atomic():
-            saved = add_case(copilot, entry, origin=read_id(request.POST, ORIGIN))
+            saved = add_case(copilot, entry, origin=number_in(request.POST.get(ORIGIN)) or None)
             on, facts = Subject.of(saved), {"copilot": copilot.slug}
             record(Action.ADDED, by=Actor.of(request), on=on, after=facts)
     except (ConfigurationError, MalformedJson) as error:
@@ -155,12 +154,7 @@ def list_targets(request: HttpRequest, pk: int) -> HttpResponse:
     copilot = get_object_or_404(Copilot, pk=pk, deletion_requested_at=None)
     versions = copilot.versions.exclude(pk=copilot.live_id or 0).order_by("-number")[:MAX_VERSIONS]
     providers = Provider.objects.order_by("name")
-    models = known_models_of([one.pk for one in providers])
-    context = {
-        "copilot": copilot,
-        "versions": versions,
-        "providers": [(one, models.get(one.pk, ())) for one in providers],
-    }
+    context = {"copilot": copilot, "versions": versions, "providers": providers}
     return render(request, "admin/copilot_admin/playground/target_menu.html", context)
 
 

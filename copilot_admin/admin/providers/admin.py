@@ -33,7 +33,6 @@ from copilot_admin.copilots.other_providers import (
 )
 from copilot_admin.copilots.providers import (
     keep_models,
-    known_models,
     record_error,
     set_api_key,
     set_headers,
@@ -68,7 +67,8 @@ class ProviderAdmin(BaseAdmin[Provider]):
     """The pages of providers."""
 
     form = ProviderForm
-    routes = {"connect": "connect/", "check": "check/", "approve": "approve/<int:pk>/"}
+    list_views = ("connect", "check")
+    routes = {"approve": "approve/<int:pk>/"}
     change_form_template = f"{FOLDER}/change_form.html"
     list_display = ("name", "status", "n_models", "base_url", "key", "used_by")
     search_fields = ("name", "base_url")
@@ -225,15 +225,14 @@ class ProviderAdmin(BaseAdmin[Provider]):
             self.message_user(request, text, level=messages.WARNING)
 
     def row_context(self, request: HttpRequest, row: Provider) -> dict[str, Any]:
-        since, models = timezone.now() - APPROVAL_LIFETIME, known_models(row.pk)
+        since = timezone.now() - APPROVAL_LIFETIME
         waiting = RerouteApproval.objects.filter(
             provider=row, approved_by=None, requested_at__gte=since
         )
         return {
             "approvals": waiting.exclude(requested_by=request.user.pk),
             "live_copilots": find_live_copilots(row),
-            "known_models": models,
-            "models": build_model_rows(row, models),
+            "models": build_model_rows(row, row.model_ids),
         }
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

@@ -1,6 +1,7 @@
 """Connecting a provider in one step: test, fetch the models, save."""
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -77,7 +78,7 @@ class ModelRow:
     is_free: bool
 
 
-def build_model_rows(provider: Provider, models: tuple[str, ...]) -> tuple[ModelRow, ...]:
+def build_model_rows(provider: Provider, models: Iterable[str]) -> tuple[ModelRow, ...]:
     """Return the chat models of a provider with what is known about them."""
     rows = ModelPrice.objects.filter(provider=provider, valid_from__lte=timezone.now().date())
     prices = {

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_tasks.base import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
 
+from copilot_admin.admin.common.base import number_in
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.evaluation.queue import cancel_runs
@@ -67,11 +68,11 @@ def jobs_view(request: HttpRequest) -> HttpResponse:
 @site.page("jobs/cancel/", name="jobs_cancel", permissions=(WATCH,))
 @require_POST
 def cancel_view(request: HttpRequest) -> HttpResponse:
-    number = request.POST.get("of", "")
-    if not number.isdecimal() or request.POST.get("kind") != JobKind.EVALUATION:
+    number = number_in(request.POST.get("of"))
+    if not number or request.POST.get("kind") != JobKind.EVALUATION:
         raise Http404
-    if cancel_runs(EvaluationRun.objects.filter(pk=int(number))):
-        record(Action.STOPPED, by=Actor.of(request), on=Subject("evaluationrun", number))
+    if cancel_runs(EvaluationRun.objects.filter(pk=number)):
+        record(Action.STOPPED, by=Actor.of(request), on=Subject("evaluationrun", str(number)))
         messages.success(request, _("The test run was cancelled."))
     else:
         messages.info(request, _("This job has already ended."))

@@ -15,7 +15,7 @@ from copilot_admin.import_export.changes import ImportedChange, record_import
 from copilot_admin.import_export.exporting import export_file
 from copilot_admin.import_export.formats import MAX_BYTES, MAX_CHARACTERS, as_json, write_yaml
 from copilot_admin.import_export.importing import import_file, usual_access
-from copilot_admin.import_export.templates import Switched, make_copilot, template_named, templates
+from copilot_admin.import_export.templates import make_copilot, template_named, templates
 from copilot_admin.management.base import SanitizedCommand, get_provider, read_file, replace_file
 from copilot_admin.models import Action
 
@@ -61,14 +61,11 @@ class Command(SanitizedCommand):
 
     def _new(self, *, template: str, provider: str | None, publish: bool, **options: Any) -> None:
         chosen = template_named(template)
-        switched_model, other_models = options["switched_model"], options["other_models"]
-        if switched_model and not chosen.switched_model:
+        other_models = options["other_models"]
+        if options["switched_model"] and not chosen.switched_model:
             raise CommandError(f"No control of the template '{template}' lets a model answer.")
         if other_models and not chosen.model_picker:
             raise CommandError(f"The template '{template}' has no model picker.")
-        switched = None
-        if switched_model:
-            switched = Switched(switched_model, options["switched_provider"])
         with transaction.atomic():
             copilot = make_copilot(
                 chosen,
@@ -76,7 +73,8 @@ class Command(SanitizedCommand):
                 access=usual_access(),
                 provider=get_provider(provider) if provider else None,
                 model=options["model"],
-                switched=switched,
+                switched_model=options["switched_model"],
+                switched_provider=options["switched_provider"],
                 other_models=other_models or (),
                 publishing=publish,
             )

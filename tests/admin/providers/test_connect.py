@@ -14,7 +14,7 @@ from copilot_admin.admin.providers.presets import PRESETS
 from copilot_admin.agent.providers import registry
 from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, Finish, ModelCall, TextDelta
 from copilot_admin.agent.values.spec import ProviderSpec
-from copilot_admin.copilots.providers import api_key_of, known_models, set_api_key
+from copilot_admin.copilots.providers import api_key_of, set_api_key
 from copilot_admin.errors import ProviderRefused
 from copilot_admin.models import AuditEntry, ModelPrice, Provider
 from tests.factories import make_provider
@@ -91,7 +91,7 @@ def test_one_step_tests_fetches_the_models_and_saves(
     provider = Provider.objects.get()
     assert (provider.name, provider.base_url) == ("OpenAI", "https://api.openai.com/v1")
     assert api_key_of(provider) == CANARY
-    assert known_models(provider.pk) == ("m-1", "m-2")
+    assert provider.model_ids == ["m-1", "m-2"]
     assert (provider.check_error, provider.checked_at is None) == ("", False)
     assert page["HX-Retarget"] == "#connect-drawer"
     assert page.context["result"].model == "m-1"
