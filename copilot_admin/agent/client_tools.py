@@ -163,7 +163,7 @@ class ClientTools:
 
     def _refusal_of(self, tool: ToolDefinition) -> str:
         function = function_named(tool.function)
-        messages = function.limit_messages if function else CallLimitMessages()
+        messages = function.limit_messages() if function else CallLimitMessages()
         return self._plan.budget.refusal(tool.function, messages)
 
     def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:

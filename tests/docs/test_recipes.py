@@ -209,7 +209,7 @@ def test_a_client_function_is_offered_and_ends_the_step(
     install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = install("copilot_admin/agent/client_functions/open_link.py")
-    functions = (*client_functions.CLIENT_FUNCTIONS, module.OpenLink())
+    functions = (*client_functions.CLIENT_FUNCTIONS, module.OpenLink)
     monkeypatch.setattr(client_functions, "CLIENT_FUNCTIONS", functions)
     with ScriptedProvider([text("Hello.")]) as provider:
         outputs_of(make_request(provider, query=make_query()))

@@ -5,10 +5,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from copilot_admin.agent.client.workspace import agents_of
-from copilot_admin.agent.client_functions.base import ClientFunction, FunctionArguments, ToolScope
+from copilot_admin.agent.client_functions.base import ClientFunction, ToolScope
 from copilot_admin.agent.text import join_names, quote
-from copilot_admin.agent.tools.tool import ToolMistake, read_arguments
-from copilot_admin.agent.values.model_call import ToolCall
+from copilot_admin.agent.tools.tool import ToolMistake
 from protocol.json import JsonObject
 from protocol.models import Query, ResultMessage
 
@@ -28,11 +27,15 @@ class Task(BaseModel):
     assigned_holder_url: str = Field(default="", description="Of the agent, as listed.")
 
 
-class AssignTasks(FunctionArguments):
+class AssignTasksToAgents(ClientFunction):
     """Gives tasks to other agents, which answer the user themselves.
 
     Use it when another agent is better at something.
     """
+
+    function = "assign_tasks_to_agents"
+    label = "Tasks for other agents"
+    without_result = "(the agents have answered the user themselves)"
 
     task_requests: Annotated[list[Task], Field(min_length=1, max_length=MAX_TASKS)]
     expect_direct_response: bool = Field(
@@ -53,28 +56,21 @@ class AssignTasks(FunctionArguments):
         ]
         return {"task_requests": list(requests)}
 
+    def extra_state(self) -> JsonObject:
+        return {_DIRECT: True} if self.expect_direct_response else {}
 
-class AssignTasksToAgents(ClientFunction):
-    """Available in orchestration mode, in which the request lists other agents."""
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
+        return bool(agents_of(scope.query))  # only an orchestrator has any
 
-    name = "assign_tasks_to_agents"
-    arguments = AssignTasks
-    label = "Tasks for other agents"
-    without_result = "(the agents have answered the user themselves)"
-
-    def is_available(self, scope: ToolScope) -> bool:
-        return bool(agents_of(scope.query))
-
-    def more_description(self, scope: ToolScope) -> str:
+    @classmethod
+    def more_description(cls, scope: ToolScope) -> str:
         texts = (
             (agent["id"], f"{agent.get('name') or ''}. {agent.get('description') or ''}")
             for agent in agents_of(scope.query)
         )
         rows = (f"\n- {id}: {' '.join(text.split())[:_MAX_DESCRIPTION]}" for id, text in texts)
         return f" The agents:{''.join(rows)}"
-
-    def extra_state(self, call: ToolCall) -> JsonObject:
-        return {_DIRECT: True} if read_arguments(AssignTasks, call).expect_direct_response else {}
 
 
 def agents_answered(query: Query) -> bool:
@@ -83,7 +79,7 @@ def agents_answered(query: Query) -> bool:
     Source: the client then sends no results, unless one of the tasks failed.
     """
     last = query.messages[-1]
-    if not isinstance(last, ResultMessage) or last.function != AssignTasksToAgents.name:
+    if not isinstance(last, ResultMessage) or last.function != AssignTasksToAgents.function:
         return False
     return not last.data and last.extra_state.get(_DIRECT) is True
 

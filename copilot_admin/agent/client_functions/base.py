@@ -50,61 +50,68 @@ class ToolDefinition:
     identity: Identity = ()  # distinguishes it from other tools of the same function
 
 
-class FunctionArguments(BaseModel):
-    """Arguments of a tool; the docstring of a subclass describes the tool to the model."""
+class ClientFunction(BaseModel):
+    """A function of Workspace, with the arguments that a model gives to its tool.
+
+    The docstring of a subclass describes the tool to the model. Only clients of generation 3 have
+    such functions.
+    """
+
+    function: ClassVar[str]  # name on the wire, which its tool has too
+    only_reads: ClassVar[bool] = False  # it changes nothing
+    label: ClassVar[str] = ""  # for builders who limit its number of calls
+    without_result: ClassVar[str] = "(no result)"  # for the model, if the client returned nothing
+    keeps_texts: ClassVar[bool] = False  # else images from hosts that aren't allowed are removed
 
     def build(self, scope: ToolScope) -> JsonObject:
-        """Return the `input_arguments` of the client function.
+        """Return the `input_arguments` of the function.
 
         Raises:
             ToolMistake: The call is wrong; the text describes a valid one to the model.
         """
         raise NotImplementedError
 
-
-class ClientFunction:
-    """A function of Workspace. Only clients of generation 3 have them."""
-
-    name: ClassVar[str]  # on the wire
-    arguments: ClassVar[type[FunctionArguments]]  # of its tool, which has the function's name
-    only_reads: ClassVar[bool] = False  # it changes nothing
-    label: ClassVar[str] = ""  # for builders who limit its number of calls
-    without_result: ClassVar[str] = "(no result)"  # for the model, if the client returned nothing
-    keeps_texts: ClassVar[bool] = False  # else images from hosts that aren't allowed are removed
-
-    @property
-    def limit_messages(self) -> CallLimitMessages:
-        """Messages for the user when the function has reached its call limit."""
-        return CallLimitMessages(f"{self.label or self.name}: Workspace was already asked for this")
-
-    def is_available(self, scope: ToolScope) -> bool:
-        return True
-
-    def more_description(self, scope: ToolScope) -> str:
-        return ""
-
-    def extra_state(self, call: ToolCall) -> JsonObject:
+    def extra_state(self) -> JsonObject:
         return {}
 
-    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield the tools of a situation; by default the one of `arguments`."""
-        if self.is_available(scope):
+    @classmethod
+    def limit_messages(cls) -> CallLimitMessages:
+        """Return the messages for the user when the function has reached its call limit."""
+        return CallLimitMessages(
+            f"{cls.label or cls.function}: Workspace was already asked for this"
+        )
+
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
+        return True
+
+    @classmethod
+    def more_description(cls, scope: ToolScope) -> str:
+        return ""
+
+    @classmethod
+    def define_tools(cls, scope: ToolScope) -> Iterable[ToolDefinition]:
+        """Yield the tools of a situation; by default the one of the arguments."""
+        if cls.is_available(scope):
             yield ToolDefinition(
-                schema=describe(self.name, self.arguments, self.more_description(scope)),
-                function=self.name,
-                arguments=lambda call: read_arguments(self.arguments, call).build(scope),
-                state=self.extra_state,
+                schema=describe(cls.function, cls, cls.more_description(scope)),
+                function=cls.function,
+                arguments=lambda call: read_arguments(cls, call).build(scope),
+                state=lambda call: read_arguments(cls, call).extra_state(),
             )
 
-    def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+    @classmethod
+    def to_tool_call(cls, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         """Return an earlier call in the model's form: name of the tool and arguments."""
-        return self.name, arguments
+        return cls.function, arguments
 
-    def identity(self, arguments: JsonObject) -> Identity:
+    @classmethod
+    def identity(cls, arguments: JsonObject) -> Identity:
         """Return the function's tool that made an earlier call; empty if it has only one."""
         return ()
 
-    def result_text(self, result: SourceResult) -> str | None:
+    @classmethod
+    def result_text(cls, result: SourceResult) -> str | None:
         """Return a result as text for the model, or None to display it as data."""
         return None
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, JsonValue
 from copilot_admin.agent.client.limits import MAX_SOURCES
 from copilot_admin.agent.client.widget_data import source_for
 from copilot_admin.agent.client.widgets import WidgetLookup
-from copilot_admin.agent.client_functions.base import ClientFunction, FunctionArguments, ToolScope
+from copilot_admin.agent.client_functions.base import ClientFunction, ToolScope
 from copilot_admin.agent.text import map_texts, quote
 from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.artifacts import (
@@ -50,11 +50,14 @@ class WantedSource(BaseModel):
 WantedSources = Annotated[Sequence[WantedSource], Field(min_length=1, max_length=MAX_SOURCES)]
 
 
-class AddWidget(FunctionArguments):
+class AddWidgetToDashboard(ClientFunction):
     """Adds widgets of Workspace to the user's dashboard. Use it only when the user wants that.
 
     The argument inner_tab names the tab to put one on; without it, it is the open one.
     """
+
+    function = "add_widget_to_dashboard"
+    label = "Widgets added to the dashboard"
 
     data_sources: WantedSources = Field(description="The widgets to add.")
 
@@ -62,21 +65,19 @@ class AddWidget(FunctionArguments):
         widgets = WidgetLookup(scope.query)
         return get_widget_data_call([one.find(widgets)[1] for one in self.data_sources])
 
-
-class AddWidgetToDashboard(ClientFunction):
-    name = "add_widget_to_dashboard"
-    arguments = AddWidget
-    label = "Widgets added to the dashboard"
-
-    def is_available(self, scope: ToolScope) -> bool:
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
         return scope.changes_dashboard and bool(scope.query.widgets)
 
 
-class UpdateWidget(FunctionArguments):
+class UpdateWidgetInDashboard(ClientFunction):
     """Changes parameters of widgets on the user's dashboard.
 
     Use it only when the user wants that.
     """
+
+    function = "update_widget_in_dashboard"
+    label = "Widgets changed on the dashboard"
 
     data_sources: WantedSources = Field(
         description="Widgets on the dashboard, each with the parameters to change."
@@ -93,13 +94,8 @@ class UpdateWidget(FunctionArguments):
                 raise ToolMistake(f"The widget {name} needs 'input_args': what to change.")
         return get_widget_data_call([source for _, source in found])
 
-
-class UpdateWidgetInDashboard(ClientFunction):
-    name = "update_widget_in_dashboard"
-    arguments = UpdateWidget
-    label = "Widgets changed on the dashboard"
-
-    def is_available(self, scope: ToolScope) -> bool:
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
         widgets = scope.query.widgets
         on_dashboard = any(one.uuid for one in widgets.primary + widgets.secondary)
         return scope.changes_dashboard and on_dashboard
@@ -117,11 +113,15 @@ class ChartParams(BaseModel):
     calloutLabelKey: str = Field(default="", description="Of pie and donut: the key of labels.")
 
 
-class GenerativeWidget(FunctionArguments):
+class AddGenerativeWidget(ClientFunction):
     """Adds a new widget of your own to the user's dashboard: a note (Markdown), HTML, a table or a chart.
 
     Use it only when the user wants something on the dashboard.
     """
+
+    function = "add_generative_widget"
+    label = "New widgets of the copilot's own"
+    keeps_texts = True  # the HTML is cleaned as HTML
 
     widget_type: Literal["chart", "table", "note", "html"]
     name: Annotated[str, Field(min_length=1, max_length=200)]
@@ -169,14 +169,8 @@ class GenerativeWidget(FunctionArguments):
             drawn = {**drawn, "angleKey": angle, "calloutLabelKey": callout}
         return drawn
 
-
-class AddGenerativeWidget(ClientFunction):
-    name = "add_generative_widget"
-    arguments = GenerativeWidget
-    label = "New widgets of the copilot's own"
-    keeps_texts = True  # the HTML is cleaned as HTML
-
-    def is_available(self, scope: ToolScope) -> bool:
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
         return scope.changes_dashboard
 
 
@@ -189,11 +183,14 @@ class Tab(BaseModel):
 _AsTab = BeforeValidator(lambda value: {"name": value} if isinstance(value, str) else value)
 
 
-class ManageTabs(FunctionArguments):
+class ManageNavigationBar(ClientFunction):
     """Makes the tab bar of the user's dashboard, or adds, removes or renames tabs.
 
     Use it only when the user wants that.
     """
+
+    function = "manage_navigation_bar"
+    label = "Tabs of the dashboard"
 
     operation: Literal["create", "add_tabs", "remove_tabs", "rename_tabs"]
     tabs: list[Annotated[Tab, _AsTab]] = Field(
@@ -212,11 +209,6 @@ class ManageTabs(FunctionArguments):
             raise ToolMistake(f"{self.operation} needs 'tabs': a list of objects with a 'name'.")
         return {"operation": self.operation, "tabs": [{"name": tab.name} for tab in self.tabs]}
 
-
-class ManageNavigationBar(ClientFunction):
-    name = "manage_navigation_bar"
-    arguments = ManageTabs
-    label = "Tabs of the dashboard"
-
-    def is_available(self, scope: ToolScope) -> bool:
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
         return scope.changes_dashboard

@@ -27,12 +27,16 @@ _SINGLE = frozenset({"additionalProperties", "not", "if", "then", "else", "conta
 
 
 class ExecuteAgentTool(ClientFunction):
-    name = "execute_agent_tool"
+    function = "execute_agent_tool"
     label = "Tools of the user (MCP)"
     keeps_texts = True
-    limit_messages = CallLimitMessages("Tools were already called", "no more tools are called")
 
-    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
+    @classmethod
+    def limit_messages(cls) -> CallLimitMessages:
+        return CallLimitMessages("Tools were already called", "no more tools are called")
+
+    @classmethod
+    def define_tools(cls, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield each named tool."""
         tools = {
             (text_of(tool.get("server_id")), text_of(tool.get("name"))): tool
@@ -46,17 +50,19 @@ class ExecuteAgentTool(ClientFunction):
                     description=text_of(tool.get("description")),
                     parameters=repair_schema(tool.get("input_schema")),
                 ),
-                function=self.name,
+                function=cls.function,
                 arguments=partial(_make_arguments, tool),
                 identity=identity,
             )
 
-    def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+    @classmethod
+    def to_tool_call(cls, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         parameters = arguments.get("parameters")
         name = tool_name(text_of(arguments.get("tool_name")))
         return name, parameters if isinstance(parameters, Mapping) else {}
 
-    def identity(self, arguments: JsonObject) -> Identity:
+    @classmethod
+    def identity(cls, arguments: JsonObject) -> Identity:
         """Return server and name: two servers may have tools of one name."""
         return text_of(arguments.get("server_id")), text_of(arguments.get("tool_name"))
 

@@ -32,33 +32,33 @@ from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.json import JsonObject
 from protocol.models import Generation, Query, ResultMessage
 
-CLIENT_FUNCTIONS: tuple[ClientFunction, ...] = (
-    AddGenerativeWidget(),
-    AddWidgetToDashboard(),
-    AssignTasksToAgents(),
-    ExecuteAgentTool(),
-    GetExtraWidgetData(),
-    GetParamsOptions(),
-    GetSkillContent(),
-    ManageNavigationBar(),
-    SaveSkill(),
-    UpdateWidgetInDashboard(),
+CLIENT_FUNCTIONS: tuple[type[ClientFunction], ...] = (
+    AddGenerativeWidget,
+    AddWidgetToDashboard,
+    AssignTasksToAgents,
+    ExecuteAgentTool,
+    GetExtraWidgetData,
+    GetParamsOptions,
+    GetSkillContent,
+    ManageNavigationBar,
+    SaveSkill,
+    UpdateWidgetInDashboard,
 )
 
 
 def names() -> Sequence[str]:
-    return [function.name for function in CLIENT_FUNCTIONS]
+    return [function.function for function in CLIENT_FUNCTIONS]
 
 
 def labels() -> Mapping[str, str]:
     """Return the functions' labels for builders; those for the data of widgets are one."""
-    others = (one for one in CLIENT_FUNCTIONS if one.name not in WIDGET_DATA_FUNCTIONS)
-    found = {one.name: one.label or one.name for one in others}
+    others = (one for one in CLIENT_FUNCTIONS if one.function not in WIDGET_DATA_FUNCTIONS)
+    found = {one.function: one.label or one.function for one in others}
     return {GET_WIDGET_DATA: "Data of widgets", **found}
 
 
-def function_named(name: str) -> ClientFunction | None:
-    return next((function for function in CLIENT_FUNCTIONS if function.name == name), None)
+def function_named(name: str) -> type[ClientFunction] | None:
+    return next((function for function in CLIENT_FUNCTIONS if function.function == name), None)
 
 
 def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, ToolDefinition]:
@@ -72,7 +72,7 @@ def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, Tool
     for function in CLIENT_FUNCTIONS:
         for tool in function.define_tools(scope):
             name = tool.schema.name
-            if name != function.name:
+            if name != function.function:
                 name = _reserve_name(name, used)
             if tool.arguments is not None and not function.keeps_texts:
                 tool = _without_images(tool, tool.arguments, scope.spec.html_sources)
@@ -102,9 +102,9 @@ def names_in_history(
             continue
         function = function_named(message.function)
         identity = function.identity(message.input_arguments) if function else ()
-        if function and identity and (function.name, identity) not in found:
+        if function and identity and (function.function, identity) not in found:
             wanted, _ = function.to_tool_call(message.input_arguments, query)
-            found[function.name, identity] = _reserve_name(wanted, used)
+            found[function.function, identity] = _reserve_name(wanted, used)
     return found
 
 

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from copilot_admin.agent.client.workspace import MAX_SKILLS, offered_skills
-from copilot_admin.agent.client_functions.base import ClientFunction, FunctionArguments, ToolScope
+from copilot_admin.agent.client_functions.base import ClientFunction, ToolScope
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import ToolMistake
 from protocol.functions import GET_SKILL_CONTENT
@@ -11,11 +11,15 @@ from protocol.json import JsonObject
 from protocol.models import CommandResult, SourceResult
 
 
-class LoadSkill(FunctionArguments):
+class GetSkillContent(ClientFunction):
     """Loads one of the user's skills: instructions for a kind of task.
 
     Use it when the question is such a task, at most once, and then follow the instructions.
     """
+
+    function = GET_SKILL_CONTENT
+    only_reads = True
+    label = "Skills that are loaded"
 
     slug: str = Field(description="The slug of the skill, exactly as listed.")
     reason: str = Field(default="", description="Why this skill fits the question.")
@@ -29,23 +33,17 @@ class LoadSkill(FunctionArguments):
             )
         return {"slug": slug, **({"reason": self.reason} if self.reason else {})}
 
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
+        return bool(offered_skills(scope.query))  # one in a turn, unless the user chose one
 
-class GetSkillContent(ClientFunction):
-    """Available for one call in a turn, unless the user has already chosen a skill."""
-
-    name = GET_SKILL_CONTENT
-    arguments = LoadSkill
-    only_reads = True
-    label = "Skills that are loaded"
-
-    def is_available(self, scope: ToolScope) -> bool:
-        return bool(offered_skills(scope.query))
-
-    def more_description(self, scope: ToolScope) -> str:
+    @classmethod
+    def more_description(cls, scope: ToolScope) -> str:
         skills = offered_skills(scope.query)[:MAX_SKILLS]
         return f" The skills: {', '.join(str(skill['slug']) for skill in skills)}."
 
-    def result_text(self, result: SourceResult) -> str | None:
+    @classmethod
+    def result_text(cls, result: SourceResult) -> str | None:
         """Return the skill as instructions: the user wants them to be followed."""
         match result:
             case CommandResult(data={"skill": {"contentMarkdown": str(content), "slug": slug}}):
@@ -53,11 +51,14 @@ class GetSkillContent(ClientFunction):
         return None
 
 
-class NewSkill(FunctionArguments):
+class SaveSkill(ClientFunction):
     """Keeps instructions as a skill of the user, to be loaded in later chats.
 
     Use it only when the user asks to save a skill.
     """
+
+    function = "save_skill"
+    label = "Skills that are saved"
 
     name: str = Field(default="", max_length=100, description="A short name for the skill.")
     instructions: str = Field(default="", description="The instructions, as Markdown.")
@@ -67,11 +68,6 @@ class NewSkill(FunctionArguments):
             raise ToolMistake("A skill needs a name or instructions. Give at least one of them.")
         return self.model_dump(exclude_defaults=True)
 
-
-class SaveSkill(ClientFunction):
-    name = "save_skill"
-    arguments = NewSkill
-    label = "Skills that are saved"
-
-    def is_available(self, scope: ToolScope) -> bool:
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
         return bool(scope.query.skills_catalog or scope.query.selected_skills)

@@ -7,14 +7,13 @@ Data of the found widgets is then fetched with `get_widget_data`;
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from copilot_admin.agent.client.limits import WIDGET_DATA_MESSAGES
+from copilot_admin.agent.client.limits import WIDGET_DATA_MESSAGES, CallLimitMessages
 from copilot_admin.agent.client.widget_data import GET_EXTRA_WIDGET_DATA, distinct_widgets
 from copilot_admin.agent.client.widgets import best_widgets, listed_widgets, row_text
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
-    FunctionArguments,
     ToolDefinition,
     ToolScope,
     describe,
@@ -29,42 +28,47 @@ from protocol.models import Query, Widget, WidgetParam
 MAX_FOUND = 10
 
 
-class FindWidgets(BaseModel):
+class GetExtraWidgetData(ClientFunction):
     """Finds widgets that are not listed, by words. Use it when no listed widget has the data."""
+
+    function = GET_EXTRA_WIDGET_DATA
+    only_reads = True
 
     query: Annotated[str, Field(min_length=1, description="What the widget should show.")]
 
+    @classmethod
+    def limit_messages(cls) -> CallLimitMessages:
+        return WIDGET_DATA_MESSAGES
 
-class GetExtraWidgetData(ClientFunction):
-    """Available while there are more widgets than the prompt lists."""
-
-    name = GET_EXTRA_WIDGET_DATA
-    only_reads = True
-    limit_messages = WIDGET_DATA_MESSAGES
-
-    def define_tools(self, scope: ToolScope) -> Iterable[ToolDefinition]:
-        _, others = listed_widgets(scope.widgets, query=scope.query)
+    @classmethod
+    def define_tools(cls, scope: ToolScope) -> Iterable[ToolDefinition]:
+        """Yield the search while there are more widgets than the prompt lists."""
 
         def answer(call: ToolCall) -> str:
-            wanted = read_arguments(FindWidgets, call).query
+            wanted = read_arguments(cls, call).query
             found = best_widgets(wanted, distinct_widgets(scope.widgets), limit=MAX_FOUND)
             rows = (row_text(one, query=scope.query) for one in found)
             return "\n".join((f"The {GET_WIDGET_DATA} tool can get these:", *rows))
 
-        if others:
-            schema = describe("find_widgets", FindWidgets)
-            yield ToolDefinition(schema=schema, function=self.name, answer=answer)
+        if listed_widgets(scope.widgets, query=scope.query)[1]:
+            schema = describe("find_widgets", cls)
+            yield ToolDefinition(schema=schema, function=cls.function, answer=answer)
 
-    def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+    @classmethod
+    def to_tool_call(cls, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         return GET_WIDGET_DATA, arguments
 
 
-class WantedOptions(FunctionArguments):
+class GetParamsOptions(ClientFunction):
     """Gets the values that a parameter of a widget may have.
 
     Use it before `get_widget_data` when a parameter is listed with `"options": "ask"` and you do
     not know the exact value.
     """
+
+    function = "get_params_options"
+    only_reads = True
+    label = "Options of parameters"
 
     widget: str = Field(description="The id of an offered widget, exactly as listed.")
     param: str = Field(description="The name of its parameter.")
@@ -91,27 +95,20 @@ class WantedOptions(FunctionArguments):
         }
         return {"param_options_queries": [query]}
 
-
-class GetParamsOptions(ClientFunction):
-    """Available while a widget whose options only an endpoint knows is offered to the model."""
-
-    name = "get_params_options"
-    arguments = WantedOptions
-    only_reads = True
-    label = "Options of parameters"
-
-    def is_available(self, scope: ToolScope) -> bool:
+    @classmethod
+    def is_available(cls, scope: ToolScope) -> bool:
         return any(map(_params_to_ask, scope.widgets))
 
-    def to_tool_call(self, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
+    @classmethod
+    def to_tool_call(cls, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:
         """Return the first query, because only one is ever sent."""
         match arguments:
             case {"param_options_queries": [Mapping() as sent, *_]}:
                 wanted = (sent.get("origin"), sent.get("id"))
                 refs = (w.ref for w in query.widgets.all() if (w.origin, w.widget_id) == wanted)
                 widget = next(refs, f"{wanted[0]}/{wanted[1]}")
-                return self.name, {"widget": widget, "param": sent.get("param")}
-        return self.name, {}
+                return cls.function, {"widget": widget, "param": sent.get("param")}
+        return cls.function, {}
 
 
 def _params_to_ask(widget: Widget) -> dict[str, WidgetParam]:

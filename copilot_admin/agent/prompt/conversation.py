@@ -260,7 +260,9 @@ def _tool_call(
     if function is None:
         return tool_name(message.function), message.input_arguments
     name, arguments = function.to_tool_call(message.input_arguments, query)
-    return names.get((function.name, function.identity(message.input_arguments)), name), arguments
+    return names.get(
+        (function.function, function.identity(message.input_arguments)), name
+    ), arguments
 
 
 def _result_block(
