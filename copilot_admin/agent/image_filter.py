@@ -1,11 +1,11 @@
 """Filter that removes remote images from everything that is sent to the client."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
 from copilot_admin.agent.text import map_texts
 from copilot_admin.agent.toolkits.markdown_images import MarkdownImages, without_remote_images
-from copilot_admin.agent.values.answer_request import Output
+from copilot_admin.agent.values.answer_request import Output, OutputSink
 from copilot_admin.agent.values.model_call import Finish
 from protocol.events import (
     ArtifactType,
@@ -22,29 +22,34 @@ _AFTER_TEXT = FunctionCall | CitationCollection | PromptSuggestions | Finish
 
 
 class ImageFilter:
-    """Outputs of one step without remote images, except from the origins of `sources`.
+    """Passes the outputs of one step on without remote images, except from `sources` (origins).
 
     Text is buffered while it may be the beginning of an image. Status updates and artifacts are
     sent before it, because text in two chunks could become an image again.
     """
 
-    def __init__(self, sources: Collection[str]) -> None:
+    def __init__(self, sink: OutputSink, *, sources: Collection[str]) -> None:
+        self.wait_for_client = sink.wait_for_client
+        self._send = sink.add
         self._sources = sources
         self._text = MarkdownImages(sources)
 
-    def take(self, output: Output) -> Sequence[Output]:
-        """Return the outputs that may be sent now."""
+    def add(self, output: Output) -> None:
+        """Send an output, or text as far as it is certain."""
         if isinstance(output, MessageChunk):
             text = self._text.feed(output.delta)
             if text == output.delta:
-                return (output,)
-            return (MessageChunk(text),) if text else ()
-        held = self.rest() if isinstance(output, _AFTER_TEXT) else ()
-        return (*held, self._changed(output))
+                self._send(output)
+            elif text:
+                self._send(MessageChunk(text))
+            return
+        if isinstance(output, _AFTER_TEXT):
+            self.flush()
+        self._send(self._changed(output))
 
-    def rest(self) -> Sequence[MessageChunk]:
-        text = self._text.end()
-        return (MessageChunk(text),) if text else ()
+    def flush(self) -> None:
+        if text := self._text.end():
+            self._send(MessageChunk(text))
 
     def _clean(self, text: str) -> str:
         return without_remote_images(text, sources=self._sources)

@@ -5,11 +5,9 @@ client: it ends in an answer, or in one function call that the client carries ou
 the next request. Within a step the model is called again after each round of server tools.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 
 from copilot_admin.agent.client.client_state import (
     merge_carried_state,
@@ -28,13 +26,12 @@ from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.response_writer import steps_before_call
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.step import Step
-from copilot_admin.agent.tools.tool import ToolResult
 from copilot_admin.agent.values.answer_request import (
     AnswerRequest,
     DataSeen,
     FallbackUsed,
     FileRead,
-    Output,
+    OutputSink,
     StoredTurn,
 )
 from copilot_admin.agent.values.model_call import (
@@ -42,18 +39,15 @@ from copilot_admin.agent.values.model_call import (
     Finish,
     ModelCall,
     ModelTarget,
-    ToolCall,
     estimated_usage,
 )
-from copilot_admin.agent.values.spec import CitationMode
-from copilot_admin.agent.values.tracing import Tracer, trace_tool
 from copilot_admin.agent.values.turn import may_call_client
 from copilot_admin.errors import RunError
 from protocol.models import ResultMessage
 
 
-async def answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
-    """Stream events for the client and facts for the transcript, without remote images.
+async def answer(request: AnswerRequest, output: OutputSink) -> None:
+    """Send events for the client and facts for the transcript, without remote images.
 
     The order is start steps, text and artifacts, citations, end steps. Start steps are sent with
     the first text or with the client's call. So a step that ends in a call only sends status
@@ -61,29 +55,24 @@ async def answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
     Finish or a FunctionCall.
 
     Raises:
-        RunError: The answer failed; its partial output has been yielded.
+        RunError: The answer failed; its partial output has been sent.
     """
-    image_filter = ImageFilter(request.spec.html_sources)
+    filtered = ImageFilter(output, sources=request.spec.html_sources)
     try:
-        async with aclosing(_answer(request)) as outputs:
-            async for output in outputs:
-                for filtered in image_filter.take(output):
-                    yield filtered
+        await _answer(request, filtered)
     except RunError:
-        for filtered in image_filter.rest():
-            yield filtered
+        filtered.flush()
         raise
-    for filtered in image_filter.rest():
-        yield filtered
+    filtered.flush()
 
 
-async def _answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
+async def _answer(request: AnswerRequest, output: OutputSink) -> None:
     stored_turn = await _load_stored_turn(request)
     request = restore_client_state(request, stored_turn)
     query = merge_carried_state(request, stored_turn)
     waiting = waiting_calls(request)
     if agents_answered(query) and not waiting:
-        yield Finish("stop")
+        output.add(Finish("stop"))
         return
 
     plan = plan_data(request.spec, query=query, stored_turn=stored_turn)
@@ -91,22 +80,23 @@ async def _answer(request: AnswerRequest) -> AsyncGenerator[Output, None]:
         data_call = data_call_event(plan.fetch, request=request, query=query)
         begins = plan.budget.in_all == 0
         for update in steps_before_call(data_call, request.spec, query=query, begins=begins):
-            yield update
-        yield data_call
+            output.add(update)
+        output.add(data_call)
         return
 
     query, files = await with_files_read(query, fetch=request.fetch, rules=file_rules(request.spec))
     model, _ = choose_model(request.spec, query)
     tools = ServerTools(request.spec, inputs=system_inputs(request, query, model=model))
     problems = tuple(dict.fromkeys(filter(None, map(_describe_missing, files))))
-    step = Step(request, query=query, plan=plan, tools=tools, model=model, problems=problems)
+    step = Step(
+        request, output, query=query, plan=plan, tools=tools, model=model, problems=problems
+    )
     for file in files:
-        yield file
+        output.add(file)
     for text in step.data_messages:
-        yield DataSeen(text)
-    async with aclosing(_run_step(request, step, waiting=waiting)) as outputs:
-        async for output in outputs:
-            yield output
+        output.add(DataSeen(text))
+    step.resume(waiting)
+    await _run_step(request, step, output, needs_model=not waiting)
 
 
 async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
@@ -117,31 +107,26 @@ async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
 
 
 async def _run_step(
-    request: AnswerRequest, step: Step, *, waiting: Sequence[ToolCall]
-) -> AsyncGenerator[Output, None]:
+    request: AnswerRequest, step: Step, output: OutputSink, *, needs_model: bool
+) -> None:
     targets = ModelTargets(request, model=step.model)
-    step.resume(waiting)
-    needs_model = not waiting
     while True:
         if needs_model:
-            async with aclosing(_ask_model(step, targets)) as outputs:
-                async for output in outputs:
-                    yield output
+            await _ask_model(step, targets, output)
         call = step.client_call()
         if call is not None:
-            for output in step.end_in_call(call):
-                yield output
+            step.end_in_call(call)
             return
         if not step.calls:
             break
-        async with aclosing(_run_tools(step, request.tracer)) as outputs:
-            async for output in outputs:
-                yield output
+        await step.run_tools()
         needs_model = True
 
-    async with aclosing(_end(targets.apply(request), step)) as outputs:
-        async for output in outputs:
-            yield output
+    finish = await step.end()
+    if step.text.shown and truncation(finish) is None and wants_suggestions(request):
+        request = targets.apply(request)
+        await suggest_questions(request, step.messages, output.add, model=step.model)
+    output.add(finish)
 
 
 def _describe_missing(file: FileRead) -> str:
@@ -151,55 +136,23 @@ def _describe_missing(file: FileRead) -> str:
     return file.fault or (f"Of the file {file.name!r} {file.note}." if is_cut else "")
 
 
-async def _ask_model(step: Step, targets: "ModelTargets") -> AsyncGenerator[Output, None]:
+async def _ask_model(step: Step, targets: "ModelTargets", output: OutputSink) -> None:
     call = step.next_model_call()
     try:
         async with aclosing(targets.stream(call)) as deltas:
             async for delta in deltas:
                 if isinstance(delta, FallbackUsed):
-                    yield delta
+                    output.add(delta)
                     step.model = delta.model
                     continue
-                for output in step.outputs(delta):
-                    yield output
+                step.add(delta)
                 if step.text.is_full:  # the stream ends before its usage
-                    yield estimated_usage(call, written=len(step.text.round_text))
+                    output.add(estimated_usage(call, written=len(step.text.round_text)))
                     break
+                await output.wait_for_client()
     except RunError:
-        for output in step.writer.flush_buffered():
-            yield output
+        step.writer.flush_buffered()
         raise
-
-
-async def _run_tools(step: Step, tracer: Tracer) -> AsyncGenerator[Output, None]:
-    results: list[ToolResult] = []
-    for event in step.writer.flush_reasoning():
-        yield event
-    for call in step.calls:
-        with trace_tool(call, tracer) as trace:
-            async with aclosing(step.run_tool(call)) as outputs:
-                async for output in outputs:
-                    if isinstance(output, ToolResult):
-                        results.append(output)
-                        trace.result, trace.failed = output.text, output.failed
-                    else:
-                        yield output
-    for event in step.end_round(results):
-        yield event
-
-
-async def _end(request: AnswerRequest, step: Step) -> AsyncGenerator[Output, None]:
-    # The search for quotes in documents of 4,000,000 characters needs two seconds.
-    collect = partial(tuple, step.closing())
-    is_slow = request.spec.citations is CitationMode.DOCUMENTS
-    for output in await asyncio.to_thread(collect) if is_slow else collect():
-        is_whole = isinstance(output, Finish) and step.text.shown and truncation(output) is None
-        if is_whole and wants_suggestions(request):
-            suggested = suggest_questions(request, step.messages, model=step.model)
-            async with aclosing(suggested) as last:
-                async for suggestion in last:
-                    yield suggestion
-        yield output
 
 
 class ModelTargets:

@@ -1,7 +1,7 @@
 """Events of one step: text, reasoning, warnings, and the builder's status updates."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from copilot_admin.agent.client.widget_data import DataPlan, name_of
@@ -121,7 +121,7 @@ class AnswerText:
 
 
 class ResponseWriter:
-    """Turns text, reasoning, warnings and tool events of one step into events in their order.
+    """Sends text, reasoning, warnings and tool events of one step as events in their order.
 
     `problems` are sentences about missing files and data; `max_bytes` limits the answer's text.
     """
@@ -129,6 +129,7 @@ class ResponseWriter:
     def __init__(
         self,
         spec: CopilotSpec,
+        send: Callable[[Event], None],
         *,
         query: Query,
         plan: DataPlan,
@@ -137,6 +138,7 @@ class ResponseWriter:
     ) -> None:
         self.text = AnswerText(max_bytes=max_bytes)
         self._spec = spec
+        self._send = send
         self._query = query
         self._plan = plan
         self._problems = problems
@@ -146,14 +148,15 @@ class ResponseWriter:
         self._reasoning: list[str] = []
         self._deferred: list[str] = []
 
-    def add_text(self, text: str) -> Sequence[Event]:
-        """Add the model's next text; return the events that can be sent now."""
+    def add_text(self, text: str) -> None:
+        """Send the model's next text as far as it can be sent now."""
         sendable = self.text.add(text)
         if not sendable:
-            return ()
+            return
         if self._has_text and not (self._reasoning or self._deferred):
-            return (MessageChunk(sendable),)
-        return tuple(self.write(sendable))
+            self._send(MessageChunk(sendable))
+        else:
+            self.write(sendable)
 
     def add_reasoning(self, text: str) -> str:
         kept = self.text.cut_reasoning(text)
@@ -161,83 +164,85 @@ class ResponseWriter:
             self._reasoning.append(kept)
         return kept
 
-    def write(self, text: str) -> Iterator[Event]:
-        """Yield events for text; empty text opens the response."""
-        yield from self._open()
+    def write(self, text: str) -> None:
+        """Send text; empty text opens the response."""
+        self._open()
         if text:
-            yield from self._flush_deferred()
-            yield from self._show_reasoning()
+            self._flush_deferred()
+            self._show_reasoning()
             self._has_text = True
-            yield MessageChunk(text)
+            self._send(MessageChunk(text))
 
-    def write_after_text(self, events: Sequence[Event]) -> Iterator[Event]:
-        """Yield events of a tool after the buffered text."""
+    def write_after_text(self, events: Sequence[Event]) -> None:
+        """Send events of a tool after the buffered text."""
         if events:
-            yield from self.write(self.text.release())
+            self.write(self.text.release())
             is_content = any(not isinstance(event, StatusUpdate) for event in events)
             self.text.shown = self.text.shown or is_content
-            yield from events
+            self._send_all(events)
 
-    def write_before_call(self, call: FunctionCall) -> Iterator[Event]:
-        """Yield status updates before a client call; never text."""
+    def write_before_call(self, call: FunctionCall) -> None:
+        """Send status updates before a client call; never text."""
         if self._begins and not self._is_open:
-            yield from fixed_steps(self._spec, StepPlace.START)
-        yield from self._show_reasoning()
-        yield from steps_before_call(call, self._spec, query=self._query, begins=False)
+            self._send_all(fixed_steps(self._spec, StepPlace.START))
+        self._show_reasoning()
+        self._send_all(steps_before_call(call, self._spec, query=self._query, begins=False))
         for sentence in self._deferred:
-            yield StatusUpdate(message=sentence, level=StatusLevel.WARNING)
+            self._send(StatusUpdate(message=sentence, level=StatusLevel.WARNING))
 
-    def warn(self, sentence: str) -> Iterator[Event]:
-        yield from self.write(self.text.release())
-        yield from self.write("\n\n" if self.text.shown else "")
-        yield from warning_events(sentence)
+    def warn(self, sentence: str) -> None:
+        self.write(self.text.release())
+        self.write("\n\n" if self.text.shown else "")
+        self._send_all(warning_events(sentence))
 
     def defer_warnings(self, sentences: Iterable[str]) -> None:
         """Defer warnings: a client call may follow, and text must not precede it."""
         self._deferred += (one for one in sentences if one not in self._deferred)
 
-    def flush_reasoning(self) -> Iterator[Event]:
-        """Yield reasoning that is not followed by text: a tool runs, or the step ends."""
+    def flush_reasoning(self) -> None:
+        """Send reasoning that is not followed by text: a tool runs, or the step ends."""
         if self._reasoning:
-            yield from self._open()
-            yield from self._show_reasoning()
+            self._open()
+            self._show_reasoning()
 
-    def flush_buffered(self) -> Iterator[Event]:
-        """Yield text that was buffered for a call that did not follow."""
+    def flush_buffered(self) -> None:
+        """Send text that was buffered for a call that did not follow."""
         if text := self.text.release():
-            yield from self.write(text)
+            self.write(text)
 
-    def flush(self) -> Iterator[Event]:
-        yield from self.flush_buffered()
-        yield from self._flush_deferred()
-        yield from self.flush_reasoning()
+    def flush(self) -> None:
+        self.flush_buffered()
+        self._flush_deferred()
+        self.flush_reasoning()
 
-    def _open(self) -> Iterator[Event]:
+    def _send_all(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._send(event)
+
+    def _open(self) -> None:
         if self._is_open:
             return
         self._is_open = True
         if self._begins:
-            yield from fixed_steps(self._spec, StepPlace.START)
+            self._send_all(fixed_steps(self._spec, StepPlace.START))
         if any(isinstance(one.result, SourceData) for one in fetched_in_turn(self._query)):
-            yield from fixed_steps(self._spec, StepPlace.READ)
+            self._send_all(fixed_steps(self._spec, StepPlace.READ))
         for problem in self._problems:
             if self._query.generation is Generation.ONE:
-                yield MessageChunk(f"{problem}\n\n")
+                self._send(MessageChunk(f"{problem}\n\n"))
             else:
-                yield StatusUpdate(message=problem, level=StatusLevel.WARNING)
+                self._send(StatusUpdate(message=problem, level=StatusLevel.WARNING))
         if self._plan.missing:
-            yield from warning_events(self._plan.refusal)
-            yield GAP
+            self._send_all((*warning_events(self._plan.refusal), GAP))
 
-    def _show_reasoning(self) -> Iterator[Event]:
+    def _show_reasoning(self) -> None:
         text, self._reasoning = "".join(self._reasoning).strip(), []
         if text:
-            yield StatusUpdate(message=THINKING, details=({"Thought": text},))
+            self._send(StatusUpdate(message=THINKING, details=({"Thought": text},)))
 
-    def _flush_deferred(self) -> Iterator[Event]:
+    def _flush_deferred(self) -> None:
         deferred, self._deferred = self._deferred, []
         if deferred and self._has_text:
-            yield GAP
+            self._send(GAP)
         for sentence in deferred:
-            yield from warning_events(sentence)
-            yield GAP
+            self._send_all((*warning_events(sentence), GAP))

@@ -1,6 +1,6 @@
 """Tools of a model that run on the server: the tools and components of a copilot."""
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 import json
@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from copilot_admin.agent.client.widgets import DATA_TOOL
-from copilot_admin.agent.components.base import Component
 from copilot_admin.agent.components.events import ComponentEvents, reference_key
 from copilot_admin.agent.components.registry import registry
 from copilot_admin.agent.components.runs import ComponentRun
@@ -17,7 +16,7 @@ from copilot_admin.agent.tools.registry import find_tools
 from copilot_admin.agent.tools.tool import ToolContext, ToolMistake, ToolResult
 from copilot_admin.agent.values.answer_request import ComponentCalled, ToolExchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema, Usage
-from copilot_admin.agent.values.spec import ComponentUse, CopilotSpec
+from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.errors import BadArguments, ComponentError, ManifestMismatch
 from protocol.components import Content, ContentType, llm_text
 from protocol.events import Citation, Event, StatusLevel, StatusUpdate
@@ -35,7 +34,8 @@ class Cited:
     citations: tuple[Citation, ...]
 
 
-ToolOutput: TypeAlias = Event | Usage | ToolExchange | ComponentCalled | Cited | ToolResult
+ToolOutput: TypeAlias = Event | Usage | ToolExchange | ComponentCalled | Cited
+Show: TypeAlias = Callable[[ToolOutput], Awaitable[None]]
 
 
 class ServerTools:
@@ -64,27 +64,23 @@ class ServerTools:
         self._inputs = inputs
         self._used: list[str] = []
 
-    async def carry_out(self, call: ToolCall, *, id: UUID) -> AsyncGenerator[ToolOutput, None]:
-        """Run one of `names` with the id for its artifact; the result is the last output.
+    async def carry_out(self, call: ToolCall, *, id: UUID, show: Show) -> ToolResult:
+        """Run one of `names` with the id for its artifact; `show` receives its other outputs.
 
         Raises:
             ToolMistake: The arguments are not valid; the text instructs the model to correct them.
         """
         if call.name in self._components:
-            component, use = self._components[call.name]
-            async with aclosing(self._run_component(call, component, use, id=id)) as outputs:
-                async for output in outputs:
-                    yield output
+            result = await self._run_component(call, id=id, show=show)
         else:
             context = ToolContext(id=id, html_sources=self._spec.html_sources)
             result = await self._tools[call.name].run(call, context=context)
-            yield ToolExchange(call.name, call.arguments, result.text)
-            yield result
+            await show(ToolExchange(call.name, call.arguments, result.text))
         self._used.append(call.name)
+        return result
 
-    async def _run_component(
-        self, call: ToolCall, component: type[Component], use: ComponentUse, *, id: UUID
-    ) -> AsyncGenerator[ToolOutput, None]:
+    async def _run_component(self, call: ToolCall, *, id: UUID, show: Show) -> ToolResult:
+        component, use = self._components[call.name]
         arguments = _parse_arguments(call)
         system = self._inputs(call.name, self._used)
         run = ComponentRun(component, arguments, system=system, config=use.config)
@@ -97,25 +93,25 @@ class ServerTools:
             show_steps=self._spec.show_steps,
         )
         for event in events.begin(arguments):
-            yield event
+            await show(event)
         is_refused = False
         try:
             async with aclosing(run.stream()) as outputs:
                 async for output in outputs:
                     for event in events.take(output):
-                        yield event
+                        await show(event)
         except ManifestMismatch as error:
-            yield _record_call(run, error.public)
+            await show(_record_call(run, error.public))
             raise ToolMistake(error.public) from error
         except ComponentError as error:
             is_refused = isinstance(error, BadArguments)
         for closing in _closing(run, events, title=title):
-            yield closing
+            await show(closing)
         result = result_text(run)
-        yield _record_call(run, result)
+        await show(_record_call(run, result))
         if is_refused and not run.outputs:  # another attempt may succeed, but attempts are limited
             raise ToolMistake(result)
-        yield ToolResult(result, failed=bool(run.error))
+        return ToolResult(result, failed=bool(run.error))
 
 
 def reserved_tool_names(spec: CopilotSpec) -> frozenset[str]:

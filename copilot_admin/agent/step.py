@@ -1,7 +1,8 @@
 """State of one step: from a request of the client to the answer, or to a client call."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
+import asyncio
+from collections.abc import Sequence
+from functools import partial
 from itertools import chain, count
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
@@ -27,7 +28,7 @@ from copilot_admin.agent.values.answer_request import (
     AnswerRequest,
     CalledAfterData,
     ComponentCalled,
-    Output,
+    OutputSink,
     Reasoning,
     ToolExchange,
 )
@@ -46,6 +47,7 @@ from copilot_admin.agent.values.model_call import (
     WebSources,
 )
 from copilot_admin.agent.values.spec import CitationMode, StepPlace
+from copilot_admin.agent.values.tracing import trace_tool
 from protocol.events import Citation, Event, FunctionCall
 from protocol.models import Query
 
@@ -63,6 +65,7 @@ class Step:
     def __init__(
         self,
         request: AnswerRequest,
+        output: OutputSink,
         *,
         query: Query,
         plan: DataPlan,
@@ -72,6 +75,7 @@ class Step:
     ) -> None:
         self.model = model
         self._request = request
+        self._output = output
         self._query = query
         self._tools = tools
         self._tools_offered = True
@@ -86,6 +90,7 @@ class Step:
         )
         self.writer = ResponseWriter(
             request.spec,
+            output.add,
             query=query,
             plan=plan,
             problems=(*problems, *cuts),
@@ -143,37 +148,37 @@ class Step:
         self._is_resumed = True
         self._finish = Finish("tool_calls")
 
-    def outputs(self, delta: Delta) -> Sequence[Output]:
-        """Process a delta of the model; return the outputs for the client and the transcript."""
+    def add(self, delta: Delta) -> None:
+        """Process a delta of the model; send its outputs for the client and the transcript."""
         match delta:
             case TextDelta(text):
-                return self.writer.add_text(text)
+                self.writer.add_text(text)
             case ReasoningDelta(text):
                 self._has_reasoning = True
-                return (Reasoning(self.writer.add_reasoning(text)),)
+                self._output.add(Reasoning(self.writer.add_reasoning(text)))
             case PictureDelta(url):
                 picture = picture_artifact(url, id=next(self._artifact_ids))
                 if picture is None:
-                    return self.writer.add_text(PICTURE_LEFT_OUT)
-                return tuple(self.writer.write_after_text([self._artifact_names.rename(picture)]))
+                    self.writer.add_text(PICTURE_LEFT_OUT)
+                else:
+                    self.writer.write_after_text([self._artifact_names.rename(picture)])
             case WebSources(sources):
                 self._cited += cite_web_sources(sources, answer_id=self._id)
             case Usage() | RunNote():
-                return (delta,)
+                self._output.add(delta)
             case ToolCall():
                 self._calls.append(delta)
             case Finish():
                 self._finish = delta
             case _:
                 assert_never(delta)
-        return ()
 
     def client_call(self) -> FunctionCall | None:
         """Return the function call for the client, if the model made a valid one."""
         call = self._client.call_for(self.calls, exchanges=self._exchanges)
         return self._artifact_names.carry(call) if call is not None else None
 
-    def end_in_call(self, call: FunctionCall) -> Iterator[Output]:
+    def end_in_call(self, call: FunctionCall) -> None:
         function = function_named(call.function)
         if (function is not None and not function.only_reads) and data_was_read(
             self._request,
@@ -182,30 +187,45 @@ class Step:
             components=self._tools.component_names,
             taken_up=self._is_resumed,
         ):
-            yield CalledAfterData(call.function)
-        yield from self.writer.write_before_call(call)
-        yield call
+            self._output.add(CalledAfterData(call.function))
+        self.writer.write_before_call(call)
+        self._output.add(call)
 
-    async def run_tool(self, call: ToolCall) -> AsyncGenerator[Output | ToolResult, None]:
-        """Run a server tool: its events, and last its result, which may report a failure."""
-        is_recorded = False
+    async def run_tools(self) -> None:
+        """Run the server tools of this round and pass their results to the model."""
+        self.writer.flush_reasoning()
+        results: list[ToolResult] = []
+        for call in self.calls:
+            with trace_tool(call, self._request.tracer) as trace:
+                result = await self._run_tool(call)
+                trace.result, trace.failed = result.text, result.failed
+            results.append(result)
+        self._end_round(results)
+
+    async def _run_tool(self, call: ToolCall) -> ToolResult:
+        """Return the result of a server tool, which may report a failure."""
+        is_component_recorded = False
+
+        async def show(output: ToolOutput) -> None:
+            nonlocal is_component_recorded
+            is_component_recorded = is_component_recorded or isinstance(output, ComponentCalled)
+            self._show(output)
+            await self._output.wait_for_client()
+
         try:
             answered = self._answer_without_tool(call)
             if answered is not None:
-                yield ToolExchange(call.name, call.arguments, answered)
-                yield ToolResult(answered)
-                return
-            tool_outputs = self._tools.carry_out(call, id=next(self._artifact_ids))
-            async with aclosing(tool_outputs) as outputs:
-                async for output in outputs:
-                    is_recorded = is_recorded or isinstance(output, ComponentCalled)
-                    for shown in self._show(output):
-                        yield shown
+                self._output.add(ToolExchange(call.name, call.arguments, answered))
+                return ToolResult(answered)
+            id = next(self._artifact_ids)
+            result = await self._tools.carry_out(call, id=id, show=show)
         except ToolMistake as mistake:
             result = ToolResult(self._mistakes.learn(mistake), failed=True)
-            if not is_recorded:
-                yield ToolExchange(call.name, call.arguments, result.text)
-            yield result
+            if not is_component_recorded:
+                self._output.add(ToolExchange(call.name, call.arguments, result.text))
+            return result
+        self.writer.write_after_text([*map(self._artifact_names.rename, result.events)])
+        return result
 
     def _answer_without_tool(self, call: ToolCall) -> str | None:
         answer = self._client.answer_for(call)
@@ -218,20 +238,16 @@ class Step:
         mistake = ToolMistake(f"There is no tool called {quote(call.name)}.")
         return f"{self._mistakes.learn(mistake)} Tools: {tools}."
 
-    def _show(self, output: ToolOutput) -> Iterator[Output | ToolResult]:
-        rename = self._artifact_names.rename
+    def _show(self, output: ToolOutput) -> None:
         match output:
             case Cited(citations):
                 self._cited += citations
-            case ToolResult(events=events):
-                yield from self.writer.write_after_text([*map(rename, events)])
-                yield output
             case Event():
-                yield from self.writer.write_after_text([rename(output)])
+                self.writer.write_after_text([self._artifact_names.rename(output)])
             case _:  # a fact for the transcript
-                yield output
+                self._output.add(output)
 
-    def end_round(self, results: Sequence[ToolResult]) -> Iterator[Event]:
+    def _end_round(self, results: Sequence[ToolResult]) -> None:
         """Pass the results to the model, and failures that can't be retried to the user."""
         calls = tuple(map(repeatable, self.calls))
         with_calls = ModelMessage(
@@ -253,12 +269,12 @@ class Step:
             refused = ()
         for sentence in (*refused, self._mistakes.end_round()):
             if sentence:
-                yield from self.writer.warn(sentence)
-                yield GAP
+                self.writer.warn(sentence)
+                self._output.add(GAP)
 
-    def closing(self) -> Iterator[Output]:
-        """Yield everything after the last text: warnings, citations, end steps and the finish."""
-        yield from self.writer.flush()
+    async def end(self) -> Finish:
+        """Send everything after the last text but the finish: warnings, citations, end steps."""
+        self.writer.flush()
         finish = OWN_LIMIT if self.text.is_full else self._finish
         problem = truncation(finish)
         is_whole = problem is None
@@ -267,12 +283,21 @@ class Step:
                 problem, is_whole = ONLY_THOUGHTS, False
             problem = problem or EMPTY_ANSWER
         if problem is not None:
-            yield from self.writer.warn(problem)
-        if self._request.spec.citations is not CitationMode.OFF:
-            has_boxes = self._request.spec.citations is CitationMode.DOCUMENTS
-            answer = self.text.round_text if has_boxes else ""
-            widgets = cite_widgets(self._query, answer_id=self._id, answer=answer)
-            yield from collect_citations(chain(widgets, self._cited))
+            self.writer.warn(problem)
+        for event in await self._collect_citations():
+            self._output.add(event)
         if is_whole:  # a status such as "Answering complete!" would be false
-            yield from fixed_steps(self._request.spec, StepPlace.END)
-        yield finish
+            for status in fixed_steps(self._request.spec, StepPlace.END):
+                self._output.add(status)
+        return finish
+
+    async def _collect_citations(self) -> Sequence[Event]:
+        mode = self._request.spec.citations
+        if mode is CitationMode.OFF:
+            return ()
+        has_boxes = mode is CitationMode.DOCUMENTS
+        answer = self.text.round_text if has_boxes else ""
+        widgets = cite_widgets(self._query, answer_id=self._id, answer=answer)
+        collect = partial(tuple, collect_citations(chain(widgets, self._cited)))
+        # The search for quotes in documents of 4,000,000 characters needs two seconds.
+        return await asyncio.to_thread(collect) if has_boxes else collect()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -156,11 +156,7 @@ class ActiveRun:
             load_stored_turn=self._load_stored_turn,
             tracer=self._observer.tracer,
         )
-        async with aclosing(answer(answer_request)) as outputs:
-            async for output in outputs:
-                self._output.add(output)
-                if self.buffer.is_full:
-                    await self._output.wait_for_client()
+        await answer(answer_request, self._output)
 
     async def _load_stored_turn(self) -> StoredTurn:
         return (await asyncio.shield(self.acceptance)).stored_turn

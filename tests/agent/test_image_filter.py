@@ -14,7 +14,7 @@ from protocol.events import (
     PromptSuggestions,
     StatusUpdate,
 )
-from tests.agent.answer_requests import make_request, make_spec, outputs_of
+from tests.agent.answer_requests import Outputs, make_request, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, text
 
 IMAGE, LINK = "![a](http://e/x)", "[a](http://e/x)"
@@ -64,12 +64,16 @@ def cited(text: str) -> CitationCollection:
     ],
 )
 def test_other_outputs_are_sent_without_them(make):
-    assert list(ImageFilter(()).take(make(IMAGE))) == [make(LINK)]
+    outputs = Outputs()
+    ImageFilter(outputs, sources=()).add(make(IMAGE))
+    assert outputs == [make(LINK)]
 
 
 def test_held_words_are_overtaken_by_steps_but_not_by_what_ends_an_answer():
-    safe, step, citations = ImageFilter(()), StatusUpdate(message="x"), CitationCollection(())
-    assert list(safe.take(MessageChunk("So!"))) == [MessageChunk("So")]
-    assert list(safe.take(step)) == [step]
-    assert list(safe.take(citations)) == [MessageChunk("!"), citations]
-    assert list(safe.rest()) == []
+    step, citations = StatusUpdate(message="x"), CitationCollection(())
+    outputs = Outputs()
+    safe = ImageFilter(outputs, sources=())
+    for output in (MessageChunk("So!"), step, citations):
+        safe.add(output)
+    safe.flush()
+    assert outputs == [MessageChunk("So"), step, MessageChunk("!"), citations]

@@ -1,7 +1,6 @@
 """An answer from end to end: text, calls, steps, errors and traces, with a scripted provider."""
 
 import asyncio
-from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from copilot_admin.errors import ProviderBroke, ProviderUnavailable
 from protocol.events import FunctionCall, MessageChunk, StatusLevel, StatusUpdate
 from protocol.models import Widgets
 from tests.agent.answer_requests import (
+    Outputs,
     asked_arguments,
     events_of,
     make_query,
@@ -86,11 +86,10 @@ def kinds(outputs):
     return " ".join(type(one).__name__ for one in outputs)
 
 
-async def outputs_until_error(request, error):
-    outputs = []
+def outputs_until_error(request, error):
+    outputs = Outputs()
     with pytest.raises(error):
-        async for output in answer(request):
-            outputs.append(output)
+        asyncio.run(answer(request, outputs))
     return outputs
 
 
@@ -99,18 +98,20 @@ def test_an_error_after_the_first_text_follows_it_and_is_not_retried(widgets):
     query = make_query(widgets=widgets)
     with ScriptedProvider([broken(ProviderBroke("Gone."), "Half")]) as provider:
         request = make_request(provider, query=query)
-        outputs = asyncio.run(outputs_until_error(request, ProviderBroke))
+        outputs = outputs_until_error(request, ProviderBroke)
     assert outputs == [MessageChunk("Half")], "also if it was held back for a client call"
 
 
 def test_stream_that_is_given_up_closes_the_providers():
-    async def first_only(ask):
-        async with aclosing(answer(ask)) as outputs:
-            return await anext(outputs)
+    class FirstOnly(Outputs):
+        async def wait_for_client(self):
+            raise asyncio.CancelledError
 
     provider = ScriptedProvider([text("one", "two")])
-    assert asyncio.run(first_only(make_request(provider))) == MessageChunk("one")
-    assert provider.open == 0
+    outputs = FirstOnly()
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(answer(make_request(provider), outputs))
+    assert (outputs, provider.open) == ([MessageChunk("one")], 0)
 
 
 def test_the_model_can_correct_wrong_arguments():

@@ -1,6 +1,6 @@
 """Choice of the model that answers, its parameters and suggested questions."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from itertools import islice
 
@@ -100,9 +100,13 @@ def wants_suggestions(request: AnswerRequest) -> bool:
 
 
 async def suggest_questions(
-    request: AnswerRequest, conversation: Sequence[ModelMessage], *, model: str
-) -> AsyncGenerator[Output, None]:
-    """Yield the usage and at most one `PromptSuggestions`, which is omitted if the model fails."""
+    request: AnswerRequest,
+    conversation: Sequence[ModelMessage],
+    send: Callable[[Output], None],
+    *,
+    model: str,
+) -> None:
+    """Send the usage and at most one `PromptSuggestions`, which is omitted if the model fails."""
     call = ModelCall(
         model=model,
         messages=(*conversation, ModelMessage(role=ModelRole.USER, text=_REQUEST)),
@@ -117,12 +121,12 @@ async def suggest_questions(
                 if isinstance(delta, TextDelta):
                     text += delta.text
                 elif isinstance(delta, Usage):
-                    yield delta
+                    send(delta)
         if questions := _read_questions(text):
-            yield PromptSuggestions(questions)
+            send(PromptSuggestions(questions))
         return
     if text:  # it has a cost, but no usage was reported
-        yield estimated_usage(call, written=len(text))
+        send(estimated_usage(call, written=len(text)))
 
 
 def _read_questions(text: str) -> tuple[str, ...]:
