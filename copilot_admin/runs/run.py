@@ -91,7 +91,7 @@ class ActiveRun:
         if self._is_answered:
             return None
         try:
-            self._output.writer.send_keepalive()
+            self._output.buffer.send_keepalive()
             piece = self._output.recorder.take_unsaved() if self.acceptance.done() else None
             if piece is not None:
                 self._broadcast(TurnChange.PROGRESS)
@@ -181,10 +181,9 @@ class ActiveRun:
         cost = await STORE.finish(end)
         await self._charge(end, cost)
         if cost is not None:
-            output.writer.release()
+            output.buffer.release()
             self._broadcast(TurnChange.FINISHED)
         else:
-            output.writer.discard()
             output.append_failure(NOT_STORED)
             if ending.outcome in DELIVERED:
                 ending = replace(ending, outcome=Outcome.FAILED, error_code=NOT_STORED_CODE)

@@ -22,6 +22,7 @@ from protocol.sse import PING, encode, encode_chunk
 SLOW_CLIENT_SECONDS = 30.0
 MAX_BUFFERED_BYTES = 256 * 1024  # minutes of text: a client this far behind waits for its network
 FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
+_CHUNK_BYTES = len(encode_chunk(""))
 PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle connection
 
 
@@ -30,15 +31,13 @@ class RunOutput:
 
     def __init__(self, question: AdmittedQuery, *, observer: RunObserver) -> None:
         live, generation = question.live, question.query.generation
-        self.buffer = SendBuffer()
-        self.writer = SSEWriter(self.buffer, generation=generation)
+        self.buffer = SendBuffer(generation)
         self.recorder = Recorder(
             keep_content=live.logging is Logging.EVERYTHING,
             generation=generation,
             rules=live.redaction,
         )
         self.finish_reason = Finish("stop")
-        self._generation = generation
         self._observer = observer
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
@@ -49,30 +48,31 @@ class RunOutput:
             self._ttft_ms = self._elapsed_ms()
         if isinstance(output, MessageChunk):
             self.recorder.add(output, at_ms=0)
-            self.writer.write_text(output.delta)
+            self.buffer.write_text(output.delta)
             return
         if isinstance(output, Finish):
             self.finish_reason = output
-            self.writer.hold()
+            self.buffer.hold()
         elif isinstance(output, Event):
             if isinstance(output, FunctionCall):
                 self._observer.add_client_call(output.function, output.input_arguments)
-                self.writer.hold()
-            self.writer.write_event(output)
+                self.buffer.hold()
+            self.buffer.write_event(output)
         # After sending: output that can't be sent doesn't spoil the record of the rest.
         self.recorder.add(output, at_ms=self._elapsed_ms())
 
     def add_failure(self, sentence: str) -> None:
         """Send and record the message of a failure; it is sent when the run is stored."""
-        self.writer.hold()
+        self.buffer.hold()
         for event in self._failure_events(sentence):
             self.recorder.add(event, at_ms=self._elapsed_ms())
-            self.writer.write_event(event)
+            self.buffer.write_event(event)
 
     def append_failure(self, sentence: str) -> None:
-        """Send the message of a failure after all sent output, unrecorded."""
+        """Send the message of a failure instead of unsent output, unrecorded."""
+        self.buffer.discard()
         for event in self._failure_events(sentence):
-            self.buffer.put(frames_of(event, self._generation))
+            self.buffer.write_event(event)
 
     async def wait_for_client(self) -> None:
         """Wait for a client that lags behind; raise `ClientTooSlow` if it reads nothing."""
@@ -99,7 +99,7 @@ class RunOutput:
 
     async def finish(self, ending: Ending, *, run_id: UUID, is_broken: bool = False) -> RunEnd:
         """Hold back unsent output, and return the end of the run as it is stored."""
-        self.writer.hold()
+        self.buffer.hold()
         now = datetime.now(UTC)
 
         def build() -> RunEnd:
@@ -116,107 +116,61 @@ class RunOutput:
 
 
 class SendBuffer:
-    """Bounded queue of bytes with one writer and one reader in the same event loop.
+    """Frames of a run for its client, with one writer and one reader in the same event loop.
 
-    `put` never waits, so a delta needs no task switch. A writer that finds the buffer full awaits
-    `wait_until_drained`.
+    Writing never waits, so a delta needs no task switch. The reader takes all that was written in
+    an iteration of the event loop; text is merged into one chunk.
     """
 
-    def __init__(self) -> None:
-        self._frames: list[bytes] = []
+    def __init__(self, generation: Generation) -> None:
+        self._generation = generation
+        self._loop = asyncio.get_running_loop()
+        self._text: list[str] = []
+        self._frames: list[bytes] = []  # before the text
         self._size = 0
+        self._is_holding = False
         self._is_closed = False
+        self._has_begun = False
+        self._last_sent = self._loop.time()
         self._reader: asyncio.Future[None] | None = None
         self._writer: asyncio.Future[None] | None = None
 
     @property
     def is_full(self) -> bool:
-        return self._size > MAX_BUFFERED_BYTES
+        return self._size > MAX_BUFFERED_BYTES and not (self._is_holding or self._is_closed)
 
     @property
     def is_finished(self) -> bool:
-        return self._is_closed and not self._frames
+        return self._is_closed and not self._is_readable
 
-    def put(self, frame: bytes) -> None:
-        """Add a frame; it is dropped if the buffer is closed."""
-        if not self._is_closed:
-            self._frames.append(frame)
-            self._size += len(frame)
-            _wake(self._reader)
-
-    def close(self) -> None:
-        self._is_closed = True
-        _wake(self._reader)
-        _wake(self._writer)
-
-    async def wait_until_drained(self) -> None:
-        while self._frames and not self._is_closed:
-            self._writer = asyncio.get_running_loop().create_future()
-            await self._writer
-
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """Yield all waiting frames joined, until the buffer is closed and empty."""
-        while True:
-            while self._frames:
-                waiting = b"".join(self._frames)
-                self._frames.clear()
-                self._size = 0
-                _wake(self._writer)
-                yield waiting
-            if self._is_closed:
-                return
-            self._reader = asyncio.get_running_loop().create_future()
-            await self._reader
-
-
-def _wake(waiter: asyncio.Future[None] | None) -> None:
-    if waiter is not None and not waiter.done():
-        waiter.set_result(None)
-
-
-class SSEWriter:
-    """Writes events of a run as frames to its send buffer; used in one event loop only."""
-
-    def __init__(self, buffer: SendBuffer, *, generation: Generation) -> None:
-        self._buffer = buffer
-        self._generation = generation
-        self._loop = asyncio.get_running_loop()
-        self._text: list[str] = []
-        self._frames: list[bytes] = []
-        self._timer: asyncio.Handle | None = None
-        self._is_holding = False
-        self._has_begun = False
-        self._last_sent = self._loop.time()
+    @property
+    def _is_readable(self) -> bool:
+        return bool(self._size) and not self._is_holding
 
     def write_text(self, delta: str) -> None:
-        """Send a piece of the answer, merged with others of this iteration of the event loop."""
+        """Send a piece of the answer."""
+        if not self._text:
+            self._size += _CHUNK_BYTES
         self._text.append(delta)
-        self._schedule()
+        self._size += len(delta)
+        _wake(self._reader)
 
     def write_event(self, event: Event) -> None:
         """Send another event, after the text before it."""
-        self._frame_text()
-        if frame := frames_of(event, self._generation):
-            self._frames.append(frame)
-        self._schedule()
+        self._put(frames_of(event, self._generation))
 
     def hold(self) -> None:
         """Send nothing more until `release`."""
         self._is_holding = True
-        self._frame_text()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def release(self) -> None:
-        """Send all held frames; the end of the stream."""
-        self.hold()
-        self._flush()
+        self._is_holding = False
+        _wake(self._reader)
 
     def discard(self) -> None:
-        self.hold()
-        self._text.clear()
-        self._frames.clear()
+        """Drop everything that the client has not read, and send again."""
+        self._take()
+        self._is_holding = False
 
     def send_keepalive(self) -> None:
         """Prevent proxies from closing a silent stream.
@@ -226,27 +180,55 @@ class SSEWriter:
         """
         limit = PING_SECONDS if self._has_begun else FIRST_EVENT_SECONDS
         if not self._is_holding and self._loop.time() - self._last_sent >= limit:
-            self._frames.append(PING if self._has_begun else encode_chunk(""))
-            self._flush()
+            self._put(PING if self._has_begun else encode_chunk(""))
 
-    def _schedule(self) -> None:
-        if self._timer is None and not self._is_holding:
-            # Deferred so that output of one loop iteration is sent together, or held at the end.
-            self._timer = self._loop.call_soon(self._flush)
+    def close(self) -> None:
+        """End the stream; what is held is never sent."""
+        self._is_closed = True
+        _wake(self._reader)
+        _wake(self._writer)
+
+    async def wait_until_drained(self) -> None:
+        while self.is_full:
+            self._writer = asyncio.get_running_loop().create_future()
+            await self._writer
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """Yield all waiting frames joined, until the buffer is closed and empty."""
+        while True:
+            while self._is_readable:
+                self._has_begun = True
+                self._last_sent = self._loop.time()
+                yield self._take()
+            if self._is_closed:
+                return
+            self._reader = self._loop.create_future()
+            await self._reader
+
+    def _put(self, frame: bytes) -> None:
+        self._frame_text()
+        if frame:
+            self._frames.append(frame)
+            self._size += len(frame)
+            _wake(self._reader)
 
     def _frame_text(self) -> None:
         if self._text:
             self._frames.append(encode_chunk("".join(self._text)))
             self._text.clear()
 
-    def _flush(self) -> None:
-        self._timer = None
+    def _take(self) -> bytes:
         self._frame_text()
-        if self._frames:
-            self._has_begun = True
-            self._last_sent = self._loop.time()
-            self._buffer.put(b"".join(self._frames))
-            self._frames.clear()
+        taken = b"".join(self._frames)
+        self._frames.clear()
+        self._size = 0
+        _wake(self._writer)
+        return taken
+
+
+def _wake(waiter: asyncio.Future[None] | None) -> None:
+    if waiter is not None and not waiter.done():
+        waiter.set_result(None)
 
 
 def frames_of(event: Event, generation: Generation) -> bytes:

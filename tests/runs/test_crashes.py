@@ -8,7 +8,7 @@ import pytest
 
 from copilot_admin.models import Event, Node, Outcome, Run, Turn
 from copilot_admin.runs.run import RUNNING
-from copilot_admin.runs.run_output import SSEWriter
+from copilot_admin.runs.run_output import SendBuffer
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store import end_rows, recorder
 from copilot_admin.transcripts.store.recorder import Recorder
@@ -76,7 +76,7 @@ def assert_crashed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "name"), [(Recorder, "add"), (SSEWriter, "write_text")], ids=["recorder", "writer"]
+    ("place", "name"), [(Recorder, "add"), (SendBuffer, "write_text")], ids=["recorder", "writer"]
 )
 def test_a_word_that_cannot_be_taken_ends_the_answer_behind_the_words_before(
     place, name, monkeypatch
@@ -100,8 +100,8 @@ def test_a_run_that_cannot_be_kept_as_it_was_is_kept_by_its_end(
     place, name, when, monkeypatch, caplog
 ):
     monkeypatch.setattr(place, name, breaking(getattr(place, name), when=when))
-    write_text = breaking(SSEWriter.write_text, when=is_second_word)
-    monkeypatch.setattr(SSEWriter, "write_text", write_text)
+    write_text = breaking(SendBuffer.write_text, when=is_second_word)
+    monkeypatch.setattr(SendBuffer, "write_text", write_text)
     assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
     assert_crashed()
     assert "kept without its content" in caplog.text
@@ -109,7 +109,7 @@ def test_a_run_that_cannot_be_kept_as_it_was_is_kept_by_its_end(
 
 
 def test_an_end_that_is_kept_and_cannot_be_said_is_said_in_words(monkeypatch):
-    monkeypatch.setattr(SSEWriter, "release", breaking(SSEWriter.release, when=always))
+    monkeypatch.setattr(SendBuffer, "release", breaking(SendBuffer.release, when=always))
     assert told(read(AsyncClient(), QUERY, HELLO)).endswith(CRASHED)
     assert Run.objects.get().outcome == Outcome.COMPLETED
 

@@ -13,7 +13,7 @@ from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import EventType, Outcome
 from copilot_admin.runs.query_context import signing_key
 from copilot_admin.runs.run import CHECKPOINT_SECONDS, NOT_STORED, RUNNING
-from copilot_admin.runs.run_output import FIRST_EVENT_SECONDS, PING_SECONDS, SendBuffer, SSEWriter
+from copilot_admin.runs.run_output import FIRST_EVENT_SECONDS, PING_SECONDS, SendBuffer
 from copilot_admin.runs.tasks import CRASHED
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.run_events import RunEvent
@@ -138,23 +138,20 @@ def test_who_waits_hears_something_in_time(noted, monkeypatch):
     assert said() == [(10, empty), (11, a), (26, PING), (26.5, b)]
 
 
-def written(talk: Callable[[SSEWriter], None], *, generation=Generation.THREE) -> list[bytes]:
-    """The pieces that reach the buffer, one for every time something left."""
+def written(talk: Callable[[SendBuffer], None], *, generation=Generation.THREE) -> list[bytes]:
+    """The pieces that are read from the buffer, one for every time something left."""
 
     async def scenario() -> list[bytes]:
-        buffer = SendBuffer()
-        writer = SSEWriter(buffer, generation=generation)
-        pieces: list[bytes] = []
-        buffer.put = pieces.append  # type: ignore[method-assign,assignment]
-        talk(writer)
-        await asyncio.sleep(0)
-        return pieces
+        buffer = SendBuffer(generation)
+        talk(buffer)
+        buffer.close()
+        return [piece async for piece in buffer.chunks()]
 
     return asyncio.run(scenario())
 
 
 def test_text_and_other_events_keep_their_order():
-    def talk(writer: SSEWriter) -> None:
+    def talk(writer: SendBuffer) -> None:
         writer.write_text("before")
         writer.write_event(StatusUpdate(message="step"))
         writer.write_text("after")
