@@ -1,6 +1,7 @@
 """Tools that the client carries out for a model: widget data and the client functions."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from copilot_admin.agent.client.client_state import client_call_event
 from copilot_admin.agent.client.limits import CallLimitMessages, check_size
@@ -22,7 +23,6 @@ from copilot_admin.agent.tools.tool import Mistakes, ToolMistake, check_for_clie
 from copilot_admin.agent.values.answer_request import AnswerRequest, Memory, ToolExchange
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
-from protocol.models import Query
 
 NOT_CALLED = "Not asked for, since another call was wrong. Ask for all of them again."
 
@@ -34,16 +34,15 @@ class ClientTools:
         self,
         request: AnswerRequest,
         *,
-        query: Query,
         plan: DataPlan,
         taken: Iterable[str],
         mistakes: Mistakes,
     ) -> None:
         self._request = request
-        self._query = query
         self._plan = plan
         self._mistakes = mistakes
         self._data_offered = bool(plan.offered)
+        query = request.query
         scope = ToolScope(spec=request.spec, query=query, widgets=plan.offered)
         taken = {DATA_TOOL.name, *taken}
         self._tools = define_tools(scope, taken=taken)
@@ -77,12 +76,14 @@ class ClientTools:
         """
         data_calls = [call for call in calls if self._data_offered and call.name == DATA_TOOL.name]
         waiting = tuple(call for call in calls if call not in data_calls)
-        event = self._data_call(data_calls, waiting, tuple(exchanges))
+        memory = Memory(exchanges=tuple(exchanges), waiting=waiting)
+        event = self._data_call(data_calls, memory)
         for call in calls:
             tool = self._tools.get(call.name)
             if event is None and tool is not None:
                 waiting = tuple(other for other in calls if other != call)
-                event = self._function_call(tool, call, waiting, tuple(exchanges))
+                memory = replace(memory, waiting=waiting, extras=call.extras)
+                event = self._function_call(tool, call, memory)
         return event
 
     def answer_for(self, call: ToolCall) -> str | None:
@@ -105,16 +106,11 @@ class ClientTools:
             }
         return refused
 
-    def _data_call(
-        self,
-        calls: Sequence[ToolCall],
-        waiting: tuple[ToolCall, ...],
-        exchanges: tuple[ToolExchange, ...],
-    ) -> FunctionCall | None:
+    def _data_call(self, calls: Sequence[ToolCall], memory: Memory) -> FunctionCall | None:
         if not calls or self._refuse(calls, self._plan.refusal):
             return None
         requests: list[DataRequest] = []
-        widgets = WidgetLookup(self._query)
+        widgets = WidgetLookup(self._request.query)
         wrong: dict[str, str] = {}
         for call in calls:
             try:
@@ -126,22 +122,18 @@ class ClientTools:
             self._answers |= {call.id: NOT_CALLED for call in calls if wrong} | wrong
             return None
         try:
-            data_call, later = plan_data_call(requests, plan=self._plan, query=self._query)
+            data_call, later = plan_data_call(requests, plan=self._plan, query=self._request.query)
         except ToolMistake as mistake:
             self._answers |= dict.fromkeys(
                 (call.id for call in calls), self._mistakes.learn(mistake)
             )
             return None
         extras = next((call.extras for call in calls if call.extras), None)
-        memory = Memory(exchanges=exchanges, waiting=(*later, *waiting), extras=extras)
-        return data_call_event(data_call, request=self._request, query=self._query, memory=memory)
+        memory = replace(memory, waiting=(*later, *memory.waiting), extras=extras)
+        return data_call_event(data_call, request=self._request, memory=memory)
 
     def _function_call(
-        self,
-        tool: ToolDefinition,
-        call: ToolCall,
-        waiting: tuple[ToolCall, ...],
-        exchanges: tuple[ToolExchange, ...],
+        self, tool: ToolDefinition, call: ToolCall, memory: Memory
     ) -> FunctionCall | None:
         if tool.arguments is None or self._refuse([call], self._refusal_of(tool)):
             return None  # the first is answered here
@@ -156,8 +148,7 @@ class ClientTools:
             tool.function,
             arguments,
             request=self._request,
-            query=self._query,
-            memory=Memory(exchanges=exchanges, waiting=waiting, extras=call.extras),
+            memory=memory,
             state=tool.state(call),
         )
 

@@ -9,11 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from copilot_admin.agent.client.client_state import (
-    merge_carried_state,
-    restore_client_state,
-    waiting_calls,
-)
+from copilot_admin.agent.client.client_state import restore_state, waiting_calls
 from copilot_admin.agent.client.widget_data import data_call_event, plan_data
 from copilot_admin.agent.client_functions.agent_tasks import agents_answered
 from copilot_admin.agent.components.inputs import system_inputs
@@ -68,8 +64,8 @@ async def answer(request: AnswerRequest, output: OutputSink) -> None:
 
 async def _answer(request: AnswerRequest, output: OutputSink) -> None:
     stored_turn = await _load_stored_turn(request)
-    request = restore_client_state(request, stored_turn)
-    query = merge_carried_state(request, stored_turn)
+    request = restore_state(request, stored_turn)
+    query = request.query
     waiting = waiting_calls(request)
     if agents_answered(query) and not waiting:
         output.add(Finish("stop"))
@@ -77,9 +73,9 @@ async def _answer(request: AnswerRequest, output: OutputSink) -> None:
 
     plan = plan_data(request.spec, query=query, stored_turn=stored_turn)
     if plan.fetch is not None:
-        data_call = data_call_event(plan.fetch, request=request, query=query)
+        data_call = data_call_event(plan.fetch, request=request)
         begins = plan.budget.in_all == 0
-        for update in steps_before_call(data_call, request.spec, query=query, begins=begins):
+        for update in steps_before_call(data_call, request, begins=begins):
             output.add(update)
         output.add(data_call)
         return
@@ -87,10 +83,9 @@ async def _answer(request: AnswerRequest, output: OutputSink) -> None:
     query, files = await with_files_read(query, fetch=request.fetch, rules=file_rules(request.spec))
     model, _ = choose_model(request.spec, query)
     tools = ServerTools(request.spec, inputs=system_inputs(request, query, model=model))
+    request = replace(request, query=query)
     problems = tuple(dict.fromkeys(filter(None, map(_describe_missing, files))))
-    step = Step(
-        request, output, query=query, plan=plan, tools=tools, model=model, problems=problems
-    )
+    step = Step(request, output, plan=plan, tools=tools, model=model, problems=problems)
     for file in files:
         output.add(file)
     for text in step.data_messages:
@@ -123,7 +118,7 @@ async def _run_step(
         needs_model = True
 
     finish = await step.end()
-    if step.text.shown and truncation(finish) is None and wants_suggestions(request):
+    if step.writer.has_content and truncation(finish) is None and wants_suggestions(request):
         request = targets.apply(request)
         await suggest_questions(request, step.messages, output.add, model=step.model)
     output.add(finish)
@@ -146,12 +141,12 @@ async def _ask_model(step: Step, targets: "ModelTargets", output: OutputSink) ->
                     step.model = delta.model
                     continue
                 step.add(delta)
-                if step.text.is_full:  # the stream ends before its usage
-                    output.add(estimated_usage(call, written=len(step.text.round_text)))
+                if step.writer.is_full:  # the stream ends before its usage
+                    output.add(estimated_usage(call, written=len(step.writer.round_text)))
                     break
                 await output.wait_for_client()
     except RunError:
-        step.writer.flush_buffered()
+        step.writer.flush_held()
         raise
 
 

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from copilot_admin.agent.client.widget_data import DataPlan, name_of
+from copilot_admin.agent.values.answer_request import AnswerRequest
 from copilot_admin.agent.values.spec import CopilotSpec, StepPlace
 from copilot_admin.agent.values.turn import fetched_in_turn, widgets_of
 from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, StatusUpdate
 from protocol.functions import WIDGET_DATA_FUNCTIONS, data_sources
-from protocol.models import Generation, Query, SourceData
+from protocol.models import Generation, SourceData
 
 # A preamble ("I will look at the price widget.") is a sentence or two that a model writes in well
 # under a second. Real answers are longer, and are never delayed for longer than this.
@@ -30,22 +31,22 @@ def warning_events(sentence: str) -> tuple[Event, ...]:
 
 
 def steps_before_call(
-    call: FunctionCall, spec: CopilotSpec, *, query: Query, begins: bool
+    call: FunctionCall, request: AnswerRequest, *, begins: bool
 ) -> Iterator[StatusUpdate]:
     """Yield the builder's status updates before a client call.
 
     `begins`: the question has no visible output yet, in this step or an earlier one.
     """
     if begins:
-        yield from fixed_steps(spec, StepPlace.START)
+        yield from fixed_steps(request.spec, StepPlace.START)
     if call.function not in WIDGET_DATA_FUNCTIONS:
         return
     sources = data_sources(call.input_arguments)
-    found = zip(sources, widgets_of(sources, widgets=query.widgets), strict=True)
+    found = zip(sources, widgets_of(sources, widgets=request.query.widgets), strict=True)
     names = [name_of(widget) if widget else source.id for source, widget in found]
     more = len(names) - MAX_NAMES
     listed = ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
-    for step in fixed_steps(spec, StepPlace.FETCH):
+    for step in fixed_steps(request.spec, StepPlace.FETCH):
         yield replace(step, message=f"{step.message.rstrip(' .:…')}: {listed}")
 
 
@@ -56,21 +57,40 @@ def fixed_steps(spec: CopilotSpec, place: StepPlace) -> Iterator[StatusUpdate]:
             yield StatusUpdate(message=step.message, level=step.type, details=details)
 
 
-class AnswerText:
-    """Counts the text of one step, cuts it at the byte limit, and buffers a preamble.
+class ResponseWriter:
+    """Sends text, reasoning, warnings and tool events of one step as events in their order.
+
+    `problems` are sentences about missing files and data. The text is cut at the byte limit.
 
     A step that ends in a client call sends no text before the call. So while a call may follow, the
     first text is buffered; text that is longer or slower than a preamble is sent.
     """
 
-    def __init__(self, *, max_bytes: int) -> None:
+    def __init__(
+        self,
+        request: AnswerRequest,
+        send: Callable[[Event], None],
+        *,
+        plan: DataPlan,
+        problems: Sequence[str],
+    ) -> None:
         self.is_full = False  # the limit is reached
-        self.shown = False  # text other than blanks was sent
+        self.has_content = False  # something other than blanks and status updates was sent
+        self._send = send
+        self._spec = request.spec
+        self._request = request
+        self._plan = plan
+        self._problems = problems
+        self._begins = plan.budget.in_all == 0
+        self._is_open = False
+        self._has_text = False
         self._round_text: list[str] = []
-        self._bytes_left = self._reasoning_bytes_left = max_bytes
+        self._bytes_left = self._reasoning_bytes_left = request.max_answer_bytes
+        self._holds = False
         self._held: list[str] = []
         self._held_since: float | None = None
-        self._holds = False
+        self._reasoning: list[str] = []
+        self._deferred: list[str] = []
 
     @property
     def round_text(self) -> str:
@@ -81,88 +101,29 @@ class AnswerText:
         self._round_text = []
         self._holds = hold
 
-    def add(self, text: str) -> str:
-        """Add the model's next text and return what may be sent now."""
-        text, self._bytes_left = self._cut(text, self._bytes_left)
-        self._round_text.append(text)
-        if not self._holds:
-            return self._send(text)
-        now = asyncio.get_running_loop().time()
-        if self._held_since is None:
-            self._held_since = now
-        self._held.append(text)
-        is_late = now - self._held_since >= MAX_HELD_SECONDS
-        if self.is_full or is_late or sum(map(len, self._held)) >= MAX_HELD_CHARACTERS:
-            return self.release()
-        return ""
-
-    def cut_reasoning(self, text: str) -> str:
-        """Count the model's next reasoning, which has a separate limit, and return what fits."""
-        text, self._reasoning_bytes_left = self._cut(text, self._reasoning_bytes_left)
-        return text
-
-    def release(self) -> str:
-        """Return the buffered text, and stop buffering in this round."""
-        self._holds = False
-        text = "".join(self._held)
-        self._held = []
-        return self._send(text)
-
-    def _cut(self, text: str, limit: int) -> tuple[str, int]:
-        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-        if size > limit:
-            text = text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
-            self.is_full = True
-        return text, max(limit - size, 0)
-
-    def _send(self, text: str) -> str:
-        self.shown = self.shown or not (not text or text.isspace())
-        return text
-
-
-class ResponseWriter:
-    """Sends text, reasoning, warnings and tool events of one step as events in their order.
-
-    `problems` are sentences about missing files and data; `max_bytes` limits the answer's text.
-    """
-
-    def __init__(
-        self,
-        spec: CopilotSpec,
-        send: Callable[[Event], None],
-        *,
-        query: Query,
-        plan: DataPlan,
-        problems: Sequence[str],
-        max_bytes: int,
-    ) -> None:
-        self.text = AnswerText(max_bytes=max_bytes)
-        self._spec = spec
-        self._send = send
-        self._query = query
-        self._plan = plan
-        self._problems = problems
-        self._begins = plan.budget.in_all == 0
-        self._is_open = False
-        self._has_text = False
-        self._reasoning: list[str] = []
-        self._deferred: list[str] = []
-
     def add_text(self, text: str) -> None:
         """Send the model's next text as far as it can be sent now."""
-        sendable = self.text.add(text)
-        if not sendable:
-            return
-        if self._has_text and not (self._reasoning or self._deferred):
-            self._send(MessageChunk(sendable))
-        else:
-            self.write(sendable)
+        text, self._bytes_left = self._cut(text, self._bytes_left)
+        self._round_text.append(text)
+        if self._holds:
+            now = asyncio.get_running_loop().time()
+            if self._held_since is None:
+                self._held_since = now
+            self._held.append(text)
+            is_late = now - self._held_since >= MAX_HELD_SECONDS
+            if self.is_full or is_late or sum(map(len, self._held)) >= MAX_HELD_CHARACTERS:
+                self.flush_held()
+        elif self._has_text and text and not (self._reasoning or self._deferred):
+            self._send_text(text)
+        elif text:
+            self.write(text)
 
     def add_reasoning(self, text: str) -> str:
-        kept = self.text.cut_reasoning(text)
+        """Count the model's next reasoning, which has a separate limit, and return what fits."""
+        text, self._reasoning_bytes_left = self._cut(text, self._reasoning_bytes_left)
         if self._spec.reasoning_steps and self._spec.show_steps:
-            self._reasoning.append(kept)
-        return kept
+            self._reasoning.append(text)
+        return text
 
     def write(self, text: str) -> None:
         """Send text; empty text opens the response."""
@@ -171,14 +132,14 @@ class ResponseWriter:
             self._flush_deferred()
             self._show_reasoning()
             self._has_text = True
-            self._send(MessageChunk(text))
+            self._send_text(text)
 
     def write_after_text(self, events: Sequence[Event]) -> None:
-        """Send events of a tool after the buffered text."""
+        """Send events of a tool after the held text."""
         if events:
-            self.write(self.text.release())
+            self.write(self._release())
             is_content = any(not isinstance(event, StatusUpdate) for event in events)
-            self.text.shown = self.text.shown or is_content
+            self.has_content = self.has_content or is_content
             self._send_all(events)
 
     def write_before_call(self, call: FunctionCall) -> None:
@@ -186,13 +147,13 @@ class ResponseWriter:
         if self._begins and not self._is_open:
             self._send_all(fixed_steps(self._spec, StepPlace.START))
         self._show_reasoning()
-        self._send_all(steps_before_call(call, self._spec, query=self._query, begins=False))
+        self._send_all(steps_before_call(call, self._request, begins=False))
         for sentence in self._deferred:
             self._send(StatusUpdate(message=sentence, level=StatusLevel.WARNING))
 
     def warn(self, sentence: str) -> None:
-        self.write(self.text.release())
-        self.write("\n\n" if self.text.shown else "")
+        self.write(self._release())
+        self.write("\n\n" if self.has_content else "")
         self._send_all(warning_events(sentence))
 
     def defer_warnings(self, sentences: Iterable[str]) -> None:
@@ -205,15 +166,32 @@ class ResponseWriter:
             self._open()
             self._show_reasoning()
 
-    def flush_buffered(self) -> None:
-        """Send text that was buffered for a call that did not follow."""
-        if text := self.text.release():
+    def flush_held(self) -> None:
+        """Send text that was held for a call that did not follow."""
+        if text := self._release():
             self.write(text)
 
     def flush(self) -> None:
-        self.flush_buffered()
+        self.flush_held()
         self._flush_deferred()
         self.flush_reasoning()
+
+    def _cut(self, text: str, limit: int) -> tuple[str, int]:
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+        if size > limit:
+            text = text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
+            self.is_full = True
+        return text, max(limit - size, 0)
+
+    def _release(self) -> str:
+        """Return the held text, and hold nothing more in this round."""
+        self._holds = False
+        text, self._held = "".join(self._held), []
+        return text
+
+    def _send_text(self, text: str) -> None:
+        self.has_content = self.has_content or not text.isspace()
+        self._send(MessageChunk(text))
 
     def _send_all(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -225,10 +203,11 @@ class ResponseWriter:
         self._is_open = True
         if self._begins:
             self._send_all(fixed_steps(self._spec, StepPlace.START))
-        if any(isinstance(one.result, SourceData) for one in fetched_in_turn(self._query)):
+        query = self._request.query
+        if any(isinstance(one.result, SourceData) for one in fetched_in_turn(query)):
             self._send_all(fixed_steps(self._spec, StepPlace.READ))
         for problem in self._problems:
-            if self._query.generation is Generation.ONE:
+            if query.generation is Generation.ONE:
                 self._send(MessageChunk(f"{problem}\n\n"))
             else:
                 self._send(StatusUpdate(message=problem, level=StatusLevel.WARNING))

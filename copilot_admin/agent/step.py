@@ -49,7 +49,6 @@ from copilot_admin.agent.values.model_call import (
 from copilot_admin.agent.values.spec import CitationMode, StepPlace
 from copilot_admin.agent.values.tracing import trace_tool
 from protocol.events import Citation, Event, FunctionCall
-from protocol.models import Query
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more is in a loop
 PICTURE_LEFT_OUT = "\n\n(The model made a picture that can't be shown here.)\n\n"
@@ -58,8 +57,8 @@ PICTURE_LEFT_OUT = "\n\n(The model made a picture that can't be shown here.)\n\n
 class Step:
     """Conversation with the model in one step, and the outputs of its answers.
 
-    `query` has the state of earlier steps merged in, and its files read; `model` is another one
-    after a fallback; `problems` are sentences about files that could not be read.
+    The request has the state of earlier steps restored, and the files of its query read; `model` is
+    another one after a fallback; `problems` are sentences about files that could not be read.
     """
 
     def __init__(
@@ -67,7 +66,6 @@ class Step:
         request: AnswerRequest,
         output: OutputSink,
         *,
-        query: Query,
         plan: DataPlan,
         tools: ServerTools,
         model: str,
@@ -76,27 +74,14 @@ class Step:
         self.model = model
         self._request = request
         self._output = output
-        self._query = query
         self._tools = tools
         self._tools_offered = True
         self._mistakes = Mistakes()
-        self._client = ClientTools(
-            request, query=query, plan=plan, taken=tools.names, mistakes=self._mistakes
-        )
+        self._client = ClientTools(request, plan=plan, taken=tools.names, mistakes=self._mistakes)
         cuts: list[str] = []
         names = self._client.names_in_history
-        self._messages = model_messages(
-            request, query, offered=plan.offered, names=names, cuts=cuts
-        )
-        self.writer = ResponseWriter(
-            request.spec,
-            output.add,
-            query=query,
-            plan=plan,
-            problems=(*problems, *cuts),
-            max_bytes=request.max_answer_bytes,
-        )
-        self.text = self.writer.text
+        self._messages = model_messages(request, offered=plan.offered, names=names, cuts=cuts)
+        self.writer = ResponseWriter(request, output.add, plan=plan, problems=(*problems, *cuts))
         self._round = 0
         self._calls: list[ToolCall] = []
         self._finish = Finish(None)
@@ -104,7 +89,7 @@ class Step:
         self._has_reasoning = False
         self._cited: list[Citation] = []  # by components and web searches
         self._exchanges: list[ToolExchange] = []  # for the next step
-        self._artifact_names = ArtifactNames(find_artifact_names(query))
+        self._artifact_names = ArtifactNames(find_artifact_names(request.query))
         self._id = uuid5(NAMESPACE_URL, f"{request.trace_id} {request.now.isoformat()}")
         self._artifact_ids = (uuid5(self._id, f"artifact {number}") for number in count(1))
 
@@ -115,13 +100,13 @@ class Step:
     @property
     def messages(self) -> Sequence[ModelMessage]:
         """The conversation with the model, including its last answer."""
-        last = ModelMessage(role=ModelRole.ASSISTANT, text=self.text.round_text)
+        last = ModelMessage(role=ModelRole.ASSISTANT, text=self.writer.round_text)
         return (*self._messages, last)
 
     @property
     def calls(self) -> Sequence[ToolCall]:
         """The tool calls of this round; empty if the answer was cut, since they may be cut too."""
-        is_cut = self.text.is_full or truncation(self._finish) is not None
+        is_cut = self.writer.is_full or truncation(self._finish) is not None
         return () if is_cut or self._round >= MAX_ROUNDS else self._calls
 
     def next_model_call(self) -> ModelCall:
@@ -133,7 +118,7 @@ class Step:
         if self._round >= MAX_ROUNDS or self._mistakes.too_many:
             self._tools_offered = False
             self._client.withdraw()
-        self.text.begin_round(hold=self._client.may_be_called)
+        self.writer.begin_round(hold=self._client.may_be_called)
         return ModelCall(
             model=self.model,
             messages=self._messages,
@@ -182,7 +167,6 @@ class Step:
         function = function_named(call.function)
         if (function is not None and not function.only_reads) and data_was_read(
             self._request,
-            self._query,
             exchanges=self._exchanges,
             components=self._tools.component_names,
             taken_up=self._is_resumed,
@@ -251,7 +235,7 @@ class Step:
         """Pass the results to the model, and failures that can't be retried to the user."""
         calls = tuple(map(repeatable, self.calls))
         with_calls = ModelMessage(
-            role=ModelRole.ASSISTANT, text=self.text.round_text, tool_calls=calls
+            role=ModelRole.ASSISTANT, text=self.writer.round_text, tool_calls=calls
         )
         answers = (
             ModelMessage(role=ModelRole.TOOL, text=result.text, tool_call_id=call.id)
@@ -275,10 +259,10 @@ class Step:
     async def end(self) -> Finish:
         """Send everything after the last text but the finish: warnings, citations, end steps."""
         self.writer.flush()
-        finish = OWN_LIMIT if self.text.is_full else self._finish
+        finish = OWN_LIMIT if self.writer.is_full else self._finish
         problem = truncation(finish)
         is_whole = problem is None
-        if not self.text.shown:
+        if not self.writer.has_content:
             if self._has_reasoning and is_out_of_length(finish):
                 problem, is_whole = ONLY_THOUGHTS, False
             problem = problem or EMPTY_ANSWER
@@ -296,8 +280,8 @@ class Step:
         if mode is CitationMode.OFF:
             return ()
         has_boxes = mode is CitationMode.DOCUMENTS
-        answer = self.text.round_text if has_boxes else ""
-        widgets = cite_widgets(self._query, answer_id=self._id, answer=answer)
+        answer = self.writer.round_text if has_boxes else ""
+        widgets = cite_widgets(self._request.query, answer_id=self._id, answer=answer)
         collect = partial(tuple, collect_citations(chain(widgets, self._cited)))
         # The search for quotes in documents of 4,000,000 characters needs two seconds.
         return await asyncio.to_thread(collect) if has_boxes else collect()

@@ -138,7 +138,7 @@ def rebuild_prompt(request: Any, run: Run) -> Sequence[tuple[str, str]] | None:
     )
     left = MAX_PROMPT_CHARACTERS
     messages = []
-    for message in model_messages(asked, query):
+    for message in model_messages(asked):
         messages.append((message.role.value, message.text[: max(left, 0)]))
         left -= len(message.text)
     return messages

@@ -52,7 +52,6 @@ def client_call_event(
     arguments: JsonObject,
     *,
     request: AnswerRequest,
-    query: Query,
     memory: Memory = NO_MEMORY,
     remembered: JsonObject | None = None,
     state: JsonObject | None = None,
@@ -68,7 +67,7 @@ def client_call_event(
         extra_state={
             **(state or {}),
             "copilot_function_call_arguments": arguments if remembered is None else remembered,
-            SIGNED_MEMORY: sign_memory(build_memory(query, memory), request),
+            SIGNED_MEMORY: sign_memory(build_memory(request.query, memory), request),
         },
     )
 
@@ -119,36 +118,31 @@ def _fit_exchanges(exchanges: Sequence[ToolExchange]) -> tuple[ToolExchange, ...
     return tuple(reversed(fitted))
 
 
-def restore_client_state(request: AnswerRequest, stored_turn: StoredTurn) -> AnswerRequest:
-    """Return the input as if the client had returned the state that it lost."""
-    query = request.query
-    last = query.messages[-1]
-    if not stored_turn.carried or not isinstance(last, ResultMessage):
-        return request
-    message = replace(last, extra_state=stored_turn.carried)
-    return replace(request, query=replace(query, messages=(*query.messages[:-1], message)))
-
-
-def merge_carried_state(request: AnswerRequest, stored_turn: StoredTurn) -> Query:
-    """Return the query with the fields that only the first request of a turn contains.
+def restore_state(request: AnswerRequest, stored_turn: StoredTurn) -> AnswerRequest:
+    """Return the request with the fields that only the first request of a turn contains.
 
     Values of this request win, then values that the server stored, then values that the client
-    carried.
+    carried. The state of the latest call is restored for clients that don't return it.
     """
     query = request.query
-    if not isinstance(query.messages[-1], ResultMessage):
-        return query
+    last = query.messages[-1]
+    if not isinstance(last, ResultMessage):
+        return request
+    if stored_turn.carried:
+        last = replace(last, extra_state=stored_turn.carried)
+        query = replace(query, messages=(*query.messages[:-1], last))
     known = stored_turn.memory or Memory()
     results = (one for one in messages_of_turn(query)[::-1] if isinstance(one, ResultMessage))
     memories = (read_memory(one.extra_state, request=request) for one in results)
     carried = next(filter(None, memories), Memory())
-    return replace(
+    query = replace(
         query,
         timezone=query.timezone or known.timezone or carried.timezone,
         urls=query.urls or carried.urls or known.urls,  # stored ones have no signatures
         selected_skills=query.selected_skills or known.selected_skills or carried.selected_skills,
         workspace_state=query.workspace_state or known.workspace_state or carried.workspace_state,
     )
+    return replace(request, query=query)
 
 
 def waiting_calls(request: AnswerRequest) -> tuple[ToolCall, ...]:

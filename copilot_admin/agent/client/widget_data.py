@@ -61,7 +61,7 @@ class DataPlan:
 
 
 def data_call_event(
-    call: DataCall, *, request: AnswerRequest, query: Query, memory: Memory = NO_MEMORY
+    call: DataCall, *, request: AnswerRequest, memory: Memory = NO_MEMORY
 ) -> FunctionCall:
     """Return the call that fetches data of widgets."""
     named: list[Json] = [{"origin": one.origin, "widget_id": one.id} for one in call.sources]
@@ -70,7 +70,6 @@ def data_call_event(
         get_widget_data_call(call.sources),
         remembered={"data_sources": named},
         request=request,
-        query=query,
         memory=memory,
     )
 
@@ -151,7 +150,6 @@ def identity(source: DataSource, *, widget: Widget | None) -> Identity:
 
 def data_was_read(
     request: AnswerRequest,
-    query: Query,
     *,
     exchanges: Iterable[ToolExchange],
     components: Collection[str],
@@ -163,6 +161,7 @@ def data_was_read(
     question. `components` are the tools that return data. `taken_up` means that the call was written
     in the previous step, together with the one that the client has just answered.
     """
+    query = request.query
     agents = {one.agent_id for one in messages_of_turn(query) if isinstance(one, AiMessage)}
     if query.context or (not taken_up and agents - {None, request.spec.slug}):
         return True

@@ -47,7 +47,6 @@ MAX_CUTS = 10  # sentences about data that did not fit; more add no information
 
 def model_messages(
     request: AnswerRequest,
-    query: Query,
     *,
     offered: Sequence[Widget] = (),
     names: Names | None = None,
@@ -58,13 +57,12 @@ def model_messages(
     Every tool call is followed by its result, and no result is without a call.
 
     Args:
-        request: Copilot version and time.
-        query: With the state of earlier steps merged in.
+        request: With the state of earlier steps restored, and the files of its query read.
         offered: Widgets that the model may request in this step.
         names: Tool names of earlier calls, for functions with several.
         cuts: Receives a sentence for the user about each piece of this turn's data that was cut.
     """
-    policy = request.spec.data_messages
+    query, policy = request.query, request.spec.data_messages
     tokens = request.spec.max_data_tokens
     limit = MAX_DATA_CHARACTERS
     if tokens is not None:
@@ -76,7 +74,7 @@ def model_messages(
     history = [*_history(request, plain, blocks, names or {}, budget=budget)]
     if cuts is not None:
         cuts += [*blocks.cuts, *reversed(budget.cuts)][:MAX_CUTS]
-    system = _system_text(request, query, offered=offered, noted=bool(blocks.derived))
+    system = _system_text(request, offered=offered, noted=bool(blocks.derived))
     head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
     messages = (*head, *map(_data_note, blocks.frozen), *history)
     return tuple(replace(message, text=clean_text(message.text)) for message in messages)
@@ -86,9 +84,8 @@ def _data_note(text: str) -> ModelMessage:
     return ModelMessage(role=ModelRole.USER, text=text, is_data=True)
 
 
-def _system_text(
-    request: AnswerRequest, query: Query, *, offered: Sequence[Widget], noted: bool
-) -> str:
+def _system_text(request: AnswerRequest, *, offered: Sequence[Widget], noted: bool) -> str:
+    query = request.query
     prompt = fill(
         request.spec.system_prompt,
         spec=request.spec,

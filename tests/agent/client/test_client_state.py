@@ -16,8 +16,8 @@ from copilot_admin.agent.client.client_state import (
     SIGNED_MEMORY,
     SKILL_NOT_CARRIED,
     build_memory,
-    merge_carried_state,
     read_memory,
+    restore_state,
     sign_memory,
 )
 from copilot_admin.agent.values.answer_request import Memory, StoredTurn, ToolExchange
@@ -61,7 +61,7 @@ def carried(memory, *, first=None, second=None, **changes):
 
 
 def merged(request, memory=None):
-    return merge_carried_state(request, StoredTurn(memory=memory))
+    return restore_state(request, StoredTurn(memory=memory)).query
 
 
 def test_a_token_is_valid_for_a_day():

@@ -29,7 +29,7 @@ from tests.agent.scripted import ScriptedProvider
 
 def messages_of(query, *, prompt="", offered=()):
     request = make_request(ScriptedProvider([]), query=query, spec=make_spec(system_prompt=prompt))
-    return model_messages(request, query, offered=offered)
+    return model_messages(request, offered=offered)
 
 
 def test_result_without_its_call_gets_one_and_call_without_result_none():
@@ -85,7 +85,7 @@ def cuts_of(query, **changes):
     spec = make_spec(max_data_tokens=100, **changes)
     cuts = []
     request = make_request(ScriptedProvider([]), query=query, spec=spec)
-    model_messages(request, query, cuts=cuts)
+    model_messages(request, cuts=cuts)
     return cuts
 
 

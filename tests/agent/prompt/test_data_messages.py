@@ -28,7 +28,7 @@ NOTE = DataMessage(kind="user", data={"name": "Ada"}, description="Who asks.")
 
 def seen(query: Query, **changes: Any) -> list[tuple[str, str]]:
     spec = make_spec(**changes)
-    messages = model_messages(make_request(ScriptedProvider([]), query=query, spec=spec), query)
+    messages = model_messages(make_request(ScriptedProvider([]), query=query, spec=spec))
     return [(message.role.value, message.text) for message in messages]
 
 
