@@ -22,7 +22,6 @@ from copilot_admin.jobs.tasks import BatchResult, enqueue_stalled, run_batches, 
 from copilot_admin.models import (
     Cause,
     Conversation,
-    EvaluationResult,
     ExportPart,
     ExportState,
     Outcome,
@@ -30,9 +29,7 @@ from copilot_admin.models import (
     RemovalState,
     Run,
     SeenValue,
-    TestCase,
     TranscriptExport,
-    Turn,
 )
 from copilot_admin.models.privacy import ERASED
 from copilot_admin.privacy import erased_data, rows
@@ -41,7 +38,6 @@ from copilot_admin.privacy.holds import try_lock_holds
 from copilot_admin.privacy.scopes import PrivacyScope, scope_of
 
 BATCH_CONVERSATIONS = 20  # one with many rows takes several batches
-BATCH_TEST_CASES = 20
 BATCH_EXPORT_PARTS = 10  # of some 100 kB each
 
 # Removals for which this process has begun to merge the search index. To begin again would merge
@@ -169,11 +165,10 @@ def remove_batch(removal_id: int) -> BatchResult:
 def _remove_rows(removal: Removal) -> BatchResult:
     ids = _take_conversations(removal)
     if ids:
-        deleted = _delete_test_cases(ids) if removal.with_questions else rows.DeletedRows()
-        if not deleted.total:
-            users = rows.get_user_ids(Conversation.objects.filter(pk__in=ids))
-            deleted = rows.delete_first_rows(rows.get_conversation_rows(ids), users=users)
-        _note_deleted(removal, deleted)
+        users = rows.get_user_ids(Conversation.objects.filter(pk__in=ids))
+        cases = rows.get_test_case_rows(ids) if removal.with_questions else ()
+        in_order = (*cases, *rows.get_conversation_rows(ids))
+        _note_deleted(removal, rows.delete_first_rows(in_order, users=users))
         return BatchResult.MORE
     scope = scope_of(removal)
     deleted = _delete_others(scope)
@@ -225,21 +220,6 @@ def _delete_others(scope: PrivacyScope) -> rows.DeletedRows:
     in_order = (*rows.get_run_rows(runs), calls.order_by(), days.order_by())
     users = set() if scope.user else rows.get_user_ids(runs, calls)  # the user is deleted last
     return rows.delete_first_rows(in_order, users=users)
-
-
-def _delete_test_cases(ids: list[int]) -> rows.DeletedRows:
-    """Delete some test cases that were made from conversations, after their results.
-
-    They are found through their turn, so they are deleted before it.
-    """
-    turns = Turn.objects.filter(conversation__in=ids).values("pk")
-    made = TestCase.objects.filter(Q(origin__in=ids) | Q(source_turn__in=turns)).order_by("pk")
-    cases = list(made.values_list("pk", flat=True)[:BATCH_TEST_CASES])
-    deleted = rows.delete_first_rows([EvaluationResult.objects.filter(case__in=cases).order_by()])
-    if not deleted.total:
-        found = TestCase.objects.filter(pk__in=cases)
-        deleted.counts[TestCase.__name__] += found.delete()[0]
-    return deleted
 
 
 def _withdraw_exports(ids: list[int]) -> None:

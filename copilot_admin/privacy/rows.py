@@ -15,6 +15,7 @@ from copilot_admin.models import (
     ComponentCall,
     Conversation,
     EndUser,
+    EvaluationResult,
     Event,
     Feedback,
     LegalHold,
@@ -75,6 +76,17 @@ def get_conversation_rows(ids: Sequence[int]) -> Iterable[QuerySet[Any]]:
     yield Turn.objects.filter(conversation_id__in=ids).order_by()
     yield Node.objects.filter(conversation_id__in=ids).order_by("-depth", "-id")
     yield Conversation.objects.filter(pk__in=ids).order_by()
+
+
+def get_test_case_rows(ids: Sequence[int]) -> Iterable[QuerySet[Any]]:
+    """Yield the test cases made from conversations, after their results.
+
+    They are found through their turn, so they are deleted before it.
+    """
+    turns = Turn.objects.filter(conversation__in=ids).values("pk")
+    cases = TestCase.objects.filter(Q(origin__in=ids) | Q(source_turn__in=turns)).order_by()
+    yield EvaluationResult.objects.filter(case__in=cases).order_by()
+    yield cases
 
 
 def get_run_rows(runs: QuerySet[Run]) -> Iterable[QuerySet[Any]]:
