@@ -26,7 +26,7 @@ from copilot_admin.admin.access.forms import (
     permissions_of,
     would_leave_no_administrator,
 )
-from copilot_admin.admin.common.base import BaseAdmin, Row
+from copilot_admin.admin.common.base import BaseAdmin, Row, row_action
 from copilot_admin.admin.sign_in.forms import (
     INVITATION_LIFETIME,
     build_password_link,
@@ -177,15 +177,12 @@ class UserAdmin(GrantedAdmin[User]):
         }
         return render(request, "admin/auth/user/link.html", context)
 
-    @method_decorator([require_POST])
-    def reset_mfa_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        user = self.get_changeable(request, pk)
+    @row_action
+    def reset_mfa_view(self, request: HttpRequest, user: User) -> None:
         if user.pk == request.user.pk:
             raise PermissionDenied  # their own page asks for a code first
-        with transaction.atomic():
-            reset_second_factor(user)
+        reset_second_factor(user)
         messages.success(request, gettext("Two-factor authentication was reset."))
-        return self.redirect_to(user)
 
     def sessions_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         user = self.get_changeable(request, pk)

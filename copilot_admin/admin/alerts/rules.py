@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -15,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.admin.alerts.forms import RECIPIENTS, SCOPE, DigestForm, RuleForm
-from copilot_admin.admin.common.base import BaseAdmin, Row, post_only
+from copilot_admin.admin.common.base import BaseAdmin, Row, row_action
 from copilot_admin.admin.common.widgets import chip
 from copilot_admin.admin.site.site import site
 from copilot_admin.alerts.deliveries import create_deliveries
@@ -127,13 +126,10 @@ class RuleAdmin(NotifierAdmin[AlertRule]):
         alerts = row.alerts.order_by("-opened_at", "-pk")[:MAX_ALERTS]
         return {"kind": _get_kind(request, row), "alerts": alerts}
 
-    @post_only
-    @transaction.atomic
-    def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        rule = self.get_changeable(request, pk)
+    @row_action
+    def test_view(self, request: HttpRequest, rule: AlertRule) -> None:
         sent = create_deliveries(rule, build_test_message(rule.name, timezone.now()))
         self.note_sending(request, Action.TESTED, rule, len(sent))
-        return self.redirect_to(rule)
 
 
 def _get_kind(request: HttpRequest, rule: AlertRule | None) -> RuleKind | None:
@@ -172,9 +168,6 @@ class DigestAdmin(NotifierAdmin[AlertDigest]):
         obj.due_at = next_due(obj, timezone.now())
         super().save_model(request, obj, form, change)
 
-    @post_only
-    @transaction.atomic
-    def now_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        digest = self.get_changeable(request, pk)
+    @row_action
+    def now_view(self, request: HttpRequest, digest: AlertDigest) -> None:
         self.note_sending(request, Action.SENT, digest, len(create_digest(digest, timezone.now())))
-        return self.redirect_to(digest)

@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.db import transaction
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.base import BaseAdmin, post_only
+from copilot_admin.admin.common.base import BaseAdmin, row_action
 from copilot_admin.admin.common.widgets import time_column
 from copilot_admin.admin.site.site import site
 from copilot_admin.agent.fetching.egress import Egress
@@ -85,20 +84,15 @@ class WebhookAdmin(BaseAdmin[AlertWebhook]):
         sent = AlertDelivery.objects.filter(webhook=row).order_by("-made_at")
         return {"deliveries": sent[:MAX_DELIVERIES]}
 
-    @post_only
-    @transaction.atomic
-    def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        webhook = self.get_changeable(request, pk)
+    @row_action
+    def test_view(self, request: HttpRequest, webhook: AlertWebhook) -> None:
         create_deliveries(webhook, build_test_message(webhook.name, timezone.now()))
         self.audit(request, Action.TESTED, webhook)
         text = _("The test is being sent. Reload the page to see the result.")
         messages.success(request, text)
-        return self.redirect_to(webhook)
 
-    @post_only
-    @transaction.atomic
-    def secret_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        webhook = self.get_changeable(request, pk)
+    @row_action
+    def secret_view(self, request: HttpRequest, webhook: AlertWebhook) -> HttpResponse:
         secret = issue_secret(webhook)
         self.log_change(request, webhook, "New secret.")  # and an audit entry
         return self._secret_page(request, webhook, secret)

@@ -35,6 +35,21 @@ Fieldsets = list[tuple[Any, dict[str, Any]]]
 
 post_only = method_decorator(require_POST)
 
+
+def row_action(act: Callable[[Any, HttpRequest, Any], HttpResponse | None]) -> Any:
+    """Make a view of a method that changes one row: a POST in one transaction.
+
+    It leads back to the page of the row, unless the method returns another page.
+    """
+
+    @wraps(act)
+    def respond(self: "BaseAdmin[Any]", request: HttpRequest, pk: Any) -> HttpResponse:
+        row = self.get_changeable(request, pk)
+        return act(self, request, row) or self.redirect_to(row)
+
+    return post_only(transaction.atomic(respond))
+
+
 # Columns with ciphertexts, digests and hashes. Django lets a URL filter by any of them, which would
 # reveal a secret letter by letter.
 SECRETS = frozenset(
