@@ -3,16 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from copilot_admin.agent.toolkits.returns.options import Options
-from copilot_admin.agent.toolkits.returns.series import TRADING_DAYS, Key, label, periods_per_year
+from copilot_admin.agent.toolkits.returns.series import START, TRADING_DAYS, label, periods_per_year
 from copilot_admin.agent.toolkits.tables import Cell, Row
-
-Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 MAX_DESCRIBED = 200  # for longer series the model receives the latest values and an outline
 DESCRIBED_LATEST = 20
@@ -23,12 +20,18 @@ _SAY_PERIODS = 'Say {"values": ..., "periods_per_year": ...}.'
 
 @dataclass(slots=True)
 class Growth:
-    """The growth of a series, with the options and notes of the call."""
+    """The growth of a series, with the options and notes of the call.
+
+    Attributes:
+        returns: Simple returns by the end of their period; at least one.
+        levels: One more than returns; above zero, or zero after a total loss.
+        points: Those of the given values, so without the start if these are returns.
+    """
 
     name: str
-    returns: pd.Series  # simple ones by the end of their period; at least one
-    levels: Array  # one more than returns; above zero, or zero after a total loss
-    begin: Key | None  # of the first period, if known
+    returns: pd.Series
+    levels: pd.Series
+    points: pd.Index
     options: Options
     notes: list[str]
 
@@ -38,48 +41,41 @@ class Growth:
         is_prices = options.kind == "prices"
         _check_values(values, is_prices=is_prices)
         if is_prices:
-            levels = values.to_numpy()
-            returns = pd.Series(levels[1:] / levels[:-1] - 1, index=values.index[1:], name=name)
+            levels, returns = values, (values / values.shift() - 1).iloc[1:]
         else:
             if options.unit == "fraction" and (largest := values.max()) >= 1:
                 notes.append(
                     f"Are the returns of {name!r} percent? {largest:g} was taken as {largest:.0%}."
                     ' If it is percent, say {"values": ..., "kind": "returns", "unit": "percent"}.'
                 )
-            levels = np.concatenate([[1.0], np.cumprod(1 + values.to_numpy())])
-            returns = values
-        if not (np.isfinite(levels).all() and np.isfinite(returns.to_numpy()).all()):
+            levels, returns = pd.concat([pd.Series({START: 1.0}), (1 + values).cumprod()]), values
+        if not np.isfinite([*levels, *returns]).all():
             raise OverflowError
-        return cls(name, returns, levels, values.index[0] if is_prices else None, options, notes)
+        return cls(name, returns, levels, values.index, options, notes)
 
     @property
-    def drawdowns(self) -> Array:
+    def drawdowns(self) -> pd.Series:
         """Each level relative to the highest one before it."""
-        return self.levels / np.maximum.accumulate(self.levels) - 1
+        return self.levels / self.levels.cummax() - 1
 
     @property
     def total_return(self) -> float:
-        return float(self.levels[-1] / self.levels[0] - 1)
-
-    def key_of(self, place: int) -> str:
-        key = self.returns.index[place - 1] if place else self.begin
-        return "start" if key is None else label(key)
+        return float(self.levels.iloc[-1] / self.levels.iloc[0] - 1)
 
     def periods(self) -> float:
         """Return the number of periods in a year: the caller's, else from the dates, else 252."""
-        periods, index = self.options.periods_per_year, self.returns.index
-        if periods is None and not isinstance(index, pd.DatetimeIndex):
-            self.notes.append(
-                f"Without dates, {TRADING_DAYS} periods a year are assumed (trading days)."
-            )
-            return TRADING_DAYS
+        periods = self.options.periods_per_year
         if periods is None:
-            times = index if self.begin is None else index.insert(0, self.begin)
-            if len(times) < 2:
+            if not isinstance(self.points, pd.DatetimeIndex):
+                self.notes.append(
+                    f"Without dates, {TRADING_DAYS} periods a year are assumed (trading days)."
+                )
+                return TRADING_DAYS
+            if len(self.points) < 2:
                 raise ValueError(
                     f"{self.name!r} is too short to tell how long a period is. {_SAY_PERIODS}"
                 )
-            periods = periods_per_year(times)
+            periods = periods_per_year(self.points)
         if periods is None:
             raise ValueError(
                 f"The points of {self.name!r} are less than a day apart. {_SAY_PERIODS}"
@@ -95,7 +91,7 @@ class Growth:
                 f"{self.name!r} covers {format_number(years)} years: a return made annual from less"
                 " than a year is no forecast."
             )
-        return float((self.levels[-1] / self.levels[0]) ** (1 / years) - 1)
+        return float((self.levels.iloc[-1] / self.levels.iloc[0]) ** (1 / years) - 1)
 
 
 def _check_values(series: pd.Series, *, is_prices: bool) -> None:

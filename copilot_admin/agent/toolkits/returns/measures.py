@@ -1,7 +1,7 @@
 """Returns, risk and rates of return of series; notes report assumptions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from itertools import combinations
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -28,7 +28,7 @@ from copilot_admin.agent.toolkits.returns.options import (
 )
 from copilot_admin.agent.toolkits.returns.payments import payments_row
 from copilot_admin.agent.toolkits.returns.series import DAYS_PER_YEAR, label, read_series
-from copilot_admin.agent.toolkits.tables import Cell, Row
+from copilot_admin.agent.toolkits.tables import Row
 
 RowsAndLines: TypeAlias = tuple[Sequence[Row], Sequence[str]]
 _REASONS = {  # for undefined results
@@ -79,14 +79,15 @@ def measure_series(
     series = read_series(values, options, notes, adds_up=measure in OF_PAYMENTS)
     try:
         with np.errstate(all="ignore"):
-            rows, lines = _measure(measure, series, options, notes)
-            rounded = tuple(map(round_row, rows))
+            found, lines = _measure(measure, series, options, notes)
+        rows = tuple(map(round_row, found))
     except OverflowError:
         raise ValueError(
             "The result is too large for a number. Check the values: some are too far apart."
         ) from None
     title = measure.upper() if measure in OF_PAYMENTS else measure.replace("_", " ").capitalize()
-    return MeasuredSeries(title, rounded, tuple(lines), tuple(dict.fromkeys(notes)))
+    lines = lines or [describe_row(row) for row in rows]
+    return MeasuredSeries(title, rows, tuple(lines), tuple(dict.fromkeys(notes)))
 
 
 def _measure(
@@ -103,7 +104,12 @@ def _measure(
         return _correlation(several)
     if at_each_point := _AT_EACH_POINT.get(measure):
         columns = [at_each_point(one).rename(one.name) for one in several]
-        return _table_of(columns), describe_points(columns)
+        table = pd.concat(columns, axis=1).sort_index()
+        if isinstance(table.index, pd.DatetimeIndex):
+            return _rows_of(table.set_axis(table.index.map(label)), "date"), describe_points(
+                columns
+            )
+        return _rows_of(table, "point"), describe_points(columns)
     rows: list[Row]
     if measure in OF_PAYMENTS:
         rows = [payments_row(measure, one, options, notes) for one in series]
@@ -125,40 +131,28 @@ def _measure(
             {"series": one.name, **(cells if isinstance(cells, Mapping) else {measure: cells})}
             for one, cells in zip(several, found, strict=True)
         ]
-    rows = [round_row(row) for row in rows]
     for row in rows:
         missing = (reason for name, reason in _REASONS.items() if row.get(name, 0) is None)
         notes += [f"None of {row['series']!r}: {reason}." for reason in missing]
-    return rows, [describe_row(row) for row in rows]
+    return rows, ()
 
 
-def _table_of(columns: Sequence[pd.Series]) -> list[Row]:
-    table = pd.concat(columns, axis=1).sort_index()
-    is_dated = isinstance(table.index, pd.DatetimeIndex)
-    head = _free_name("date" if is_dated else "point", list(table))
-    return [
-        {head: label(key) if is_dated else key, **_cells(row)}
-        for key, row in zip(table.index, table.to_dict("records"), strict=True)
-    ]
-
-
-def _free_name(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _cells(row: Mapping[Any, Any]) -> dict[str, Cell]:
-    return {name: None if pd.isna(cell) else float(cell) for name, cell in row.items()}
+def _rows_of(table: pd.DataFrame, head: str) -> list[Row]:
+    """Return the rows of a table with its index under a name that no column has."""
+    while head in table:
+        head += "_"
+    cells = table.astype(object).where(table.notna(), None)
+    return cells.reset_index(names=head).to_dict("records")
 
 
 # --- one series
 
 
 def _cagr(growth: Growth) -> float:
-    if not isinstance(growth.begin, datetime):
+    points = growth.points
+    if growth.options.kind != "prices" or not isinstance(points, pd.DatetimeIndex):
         return growth.compound_rate()
-    days = (growth.returns.index[-1] - growth.begin) / pd.Timedelta(days=1)
+    days = (points[-1] - points[0]) / pd.Timedelta(days=1)
     return growth.compound_rate(days / DAYS_PER_YEAR)
 
 
@@ -209,23 +203,22 @@ def _value_at_risk(growth: Growth) -> Row:
 def _max_drawdown(growth: Growth) -> Row:
     levels, depths = growth.levels, growth.drawdowns
     trough = int(depths.argmin())
-    if depths[trough] >= 0:
+    if depths.iloc[trough] >= 0:
         return {"max_drawdown": 0.0, "peak": None, "trough": None, "recovery": None}
-    highest = levels[:trough].max()
-    peak = int(np.flatnonzero(levels[:trough] == highest)[-1])
-    recovered = np.flatnonzero(levels[trough:] >= highest)
+    before, after = levels.iloc[:trough], levels.iloc[trough:]
+    recovered = after[after >= before.max()]
     return {
-        "max_drawdown": float(depths[trough]),
-        "peak": growth.key_of(peak),
-        "trough": growth.key_of(trough),
-        "recovery": growth.key_of(trough + int(recovered[0])) if len(recovered) else None,
+        "max_drawdown": float(depths.iloc[trough]),
+        "peak": label(before[before == before.max()].index[-1]),
+        "trough": label(levels.index[trough]),
+        "recovery": label(recovered.index[0]) if len(recovered) else None,
     }
 
 
 def _summary(growth: Growth) -> Row:
     return {
-        "begin": growth.key_of(0),
-        "end": growth.key_of(len(growth.returns)),
+        "begin": label(growth.levels.index[0]),
+        "end": label(growth.levels.index[-1]),
         "returns": len(growth.returns),
         "total_return": growth.total_return,
         "annualised_return": growth.compound_rate(),
@@ -246,7 +239,8 @@ def _log_returns(growth: Growth) -> pd.Series:
 def _rolling_return(growth: Growth) -> pd.Series:
     _check_no_total_loss(growth)
     window, levels = _window(growth), growth.levels
-    return pd.Series(levels[window:] / levels[:-window] - 1, growth.returns.index[window - 1 :])
+    rolling = (levels / levels.shift(window) - 1).iloc[window:]
+    return rolling.set_axis(growth.returns.index[window - 1 :])
 
 
 def _rolling_volatility(growth: Growth) -> pd.Series:
@@ -281,15 +275,12 @@ def _correlation(several: Sequence[Growth]) -> RowsAndLines:
         if not standard_deviation(one.returns):
             matrix.loc[one.name, :] = matrix.loc[:, one.name] = np.nan
             one.notes.append(f"No correlation with {one.name!r}: its returns do not vary.")
-    names = list(matrix)
-    head = _free_name("series", names)
-    rows = {name: _cells(row) for name, row in matrix.iterrows()}
     lines = [
         f"{name} and {other}: {'none' if pd.isna(cell) else format_number(cell)}"
-        for place, name in enumerate(names)
-        for other, cell in matrix.loc[name].iloc[place + 1 :].items()
+        for name, other in combinations(matrix, 2)
+        for cell in [matrix.loc[name, other]]
     ]
-    return [{head: name, **row} for name, row in rows.items()], lines
+    return _rows_of(matrix, "series"), lines
 
 
 def _beta(growth: Growth, benchmark: Growth) -> float | None:
@@ -334,7 +325,7 @@ _OF_ONE: Mapping[str, Callable[[Growth], Row | float | None]] = {
 _AT_EACH_POINT: Mapping[str, Callable[[Growth], pd.Series]] = {
     "returns": lambda growth: growth.returns,
     "log_returns": _log_returns,
-    "drawdown": lambda growth: pd.Series(growth.drawdowns[1:], index=growth.returns.index),
+    "drawdown": lambda growth: growth.drawdowns.iloc[1:].set_axis(growth.returns.index),
     "rolling_return": _rolling_return,
     "rolling_volatility": _rolling_volatility,
 }

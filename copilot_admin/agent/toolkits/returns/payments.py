@@ -1,16 +1,18 @@
 """Internal rates of return of payments."""
 
 from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyxirr
 
-from copilot_admin.agent.toolkits.returns.growth import Array, format_number, format_percent
+from copilot_admin.agent.toolkits.returns.growth import format_number, format_percent
 from copilot_admin.agent.toolkits.returns.options import Options
 from copilot_admin.agent.toolkits.returns.series import periods_per_year
 from copilot_admin.agent.toolkits.tables import Cell
 
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 _RATES = np.expm1(np.linspace(np.log(0.01), np.log(100), 500))  # -99 % to 9,900 %
 
 

@@ -25,6 +25,7 @@ from copilot_admin.agent.toolkits.tables import (
 )
 
 DEFAULT_NAME = "series"
+START = "start"  # the point before the first return
 TRADING_DAYS = 252
 DAYS_PER_YEAR = 365.25
 _DATE_NAMES = frozenset(
@@ -51,7 +52,7 @@ _WANTED = (
     ' object of several named series such as {"A": [1, 2], "B": [3, 4]}.'
 )
 
-Key: TypeAlias = datetime | int
+Key: TypeAlias = datetime | int | str
 _Point: TypeAlias = tuple[str, object, object]  # name, unparsed date or None, unparsed value
 
 
@@ -59,7 +60,7 @@ def label(key: Key) -> str:
     """Return the date of a point, or its place."""
     if isinstance(key, datetime):
         return key.isoformat().removesuffix("T00:00:00")
-    return f"point {key}"
+    return START if key == START else f"point {key}"
 
 
 def read_series(
