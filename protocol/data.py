@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import reduce
 import re
+from typing import Any
 
 from protocol.json import Json, JsonObject, layout, text_of
 
@@ -23,9 +24,9 @@ _SCHEMA = "Schema for ¶"
 
 
 class Missing(Enum):
-    """A part that a message does not have, as opposed to one that is null."""
+    """A value that was not sent, as opposed to null."""
 
-    MISSING = "missing"
+    MISSING = "<<UNDEFINED>>"  # as Workspace marks it
 
 
 MISSING = Missing.MISSING
@@ -77,16 +78,20 @@ def one_line(text: str) -> str:
     return f"\\{line}" if line.startswith(("## Data:", "_instance:", _SCHEMA)) else line
 
 
-def merge(earlier: Json, later: Json, *, unite_required: bool = False) -> Json:
-    """Return the earlier value, overridden by the later one.
+def merge(
+    earlier: "Json | Missing", later: "Json | Missing", *, unite_required: bool = False
+) -> "Json | Missing":
+    """Return the earlier value, overridden by the later one unless this is missing.
 
     Objects are merged recursively, and existing keys retain their position. All other values,
     including lists and null, replace the earlier value. With `unite_required` the values are
     schemas: what the earlier one requires stays required.
     """
+    if later is MISSING:
+        return earlier
     if not isinstance(earlier, Mapping) or not isinstance(later, Mapping):
         return later
-    merged = {**earlier, **later}
+    merged: dict[str, Any] = {**earlier, **later}
     for name in later.keys() & earlier.keys():
         merged[name] = merge(earlier[name], later[name], unite_required=unite_required)
     before, after = earlier.get("required"), later.get("required")
@@ -147,17 +152,7 @@ def _data(body: JsonObject, *, type_: str) -> "Json | Missing":
 def _merge_messages(earlier: DataMessage, later: DataMessage) -> DataMessage:
     return replace(
         earlier,
-        data=_merge_parts(earlier.data, later.data),
-        schema=_merge_parts(earlier.schema, later.schema, unite_required=True),
+        data=merge(earlier.data, later.data),
+        schema=merge(earlier.schema, later.schema, unite_required=True),
         description=later.description if later.description.strip() else earlier.description,
     )
-
-
-def _merge_parts(
-    earlier: "Json | Missing", later: "Json | Missing", *, unite_required: bool = False
-) -> "Json | Missing":
-    if isinstance(later, Missing):
-        return earlier
-    if isinstance(earlier, Missing):
-        return later
-    return merge(earlier, later, unite_required=unite_required)

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
+from enum import IntEnum
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from protocol.data import DataMessage
+from protocol.data import MISSING, DataMessage, Missing
 from protocol.json import Json, JsonObject
 
 ORCHESTRATOR = "openbb-copilot"  # its messages are tasks, hence part of the user's turn
@@ -18,15 +18,6 @@ class Generation(IntEnum):
     ONE = 1
     TWO = 2
     THREE = 3
-
-
-class Undefined(Enum):
-    """A value that the client did not send, as opposed to null."""
-
-    UNDEFINED = "<<UNDEFINED>>"
-
-
-UNDEFINED = Undefined.UNDEFINED
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +118,9 @@ class WidgetParam:
     name: str
     type: str = "string"
     description: str = ""
-    current_value: "Json | Undefined" = UNDEFINED
-    executed_value: "Json | Undefined" = UNDEFINED
-    default_value: "Json | Undefined" = UNDEFINED
+    current_value: "Json | Missing" = MISSING
+    executed_value: "Json | Missing" = MISSING
+    default_value: "Json | Missing" = MISSING
     options: tuple[Json, ...] = ()
     multi_select: bool = False
     split_on_citation: bool = False
@@ -137,10 +128,10 @@ class WidgetParam:
     options_params: tuple[JsonObject, ...] = ()
 
     @property
-    def value(self) -> "Json | Undefined":
+    def value(self) -> "Json | Missing":
         """The value to fetch data with: current, else executed, else default."""
         values = (self.current_value, self.executed_value, self.default_value)
-        return next((value for value in values if value is not UNDEFINED), UNDEFINED)
+        return next((value for value in values if value is not MISSING), MISSING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +156,9 @@ class Widget:
         return self.uuid or f"{self.origin}/{self.widget_id}"
 
     def input_args(self) -> Mapping[str, Json]:
-        """Return the arguments to fetch the widget with; undefined parameters are left out."""
+        """Return the arguments to fetch the widget with; missing parameters are left out."""
         values = ((param.name, param.value) for param in self.params)
-        return {name: value for name, value in values if not isinstance(value, Undefined)}
+        return {name: value for name, value in values if not isinstance(value, Missing)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

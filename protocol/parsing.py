@@ -6,6 +6,7 @@ out with a note; only a body without any usable message is rejected.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from protocol.data import MISSING, Missing
 from protocol.json import Fields, Json, JsonObject, Notes, clean_json, object_of, objects_of, parse
 from protocol.message_parsing import (
     decode_call,
@@ -17,11 +18,9 @@ from protocol.message_parsing import (
     role_of,
 )
 from protocol.models import (
-    UNDEFINED,
     ContextItem,
     Generation,
     Query,
-    Undefined,
     Widget,
     WidgetParam,
     Widgets,
@@ -264,10 +263,10 @@ def _parse_params(fields: Fields) -> tuple[WidgetParam, ...]:
     return tuple(params.values())
 
 
-def _param_value(fields: Fields, name: str) -> "Json | Undefined":
-    """Read a value; both absence and the client's marker for it are undefined. Null is a value."""
-    value = fields.raw.get(name, UNDEFINED.value)
-    return UNDEFINED if value == UNDEFINED.value else value
+def _param_value(fields: Fields, name: str) -> "Json | Missing":
+    """Read a value; both absence and the client's marker for it are missing. Null is a value."""
+    value = fields.raw.get(name, MISSING.value)
+    return MISSING if value == MISSING.value else value
 
 
 def _detect_generation(body: JsonObject, *, hint: Generation | None) -> Generation:

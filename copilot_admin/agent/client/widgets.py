@@ -24,9 +24,10 @@ from copilot_admin.agent.text import join_names, quote, truncate
 from copilot_admin.agent.toolkits.ranking import ranked
 from copilot_admin.agent.tools.tool import ToolMistake, read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
+from protocol.data import MISSING
 from protocol.functions import GET_WIDGET_DATA, DataSource
 from protocol.json import Json, JsonObject, text_of
-from protocol.models import Generation, Query, Undefined, Widget, WidgetParam
+from protocol.models import Generation, Query, Widget, WidgetParam
 
 MAX_EXTRA = 20  # widgets that aren't on the dashboard
 _MAX_LISTED = 200
@@ -90,7 +91,7 @@ def row_text(widget: Widget, *, query: Query) -> str:
     row |= facts_of(widget)
     params: list[JsonObject] = []
     for param in widget.params:
-        value = {} if isinstance(param.value, Undefined) else {"value": param.value}
+        value = {} if param.value is MISSING else {"value": param.value}
         params.append({"name": param.name, "type": param.type, **value, **facts_of_param(param)})
     if params:
         row["params"] = [*params]
@@ -116,9 +117,9 @@ def facts_of_param(param: WidgetParam) -> dict[str, Json]:
     row: dict[str, Json] = {}
     if param.description:
         row["description"] = truncate(param.description, _MAX_DESCRIPTION)
-    if not isinstance(param.default_value, Undefined):
+    if param.default_value is not MISSING:
         row["default"] = param.default_value
-    if not isinstance(param.executed_value, Undefined):
+    if param.executed_value is not MISSING:
         row["executed"] = param.executed_value  # of what is on the screen
     if param.multi_select:
         row["several"] = True  # the value may be a list

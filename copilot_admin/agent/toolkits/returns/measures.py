@@ -142,7 +142,8 @@ def _rows_of(table: pd.DataFrame, head: str) -> list[Row]:
     while head in table:
         head += "_"
     cells = table.astype(object).where(table.notna(), None)
-    return cells.reset_index(names=head).to_dict("records")
+    rows: list[Row] = cells.reset_index(names=head).to_dict("records")
+    return rows
 
 
 # --- one series
