@@ -54,8 +54,15 @@ class ContractRule(StrEnum):
 class ContractFinding:
     """A rule that a component violates; `detail` describes the valid form."""
 
+    component: ComponentClass
     rule: ContractRule
     detail: str
+
+    @property
+    def sentence(self) -> str:
+        """A sentence with the class, the rule and the valid form."""
+        where = f"{self.component.__module__}.{self.component.__qualname__}"
+        return f"The component {where} breaks {self.rule}: {self.detail}"
 
 
 def is_reserved(name: str) -> bool:
@@ -71,7 +78,7 @@ def from_caller(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def static_findings(component: ComponentClass) -> tuple[ContractFinding, ...]:
     """Return the findings on a component that hasn't run yet; empty if it is usable."""
     return tuple(
-        ContractFinding(rule, detail)
+        ContractFinding(component, rule, detail)
         for rule, check in _STATIC_RULES.items()
         for detail in check(component)
     )
@@ -86,7 +93,7 @@ def outputs_are_json(
     if not any(getattr(output, "content", True) for output in listed):
         faults.append("a run must give at least one content item.")
     for fault in dict.fromkeys(faults):
-        yield ContractFinding(ContractRule.OUTPUT_JSON, fault)
+        yield ContractFinding(component, ContractRule.OUTPUT_JSON, fault)
 
 
 def _manifest_is_valid(component: ComponentClass) -> Iterator[str]:

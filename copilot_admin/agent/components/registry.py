@@ -5,7 +5,6 @@ Add new components to `COMPONENTS`, and new versions below the earlier ones.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -37,25 +36,11 @@ COMPONENTS: tuple[type[Component], ...] = (
 LATEST = "latest"
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentFault:
-    """A component that breaks a rule of the contract."""
-
-    component: type[Component]
-    finding: ContractFinding
-
-    @property
-    def sentence(self) -> str:
-        """A sentence with the class, the rule and the valid form."""
-        where = f"{self.component.__module__}.{self.component.__qualname__}"
-        return f"The component {where} breaks {self.finding.rule}: {self.finding.detail}"
-
-
 class Registry:
     """Components by name and version. Invalid ones are only in `faults`."""
 
     def __init__(self, classes: Iterable[type[Component]]) -> None:
-        self.faults: list[ComponentFault] = []
+        self.faults: list[ContractFinding] = []
         self._versions: dict[str, dict[str, type[Component]]] = {}
         for component in classes:
             name, version = component.name, component.version
@@ -64,9 +49,12 @@ class Registry:
                 details.append(f"there are two components {name} {version}.")
             if version == LATEST:
                 details.append("the version 'latest' is a name for the newest one.")
-            findings = [ContractFinding(ContractRule.MANIFEST_VALID, one) for one in details]
-            findings = [*static_findings(component), *findings]
-            self.faults += [ComponentFault(component, finding) for finding in findings]
+            rule = ContractRule.MANIFEST_VALID
+            findings = [
+                *static_findings(component),
+                *(ContractFinding(component, rule, detail) for detail in details),
+            ]
+            self.faults += findings
             if not findings:
                 self._versions.setdefault(name, {})[version] = component
 
@@ -103,8 +91,9 @@ def sample_arguments(sample: Mapping[str, Any]) -> JsonObject:
 
 async def sample_findings(component: type[Component]) -> tuple[ContractFinding, ...]:
     """Run the samples of a component with the demo model and return violations of the contract."""
+    rule = ContractRule.OUTPUT_JSON
     if not component.samples:
-        return (ContractFinding(ContractRule.OUTPUT_JSON, "there is no sample to run it with."),)
+        return (ContractFinding(component, rule, "there is no sample to run it with."),)
     found: list[ContractFinding] = []
     provider = DemoModel(ProviderSpec(name=DEMO_MODEL, kind=DemoModel.kind))
     for number, sample in enumerate(component.samples, 1):
@@ -117,7 +106,7 @@ async def sample_findings(component: type[Component]) -> tuple[ContractFinding, 
                     pass
         except ComponentError as error:
             detail = f"its sample {number} gives no whole result: {error.public}"
-            found.append(ContractFinding(ContractRule.OUTPUT_JSON, detail))
+            found.append(ContractFinding(component, rule, detail))
         else:
             found += outputs_are_json(component, run.outputs)
     return tuple(dict.fromkeys(found))

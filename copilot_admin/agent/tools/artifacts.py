@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import ToolContext, ToolMistake, ToolResult, tool
-from protocol.events import ArtifactType
+from protocol.events import ArtifactType, MessageArtifact
 from protocol.json import JsonObject
 
 MAX_SERIES = 20  # more lines can't be distinguished
@@ -54,8 +54,12 @@ async def table(
     context: ToolContext, name: ArtifactName, description: Description, rows: Rows
 ) -> ToolResult:
     """Shows rows to the user as a table. Do not repeat the rows in your text."""
-    artifact = context.artifact(
-        ArtifactType.TABLE, name=name, description=description, content=rows
+    artifact = MessageArtifact(
+        type=ArtifactType.TABLE,
+        uuid=str(context.id),
+        artifact_name=name,
+        description=description,
+        content=rows,
     )
     return ToolResult(f"The user now sees the table {name!r} with {len(rows)} rows.", (artifact,))
 
@@ -79,9 +83,10 @@ async def chart(
             raise ToolMistake(f"The column {quote(column)} has text in it; y takes numbers only.")
     if type is ChartType.SCATTER and has_text(x, rows=rows):
         raise ToolMistake(describe_text_on_x(x))
-    artifact = context.artifact(
-        ArtifactType.CHART,
-        name=name,
+    artifact = MessageArtifact(
+        type=ArtifactType.CHART,
+        uuid=str(context.id),
+        artifact_name=name,
         description=description,
         content=rows,
         chart_params=chart_params(type, x=x, y=y),

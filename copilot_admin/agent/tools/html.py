@@ -15,7 +15,7 @@ from pydantic import Field
 
 from copilot_admin.agent.tools.artifacts import ArtifactName, Description
 from copilot_admin.agent.tools.tool import ToolContext, ToolMistake, ToolResult, tool
-from protocol.events import ArtifactType
+from protocol.events import ArtifactType, MessageArtifact
 from protocol.serializers import html_text
 
 MAX_CHARACTERS = 200_000
@@ -86,8 +86,12 @@ async def html(
     """Shows HTML to the user, such as cards with figures. Do not repeat it in your text."""
     # Up to a second of work; the cleaner releases the lock of the interpreter.
     clean = await asyncio.to_thread(prepare_html, html, sources=context.html_sources)
-    artifact = context.artifact(
-        ArtifactType.HTML, name=name, description=description, content=clean
+    artifact = MessageArtifact(
+        type=ArtifactType.HTML,
+        uuid=str(context.id),
+        artifact_name=name,
+        description=description,
+        content=clean,
     )
     return ToolResult(f"The user now sees {name!r}.", (artifact,))
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError, create_model
 from copilot_admin.agent.text import quote, truncate
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from copilot_admin.errors import CopilotError
-from protocol.events import ArtifactType, Event, MessageArtifact
+from protocol.events import Event
 from protocol.json import JsonObject, is_deeper
 from protocol.json_schema import self_contained
 
@@ -28,18 +28,6 @@ _MAX_MESSAGE = 10_000  # characters
 class ToolContext:
     id: UUID  # of the artifact that this call makes, unique in the chat
     html_sources: tuple[str, ...] = ()  # origins from which images in HTML may be loaded
-
-    def artifact(
-        self, type: ArtifactType, *, name: str, description: str, content: Any, **more: Any
-    ) -> MessageArtifact:
-        return MessageArtifact(
-            type=type,
-            uuid=str(self.id),
-            artifact_name=name,
-            description=description,
-            content=content,
-            **more,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ class Command(SanitizedCommand):
     def handle(self, *, names: list[str], **options: Any) -> None:
         known = registry()
         faults: defaultdict[type[Component], list[ContractFinding]] = defaultdict(list)
-        for fault in known.faults:
-            faults[fault.component].append(fault.finding)
+        for finding in known.faults:
+            faults[finding.component].append(finding)
         components = [*known.all(), *faults]
         unknown = set(names).difference(component.name for component in components)
         if unknown:
