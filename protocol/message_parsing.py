@@ -1,13 +1,14 @@
 """Parse the conversation of a request: messages, function calls, results and Data messages."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 import json
 
 from protocol.citations import artifact_names, strip_markers
 from protocol.data import MISSING, TYPES, read_data_message
+from protocol.fields import Field
 from protocol.functions import GET_WIDGET_DATA
-from protocol.json import Fields, Json, JsonObject, MalformedJson, Notes, list_of, loads, object_of
+from protocol.json import Json, JsonObject, MalformedJson, list_of, loads, object_of
 from protocol.models import (
     ORCHESTRATOR,
     AiMessage,
@@ -30,17 +31,16 @@ _STATUSES = ("success", "error", "warning")  # of a command
 _ENVELOPE = frozenset({"items", "content", "url", "error_type", "status", "data"})
 
 
-def parse_messages(raw: Sequence[Json], *, notes: Notes) -> tuple[Message, ...]:
+def parse_messages(listed: Field) -> tuple[Message, ...]:
     """Parse every usable message, oldest first; Data messages aren't part of the conversation."""
     messages: list[Message] = []
-    for index, one in enumerate(raw):
-        path = f"messages[{index}]"
-        if not isinstance(one, Mapping):
-            notes.dropped(path, wanted="an object")
+    for one in listed.elements():
+        parts, content = list(_data_parts(one)), list_of(one.members.get("content"))
+        if not isinstance(one.value, Mapping):
+            one.drop("an object")
         # An element of nothing but Data messages is none of the conversation.
-        elif not (parts := list(_data_parts(one))) or len(parts) < len(list_of(one.get("content"))):
-            previous = messages[-1] if messages else None
-            message = _parse_message(Fields(one, path=path, notes=notes), previous=previous)
+        elif not parts or len(parts) < len(content):
+            message = _parse_message(one, previous=messages[-1] if messages else None)
             messages += [message] if message else []
     # An orchestrator's message is a task if it is the last one, or if an agent answers it. Before a
     # human message it is the orchestrator's own answer.
@@ -75,31 +75,28 @@ def decode_call(content: Json) -> JsonObject | None:
     return None
 
 
-def parse_source_data(raw: Json, *, path: str, notes: Notes) -> SourceData:
+def parse_source_data(source: Field) -> SourceData:
     """Parse the data of one source: `{items}`, `{content}`, a file reference, text or any JSON."""
-    if not isinstance(raw, Mapping):
-        return SourceData(() if raw is None else (_item_of(raw),))
-    fields = Fields(raw, path=path, notes=notes)
-    citations = tuple(citation.raw for citation in fields.objects("extra_citations"))
-    if "items" in raw:
-        return SourceData(tuple(_parse_items(fields)), citations)
-    if "content" in raw or "url" in raw:
-        item = _parse_item(fields)
+    members = source.members
+    if not isinstance(source.value, Mapping):
+        return SourceData(() if source.value is None else (_item_of(source.value),))
+    citations = tuple(citation.members for citation in source.objects("extra_citations"))
+    if "items" in members:
+        return SourceData(tuple(_parse_items(source.member("items"))), citations)
+    if "content" in members or "url" in members:
+        item = _parse_item(source)
         return SourceData((item,) if item else (), citations)
-    if not raw:
+    if not members:
         return SourceData(())
-    notes.add(f"`{path}` has neither `items` nor `content`; it was taken as data as it is.")
-    return SourceData((_item_of(raw),))
+    source.notes.add(
+        f"`{source.path}` has neither `items` nor `content`; it was taken as data as it is."
+    )
+    return SourceData((_item_of(members),))
 
 
-def find_data_messages(raw: Sequence[Json]) -> dict[str, JsonObject]:
-    """Return the Data messages among the messages of a request by their path, in order."""
-    return {
-        f"messages[{index}]{place}": part
-        for index, one in enumerate(raw)
-        if isinstance(one, Mapping)
-        for place, part in _data_parts(one)
-    }
+def find_data_messages(listed: Field) -> list[Field]:
+    """Return the Data messages among the messages of a request, in order."""
+    return [part for one in listed.elements() for part in _data_parts(one)]
 
 
 def is_data(raw: Json) -> bool:
@@ -107,63 +104,63 @@ def is_data(raw: Json) -> bool:
     return isinstance(raw, Mapping) and _body(raw).get("type") in TYPES
 
 
-def parse_data_message(raw: JsonObject, *, path: str, notes: Notes) -> ContextItem | None:
+def parse_data_message(field: Field) -> ContextItem | None:
     """Parse a Data message, flat or in an envelope `{role, content}`; an unusable one is noted.
 
     A client may speak only for the user, so its role doesn't count.
     """
-    body = {"_instance": raw.get("_instance"), **_body(raw)}
+    body = {"_instance": field.members.get("_instance"), **_body(field.members)}
     if not (
         all(isinstance(body.get(name), str | None) for name in ("kind", "description"))
         and isinstance(body["_instance"], str | int | None)
         and isinstance(body.get("schema"), Mapping | bool | None)
     ):
-        notes.dropped(path, wanted="a Data message of texts and a JSON Schema")
+        field.drop("a Data message of texts and a JSON Schema")
         return None
     message = read_data_message(body)
     has_parts = message.data is not MISSING or message.schema is not MISSING
     if not has_parts and not message.description.strip():
-        notes.dropped(path, wanted="a Data message with data, a schema or a description")
+        field.drop("a Data message with data, a schema or a description")
         return None
     return ContextItem(message=message)
 
 
-def _parse_message(fields: Fields, *, previous: Message | None) -> Message | None:
-    raw, role = fields.raw, role_of(fields.raw)
+def _parse_message(field: Field, *, previous: Message | None) -> Message | None:
+    raw, role = field.members, role_of(field.members)
     text = object_of(raw.get("content", raw))  # of Agent/Data: flat or enveloped, without a role
     if raw.get("role") is None and text.get("type") == "text":
         role = "human"
     if role == "tool":
-        return _parse_result(fields, previous=previous)
+        return _parse_result(field, previous=previous)
     if role is None:
-        fields.notes.add(f"`{fields.path}` was left out: its role is not human, ai or tool.")
+        field.notes.add(f"`{field.path}` was left out: its role is not human, ai or tool.")
         return None
-    content = _content(fields)
+    content = _content(field)
     if role == "ai" and (call := decode_call(content)):
         own = ("function", "input_arguments")
         extra = {key: value for key, value in call.items() if key not in own}
-        members = Fields(call, path=fields.at("content"), notes=fields.notes)
+        members = Field(call, notes=field.notes, path=f"{field.path}.content")
         return CallMessage(members.text("function"), members.object("input_arguments"), extra)
     if not isinstance(content, str):
         wanted = "not text" if role == "human" else "neither text nor a function call"
-        fields.notes.add(f"`{fields.path}` was left out: its content is {wanted}.")
+        field.notes.add(f"`{field.path}` was left out: its content is {wanted}.")
         return None
     if role == "human":
         return HumanMessage(content)
-    agent_id = fields.optional_text("agent_id")
+    agent_id = field.optional_text("agent_id")
     return AiMessage(strip_markers(content), agent_id=agent_id, artifacts=artifact_names(content))
 
 
-def _content(fields: Fields) -> Json:
+def _content(field: Field) -> Json:
     """Return the content; for a list of parts, its text and a note of the parts without text."""
-    content = fields.raw.get("content")
-    if content is None and fields.raw.get("type") == "text":
-        content = fields.raw.get("text")
+    content = field.members.get("content")
+    if content is None and field.members.get("type") == "text":
+        content = field.members.get("text")
     text = _text_of_parts(content)
     if text is not content and isinstance(content, list | tuple):
-        for index, part in enumerate(content):
-            if _text_of_part(part) is None and not is_data(part):
-                fields.notes.dropped(f"{fields.at('content')}[{index}]", wanted="text")
+        for part in field.member("content").elements():
+            if _text_of_part(part.value) is None and not is_data(part.value):
+                part.drop("text")
     return text
 
 
@@ -186,80 +183,73 @@ def _text_of_part(part: Json) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _parse_result(fields: Fields, *, previous: Message | None) -> ResultMessage:
+def _parse_result(field: Field, *, previous: Message | None) -> ResultMessage:
     """Parse a tool message; missing fields are copied from the call before it."""
     call = previous if isinstance(previous, CallMessage) else CallMessage(GET_WIDGET_DATA)
-    function = fields.optional_text("function")
+    function = field.optional_text("function")
     if function is None:
-        fields.notes.add(f"`{fields.at('function')}` is missing; {call.function} was assumed.")
+        field.notes.add(f"`{field.path}.function` is missing; {call.function} was assumed.")
     return ResultMessage(
         function or call.function,
-        fields.object("input_arguments") or call.input_arguments,
-        tuple(_parse_results(fields)),
-        fields.object("extra_state"),
+        field.object("input_arguments") or call.input_arguments,
+        tuple(_parse_results(field)),
+        field.object("extra_state"),
     )
 
 
-def _parse_results(fields: Fields) -> Iterator[SourceResult]:
+def _parse_results(field: Field) -> Iterator[SourceResult]:
     """Yield one result per source of generations 2 and 3; generation 1 has a single one.
 
     An unusable element becomes an empty one, so that indexes don't shift. A list of elements
     without an envelope is one table.
     """
-    name = "data" if fields.raw.get("data") is not None else "content"
-    raw, path = fields.raw.get(name), fields.at(name)
-    parts = raw if name == "content" and isinstance(raw, list | tuple) else ()
+    name = "data" if field.members.get("data") is not None else "content"
+    source = field.member(name)
+    parts = list_of(source.value) if name == "content" else ()
     if any(object_of(one).get("type") == "text" for one in parts):
-        raw = _content(fields)
+        source = Field(_content(field), notes=field.notes, path=source.path)
+    raw = source.value
     if raw is None:
-        fields.notes.add(f"`{fields.path}` has neither `data` nor `content`; it counts as empty.")
+        field.notes.add(f"`{field.path}` has neither `data` nor `content`; it counts as empty.")
     elif not isinstance(raw, list | tuple):
-        yield _parse_source(raw, path=path, notes=fields.notes)
+        yield _parse_source(source)
     elif raw and all(object_of(one) and _ENVELOPE.isdisjoint(object_of(one)) for one in raw):
         yield SourceData((_item_of(raw),))
     else:
-        for index, one in enumerate(raw):
-            yield _parse_source(one, path=f"{path}[{index}]", notes=fields.notes)
+        yield from map(_parse_source, source.elements())
 
 
-def _parse_source(raw: Json, *, path: str, notes: Notes) -> SourceResult:
-    known = object_of(raw)
+def _parse_source(source: Field) -> SourceResult:
+    known = source.members
     error, status, data = known.get("error_type"), known.get("status"), known.get("data")
     if isinstance(error, str):
         return SourceError(error, _as_text(known.get("content", "")))
     if status not in _STATUSES or "items" in known or "content" in known:
-        return parse_source_data(raw, path=path, notes=notes)
+        return parse_source_data(source)
     own = {"status", "message"} | ({"data"} if isinstance(data, Mapping) else set())
     about = {name: one for name, one in known.items() if name not in own and one is not None}
-    message = Fields(known, path=path, notes=notes).text("message")
-    return CommandResult(str(status), message, object_of(data), about)
+    return CommandResult(str(status), source.text("message"), object_of(data), about)
 
 
-def _parse_items(fields: Fields) -> Iterator[DataItem | FileReference]:
-    raw = fields.raw["items"]
-    if isinstance(raw, str | Mapping):
-        fields = Fields({"items": [raw]}, path=fields.path, notes=fields.notes)
-    for index, one in enumerate(fields.list("items")):
-        path = f"{fields.at('items')}[{index}]"
-        item: DataItem | FileReference | None = None
-        if isinstance(one, Mapping):
-            item = _parse_item(Fields(one, path=path, notes=fields.notes))
-        elif isinstance(one, str):
-            item = _item_of(one)
+def _parse_items(items: Field) -> Iterator[DataItem | FileReference]:
+    if isinstance(items.value, str | Mapping):
+        items = Field([items.value], notes=items.notes, path=items.path)
+    for one in items.elements():
+        item = _item_of(one.value) if isinstance(one.value, str) else _parse_item(one)
         if item:
             yield item
         else:
-            fields.notes.dropped(path, wanted="a data item or a file reference")
+            one.drop("a data item or a file reference")
 
 
-def _parse_item(fields: Fields) -> DataItem | FileReference | None:
+def _parse_item(field: Field) -> DataItem | FileReference | None:
     """Return one item; a `content` that isn't text becomes JSON."""
-    content, url = fields.raw.get("content"), fields.raw.get("url")
-    data_format = fields.object("data_format")
+    content, url = field.members.get("content"), field.members.get("url")
+    data_format = field.object("data_format")
     if "type" in data_format and "data_type" not in data_format:  # the format of generation 2
         others = {key: value for key, value in data_format.items() if key != "type"}
         data_format = {"data_type": "object", "parse_as": data_format["type"], **others}
-    citable = fields.flag("citable", default=True)
+    citable = field.flag("citable", default=True)
     if content is not None:
         item = _item_of(content)
         return replace(item, data_format=data_format or item.data_format, citable=citable)
@@ -283,17 +273,17 @@ def _as_text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _data_parts(message: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+def _data_parts(message: Field) -> Iterator[Field]:
     """Yield the Data messages in a message; tool results and texts never contain any."""
-    content = message.get("content")
-    if role_of(message) == "tool" or (isinstance(content, str) and "role" in message):
+    content = message.members.get("content")
+    if role_of(message.members) == "tool" or (
+        isinstance(content, str) and "role" in message.members
+    ):
         return
     if isinstance(content, list | tuple):
-        for index, part in enumerate(content):
-            if isinstance(part, Mapping) and is_data(part):
-                yield f".content[{index}]", part
-    elif is_data(message):
-        yield "", message
+        yield from (part for part in message.member("content").elements() if is_data(part.value))
+    elif is_data(message.value):
+        yield message
 
 
 def _body(raw: JsonObject) -> JsonObject:

@@ -4,10 +4,11 @@ Source: the request bodies of the three generations of the copilot protocol. A w
 out with a note; only a body without any usable message is rejected.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from protocol.data import MISSING, Missing
-from protocol.json import Fields, Json, JsonObject, Notes, clean_json, object_of, objects_of, parse
+from protocol.fields import Field, Notes
+from protocol.json import Json, JsonObject, clean_json, list_of, object_of, objects_of, parse
 from protocol.message_parsing import (
     decode_call,
     find_data_messages,
@@ -62,156 +63,148 @@ def parse_query(
         MalformedJson: The bytes are not valid JSON.
         UnusableQuery: The body is not an object, or has no usable message, or too many.
     """
-    notes = Notes()
-    request = _load_request(body, notes)
-    raw = _raw_messages(request, max_messages)
-    messages = parse_messages(raw, notes=notes)
-    data = find_data_messages(raw)
+    request = _load_request(body)
+    listed = _find_messages(request, max_messages)
+    messages = parse_messages(listed)
+    data = find_data_messages(listed)
     if not messages:
         reason = "The messages are data alone" if data else "None of the messages can be read"
         raise UnusableQuery(
             f'{reason}. Send at least one {{"role": "human", "content": "..."}}.',
             code="no-usable-message",
         )
-    fields = Fields(request, path="", notes=notes)
-    urls = fields.texts("urls")
+    urls = request.texts("urls")
     if len(urls) > MAX_URLS:
-        notes.add(f"`urls` has more than {MAX_URLS} elements; the first {MAX_URLS} are used.")
-    parsed_data = (parse_data_message(one, path=path, notes=notes) for path, one in data.items())
-    context = request.get("context")
-    listed = context if isinstance(context, list | tuple) else [context] if context else []
-    env = {name: value for name, value in request.items() if name != "messages"}
+        request.notes.add(
+            f"`urls` has more than {MAX_URLS} elements; the first {MAX_URLS} are used."
+        )
+    context = request.member("context")
+    if not isinstance(context.value, list | tuple):
+        context = Field(
+            [context.value] if context.value else [], notes=request.notes, path="context"
+        )
+    env = {name: value for name, value in request.members.items() if name != "messages"}
     if data:
-        env["context"] = [*data.values(), *listed]
+        env["context"] = [*(one.value for one in data), *list_of(context.value)]
     return Query(
         messages=messages,
-        generation=_detect_generation(request, hint=hint),
-        widgets=parse_widgets(request.get("widgets"), notes=notes),
-        context=(*filter(None, parsed_data), *_parse_context(listed, notes=notes)),
+        generation=_detect_generation(request.members, hint=hint),
+        widgets=_parse_widgets(request),
+        context=(*filter(None, map(parse_data_message, data)), *_parse_context(context)),
         urls=urls[:MAX_URLS],
-        timezone=fields.optional_text("timezone"),
-        model=fields.optional_text("model"),
-        workspace_options=parse_options(request.get("workspace_options"), notes=notes),
-        workspace_state=redact(fields.object("workspace_state")),
-        tools=tuple(redact(tool.raw) for tool in fields.objects("tools")),
-        skills_catalog=tuple(_parse_skills(fields, "skills_catalog")),
-        selected_skills=tuple(_parse_skills(fields, "selected_skills")),
+        timezone=request.optional_text("timezone"),
+        model=request.optional_text("model"),
+        workspace_options=_parse_options(request.member("workspace_options")),
+        workspace_state=redact(request.object("workspace_state")),
+        tools=tuple(redact(tool.members) for tool in request.objects("tools")),
+        skills_catalog=tuple(_parse_skills(request, "skills_catalog")),
+        selected_skills=tuple(_parse_skills(request, "selected_skills")),
         env=redact(env),
-        notes=tuple(notes),
+        notes=tuple(request.notes),
     )
 
 
-def parse_widgets(raw: Json, *, notes: Notes) -> Widgets:
+def _parse_widgets(request: Field) -> Widgets:
     """Parse the offered widgets; the flat list of generation 1 counts as selected."""
-    if raw is None:
-        return Widgets()
-    if isinstance(raw, list | tuple):
-        listed = Fields({"widgets": raw}, path="", notes=notes)
-        return Widgets(primary=tuple(_parse_group(listed, "widgets")))
-    if not isinstance(raw, Mapping):
-        notes.dropped("widgets", wanted="an object or a list")
-        return Widgets()
-    groups = Fields(raw, path="widgets", notes=notes)
+    if isinstance(request.members.get("widgets"), list | tuple):
+        return Widgets(primary=tuple(_parse_group(request, "widgets")))
+    groups = request.member("widgets")
+    if groups.value is not None and not isinstance(groups.value, Mapping):
+        groups.drop("an object or a list")
     return Widgets(**{name: tuple(_parse_group(groups, name)) for name in _GROUPS})
 
 
-def parse_options(raw: Json, *, notes: Notes) -> dict[str, bool | str]:
+def _parse_options(field: Field) -> dict[str, bool | str]:
     """Parse the options that a user switched on or filled in.
 
     They are an object (generation 3 today) or a list of `key` and `key=value` (until May 2026).
     """
-    pairs: list[tuple[str, Json]] = []
-    if isinstance(raw, Mapping):
-        pairs = list(raw.items())
-    elif isinstance(raw, list | tuple):
-        for index, one in enumerate(raw):
-            if isinstance(one, str) and one.strip():
-                key, equals, text = one.partition("=")
+    pairs = list(field.members.items())
+    if isinstance(field.value, list | tuple):
+        for one in field.elements():
+            if isinstance(one.value, str) and one.value.strip():
+                key, equals, text = one.value.partition("=")
                 pairs.append((key.strip(), text.strip() if equals else True))
             else:
-                notes.dropped(f"workspace_options[{index}]", wanted="text")
-    elif raw is not None:
-        notes.dropped("workspace_options", wanted="an object or a list")
+                one.drop("text")
+    elif field.value is not None and not isinstance(field.value, Mapping):
+        field.drop("an object or a list")
     options: dict[str, bool | str] = {}
     for key, value in pairs:
         if not isinstance(value, bool | str | None):
-            notes.dropped(f"workspace_options.{key}", wanted="true or text")
+            field.member(key).drop("true or text")
         elif value not in _OFF:
             options[key] = value or True
     return options
 
 
-def _load_request(body: bytes | JsonObject, notes: Notes) -> JsonObject:
-    value: Json
+def _load_request(body: bytes | JsonObject) -> Field:
     if isinstance(body, Mapping):
-        value = clean_json(body)
+        value: Json = clean_json(body)
         is_changed = value != body
     else:
         value, is_changed = parse(body)
-    if is_changed:
-        notes.add(_REPLACED)
     if not isinstance(value, Mapping):
         raise UnusableQuery(
             'The body is not a JSON object. Send {"messages": [...]}.', code="not-an-object"
         )
-    return value
+    return Field(value, notes=Notes({_REPLACED: None} if is_changed else {}))
 
 
-def _raw_messages(request: JsonObject, max_messages: int) -> Sequence[Json]:
-    raw = request.get("messages")
-    if raw is not None and not isinstance(raw, list | tuple):
+def _find_messages(request: Field, max_messages: int) -> Field:
+    listed = request.member("messages")
+    if listed.value is not None and not isinstance(listed.value, list | tuple):
         raise UnusableQuery(
             'messages is not a list. Send {"messages": [{"role": "human", "content": "..."}]}.',
             code="messages-not-a-list",
         )
-    if not raw:
+    count = len(list_of(listed.value))
+    if not count:
         raise UnusableQuery("messages list cannot be empty.", code="messages-empty")
-    if len(raw) > max_messages:
+    if count > max_messages:
         raise UnusableQuery(
-            f"The chat has {len(raw):,} messages; {max_messages:,} are the most that this server "
+            f"The chat has {count:,} messages; {max_messages:,} are the most that this server "
             "takes. Start a new chat.",
             code="too-many-messages",
         )
-    return raw
+    return listed
 
 
-def _parse_skills(fields: Fields, name: str) -> Iterator[JsonObject]:
-    for skill in fields.objects(name):
+def _parse_skills(request: Field, name: str) -> Iterator[JsonObject]:
+    for skill in request.objects(name):
         if skill.text("slug"):
-            yield skill.raw
+            yield skill.members
         else:
-            skill.notes.dropped(skill.path, wanted="a skill with a slug")
+            skill.drop("a skill with a slug")
 
 
-def _parse_context(raw: Sequence[Json], *, notes: Notes) -> Iterator[ContextItem]:
+def _parse_context(context: Field) -> Iterator[ContextItem]:
     """Parse artifacts of the chat (generations 2 and 3), widget data (1) or Data messages."""
-    for index, one in enumerate(raw):
-        path = f"context[{index}]"
-        if isinstance(one, str):
-            yield ContextItem(data=parse_source_data(one, path=path, notes=notes))
-        elif not isinstance(one, Mapping):
-            notes.dropped(path, wanted="an object or text")
-        elif is_data(one):
-            if item := parse_data_message(one, path=path, notes=notes):
+    for one in context.elements():
+        if isinstance(one.value, str):
+            yield ContextItem(data=parse_source_data(one))
+        elif not isinstance(one.value, Mapping):
+            one.drop("an object or text")
+        elif is_data(one.value):
+            if item := parse_data_message(one):
                 yield item
         else:
-            fields = Fields(one, path=path, notes=notes)
-            name = "data" if one.get("data") is not None else "content"
+            name = "data" if one.members.get("data") is not None else "content"
             yield ContextItem(
-                uuid=fields.optional_text("uuid"),
-                name=fields.text("name"),
-                description=fields.text("description"),
-                data=parse_source_data(one.get(name), path=fields.at(name), notes=notes),
-                metadata=fields.object("metadata"),
+                uuid=one.optional_text("uuid"),
+                name=one.text("name"),
+                description=one.text("description"),
+                data=parse_source_data(one.member(name)),
+                metadata=one.object("metadata"),
             )
 
 
-def _parse_group(fields: Fields, name: str) -> Iterator[Widget]:
-    for one in fields.objects(name):
+def _parse_group(groups: Field, name: str) -> Iterator[Widget]:
+    for one in groups.objects(name):
         uuid = one.optional_text("uuid")  # uploaded files have no uuid
         widget_id = one.text("widget_id") or one.text("id")
         if not uuid and not widget_id:
-            one.notes.dropped(one.path, wanted="a widget with a uuid or a widget_id")
+            one.drop("a widget with a uuid or a widget_id")
             continue
         yield Widget(
             origin=one.text("origin"),
@@ -228,22 +221,22 @@ def _parse_group(fields: Fields, name: str) -> Iterator[Widget]:
         )
 
 
-def _parse_columns(fields: Fields) -> Iterator[str]:
+def _parse_columns(widget: Field) -> Iterator[str]:
     """Return the names of the columns; a column may be an object with the name of its values."""
-    for index, one in enumerate(fields.list("columns")):
-        name = next(filter(None, map(object_of(one).get, _COLUMN_NAMES)), one)
+    for one in widget.member("columns").elements():
+        name = next(filter(None, map(one.members.get, _COLUMN_NAMES)), one.value)
         if isinstance(name, str):
             yield name
         else:
-            fields.notes.dropped(f"{fields.at('columns')}[{index}]", wanted="the name of a column")
+            one.drop("the name of a column")
 
 
-def _parse_params(fields: Fields) -> tuple[WidgetParam, ...]:
+def _parse_params(widget: Field) -> tuple[WidgetParam, ...]:
     params: dict[str, WidgetParam] = {}
-    for one in fields.objects("params"):
+    for one in widget.objects("params"):
         name = one.text("name")
         if not name:
-            one.notes.dropped(one.path, wanted="a parameter with a name")
+            one.drop("a parameter with a name")
         elif name in params:
             one.notes.add(f"`{one.path}` repeats the parameter {name}; the first one is used.")
         else:
@@ -254,18 +247,18 @@ def _parse_params(fields: Fields) -> tuple[WidgetParam, ...]:
                 current_value=_param_value(one, "current_value"),
                 executed_value=_param_value(one, "executed_value"),
                 default_value=_param_value(one, "default_value"),
-                options=tuple(one.list("options")),
+                options=tuple(option.value for option in one.member("options").elements()),
                 multi_select=one.flag("multi_select"),
                 split_on_citation=one.flag("split_param_on_citation"),
                 get_options=one.flag("get_options"),
-                options_params=tuple(option.raw for option in one.objects("options_params")),
+                options_params=tuple(option.members for option in one.objects("options_params")),
             )
     return tuple(params.values())
 
 
-def _param_value(fields: Fields, name: str) -> "Json | Missing":
+def _param_value(param: Field, name: str) -> "Json | Missing":
     """Read a value; both absence and the client's marker for it are missing. Null is a value."""
-    value = fields.raw.get(name, MISSING.value)
+    value = param.members.get(name, MISSING.value)
     return MISSING if value == MISSING.value else value
 
 
