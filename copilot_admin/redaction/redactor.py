@@ -32,14 +32,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RedactedText:
-    """A text as it may be stored.
-
-    Attributes:
-        cuts: Start and end of each removed part, and the label in its place.
-    """
+    """A text as it may be stored."""
 
     text: str
-    cuts: tuple[tuple[int, int, str], ...] = ()
+    cuts: tuple[tuple[int, int, str], ...] = ()  # start, end and label of each removed part
     is_stored: bool = True
 
     def moved(self, offset: int) -> int:
@@ -112,13 +108,9 @@ def _is_file(text: str) -> bool:
 def _map_texts(
     value: Any, change: Callable[[str], str], *, has_accounts: bool, name: str = ""
 ) -> Any:
-    """Rebuild a value with changed texts, keys and long numbers.
+    """Rebuild a value with changed texts, keys and long numbers; `name` is its key.
 
-    Args:
-        value: Anything that is stored.
-        change: Returns the new text.
-        has_accounts: Numbers under a key such as `account` are account numbers.
-        name: Key under which the value stands.
+    With `has_accounts`, numbers under a key such as `account` are account numbers.
     """
 
     def map_member(member: Any, key: str) -> Any:

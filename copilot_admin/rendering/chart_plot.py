@@ -37,15 +37,11 @@ class XLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """The drawn rows; `labels` are their texts on the x axis, `ticks` the values on the y axis.
+    """The drawn rows."""
 
-    Attributes:
-        series: The numbers of the drawn rows by key.
-    """
-
-    labels: tuple[str, ...]
-    series: Mapping[str, tuple[float | None, ...]]
-    ticks: Sequence[float]
+    labels: tuple[str, ...]  # on the x axis
+    series: Mapping[str, tuple[float | None, ...]]  # numbers by key
+    ticks: Sequence[float]  # on the y axis
     note: str
 
     def place_y(self, value: float) -> float:
@@ -66,12 +62,7 @@ def make_plot(
 ) -> Plot | None:
     """Lay out a plot, or return None if the rows hold no number under these keys.
 
-    Args:
-        rows: The data.
-        x_key: Key of the x axis.
-        y_keys: One for each series.
-        max_rows: Of more rows every n-th is drawn.
-        from_zero: The y axis includes zero.
+    Of more than `max_rows`, every n-th is drawn. With `from_zero`, the y axis includes zero.
     """
     kept = thin_out(len(rows), limit=max_rows)
     series = {

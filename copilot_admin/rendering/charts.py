@@ -52,24 +52,16 @@ class LegendEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnChart:
-    """A chart in a coordinate system of 100 by 100.
-
-    Attributes:
-        is_round: Pie or donut, without axes.
-        y_labels: From top to bottom, at equal distances.
-        zero: Place of zero on the y axis.
-        note: Text about rows or series that are left out.
-        drawn_columns: Keys of the rows that the chart shows.
-    """
+    """A chart in a coordinate system of 100 by 100."""
 
     kind: str
     shapes: tuple[DrawnShape, ...]
     legend: tuple[LegendEntry, ...]
-    is_round: bool = False
+    is_round: bool = False  # pie or donut, without axes
     x_labels: tuple[XLabel, ...] = ()
-    y_labels: tuple[str, ...] = ()
-    zero: float | None = None
-    note: str = ""
+    y_labels: tuple[str, ...] = ()  # from top to bottom, at equal distances
+    zero: float | None = None  # its place on the y axis
+    note: str = ""  # about rows or series that are left out
     drawn_columns: tuple[str, ...] = ()
 
     @property
@@ -93,10 +85,8 @@ class DrawnChart:
 def draw_chart(params: JsonObject, rows: Sequence[JsonObject]) -> DrawnChart | None:
     """Draw a chart, or return None if the parameters name no numbers of these rows.
 
-    Args:
-        params: `chart_params` of the artifact: `{chartType, xKey, yKey}`, for pie and donut
-            `{chartType, angleKey, calloutLabelKey}`.
-        rows: The data.
+    `params` are `chart_params` of the artifact: `{chartType, xKey, yKey}`, for pie and donut
+    `{chartType, angleKey, calloutLabelKey}`.
     """
     kind = params.get("chartType")
     if kind in ("pie", "donut"):

@@ -38,20 +38,13 @@ class DrawnCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnTable:
-    """A table, or a part of it.
+    """A table, or a part of it."""
 
-    Attributes:
-        heads: Aligned as their columns.
-        total_rows: Of the data.
-        hidden_columns: Number of columns that were left out.
-        first: Index of the first row.
-    """
-
-    heads: tuple[DrawnCell, ...]
+    heads: tuple[DrawnCell, ...]  # aligned as their columns
     rows: tuple[tuple[DrawnCell, ...], ...]
-    total_rows: int
-    hidden_columns: int
-    first: int = 0
+    total_rows: int  # of the data
+    hidden_columns: int  # number of those left out
+    first: int = 0  # index of the first row
 
     @property
     def is_cut(self) -> bool:
@@ -86,14 +79,9 @@ def build_table(
     columns: Sequence[str] = (),
     first: int = 0,
 ) -> DrawnTable:
-    """Make a table of rows; a key that a row lacks is an empty cell.
+    """Make a table of rows from index `first` on; a key that a row lacks is an empty cell.
 
-    Args:
-        rows: Objects.
-        most_rows: Maximum number of rows.
-        most_cell: Maximum characters of a cell.
-        columns: Default: all keys of the rows up to the last kept one.
-        first: Index of the first row.
+    By default it has all keys of the rows up to the last kept one as columns.
     """
     kept = rows[first : first + most_rows]
     named = (name for row in rows[: first + most_rows] for name in row)

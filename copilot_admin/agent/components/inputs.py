@@ -50,25 +50,16 @@ class DocumentOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A file or the data of a widget, as text.
-
-    Attributes:
-        parts: Pairs of a label, such as "page 3" or nothing, and a text.
-    """
+    """A file or the data of a widget, as text."""
 
     name: str
     origin: DocumentOrigin
-    parts: tuple[tuple[str, str], ...]
+    parts: tuple[tuple[str, str], ...]  # of a label, such as "page 3" or nothing, and a text
 
 
 @dataclass(slots=True, kw_only=True)
 class ModelClient:
-    """The copilot's model, for use by a component.
-
-    Attributes:
-        usage: Tokens of the answers so far: prompt_tokens, completion_tokens, total_tokens, name.
-            Empty before the first answer has ended.
-    """
+    """The copilot's model, for use by a component."""
 
     provider: ModelProvider
     model: str
@@ -76,6 +67,7 @@ class ModelClient:
     parameters: Mapping[str, Json]
     tracer: Tracer = NULL_TRACER
     user: str = ""
+    # Tokens of the answers that have ended: prompt_tokens, completion_tokens, total_tokens, name.
     usage: Mapping[str, Any] = field(default_factory=dict, init=False)
 
     async def ask(
@@ -161,15 +153,10 @@ def model_in(inputs: Mapping[str, Any]) -> ModelClient:
 def system_inputs(
     request: AnswerRequest, query: Query, *, model: str
 ) -> Callable[[str, Sequence[str]], Mapping[str, Any]]:
-    """Return a function that makes the inputs of a call.
+    """Return a function that makes the inputs of a call; `query` has its files read.
 
     Its arguments are the name of the component and the names of the tools used so far. Inputs that
     all calls share are built for the first call.
-
-    Args:
-        request: Of the copilot that calls.
-        query: With its files read.
-        model: Of the copilot.
     """
 
     @cache
