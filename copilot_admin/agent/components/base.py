@@ -59,28 +59,19 @@ class Component:
     A subclass has `name`, `version` and `tool_eval`, a generator of outputs: async, or plain for
     blocking work, which then runs in a thread. The model fills in its parameters. System values are
     passed as `**kwargs`. Invalid arguments raise a `ValueError` that describes valid ones.
-
-    Attributes:
-        name: In the URL, and the name of the tool for models.
-        version: In the URL: "v1". Another version is another class.
-        meta: Arguments beyond the manifest.
-        manifests: One manifest; by default generated from signature and docstring of `tool_eval`.
-        content_types: Types of content that it yields; empty: any.
-        samples: Inputs for checking the contract; the first is displayed as an example.
-        uses: System inputs of this server that it reads, as `inputs.py` names them.
-        system: System inputs of `run`.
-        loop: The event loop in which it is called.
     """
 
-    name: ClassVar[str] = ""
-    version: ClassVar[str] = "v1"
-    meta: ClassVar[type[ComponentArguments]] = ComponentArguments
+    name: ClassVar[str] = ""  # in the URL, and the name of the tool for models
+    version: ClassVar[str] = "v1"  # in the URL; another version is another class
+    meta: ClassVar[type[ComponentArguments]] = ComponentArguments  # arguments beyond the manifest
+    # One; by default generated from signature and docstring of `tool_eval`.
     manifests: ClassVar[Sequence[Mapping[str, Any]]] = ()
-    content_types: ClassVar[Sequence[ContentType]] = ()
+    content_types: ClassVar[Sequence[ContentType]] = ()  # of what it yields; empty: any
+    # Inputs for checking the contract; the first is displayed as an example.
     samples: ClassVar[Sequence[Mapping[str, Any]]] = ()
-    uses: ClassVar[Sequence[str]] = ()
-    system: Mapping[str, Any] = MappingProxyType({})
-    loop: asyncio.AbstractEventLoop | None = None
+    uses: ClassVar[Sequence[str]] = ()  # system inputs that it reads, as `inputs.py` names them
+    system: Mapping[str, Any] = MappingProxyType({})  # inputs of `run`
+    loop: asyncio.AbstractEventLoop | None = None  # in which it is called
     tool_eval: Any = None  # its parameters are the subclass's own
 
     create_output = staticmethod(create_output)

@@ -40,12 +40,8 @@ _URL = re.compile(r"(https?://|mailto:)[^\s<>]+", re.IGNORECASE)
 class ComponentEvents:
     """Events of one call.
 
-    Args:
-        title: Name of the component in steps.
-        description: Of its artifacts.
-        id: The namespace for ids of its artifacts and citations.
-        stream_all_text: Stream text for model and user as part of the answer.
-        show_steps: Send status updates for steps.
+    `id` is the namespace for ids of artifacts and citations. With `stream_all_text`, text for model
+    and user is part of the answer.
     """
 
     def __init__(

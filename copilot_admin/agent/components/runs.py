@@ -42,28 +42,18 @@ _Queue: TypeAlias = "asyncio.Queue[ComponentOutput | None]"
 
 @dataclass(slots=True)
 class ComponentRun:
-    """One call of a component, and its results so far.
-
-    Attributes:
-        arguments: Of the caller; checked against the manifest.
-        system: System inputs.
-        config: Settings of the copilot's builder.
-        as_program: Call `run` instead of `tool_eval`; its return value is one element.
-        streamed: Make `run` return its pieces, each an element.
-        merged: The outputs as the result without streaming, when the call has ended.
-        error: The reason for an incomplete result, for people; or empty.
-    """
+    """One call of a component, and its results so far."""
 
     component: type[Component]
     arguments: JsonObject
     system: Mapping[str, Any] = field(default_factory=dict)
-    config: Mapping[str, Any] = field(default_factory=dict)
-    as_program: bool = False
-    streamed: bool = False
+    config: Mapping[str, Any] = field(default_factory=dict)  # settings of the copilot's builder
+    as_program: bool = False  # call `run` instead of `tool_eval`; its value is one element
+    streamed: bool = False  # make `run` return its pieces, each an element
     outputs: list[ComponentOutput] = field(default_factory=list)
-    merged: ComponentOutput = field(default_factory=ComponentOutput)
+    merged: ComponentOutput = field(default_factory=ComponentOutput)  # when the call has ended
     seconds: float = 0.0
-    error: str = ""
+    error: str = ""  # the reason for an incomplete result, for people
 
     @property
     def usage(self) -> tuple[Mapping[str, Any], ...]:

@@ -20,18 +20,12 @@ _SAY_PERIODS = 'Say {"values": ..., "periods_per_year": ...}.'
 
 @dataclass(slots=True)
 class Growth:
-    """The growth of a series, with the options and notes of the call.
-
-    Attributes:
-        returns: Simple returns by the end of their period; at least one.
-        levels: One more than returns; above zero, or zero after a total loss.
-        points: Those of the given values, so without the start if these are returns.
-    """
+    """The growth of a series, with the options and notes of the call."""
 
     name: str
-    returns: pd.Series
-    levels: pd.Series
-    points: pd.Index
+    returns: pd.Series  # simple ones by the end of their period; at least one
+    levels: pd.Series  # one more than returns; above zero, or zero after a total loss
+    points: pd.Index  # of the given values, so without the start if these are returns
     options: Options
     notes: list[str]
 
