@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, get_type_hints
 from pydantic import BaseModel, ConfigDict, create_model
 
 from protocol.components.content import ComponentOutput
-from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
+from protocol.json import Json, JsonObject, list_of, object_of, text_of
 from protocol.json_schema import schema_fault, self_contained
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # the function names that vendors accept
@@ -26,8 +26,7 @@ _CALLER_MAY_SET = re.compile(
     "model_configs|uploaded_files|_sys_(origin_query|file_urls|file_names|conversation_id"
     "|end_user_id|chat_history|user_instruction|custom_variables|uploaded_files)"
 )
-# Any class, even without the required attributes: the rules report them.
-ComponentClass: TypeAlias = type[Any]
+ComponentClass: TypeAlias = type[Any]  # with the attributes of the contract, valid or not
 _PARAGRAPH_END = re.compile(
     r"\n\s*\n|^(?:Args|Arguments|Returns|Yields|Raises|Examples?|Attributes|Note):\s*$",
     re.MULTILINE,
@@ -97,16 +96,15 @@ def outputs_are_json(
 
 
 def _manifest_is_valid(component: ComponentClass) -> Iterator[str]:
-    name, version = (getattr(component, key, "") for key in ("name", "version"))
+    name, version = component.name, component.version
     if not (isinstance(name, str) and TOOL_NAME.fullmatch(name)):
         yield f"the name {name!r} must be 1 to 64 of a-z, A-Z, 0-9, _ and -."
     if not (isinstance(version, str) and VERSION.fullmatch(version)):
         yield "the version must be a short word such as 'v1'."
-    manifests = _manifests(component)
-    if len(manifests) != 1:
-        yield f"there must be exactly one manifest for tool_eval, not {len(manifests)}."
+    if len(component.manifests) != 1:
+        yield f"there must be exactly one manifest for tool_eval, not {len(component.manifests)}."
         return
-    manifest = manifests[0]
+    manifest = component.manifests[0]
     missing = [key for key in ("name", "description", "parameters") if not manifest.get(key)]
     if missing:
         yield f"the manifest lacks {', '.join(missing)}."
@@ -120,32 +118,32 @@ def _manifest_matches_tool_eval(component: ComponentClass) -> Iterator[str]:
     """Check that the manifest has the parameters of `tool_eval`, required without a default."""
     schema = _parameters(component)
     properties = object_of(schema.get("properties"))
-    signature = {one.name: one.default is not one.empty for one in _tool_eval_parameters(component)}
-    for name in signature.keys() - properties.keys():
+    has_default = {one.name: one.default is not one.empty for one in _inputs(component)}
+    for name in has_default.keys() - properties.keys():
         yield f"tool_eval takes {name!r}, which is not in the manifest."
-    for name in properties.keys() - signature.keys():
+    for name in properties.keys() - has_default.keys():
         yield f"the manifest has {name!r}, which tool_eval does not take."
     if "anyOf" in schema:
         return
     required = set(map(text_of, list_of(schema.get("required"))))
     for name in required - properties.keys():
         yield f"{name!r} is required, but is no parameter."
-    for name in properties.keys() & signature.keys():
-        if signature[name] and name in required:
+    for name in properties.keys() & has_default.keys():
+        if has_default[name] and name in required:
             yield f"{name!r} has a default in tool_eval, so it must not be required."
-        if not signature[name] and name not in required:
+        if not has_default[name] and name not in required:
             yield f"{name!r} has no default in tool_eval, so it must be required."
 
 
 def _input_names_are_free(component: ComponentClass) -> Iterator[str]:
-    names = {parameter.name for parameter in _tool_eval_parameters(component)}
+    names = {parameter.name for parameter in _inputs(component)}
     names |= object_of(_parameters(component).get("properties")).keys()
     for name in sorted(filter(is_reserved, names)):
         yield f"the name {name!r} is reserved for what the system passes. Take another."
 
 
 def _tool_eval_takes_kwargs(component: ComponentClass) -> Iterator[str]:
-    if not _takes_kwargs(getattr(component, "tool_eval", None)):
+    if not _takes_kwargs(component.tool_eval):
         yield "tool_eval must end with **kwargs."
 
 
@@ -201,17 +199,12 @@ def _schema_faults(parameters: object) -> Iterator[str]:
             yield f"the parameter {name!r} lacks {' and '.join(lacking)}."
 
 
-def _manifests(component: ComponentClass) -> list[JsonObject]:
-    return objects_of(getattr(component, "manifests", ()))
-
-
 def _parameters(component: ComponentClass) -> JsonObject:
-    return next((object_of(one.get("parameters")) for one in _manifests(component)), {})
+    return next((object_of(one.get("parameters")) for one in component.manifests), {})
 
 
-def _tool_eval_parameters(component: ComponentClass) -> tuple[inspect.Parameter, ...]:
-    tool_eval = getattr(component, "tool_eval", None)
-    return parameters_of(tool_eval) if callable(tool_eval) else ()
+def _inputs(component: ComponentClass) -> tuple[inspect.Parameter, ...]:
+    return parameters_of(component.tool_eval) if component.tool_eval else ()
 
 
 def _takes_kwargs(function: object) -> bool:

@@ -91,9 +91,11 @@ def read_series(
         frame["key"] = parse_dates(frame["date"], notes, day_first=options.day_first)
     else:
         frame["key"] = frame.groupby("name", sort=False).cumcount() + 1
-    frame["number"] = _numbers(frame, options, notes)
+    frame["number"] = _numbers(frame, notes)
+    has_sign = frame["value"].map(lambda value: isinstance(value, str) and "%" in value)
+    if options.unit == "percent":
+        frame["number"] = frame["number"].where(has_sign, frame["number"] / 100)
     if options.kind == "prices" and not adds_up:
-        has_sign = frame["value"].map(lambda value: isinstance(value, str) and "%" in value)
         notes += [
             f"Are the values of {name!r} returns? They have percent signs and were taken as prices."
             ' If they are returns, say {"values": ..., "kind": "returns"}.'
@@ -197,26 +199,21 @@ def _numeric_columns(table: Table, columns: Sequence[str]) -> Sequence[str]:
 # --- values
 
 
-def _numbers(frame: pd.DataFrame, options: Options, notes: list[str]) -> list[float]:
-    undated = frame[frame["key"].isna()]
-    if len(undated):
-        date, name = str(undated["date"].iloc[0])[:40], undated["name"].iloc[0]
-        raise ValueError(f"{date!r} in {name!r} is no date. Write dates as 2024-01-31.")
-    in_percent = options.unit == "percent"
-    numbers: list[float] = []
-    for name, key, value in zip(frame["name"], frame["key"], frame["value"], strict=True):
-        number = number_of(value)
-        if is_empty(value) or (isinstance(value, float) and not isfinite(value)):
-            numbers.append(float("nan"))
-        elif number is None:
-            raise ValueError(
-                f"{str(value)[:40]!r} in {name!r} ({label(key)}) is no number."
-                f"{decimal_comma(value)}"
-            )
-        else:
-            has_sign = isinstance(value, str) and "%" in value
-            numbers.append(number / 100 if in_percent and not has_sign else float(number))
-    missing = frame["name"][np.isnan(numbers)].value_counts(sort=False)
+def _numbers(frame: pd.DataFrame, notes: list[str]) -> pd.Series:
+    for one in frame[frame["key"].isna()].itertuples():
+        raise ValueError(
+            f"{str(one.date)[:40]!r} in {one.name!r} is no date. Write dates as 2024-01-31."
+        )
+    is_missing = frame["value"].map(
+        lambda value: is_empty(value) or (isinstance(value, float) and not isfinite(value))
+    )
+    numbers = frame["value"].map(number_of).mask(is_missing).astype(float)
+    for one in frame[numbers.isna() & ~is_missing].itertuples():
+        raise ValueError(
+            f"{str(one.value)[:40]!r} in {one.name!r} ({label(one.key)}) is no number."
+            f"{decimal_comma(one.value)}"
+        )
+    missing = frame["name"][is_missing].value_counts(sort=False)
     notes += [f"Missing values of {name!r} left out: {count}." for name, count in missing.items()]
     return numbers
 
