@@ -53,8 +53,7 @@ class BodyLimit:
         except RequestAborted:
             return
         except RequestError as error:
-            close = [(b"connection", b"close")] if isinstance(error, BodyTimeout) else []
-            await send_error(scope, send, error, headers=close)
+            await send_error(scope, send, error)
             return
         whole = {"type": "http.request", "body": body, "more_body": False}
         del body  # the application drops it once it has been parsed

@@ -1,6 +1,5 @@
 """Error responses: JSON for programs, a page for people, with `Retry-After` where it helps."""
 
-import json
 import logging
 import sys
 from typing import cast
@@ -16,6 +15,7 @@ from django.http import (
     HttpResponse,
     HttpResponseNotAllowed,
     HttpResponsePermanentRedirect,
+    JsonResponse,
 )
 from django.http.response import HttpResponseBase
 from django.middleware.common import CommonMiddleware
@@ -25,6 +25,7 @@ from django.utils.translation import gettext as _
 from django.views.defaults import page_not_found
 
 from copilot_admin.errors import (
+    BodyTimeout,
     BodyTooLarge,
     Conflict,
     InternalError,
@@ -40,7 +41,6 @@ from copilot_admin.errors import (
 from copilot_admin.http.scope import (
     HEALTH_PATHS,
     REQUEST_ID_KEY,
-    Headers,
     Scope,
     Send,
     get_joined_header,
@@ -78,53 +78,44 @@ def get_request_id(request: HttpRequest) -> str | None:
     return cast(str, scope.setdefault(REQUEST_ID_KEY, request_id(header)))
 
 
-async def send_response(
-    send: Send, status: int, body: bytes, *, content_type: str, headers: Headers | None = None
-) -> None:
-    """Send a whole response, which nobody may cache, outside Django."""
-    rows = [
-        (b"content-type", content_type.encode()),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        *(headers or []),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": rows})
-    await send({"type": "http.response.body", "body": body})
-
-
-def _render(
+def _build_response(
     error: RequestError, path: str, accept: str, request_id: str | None
-) -> tuple[str, bytes]:
-    if is_api(path) or "text/html" not in accept:
-        body = {"detail": error.public, "code": error.code}
-        if request_id is not None:  # of the component API, which has its own shape
-            body = {"request_id": request_id, "code": error.code, "message": error.public}
-        return "application/json", json.dumps(body).encode()
-    text = _(error.template) % error.params if error.params else _(error.template)
-    page = render_to_string("refused.html", {"error": error, "words": text})
-    return "text/html; charset=utf-8", page.encode()
-
-
-async def send_error(
-    scope: Scope, send: Send, error: RequestError, *, headers: Headers | None = None
-) -> None:
-    notify_rejection(error)
-    accept = get_joined_header(scope, "accept") or ""
-    content_type, body = _render(error, scope["path"], accept, scope.get(REQUEST_ID_KEY))
-    rows = [(key.lower().encode(), one.encode()) for key, one in build_retry_headers(error).items()]
-    rows += headers or []
-    await send_response(send, error.status, body, content_type=content_type, headers=rows)
-
-
-def build_error_response(request: HttpRequest, error: RequestError) -> HttpResponse:
-    accept = request.headers.get("Accept", "")
-    content_type, body = _render(error, request.path_info, accept, get_request_id(request))
+) -> HttpResponse:
     headers = {"Cache-Control": "no-store", **build_retry_headers(error)}
     if isinstance(error, Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"  # RFC 9110, 15.5.2
     elif isinstance(error, MethodNotAllowed):
         headers["Allow"] = error.allowed
-    return HttpResponse(body, content_type, error.status, headers=headers)
+    elif isinstance(error, BodyTimeout):
+        headers["Connection"] = "close"
+    if not is_api(path) and "text/html" in accept:
+        text = _(error.template) % error.params if error.params else _(error.template)
+        page = render_to_string("refused.html", {"error": error, "words": text})
+        return HttpResponse(page, status=error.status, headers=headers)
+    body = {"detail": error.public, "code": error.code}
+    if request_id is not None:  # of the component API, which has its own shape
+        body = {"request_id": request_id, "code": error.code, "message": error.public}
+    return JsonResponse(body, status=error.status, headers=headers)
+
+
+def build_error_response(request: HttpRequest, error: RequestError) -> HttpResponse:
+    accept = request.headers.get("Accept", "")
+    return _build_response(error, request.path_info, accept, get_request_id(request))
+
+
+async def send_error(scope: Scope, send: Send, error: RequestError) -> None:
+    notify_rejection(error)
+    accept = get_joined_header(scope, "accept") or ""
+    response = _build_response(error, scope["path"], accept, scope.get(REQUEST_ID_KEY))
+    await send_response(send, response)
+
+
+async def send_response(send: Send, response: HttpResponse) -> None:
+    """Send a whole response outside Django."""
+    response["Content-Length"] = str(len(response.content))
+    rows = [(name.lower().encode(), value.encode()) for name, value in response.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": rows})
+    await send({"type": "http.response.body", "body": response.content})
 
 
 def skip_request_log(response: HttpResponse) -> HttpResponse:

@@ -6,7 +6,7 @@ from time import monotonic
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port, validate_host
 from django.utils.translation import gettext_noop
 
@@ -264,13 +264,13 @@ def serve_metrics(
         try:
             _check_reader(scope, readers)
         except RequestError as error:
-            rows = [(b"www-authenticate", b"Bearer")] if isinstance(error, Unauthorized) else []
-            await send_error(scope, send, error, headers=rows)
+            await send_error(scope, send, error)
             return
         await asyncio.to_thread(refresh)
         accept = get_joined_header(scope, "accept") or ""
         text, content_type = await asyncio.to_thread(metrics.format_text, accept)
-        await send_response(send, 200, text, content_type=content_type)
+        headers = {"Cache-Control": "no-store"}
+        await send_response(send, HttpResponse(text, content_type, headers=headers))
 
     return serve
 

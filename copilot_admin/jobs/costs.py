@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from copilot_admin.agent.values.model_call import Usage, UsageSource
 from copilot_admin.models import Conversation, CostConfidence, Event, EventType, Outcome, Run, Turn
 from copilot_admin.pricing.cost import UNKNOWN_COST, RunCost, calculate_run_cost, mark_estimated
-from copilot_admin.pricing.prices import Price
+from copilot_admin.pricing.prices import PRICE_FIELDS, Price
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.store.rollups import uncount_runs
 
@@ -72,21 +72,15 @@ def _calculate(run: Run) -> RunCost:
     usages = _get_usages(run)
     if usages is None:
         return RunCost(UNKNOWN_COST)
-    price = None
-    if run.input_price is not None and run.output_price is not None:
-        price = Price(
-            input=run.input_price,
-            output=run.output_price,
-            cached=run.cached_price,
-            reasoning=run.reasoning_price,
-        )
+    prices: dict[str, Any] = {kind: getattr(run, f"{kind}_price") for kind in PRICE_FIELDS[:4]}
+    has_price = prices["input"] is not None and prices["output"] is not None
     bill = calculate_run_cost(
         usages,
         provider=run.provider,
         model=run.model,
         at=run.started_at,
         outcome=Outcome(run.outcome),
-        stored_price=price,
+        stored_price=Price(**prices) if has_price else None,
     )
     if run.conversation_id is None and usages:
         # Calls of components, which may have used other models, aren't stored either.

@@ -48,7 +48,7 @@ def get_page(client: Client, path: str, status: int) -> str:
 
 def answer_error(path: str, error: RequestError, **headers: str) -> Answer:
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        await send_error(scope, send, error, headers=[(b"x-own", b"1")])
+        await send_error(scope, send, error)
 
     return call(app, scope(path, headers=headers))
 
@@ -65,7 +65,6 @@ class TestOutsideDjango:
             "content-type": "application/json",
             "content-length": str(len(answer.body)),
             "cache-control": "no-store",
-            "x-own": "1",
         }
 
     def test_people_get_a_page(self):
