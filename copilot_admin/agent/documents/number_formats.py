@@ -1,7 +1,9 @@
 """Format cell values as a spreadsheet does: percentages, currencies, dates, decimals."""
 
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+import operator
 import re
 
 GENERAL_DIGITS = 12  # significant digits without a format; more are noise of binary fractions
@@ -10,6 +12,9 @@ _LOCALE_DATES = frozenset({"mm-dd-yy", "m/d/yy", "m/d/yyyy", "mm/dd/yy"})  # fol
 _LITERAL = re.compile(
     r'"([^"]*)"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[(?![hms])[^\]]*\]', re.IGNORECASE
 )
+_CONDITION = re.compile(r"\[([<>=]{1,2})(-?[\d.]+)\]")
+_COMPARISONS = {"<": operator.lt, "<=": operator.le, "=": operator.eq, "<>": operator.ne,
+                ">": operator.gt, ">=": operator.ge}  # fmt: skip
 _PLACES = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*,*)?|\.[#0?]+")
 _DATE_CODE = re.compile(r"\[h+\]|y+|m+|d+|h+|s+|am/pm|a/p", re.IGNORECASE)
 _DATE_CODES = {"yy": "%y", "yyyy": "%Y", "mm": "%m", "mmm": "%b", "mmmm": "%B", "dd": "%d",
@@ -36,23 +41,33 @@ def write_cell(value: object, code: str) -> str:
 
 def _write_number(number: Decimal, code: str) -> str:
     """Return a number in its format; unchanged if the format is unknown."""
-    sections = code.split(";")
-    section = sections[0]
-    if number < 0 and len(sections) > 1:
-        section, number = sections[1], -number
-    elif number == 0 and len(sections) > 2:
-        section = sections[2]
+    section, number = _choose_section(number, code.split(";"))
     template, literals = _take_literals(section)
+    template, n_general = re.subn("general", _write_general(number), template, flags=re.IGNORECASE)
     places = _PLACES.search(template)
-    is_known = template.strip().lower() not in ("", "general", "@") and "/" not in template
-    if is_known and places is None:
+    if n_general or (places is None and template.strip() not in ("", "@")):
         return _put_literals(template, literals)
-    if not is_known or places is None or "E" in template:
+    # Fractions, exponents, and signs between the digits, as in telephone numbers.
+    is_other = places is None or re.search(r"[/E]|[#0?].*[^#0?,.].*[#0?]", template)
+    if places is None or is_other:
         return _write_general(number)
     whole = places[0].rstrip(",")  # each comma at the end divides by a thousand
     scaled = number * 100 ** template.count("%") / 1000 ** (len(places[0]) - len(whole))
     text = _write_places(scaled, whole)
     return _put_literals(template.replace(places[0], text, 1), literals).strip()
+
+
+def _choose_section(number: Decimal, sections: Sequence[str]) -> tuple[str, Decimal]:
+    """Return the section for a number, and the number as it is written in it."""
+    conditions = [_CONDITION.search(one) for one in sections]
+    if any(conditions):
+        for section, found in zip(sections, conditions, strict=True):
+            if found is None or _COMPARISONS[found[1]](number, Decimal(found[2])):
+                return section, number
+        return "General", number
+    if number < 0 and len(sections) > 1:
+        return sections[1], -number
+    return sections[2 if number == 0 and len(sections) > 2 else 0], number
 
 
 def _write_general(number: Decimal) -> str:
@@ -64,6 +79,8 @@ def _write_general(number: Decimal) -> str:
 
 
 def _write_places(number: Decimal, places: str) -> str:
+    if number == 0 and set(places) == {"?"}:
+        return ""
     whole, _, decimals = places.partition(".")
     rounded = number.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP)
     text = f"{rounded:,f}" if "," in whole else f"{rounded:0{whole.count('0') or 1}f}"
