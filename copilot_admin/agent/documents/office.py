@@ -1,5 +1,6 @@
 """Shared by readers of Office files: archives, and the XML in them."""
 
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 import zipfile
@@ -11,6 +12,14 @@ from copilot_admin.agent.documents.document import UnreadableFile
 MAX_UNPACKED_BYTES = 200 * 1024 * 1024
 MAX_MEMBERS = 10_000
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+# Parts of packages that aren't read.
+_LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+    "pictures": ("word/media/",),
+    "charts": ("word/charts/",),
+    "diagrams": ("word/diagrams/",),
+    "charts, pictures and text boxes": ("xl/drawings/drawing",),
+    "comments on cells": ("xl/comments",),
+}
 _PARSER = {"resolve_entities": False, "no_network": True, "huge_tree": False}
 
 
@@ -34,6 +43,15 @@ def read_xml(archive: zipfile.ZipFile, name: str) -> Any:
     if name not in archive.namelist():
         return etree.Element("missing")
     return etree.fromstring(archive.read(name), etree.XMLParser(**_PARSER))
+
+
+def describe_left_out(archive: zipfile.ZipFile) -> list[str]:
+    """Return a note for each kind of content in an archive that isn't read."""
+    return [
+        f"{kind} were not read"
+        for kind, parts in _LEFT_OUT.items()
+        if any(name.startswith(parts) for name in archive.namelist())
+    ]
 
 
 def value_in(element: Any, path: str) -> str:

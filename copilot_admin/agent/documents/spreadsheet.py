@@ -17,15 +17,17 @@ from xlrd.formula import colname
 
 from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
 from copilot_admin.agent.documents.number_formats import write_cell
-from copilot_admin.agent.documents.office import open_archive, read_xml
+from copilot_admin.agent.documents.office import describe_left_out, open_archive, read_xml
 
 MAX_CELLS = 200_000  # of a file; openpyxl reads 100,000 in a second
 MAX_ROWS = 20_000  # of a sheet
 MAX_COLUMNS = 1_000
+MAX_MERGED = 50  # ranges that are named, of a sheet
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]+[0-9]+:[A-Z]+[0-9]+)"')
 
 
 @dataclass(slots=True)
@@ -36,15 +38,25 @@ class _Sheet:
     rows: Iterable[Sequence[str]]
     is_hidden: bool
     n_rows: int = 0  # in total, if the file declares it
+    merged: Sequence[str] = ()  # ranges of cells, such as a heading over several columns
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
     left = MAX_CELLS
+    said = _describe_book(data)
     for number, sheet in enumerate(_open(data), start=1):
         text, count, notes = _write(sheet, left)
         left -= count
-        note = f"[sheet {sheet.name[:100]}: {'; '.join(notes)}]" if notes else ""
+        said += [f"sheet {sheet.name[:100]}: {'; '.join(notes)}"] if notes else []
+        note, said = f"[{'; '.join(said)}]" if said else "", []
         yield DocumentPage(number=number, name=sheet.name, text=text, note=note, noun="sheet")
+
+
+def _describe_book(data: bytes) -> list[str]:
+    if data[:2] != b"PK":
+        return []
+    with open_archive(data) as archive:
+        return describe_left_out(archive)
 
 
 def _open(data: bytes) -> Iterator[_Sheet]:
@@ -71,6 +83,8 @@ def _write(sheet: _Sheet, left: int) -> tuple[str, int, list[str]]:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     notes = ["it is hidden"] if sheet.is_hidden else []
+    if sheet.merged:
+        notes.append(f"merged cells: {', '.join(sheet.merged[:MAX_MERGED])}")
     cells = columns = 0
     is_after_blank = True
     for index, row in enumerate(sheet.rows):
@@ -108,7 +122,9 @@ def _open_xlsx(data: bytes, *, has_formulas: bool, is_uncalculated: bool) -> Ite
             one.reset_dimensions()  # sizes that files declare are often wrong
         cells = [one.iter_rows() for one in others]
         rows = _rows_of_xlsx(*cells, is_uncalculated=is_uncalculated)
-        yield _Sheet(sheet.title, rows, sheet.sheet_state != "visible", n_rows)
+        with sheet._get_source() as source:
+            merged = [one.decode() for one in _MERGED.findall(source.read())]
+        yield _Sheet(sheet.title, rows, sheet.sheet_state != "visible", n_rows, merged)
 
 
 def _rows_of_xlsx(
@@ -137,7 +153,11 @@ def _open_xls(data: bytes) -> Iterator[_Sheet]:
     for index in range(book.nsheets):
         sheet = book.sheet_by_index(index)
         rows = ([_write_xls_cell(book, one) for one in row] for row in sheet.get_rows())
-        yield _Sheet(sheet.name, rows, sheet.visibility != 0, sheet.nrows)
+        merged = [
+            f"{colname(left)}{top + 1}:{colname(right - 1)}{bottom}"
+            for top, bottom, left, right in sheet.merged_cells
+        ]
+        yield _Sheet(sheet.name, rows, sheet.visibility != 0, sheet.nrows, merged)
         book.unload_sheet(index)
 
 
