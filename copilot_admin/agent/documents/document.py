@@ -7,6 +7,10 @@ from typing import NamedTuple, TypeAlias
 from copilot_admin.errors import CopilotError
 
 MAX_NOTES = 10  # of one file that are listed separately
+# The mark of a footnote must not become the last digit of a number.
+SUPERSCRIPTS = str.maketrans(
+    "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+)
 
 
 class UnreadableFile(CopilotError):

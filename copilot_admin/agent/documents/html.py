@@ -5,18 +5,18 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from copilot_admin.agent.documents.document import DocumentPage, Format
+from copilot_admin.agent.documents.document import SUPERSCRIPTS, DocumentPage, Format
 from copilot_admin.agent.documents.text_encodings import decode_html
 
 MAX_DEPTH = 200
 MAX_SPAN = 100
 _DROPPED = (
     "script, style, noscript, template, nav, svg, iframe, object, head > :not(title), button, select, "
-    "[hidden], [aria-hidden=true], [role=navigation], [role=menu], [role=banner] nav"
+    "[hidden], [style*='display:none'], [style*='display: none'], [aria-hidden=true], [role=navigation], [role=menu], [role=banner] nav"
 )
 _BLOCK = re.compile(
     "address|article|aside|blockquote|body|caption|dd|details|div|dl|dt|fieldset|figcaption|figure"
-    "|footer|form|h[1-6r]|header|hgroup|html|legend|li|main|ol|p|pre|section|summary|title|ul"
+    "|footer|form|h[1-6r]|header|hgroup|html|legend|li|main|ol|p|section|summary|title|ul"
 )
 _SPACES = re.compile(r"[ \t\r\n\f\xa0]+")
 _BLANK_LINES = re.compile(r" *\n[ \n]*")
@@ -28,7 +28,7 @@ def html_to_text(html: str) -> str:
     for node in tree.css(_DROPPED):
         node.decompose()
     text = "".join(_pieces(tree.root, 0)) if tree.root is not None else ""
-    return _BLANK_LINES.sub("\n", text).strip()
+    return _BLANK_LINES.sub("\n", text).strip().replace("\xa0", " ")
 
 
 def _pieces(node: LexborNode, depth: int) -> Iterator[str]:
@@ -99,6 +99,9 @@ def _span(cell: LexborNode, name: str) -> int:
 _WRITERS: Mapping[str, Callable[[LexborNode, int], str]] = {
     "a": _write_link,
     "br": lambda _node, _depth: "\n",
+    "sup": lambda node, depth: "".join(_pieces(node, depth)).translate(SUPERSCRIPTS),
+    # Spaces that can't break stay, and so do tables that are made of them.
+    "pre": lambda node, _depth: f"\n{node.text(deep=True)}\n".replace(" ", "\xa0"),
     "img": lambda node, _depth: node.attributes.get("alt") or "",
     "table": lambda node, depth: f"\n{_write_table(node, depth)}\n",
 }

@@ -11,11 +11,14 @@ from statistics import median
 from typing import TypeAlias
 import unicodedata
 
-from copilot_admin.agent.documents.document import Word
+from copilot_admin.agent.documents.document import SUPERSCRIPTS, Word
 
 WORD_GAP = 0.15  # in character sizes; adjacent letters touch, a blank is 0.2 to 0.3 wide
 CELL_GAP = 0.8  # a wider gap separates cells or columns; justified text stays below it
 SAME_PLACE = 0.12  # bold text is often drawn twice with a small offset
+LIGATURES = ("f", "t")  # letters that one glyph may show twice, each with the box of the glyph
+MAX_RAISED_SIZE = 0.9  # of a superscript, in sizes of the characters next to it
+MIN_RAISED = 0.15
 MIN_COLUMN_LINES = 4
 MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
 MAX_ROW_GAP = 2.0  # heights of a line between rows of one table
@@ -81,6 +84,7 @@ def reconstruct_text(characters: Iterable[Character]) -> tuple[str, list[Word]]:
 
 def _remove_repeated(characters: Iterable[Character]) -> Iterator[Character]:
     seen: dict[tuple[str, int, int], list[Box]] = {}
+    last: Character | None = None
     for one in characters:
         reach = one.size * SAME_PLACE or 1
         x, top, _, _ = one.box
@@ -92,7 +96,11 @@ def _remove_repeated(characters: Iterable[Character]) -> Iterator[Character]:
             for other in seen.get((one.text, column + dx, row + dy), ())
             if abs(other[0] - x) < reach and abs(other[1] - top) < reach
         ]
-        if not near or one.text.isspace():
+        is_ligature = (
+            last and one.text in LIGATURES and (one.text, one.box) == (last.text, last.box)
+        )
+        if not near or is_ligature or one.text.isspace():
+            last = one
             seen.setdefault((one.text, column, row), []).append(one.box)
             yield one
 
@@ -153,8 +161,17 @@ def _split_segments(line: Sequence[Character]) -> Iterator[_Segment]:
 
 def _make_word(characters: Sequence[Character]) -> Word:
     x0, top, x1, bottom = zip(*(one.box for one in characters), strict=True)
-    text = _in_logical_order("".join(one.text for one in characters))
+    text = _in_logical_order("".join(_raised(characters)))
     return Word(text, min(x0), min(top), max(x1), max(bottom))
+
+
+def _raised(characters: Sequence[Character]) -> Iterator[str]:
+    """Yield the texts; digits of superscripts become such characters."""
+    base = max(characters, key=lambda one: one.size)
+    for one in characters:
+        is_raised = base.box[3] - one.box[3] > MIN_RAISED * base.size
+        is_small = one.size < MAX_RAISED_SIZE * base.size
+        yield one.text.translate(SUPERSCRIPTS) if is_raised and is_small else one.text
 
 
 def _make_segment(words: list[Word]) -> _Segment:

@@ -37,7 +37,7 @@ MAX_ATTACHMENTS = 20
 HEAD_BYTES = 4096
 _EMAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _OLD_CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")
-_HTML = re.compile(rb"^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|table|meta)\b",
+_HTML = re.compile(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html|head|body|table|meta)\b",
                    re.IGNORECASE | re.DOTALL)  # fmt: skip
 _EMAIL = re.compile(rb"\A(?:[A-Za-z-]+: [^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){2}", re.MULTILINE)
 _EMAIL_HEADER = re.compile(

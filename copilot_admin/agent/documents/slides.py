@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Any
 
-from copilot_admin.agent.documents.document import DocumentPage, Format
+from copilot_admin.agent.documents.document import SUPERSCRIPTS, DocumentPage, Format
 from copilot_admin.agent.documents.office import open_archive
 
 MAX_DEPTH = 10  # of nested groups
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
@@ -16,6 +17,9 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
     open_archive(data).close()
     for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
         notes: list[str] = []
+        for run in slide._element.iter(f"{_A}r"):
+            if run.rPr is not None and int(run.rPr.get("baseline", "0")) > 0:
+                run.text = run.text.translate(SUPERSCRIPTS)
         parts = list(_read_shapes(slide.shapes, notes, depth=0))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             text = slide.notes_slide.notes_text_frame.text.strip()

@@ -4,8 +4,19 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 import zipfile
 
-from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
-from copilot_admin.agent.documents.office import W, open_archive, read_xml, value_in
+from copilot_admin.agent.documents.document import (
+    SUPERSCRIPTS,
+    DocumentPage,
+    Format,
+    UnreadableFile,
+)
+from copilot_admin.agent.documents.office import (
+    W,
+    describe_left_out,
+    open_archive,
+    read_xml,
+    value_in,
+)
 from copilot_admin.agent.documents.word_numbering import Numbering
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -17,7 +28,6 @@ _SKIPPED = frozenset(
     | {f"{_MC}Fallback"}
 )
 _CHANGES = (f"{W}ins", f"{W}del", f"{W}moveFrom", f"{W}moveTo")
-_TRACKED_NOTE = "[tracked changes were read as accepted]"
 _SPECIAL_NOTES = frozenset({"separator", "continuationSeparator", "continuationNotice"})
 
 
@@ -33,7 +43,7 @@ class _Document:
         self._archive = archive
         main = _find_main_part(archive)
         self._folder = main[: main.rfind("/") + 1]
-        self._body = read_xml(archive, main).find(f"{W}body")
+        self._body = _read_part(archive, main).find(f"{W}body")
         self._numbering = Numbering(self._part("numbering.xml"), self._part("styles.xml"))
         relations = self._part(f"_rels/{main.removeprefix(self._folder)}.rels")
         self._links = {
@@ -55,10 +65,12 @@ class _Document:
         ]
         has_changes = next(self._body.iter(*_CHANGES), None) is not None
         text = "\n".join(part for part in parts if part.strip())
-        return DocumentPage(number=1, text=text, note=_TRACKED_NOTE if has_changes else "")
+        notes = ["tracked changes were read as accepted"] if has_changes else []
+        notes += describe_left_out(self._archive)
+        return DocumentPage(number=1, text=text, note=f"[{'; '.join(notes)}]" if notes else "")
 
     def _part(self, name: str) -> Any:
-        return read_xml(self._archive, self._folder + name)
+        return _read_part(self._archive, self._folder + name)
 
     def _blocks(self, element: Any) -> Iterator[str]:
         for one in element.iterchildren():
@@ -94,6 +106,8 @@ class _Document:
     def _table(self, table: Any) -> Iterator[str]:
         """Yield rows; a merged cell has text only in its first place, the others are empty."""
         for row in _inside(table, f"{W}tr"):
+            if row.find(f"{W}trPr/{W}del") is not None:
+                continue
             cells: list[str] = [""] * int(value_in(row, "trPr/gridBefore") or 0)
             for cell in _inside(row, f"{W}tc"):
                 merge = cell.find(f"{W}tcPr/{W}vMerge")
@@ -122,10 +136,20 @@ class _Document:
         """Yield the distinct texts; sections often repeat the header before them."""
         names = sorted(self._archive.namelist())
         parts = [
-            read_xml(self._archive, one) for one in names if one.startswith(self._folder + kind)
+            _read_part(self._archive, one) for one in names if one.startswith(self._folder + kind)
         ]
         texts = ("\n".join(filter(str.strip, self._blocks(part))) for part in parts)
         yield from (f"[{kind}] {text}" for text in dict.fromkeys(texts) if text)
+
+
+def _read_part(archive: zipfile.ZipFile, name: str) -> Any:
+    """Return the root of a part in which the digits of superscripts are such characters."""
+    root = read_xml(archive, name)
+    for one in root.iter(f"{W}vertAlign"):
+        if one.get(f"{W}val") == "superscript":
+            for text in one.getparent().getparent().iterchildren(f"{W}t"):
+                text.text = (text.text or "").translate(SUPERSCRIPTS)
+    return root
 
 
 def _write_symbol(element: Any) -> str:

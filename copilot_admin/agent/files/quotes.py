@@ -65,4 +65,5 @@ def _boxes(run: Sequence[tuple[int, Word]]) -> Iterator[JsonObject]:
 
 
 def _plain(text: str) -> str:
-    return "".join(character for character in text.lower() if character.isalnum())
+    letters = (one for one in text.lower() if one.isalpha() or one.isdecimal())
+    return "".join(letters)  # without the marks of footnotes
