@@ -32,9 +32,10 @@ import orjson
 from copilot_admin.agent.fetching.egress import Egress, FetchFailed
 from copilot_admin.alerts.messages import AlertMessage, to_line
 from copilot_admin.config import logs
-from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
+from copilot_admin.config.encryption import decrypt, encrypt
+from copilot_admin.copilots.providers import WEBHOOK_SECRETS
 from copilot_admin.errors import ConfigurationError
-from copilot_admin.jobs.tasks import has_server_loop, is_queued, run_coroutine, run_on_server_loop
+from copilot_admin.jobs.tasks import is_queued
 from copilot_admin.models import (
     Alert,
     AlertDelivery,
@@ -43,7 +44,6 @@ from copilot_admin.models import (
     AlertWebhook,
     DeliveryState,
 )
-from copilot_admin.runs.tasks import spawn
 from copilot_admin.storage.writer import READER, WRITER
 
 LEASE = timedelta(minutes=5)  # an attempt takes a minute at most, but may wait for a worker
@@ -109,13 +109,8 @@ def enqueue_due_deliveries() -> None:
 
 
 @task
-def deliver(delivery_id: str, claim: int) -> None:
-    """Attempt a delivery: in the server's event loop, or right here in a worker."""
-    pk = UUID(delivery_id)
-    if has_server_loop():
-        run_on_server_loop(lambda: spawn(attempt(pk, claim), name=f"delivery {pk}"))
-    else:
-        run_coroutine(attempt(pk, claim))
+async def deliver(delivery_id: str, claim: int) -> None:
+    await attempt(UUID(delivery_id), claim)
 
 
 async def attempt(delivery_id: UUID, claim: int) -> None:
@@ -191,14 +186,14 @@ def _claimed(delivery_id: UUID, claim: int) -> QuerySet[AlertDelivery]:
 def issue_secret(webhook: AlertWebhook) -> str:
     """Give a saved webhook a new secret; the returned text is the only readable copy."""
     text = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode("ascii")
-    webhook.secret_cipher = encrypt(text, location=_place(webhook))
+    webhook.secret_cipher = encrypt(text, location=WEBHOOK_SECRETS.place(webhook.pk))
     webhook.save(update_fields=["secret_cipher"])
     return text
 
 
 def decrypt_secret(webhook: AlertWebhook) -> str:
     """Decrypt the secret of a webhook and hide it in logs; raise ConfigurationError if it can't."""
-    text = decrypt(webhook.secret_cipher, location=_place(webhook))
+    text = decrypt(webhook.secret_cipher, location=WEBHOOK_SECRETS.place(webhook.pk))
     logs.hide(text)
     return text
 
@@ -233,7 +228,3 @@ async def post_signed(
     except FetchFailed as error:
         return DeliveryResult(is_delivered=False, is_final=error.is_private, answer=error.detail)
     return DeliveryResult(is_delivered=200 <= status < 300, status=status, answer=answer)
-
-
-def _place(webhook: AlertWebhook) -> SecretLocation:
-    return SecretLocation(table="alertwebhook", row=str(webhook.pk), field="secret")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 import logging
+from math import inf
 import time
 from weakref import WeakKeyDictionary
 
@@ -33,13 +34,7 @@ from copilot_admin.evaluation.queue import (
 )
 from copilot_admin.evaluation.targets import make_caller, prepare_target
 from copilot_admin.import_export.questions import parse_case
-from copilot_admin.jobs.tasks import (
-    MAX_TASK_SECONDS,
-    has_server_loop,
-    is_queued,
-    run_coroutine,
-    run_on_server_loop,
-)
+from copilot_admin.jobs.tasks import MAX_TASK_SECONDS, has_server_loop, is_queued
 from copilot_admin.models import EvaluationResult, EvaluationRun, TestCase
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.runs.open_run import DRAINING
@@ -59,13 +54,11 @@ _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 
 @task
-def run_evaluations(copilot_id: int) -> None:
-    """Run the waiting test cases of a copilot, on the server's event loop if there is one."""
-    worker = EvaluationWorker(copilot_id)
-    if has_server_loop():
-        run_on_server_loop(lambda: spawn(worker.run_waiting(), name=worker.name))
-    elif run_coroutine(worker.run_waiting(max_seconds=MAX_TASK_SECONDS)):
-        run_evaluations.enqueue(copilot_id)
+async def run_evaluations(copilot_id: int) -> None:
+    """Run the waiting test cases of a copilot; a worker also takes other tasks in between."""
+    max_seconds = inf if has_server_loop() else MAX_TASK_SECONDS
+    if await EvaluationWorker(copilot_id).run_waiting(max_seconds=max_seconds):
+        await run_evaluations.aenqueue(copilot_id)
 
 
 def start_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None:
@@ -76,7 +69,7 @@ def start_runs(runs: Sequence[EvaluationRun], cases: QuerySet[TestCase]) -> None
 
 
 def run_here(copilot_id: int) -> None:
-    run_coroutine(EvaluationWorker(copilot_id).run_waiting())
+    asyncio.run(EvaluationWorker(copilot_id).run_waiting())
 
 
 def resume_evaluations() -> None:
@@ -91,9 +84,9 @@ class EvaluationWorker:
         self.copilot_id = copilot_id
         self.name = f"evaluations of copilot {copilot_id}"
         self._running: dict[asyncio.Task[None], EvaluationResult] = {}
-        self._ends_at = float("inf")
+        self._ends_at = inf
 
-    async def run_waiting(self, *, max_seconds: float = float("inf")) -> bool:
+    async def run_waiting(self, *, max_seconds: float = inf) -> bool:
         """Run until no test case waits; return True if the time was up before."""
         self._ends_at = time.monotonic() + max_seconds
         heartbeat = spawn(self._send_heartbeats(), name=f"heartbeat of {self.name}")

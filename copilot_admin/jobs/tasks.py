@@ -6,13 +6,15 @@ The database says what a task has to do, so an interrupted task is resumed by a 
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextvars import Context
 from datetime import timedelta
 from enum import StrEnum
 from functools import partial
+from inspect import iscoroutinefunction
 import logging
 import threading
 import time
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from django import db
 from django.db.models import Q, QuerySet
@@ -23,9 +25,7 @@ from django_tasks.base import Task, TaskResult, TaskResultStatus
 from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
-from copilot_admin.agent.providers.http_client import close_clients
 from copilot_admin.errors import Unavailable
-from copilot_admin.storage.errors import DatabaseUnavailable
 from copilot_admin.storage.writer import WRITER, DatabaseThread, close_lost_connections
 from copilot_admin.transcripts.store.transcript_store import is_missed
 
@@ -34,7 +34,6 @@ MAX_TASK_SECONDS = 10.0  # then the task is enqueued again, so that others run a
 LOST_AFTER = timedelta(hours=1)
 CANCEL_SECONDS = 1.0  # for coroutines of the server loop, when the process stops
 
-P = ParamSpec("P")
 T = TypeVar("T")
 BACKGROUND = DatabaseThread("background-tasks", capacity=1000)
 _stopping = threading.Event()
@@ -50,11 +49,20 @@ class BatchResult(StrEnum):
 
 
 class ThreadBackend(BaseTaskBackend):
-    """Backend of django-tasks that runs tasks on a thread, in order, and keeps no results."""
+    """Backend of django-tasks that keeps no results.
+
+    Coroutines run in the event loop of the server, other tasks on a thread, in order.
+    """
+
+    supports_async_task = True
 
     def enqueue(self, task: Task[Any, Any], args: Any, kwargs: Any) -> TaskResult[Any]:
         self.validate_task(task)
-        BACKGROUND.submit(partial(task.call, *args, **kwargs)).add_done_callback(_log_failure)
+        if iscoroutinefunction(task.func) and has_server_loop():
+            begin = partial(_begin_coroutine, partial(task.func, *args, **kwargs))
+            _server_loop[0].call_soon_threadsafe(begin, context=Context())
+        else:
+            BACKGROUND.submit(partial(task.call, *args, **kwargs)).add_done_callback(_log_failure)
         return TaskResult(
             task=task,
             id=get_random_string(32),
@@ -71,8 +79,16 @@ class ThreadBackend(BaseTaskBackend):
         )
 
 
-def _log_failure(done: "Future[Any]") -> None:
-    if (error := done.exception()) is not None:
+def _begin_coroutine(call: Callable[[], Coroutine[Any, Any, object]]) -> None:
+    running = asyncio.get_running_loop().create_task(call())
+    _coroutines.add(running)
+    running.add_done_callback(_coroutines.discard)
+    running.add_done_callback(_log_failure)
+
+
+def _log_failure(done: "Future[Any] | asyncio.Task[Any]") -> None:
+    error = None if done.cancelled() else done.exception()
+    if error is not None:
         logger.error("A background task failed.", exc_info=error)
 
 
@@ -90,7 +106,7 @@ def stop(*, timeout: float) -> bool:
 
 
 async def stop_coroutines() -> None:
-    """Wait a moment for the coroutines of `run_on_server_loop`, then cancel them."""
+    """Wait a moment for the coroutines of the server loop, then cancel them."""
     if _coroutines:
         _done, pending = await asyncio.wait(_coroutines, timeout=CANCEL_SECONDS)
         for task in pending:
@@ -102,34 +118,6 @@ async def stop_coroutines() -> None:
 def has_server_loop() -> bool:
     """Return whether this process is a server, whose event loop outlives a task."""
     return bool(_server_loop)
-
-
-def run_on_server_loop(begin: Callable[[], asyncio.Task[Any]]) -> None:
-    """Create an asyncio task in the server's event loop by `begin`, and return at once."""
-    if not _server_loop:
-        raise DatabaseUnavailable
-    try:
-        _server_loop[0].call_soon_threadsafe(_keep_coroutine, begin)
-    except RuntimeError as error:  # the loop is closed
-        raise DatabaseUnavailable from error
-
-
-def _keep_coroutine(begin: Callable[[], asyncio.Task[Any]]) -> None:
-    task = begin()
-    _coroutines.add(task)
-    task.add_done_callback(_coroutines.discard)
-
-
-def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in an event loop of its own, in the thread of a worker or a command."""
-    return asyncio.run(_run_and_close(work))
-
-
-async def _run_and_close(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        return await work
-    finally:
-        await close_clients()
 
 
 def run_on_writer(job: Callable[[], T]) -> T:
@@ -180,7 +168,7 @@ def enqueue_stalled(task: Task[[int], None], rows: QuerySet[Any], lease: str) ->
             task.enqueue(pk)
 
 
-def is_queued(task: Task[P, None], *arguments: object) -> bool:
+def is_queued(task: Task[Any, Any], *arguments: object) -> bool:
     if not isinstance(task.get_backend(), DatabaseBackend):
         return False
     waiting = DBTaskResult.objects.ready().filter(task_path=task.module_path)

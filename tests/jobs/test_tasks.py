@@ -7,12 +7,13 @@ from datetime import timedelta
 
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from django_tasks import task
 from django_tasks_db.models import DBTaskResult
 import pytest
 
 from copilot_admin.jobs import blob_sweep, deletion, removal, tasks
 from copilot_admin.jobs.removal import begin_erasure, remove
-from copilot_admin.jobs.tasks import BACKGROUND, BatchResult, run_on_server_loop
+from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Cause, Copilot, Removal, RemovalState
 from copilot_admin.privacy.scopes import PrivacyScope
 from tests.factories import make_copilot, make_published
@@ -20,6 +21,16 @@ from tests.polling import HANGS_SECONDS
 
 IN_DATABASE = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+EVENTS: list[asyncio.Event] = []
+
+
+@task
+async def wait_for_event() -> None:
+    begun, go_on = EVENTS
+    begun.set()
+    await go_on.wait()
 
 
 def wait_until_idle() -> None:
@@ -120,24 +131,17 @@ class TestClearingFiles:
 
 class TestServerLoop:
     @asynccontextmanager
-    async def serve(self) -> AsyncIterator[asyncio.AbstractEventLoop]:
-        loop = asyncio.get_running_loop()
-        tasks.start(loop)
-        yield loop
+    async def serve(self) -> AsyncIterator[None]:
+        tasks.start(asyncio.get_running_loop())
+        yield
         await tasks.stop_coroutines()
         assert await asyncio.to_thread(tasks.stop, timeout=HANGS_SECONDS)
 
     def test_the_thread_continues_while_a_coroutine_waits(self):
         async def main() -> None:
-            async with self.serve() as loop:
-                begun, go_on = asyncio.Event(), asyncio.Event()
-
-                async def work() -> None:
-                    begun.set()
-                    await go_on.wait()
-
-                begin = lambda: loop.create_task(work())  # noqa: E731
-                BACKGROUND.submit(lambda: run_on_server_loop(begin))
+            async with self.serve():
+                EVENTS[:] = begun, go_on = asyncio.Event(), asyncio.Event()
+                BACKGROUND.submit(wait_for_event.enqueue)
                 await begun.wait()
                 assert BACKGROUND.submit(lambda: "done").result(HANGS_SECONDS) == "done"
                 assert tasks.has_server_loop() and tasks._coroutines
