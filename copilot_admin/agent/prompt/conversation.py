@@ -1,7 +1,7 @@
 """The conversation that a model sees."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 import json
 from typing import TypeAlias
 
@@ -22,12 +22,12 @@ from copilot_admin.agent.prompt.data_messages import (
 from copilot_admin.agent.prompt.placeholders import fill
 from copilot_admin.agent.prompt.truncation import ContextBudget
 from copilot_admin.agent.tools.tool import tool_name
-from copilot_admin.agent.values.answer_request import AnswerRequest, Memory
+from copilot_admin.agent.values.answer_request import AnswerRequest, Memory, ToolExchange
 from copilot_admin.agent.values.model_call import ModelImage, ModelMessage, ModelRole, ToolCall
 from copilot_admin.agent.values.turn import Fetched, fetched_by
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject, clean_text
-from protocol.models import AiMessage, HumanMessage, Query, ResultMessage, SourceResult, Widget
+from protocol.models import AiMessage, HumanMessage, ResultMessage, SourceResult, Widget
 
 Names: TypeAlias = Mapping[tuple[str, Identity], str]
 # About 100,000 tokens: common models have room for this in addition to prompt and answer.
@@ -62,21 +62,16 @@ def model_messages(
         names: Tool names of earlier calls, for functions with several.
         cuts: Receives a sentence for the user about each piece of this turn's data that was cut.
     """
-    query, policy = request.query, request.spec.data_messages
-    tokens = request.spec.max_data_tokens
-    limit = MAX_DATA_CHARACTERS
+    limit, tokens = MAX_DATA_CHARACTERS, request.spec.max_data_tokens
     if tokens is not None:
         limit = min(tokens * CHARACTERS_PER_TOKEN, limit)
-    blocks = data_blocks(request.spec, query, limit=limit)
-    budget = ContextBudget(limit)
-    context = tuple(one for one in query.context if one.message is None and not policy.context)
-    plain = replace(query, context=context)
-    history = [*_history(request, plain, blocks, names or {}, budget=budget)]
+    blocks = data_blocks(request.spec, request.query, limit=limit)
+    history = _History(request, blocks, names=names or {}, limit=limit)
+    messages = [*map(_data_note, blocks.frozen), *history.build()]
     if cuts is not None:
-        cuts += [*blocks.cuts, *reversed(budget.cuts)][:MAX_CUTS]
-    system = _system_text(request, offered=offered, noted=bool(blocks.derived))
-    head = (ModelMessage(role=ModelRole.SYSTEM, text=system),) if system else ()
-    messages = (*head, *map(_data_note, blocks.frozen), *history)
+        cuts += [*blocks.cuts, *reversed(history.budget.cuts)][:MAX_CUTS]
+    if system := _system_text(request, offered=offered, noted=bool(blocks.derived)):
+        messages.insert(0, ModelMessage(role=ModelRole.SYSTEM, text=system))
     return tuple(replace(message, text=clean_text(message.text)) for message in messages)
 
 
@@ -85,194 +80,156 @@ def _data_note(text: str) -> ModelMessage:
 
 
 def _system_text(request: AnswerRequest, *, offered: Sequence[Widget], noted: bool) -> str:
-    query = request.query
-    prompt = fill(
-        request.spec.system_prompt,
-        spec=request.spec,
-        query=query,
-        now=request.now,
-        user_email=request.user_email,
-    )
+    query, policy = request.query, request.spec.data_messages
     has_data = bool(query.context) or any(isinstance(one, ResultMessage) for one in query.messages)
-    policy = request.spec.data_messages
     workspace = "" if policy.workspace else workspace_text(query)
     skills = catalog_text(query)
-    rule = DATA_RULE if offered or has_data or workspace or skills else ""
-    widgets = "" if policy.widgets else offer_text(offered, query=query)
-    notes = DATA_MESSAGE_RULE if noted else ""
-    return "\n\n".join(filter(None, (prompt.strip(), widgets, workspace, skills, rule, notes)))
-
-
-@dataclass(slots=True)
-class _PendingImages:
-    """Images of results, collected for the question that they were fetched for.
-
-    Results can't contain images in this API. Each image is included only one time.
-    """
-
-    waiting: list[Picture] = field(default_factory=list)
-    shown: set[str] = field(default_factory=set)
-
-    def add(self, pictures: Iterable[Picture]) -> None:
-        new = {one.url: one for one in pictures if one.url not in self.shown}
-        self.shown |= new.keys()
-        self.waiting = [*new.values(), *self.waiting]  # what is read next is older
-
-    def take(self) -> tuple[ModelImage, ...]:
-        taken, self.waiting = self.waiting, []
-        return tuple(
-            ModelImage(name=clean_text(escape_data(one.name)), url=one.url) for one in taken
-        )
-
-
-def _history(
-    request: AnswerRequest, query: Query, blocks: DataBlocks, names: Names, *, budget: ContextBudget
-) -> Iterator[ModelMessage]:
-    """Yield the messages of the conversation, which are built from the newest to the oldest.
-
-    So newer data is budgeted first.
-    """
-    question = query.question
-    noted = blocks.several if request.spec.data_messages.results else None
-    notes = tuple(map(_data_note, blocks.derived))
-    context_pictures = pictures_in(item.data for item in query.context)
-    parts: list[tuple[ModelMessage, ...]] = []
-    pending = _PendingImages()
-    for number, message in reversed(list(enumerate(query.messages))):
-        if message is question:
-            pending.add(context_pictures)
-            text = _question_text(message, query=query, budget=budget)
-            parts.append((*notes, _user_message(text, pending)))
-            budget.is_this_turn = False
-        elif isinstance(message, HumanMessage):
-            parts.append((_user_message(message.text, pending),))
-        elif isinstance(message, ResultMessage):
-            pending.add(pictures_in(message.data))
-            memory = read_memory(message.extra_state, request=request)
-            called = client_call_messages(
-                message,
-                number=number,
-                query=query,
-                budget=budget,
-                noted=noted,
-                names=names,
-                memory=memory,
-            )
-            before = server_tool_messages(memory, number=number, budget=budget)
-            parts.append((*before, *called))
-        elif isinstance(message, AiMessage) and message.text.strip():
-            parts.append((ModelMessage(role=ModelRole.ASSISTANT, text=message.text),))
-    if question is None:
-        parts.append(notes)
-        pending.add(context_pictures)
-    if pending.waiting:
-        parts.append((_user_message("", pending),))
-    for part in reversed(parts):
-        yield from part
-
-
-def _user_message(text: str, pending: _PendingImages) -> ModelMessage:
-    return ModelMessage(role=ModelRole.USER, text=text, images=pending.take())
-
-
-def _question_text(question: HumanMessage, *, query: Query, budget: ContextBudget) -> str:
-    parts = [question.text]
-    for skill in query.selected_skills:
-        if content := skill.get("contentMarkdown"):
-            parts.append(f"The user chose the skill {skill.get('slug')!r}:\n{content}")
-    for item in query.context:
-        source = item.name or item.uuid or "context"
-        about = item.description
-        parts.append(data_block(item.data, budget=budget, source=source, description=about))
-    return "\n\n".join(filter(None, parts))
-
-
-def data_block(result: SourceResult, *, budget: ContextBudget, source: str, **about: Json) -> str:
-    """Return the part of a result that fits, with its source, between unforgeable marks."""
-    text = budget.spend(budget.truncate_result(result, source=source))
-    notes = {"source": source, **{key: value for key, value in about.items() if value}}
-    marks = " ".join(f"{key}={json.dumps(note, ensure_ascii=False)}" for key, note in notes.items())
-    return f"<data {escape_data(marks)}>\n{escape_data(text)}\n</data>"
-
-
-def client_call_messages(
-    message: ResultMessage,
-    *,
-    number: int,
-    query: Query,
-    budget: ContextBudget,
-    noted: frozenset[str] | None,
-    names: Names,
-    memory: Memory | None = None,
-) -> tuple[ModelMessage, ...]:
-    """Return a client call and its result in the model's own format.
-
-    If widget data is in Data messages (`noted`), the result only refers to it.
-    """
-    fetched = tuple(fetched_by(message, widgets=query.widgets))
-    name, arguments = _tool_call(message, fetched, query=query, names=names)
-    call = ToolCall(
-        id=f"call{number:05}",  # nine letters and digits: some vendors accept nothing else
-        name=name,
-        arguments=json.dumps(arguments, ensure_ascii=False),
-        extras=memory.extras if memory else None,
+    texts = (
+        fill(request).strip(),
+        "" if policy.widgets else offer_text(offered, query=query),
+        workspace,
+        skills,
+        DATA_RULE if offered or has_data or workspace or skills else "",
+        DATA_MESSAGE_RULE if noted else "",
     )
-    blocks = [
-        f"(see ## Data: ¶widget_data, _instance: {instance_of(one, several=noted)})"
-        if noted is not None and is_widget_data(message, one)
-        else _result_block(one, name=name, message=message, budget=budget)
-        for one in fetched
-    ]
-    function = function_named(message.function)
-    nothing = function.without_result if function else ClientFunction.without_result
-    text = "\n\n".join(blocks) or nothing
+    return "\n\n".join(filter(None, texts))
+
+
+class _History:
+    """The messages of a query, built from the newest to the oldest: newer data is budgeted first.
+
+    Results can't contain images in this API. They are collected for the question that they were
+    fetched for; each image is included only one time.
+    """
+
+    def __init__(
+        self, request: AnswerRequest, blocks: DataBlocks, *, names: Names, limit: int
+    ) -> None:
+        policy = request.spec.data_messages
+        self.budget = ContextBudget(limit)
+        self._request = request
+        self._query = request.query
+        self._context = [
+            one for one in request.query.context if one.message is None and not policy.context
+        ]
+        self._names = names
+        self._blocks = blocks
+        self._noted = blocks.several if policy.results else None  # data in Data messages
+        self._pictures: list[Picture] = []  # not included yet
+        self._known_pictures: set[str] = set()
+
+    def build(self) -> Sequence[ModelMessage]:
+        question, notes = self._query.question, map(_data_note, self._blocks.derived)
+        parts: list[Iterable[ModelMessage]] = []
+        for number, message in reversed(list(enumerate(self._query.messages))):
+            if message is question:
+                parts.append((*notes, self._question(message)))
+                self.budget.is_this_turn = False
+            elif isinstance(message, HumanMessage):
+                parts.append([self._user_message(message.text)])
+            elif isinstance(message, ResultMessage):
+                parts.append(self._result_messages(message, number))
+            elif isinstance(message, AiMessage) and message.text.strip():
+                parts.append([ModelMessage(role=ModelRole.ASSISTANT, text=message.text)])
+        if question is None:
+            parts.append(notes)
+            self._add_pictures(item.data for item in self._context)
+        if self._pictures:
+            parts.append([self._user_message("")])
+        return [message for part in reversed(parts) for message in part]
+
+    def _add_pictures(self, results: Iterable[SourceResult]) -> None:
+        found = {one.url: one for one in pictures_in(results)}
+        new = [one for url, one in found.items() if url not in self._known_pictures]
+        self._known_pictures |= found.keys()
+        self._pictures = [*new, *self._pictures]  # what is read next is older
+
+    def _user_message(self, text: str) -> ModelMessage:
+        taken, self._pictures = self._pictures, []
+        images = (ModelImage(name=clean_text(escape_data(one.name)), url=one.url) for one in taken)
+        return ModelMessage(role=ModelRole.USER, text=text, images=tuple(images))
+
+    def _question(self, question: HumanMessage) -> ModelMessage:
+        self._add_pictures(item.data for item in self._context)
+        parts = [question.text]
+        for skill in self._query.selected_skills:
+            if content := skill.get("contentMarkdown"):
+                parts.append(f"The user chose the skill {skill.get('slug')!r}:\n{content}")
+        for item in self._context:
+            source = item.name or item.uuid or "context"
+            parts.append(self._data_block(item.data, source=source, description=item.description))
+        return self._user_message("\n\n".join(filter(None, parts)))
+
+    def _data_block(self, result: SourceResult, *, source: str, **about: Json) -> str:
+        """Return the part of a result that fits, with its source, between unforgeable marks."""
+        text = self.budget.spend(self.budget.truncate_result(result, source=source))
+        notes = {"source": source, **{key: value for key, value in about.items() if value}}
+        marks = " ".join(
+            f"{key}={json.dumps(note, ensure_ascii=False)}" for key, note in notes.items()
+        )
+        return f"<data {escape_data(marks)}>\n{escape_data(text)}\n</data>"
+
+    def _result_messages(self, message: ResultMessage, number: int) -> Sequence[ModelMessage]:
+        """Return a client call and its result, after the server tools that ran before it."""
+        self._add_pictures(message.data)
+        memory = read_memory(message.extra_state, request=self._request) or Memory()
+        fetched = tuple(fetched_by(message, widgets=self._query.widgets))
+        name, arguments = self._find_tool_call(message, fetched)
+        function = function_named(message.function) or ClientFunction
+        blocks = [self._result_block(one, name=name, message=message) for one in fetched]
+        # Ids have nine letters and digits: some vendors accept nothing else.
+        called = _call_messages(
+            f"call{number:05}",
+            ToolExchange(
+                name,
+                json.dumps(arguments, ensure_ascii=False),
+                "\n\n".join(blocks) or function.without_result,
+                memory.extras,
+            ),
+        )
+        before = (
+            _call_messages(
+                f"k{number:04}{index:04}", replace(one, result=self.budget.spend(one.result))
+            )
+            for index, one in enumerate(memory.exchanges)
+        )
+        return [one for pair in (*before, called) for one in pair]
+
+    def _find_tool_call(
+        self, message: ResultMessage, fetched: Sequence[Fetched]
+    ) -> tuple[str, JsonObject]:
+        if message.function in WIDGET_DATA_FUNCTIONS:
+            requests: list[Json] = []
+            for one in fetched:
+                params = one.source.input_args
+                requests.append({"id": one.ref, **({"params": params} if params else {})})
+            return GET_WIDGET_DATA, {"widgets": requests}
+        function = function_named(message.function)
+        if function is None:
+            return tool_name(message.function), message.input_arguments
+        name, arguments = function.to_tool_call(message.input_arguments, self._query)
+        identity = function.identity(message.input_arguments)
+        return self._names.get((function.function, identity), name), arguments
+
+    def _result_block(self, fetched: Fetched, *, name: str, message: ResultMessage) -> str:
+        if self._noted is not None and is_widget_data(message, fetched):
+            instance = instance_of(fetched, several=self._noted)
+            return f"(see ## Data: ¶widget_data, _instance: {instance})"
+        function = function_named(message.function)
+        answer = function.result_text(fetched.result) if function else None
+        if answer is not None:
+            self.budget.spend(answer)
+            return answer
+        if message.function not in WIDGET_DATA_FUNCTIONS:
+            return self._data_block(fetched.result, source=name if function else message.function)
+        asked = fetched.source
+        source = name_of(fetched.widget) if fetched.widget else asked.id or asked.widget_uuid or ""
+        return self._data_block(fetched.result, source=source, arguments=asked.input_args)
+
+
+def _call_messages(id: str, exchange: ToolExchange) -> tuple[ModelMessage, ModelMessage]:
+    call = ToolCall(id=id, name=exchange.name, arguments=exchange.arguments, extras=exchange.extras)
     return (
         ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,)),
-        ModelMessage(role=ModelRole.TOOL, text=text, tool_call_id=call.id),
+        ModelMessage(role=ModelRole.TOOL, text=exchange.result, tool_call_id=id),
     )
-
-
-def server_tool_messages(
-    memory: Memory | None, *, number: int, budget: ContextBudget
-) -> Iterator[ModelMessage]:
-    """Yield the server tools that ran before the client call and were carried with it."""
-    for index, done in enumerate(memory.exchanges if memory else ()):
-        id = f"k{number:04}{index:04}"  # nine letters and digits, as above
-        call = ToolCall(id=id, name=done.name, arguments=done.arguments, extras=done.extras)
-        yield ModelMessage(role=ModelRole.ASSISTANT, text="", tool_calls=(call,))
-        result = budget.spend(done.result)
-        yield ModelMessage(role=ModelRole.TOOL, text=result, tool_call_id=id)
-
-
-def _tool_call(
-    message: ResultMessage, fetched: Sequence[Fetched], *, query: Query, names: Names
-) -> tuple[str, JsonObject]:
-    if message.function in WIDGET_DATA_FUNCTIONS:
-        requests: list[Json] = [
-            {"id": one.ref, **({"params": one.source.input_args} if one.source.input_args else {})}
-            for one in fetched
-        ]
-        return GET_WIDGET_DATA, {"widgets": requests}
-    function = function_named(message.function)
-    if function is None:
-        return tool_name(message.function), message.input_arguments
-    name, arguments = function.to_tool_call(message.input_arguments, query)
-    return names.get(
-        (function.function, function.identity(message.input_arguments)), name
-    ), arguments
-
-
-def _result_block(
-    fetched: Fetched, *, name: str, message: ResultMessage, budget: ContextBudget
-) -> str:
-    function = function_named(message.function)
-    answer = function.result_text(fetched.result) if function else None
-    if answer is not None:
-        budget.spend(answer)
-        return answer
-    if message.function not in WIDGET_DATA_FUNCTIONS:
-        source = name if function else message.function
-        return data_block(fetched.result, budget=budget, source=source)
-    asked = fetched.source
-    source = name_of(fetched.widget) if fetched.widget else asked.id or asked.widget_uuid or ""
-    return data_block(fetched.result, budget=budget, source=source, arguments=asked.input_args)

@@ -4,14 +4,13 @@
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 import re
 from zoneinfo import ZoneInfo
 
 from copilot_admin.agent.llm.model_choice import option
-from copilot_admin.agent.values.spec import CopilotSpec
+from copilot_admin.agent.values.answer_request import AnswerRequest
 from protocol.features import CustomFeature, CustomFeatureType
-from protocol.models import Query, Widget, find_time_zone
+from protocol.models import Widget, find_time_zone
 
 # An escaped opening, a placeholder, or an opening without an end.
 _BRACES = re.compile(r"\{\{\{\{|\{\{([^{}]*)\}\}|\{\{")
@@ -52,24 +51,23 @@ def in_single_braces(prompt: str, custom_features: Iterable[CustomFeature] = ())
     return tuple(dict.fromkeys(name for name in names if name in known))
 
 
-def fill(
-    prompt: str, *, spec: CopilotSpec, query: Query, now: datetime, user_email: str | None = None
-) -> str:
-    """Replace every placeholder in one pass; values are never scanned again.
+def fill(request: AnswerRequest) -> str:
+    """Return the system prompt with its placeholders replaced in one pass.
 
     A value that the client did not send becomes its default, or "unknown" if it has no default.
     """
+    spec, query, prompt = request.spec, request.query, request.spec.system_prompt
     if _OPENING not in prompt:
         return prompt
     zone = find_time_zone(query.timezone or DEFAULT_TIMEZONE) or ZoneInfo(DEFAULT_TIMEZONE)
-    local = now.astimezone(zone)
+    local = request.now.astimezone(zone)
     values = {
         "copilot.name": spec.name,
         "copilot.slug": spec.slug,
         "today": local.date().isoformat(),
         "now": local.isoformat(timespec="minutes"),
         "timezone": zone.key,
-        "user.email": user_email or ABSENT,
+        "user.email": request.user_email or ABSENT,
         "widgets.primary": _join_names(query.widgets.primary),
         "widgets.secondary": _join_names(query.widgets.secondary),
     }

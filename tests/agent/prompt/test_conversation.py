@@ -15,7 +15,6 @@ from protocol.models import (
     Widgets,
 )
 from tests.agent.answer_requests import (
-    NOW,
     asked_arguments,
     data,
     fetched_pair,
@@ -130,12 +129,12 @@ TONE = CustomFeature(
     options=(("Short", "short"), ("Long-winded", "long")),
 )
 VIEW = CustomFeature(key="view", label="View", type=CustomFeatureType.TEXT, default="")
-SPEC = make_spec(custom_features=(DEEP, SURE, TONE, VIEW))
 
 
 def filled(prompt, user_email=None, **changes):
-    query = make_query(**changes)
-    return fill(prompt, spec=SPEC, query=query, now=NOW, user_email=user_email)
+    spec = make_spec(system_prompt=prompt, custom_features=(DEEP, SURE, TONE, VIEW))
+    provider, query = ScriptedProvider([]), make_query(**changes)
+    return fill(make_request(provider, query=query, spec=spec, user_email=user_email))
 
 
 KIRITIMATI = "2026-03-02 2026-03-02T23:30+14:00 Pacific/Kiritimati"
