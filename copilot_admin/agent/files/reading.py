@@ -1,7 +1,7 @@
 """The files of a query as text, pictures, or sentences that replace them."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -22,8 +22,7 @@ from copilot_admin.agent.files.selection import (
     Origin,
     WantedFile,
     is_text_already,
-    origin_of,
-    origins_in,
+    map_items,
     suffix_of,
     wanted_in,
     wanted_of,
@@ -36,9 +35,7 @@ from protocol.models import (
     ContextItem,
     DataItem,
     FileReference,
-    Message,
     Query,
-    ResultMessage,
     SourceData,
 )
 
@@ -156,7 +153,13 @@ async def with_files_read(
     query = with_links(query)
     refused = [] if Origin.UPLOAD in rules.origins else list(_refused_uploads(query))
     contents, files = await _read_all(wanted_in(query), fetch=fetch, rules=rules)
-    query = _replaced(query, contents) if contents else query
+
+    def read(item: Item, origin: Origin, is_new: bool) -> Item:
+        wanted = wanted_of(item, origin, is_new=is_new)
+        content = contents.get(wanted.key) if wanted else None
+        return item if content is None else _make_item(item, content)
+
+    query = map_items(query, read) if contents else query
     notes = []
     for file in refused:
         item = DataItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
@@ -186,30 +189,6 @@ def _refused_uploads(query: Query) -> Iterator[FileRead]:
             name = (widget.name or widget.widget_id)[:MAX_NAME]
             file = FileRead(name=name, kind=suffix_of(name))
             yield _unread(file, f"was not read. {Origin.UPLOAD.value}")[1]
-
-
-def _replaced(query: Query, contents: Mapping[Key, FileContent]) -> Query:
-    def read(item: Item, origin: Origin) -> Item:
-        wanted = wanted_of(item, origin)
-        is_read = wanted is not None and wanted.key in contents
-        return _make_item(item, contents[wanted.key]) if wanted and is_read else item
-
-    def data(found: SourceData, origin: Origin) -> SourceData:
-        return replace(found, items=tuple(read(item, origin) for item in found.items))
-
-    def message(one: Message) -> Message:
-        if not isinstance(one, ResultMessage):
-            return one
-        results = (
-            data(result, origin) if isinstance(result, SourceData) else result
-            for result, origin in origins_in(one)
-        )
-        return replace(one, data=tuple(results))
-
-    context = tuple(
-        replace(sent, data=data(sent.data, origin_of(sent, query=query))) for sent in query.context
-    )
-    return replace(query, messages=tuple(map(message, query.messages)), context=context)
 
 
 async def _read_one(

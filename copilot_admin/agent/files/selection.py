@@ -1,6 +1,6 @@
 """Selection of the files that a copilot reads, from results, context and links of a question."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import zip_longest
@@ -128,6 +128,33 @@ Item: TypeAlias = DataItem | FileReference
 Key: TypeAlias = tuple[str, Origin, str]  # kind, origin, and the content or URL
 
 
+def map_items(query: Query, change: Callable[[Item, Origin, bool], Item]) -> Query:
+    """Return the query with the items of its context and results changed, the newest first.
+
+    `change` receives an item, its origin, and whether it is new in this turn.
+    """
+
+    def change_data(data: SourceData, origin: Origin, is_new: bool) -> SourceData:
+        return replace(data, items=tuple(change(item, origin, is_new) for item in data.items))
+
+    context = []
+    for sent in query.context:
+        data = change_data(sent.data, origin_of(sent, query=query), True)
+        context.append(replace(sent, data=data))
+    messages = list(query.messages)
+    first_new = len(messages) - len(messages_of_turn(query))
+    for number, message in reversed(list(enumerate(messages))):
+        if isinstance(message, ResultMessage):
+            results = (
+                change_data(one, origin, number >= first_new)
+                if isinstance(one, SourceData)
+                else one
+                for one, origin in origins_in(message)
+            )
+            messages[number] = replace(message, data=tuple(results))
+    return replace(query, context=tuple(context), messages=tuple(messages))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedFile:
     """A file of a query, with the name of its first occurrence."""
@@ -135,7 +162,7 @@ class WantedFile:
     key: Key
     item: Item
     file: FileRead
-    is_new: bool = True  # in this turn
+    is_new: bool  # in this turn
 
     @property
     def origin(self) -> Origin:
@@ -145,25 +172,17 @@ class WantedFile:
 def wanted_in(query: Query) -> tuple[WantedFile, ...]:
     """Return the distinct files of a query, the newest first."""
     found: dict[Key, WantedFile] = {}
-    for item, origin, is_new in _items(query):
-        if wanted := wanted_of(item, origin):
-            found.setdefault(wanted.key, replace(wanted, is_new=is_new))
+
+    def collect(item: Item, origin: Origin, is_new: bool) -> Item:
+        if wanted := wanted_of(item, origin, is_new=is_new):
+            found.setdefault(wanted.key, wanted)
+        return item
+
+    map_items(query, collect)
     return tuple(found.values())
 
 
-def _items(query: Query) -> Iterator[tuple[Item, Origin, bool]]:
-    for sent in query.context:
-        origin = origin_of(sent, query=query)  # scans all items
-        yield from ((item, origin, True) for item in sent.data.items)
-    new = len(messages_of_turn(query))
-    for number, message in enumerate(reversed(query.messages)):
-        if isinstance(message, ResultMessage):
-            for result, origin in origins_in(message):
-                if isinstance(result, SourceData):
-                    yield from ((item, origin, number < new) for item in result.items)
-
-
-def wanted_of(item: Item, origin: Origin) -> WantedFile | None:
+def wanted_of(item: Item, origin: Origin, *, is_new: bool) -> WantedFile | None:
     """Return the file that an item contains, or None."""
     kind = str(item.data_format.get("data_type") or "").lower()
     is_known = kind in OPEN_TYPES or kind in IMAGE_TYPES or kind in data_types()
@@ -177,7 +196,7 @@ def wanted_of(item: Item, origin: Origin) -> WantedFile | None:
     unnamed = redact_url(source) if kind in OPEN_TYPES else f"without a name ({kind})"
     name = str(item.data_format.get("filename") or unnamed)[:MAX_NAME]
     file = FileRead(name=name, kind=kind)
-    return WantedFile(key=(kind, origin, source), item=item, file=file)
+    return WantedFile(key=(kind, origin, source), item=item, file=file, is_new=is_new)
 
 
 def is_text_already(wanted: WantedFile) -> bool:
