@@ -7,6 +7,7 @@ from protocol.json import Json, JsonObject, object_of, text_of
 
 GET_WIDGET_DATA = "get_widget_data"
 GET_SKILL_CONTENT = "get_skill_content"
+EXECUTE_AGENT_TOOL = "execute_agent_tool"
 WIDGET_DATA_FUNCTIONS = frozenset({GET_WIDGET_DATA, "get_extra_widget_data"})
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from copilot_admin.agent.client.client_state import client_call_event
-from copilot_admin.agent.client.limits import CallLimitMessages, check_size
+from copilot_admin.agent.client.limits import check_size
 from copilot_admin.agent.client.widget_data import DataPlan, data_call_event
 from copilot_admin.agent.client.widgets import (
     DATA_TOOL,
@@ -154,8 +154,8 @@ class ClientTools:
 
     def _refusal_of(self, tool: ToolDefinition) -> str:
         function = function_named(tool.function)
-        messages = function.limit_messages() if function else CallLimitMessages()
-        return self._plan.budget.refusal(tool.function, messages)
+        label = (function and function.label) or tool.function
+        return self._plan.budget.refusal(tool.function, label=label)
 
     def _refuse(self, calls: Sequence[ToolCall], refusal: str) -> bool:
         if refusal:

@@ -14,14 +14,11 @@ from functools import partial
 import threading
 from typing import TypeVar
 
-from django.conf import settings
-
 from copilot_admin.copilots.callers import switched_off, valid_keys
-from copilot_admin.copilots.end_users import named
 from copilot_admin.copilots.live import being_deleted
 from copilot_admin.errors import RequestError, Unavailable
 from copilot_admin.limits.admission import Admission, LimitExceeded, admit_request
-from copilot_admin.runs.query_context import AdmittedQuery
+from copilot_admin.runs.query_context import AdmittedQuery, run_facts
 from copilot_admin.runs.run import RUNNING, ActiveRun
 from copilot_admin.runs.tasks import CancelReason
 from copilot_admin.storage.errors import DatabaseUnavailable
@@ -160,18 +157,9 @@ def _report_unless_accepted(
 
 
 def _report(question: AdmittedQuery, error: RequestError, *, has_row: bool = False) -> None:
-    report_rejected_run(
-        error,
-        ids=question.ids,
-        received=question.received_at,
-        copilot=question.live.slug,
-        version=question.live.version_number,
-        caller=question.caller.principal,
-        user=named(question.user, settings.USER_IN_LOGS),
-        is_trial=question.caller.is_trying,
-        generation=question.query.generation,
-        has_row=has_row,
-    )
+    facts = run_facts(question)
+    received = question.received_at
+    report_rejected_run(error, ids=question.ids, received=received, has_row=has_row, **facts)
 
 
 _Key = tuple[int, str, str, str]

@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cache
 import hashlib
 from time import monotonic_ns
+from typing import Any
 
 from django.conf import settings
 
@@ -80,6 +81,18 @@ def run_start_of(
     )
 
 
+def run_facts(question: AdmittedQuery) -> dict[str, Any]:
+    """Return the facts about a query for telemetry, as fields of `FinishedRun`."""
+    return {
+        "copilot": question.live.slug,
+        "version": question.live.version_number,
+        "caller": question.caller.principal,
+        "user": named(question.user, settings.USER_IN_LOGS),
+        "is_trial": question.caller.is_trying,
+        "generation": question.query.generation,
+    }
+
+
 def observe_run(
     question: AdmittedQuery, start: RunStart, *, answerer: Answerer | None
 ) -> RunObserver:
@@ -90,12 +103,7 @@ def observe_run(
         run_id=ids.run_id,
         trace_id=ids.trace_id,
         chat_id=ids.chat_id,
-        copilot=live.slug,
-        version=live.version_number,
-        caller=question.caller.principal,
-        user=named(question.user, settings.USER_IN_LOGS),
-        is_trial=question.caller.is_trying,
-        generation=question.query.generation,
+        traceparent=ids.traceparent,
         outcome=Outcome.RUNNING,
         started_at=start.started_at,
         provider=start.provider,
@@ -105,7 +113,7 @@ def observe_run(
         times=RunTimes(received=question.received_at),
         # Redaction doesn't cover traces.
         keeps_content=live.logging is Logging.EVERYTHING and not live.redaction,
-        traceparent=ids.traceparent,
+        **run_facts(question),
     )
     return RunObserver(run, wants_content=wants_content())
 

@@ -6,7 +6,6 @@ later request of the turn. A model in a loop would make one call after the other
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 import json
 
 from copilot_admin.agent.text import quote
@@ -14,7 +13,12 @@ from copilot_admin.agent.tools.tool import ToolMistake
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.spec import CopilotSpec
 from copilot_admin.agent.values.turn import client_calls
-from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS, DataSource
+from protocol.functions import (
+    EXECUTE_AGENT_TOOL,
+    GET_WIDGET_DATA,
+    WIDGET_DATA_FUNCTIONS,
+    DataSource,
+)
 from protocol.json import JsonObject
 from protocol.models import Query
 
@@ -22,17 +26,14 @@ MAX_SOURCES = 500  # widgets; the browser sends a request or more for each
 MAX_CHARACTERS = 1024 * 1024  # of a call's arguments
 
 
-@dataclass(frozen=True, slots=True)
-class CallLimitMessages:
-    """The action that reached its limit, and the consequence for this answer."""
-
-    done: str = "Workspace was already asked for this"
-    no_more: str = "it is not asked for it again"
-
-
-WIDGET_DATA_MESSAGES = CallLimitMessages(
-    "The dashboard was already asked for data", "this answer uses what there is"
-)
+# The action that reached its limit, and the consequence for this answer.
+_MESSAGES = {
+    GET_WIDGET_DATA: (
+        "The dashboard was already asked for data",
+        "this answer uses what there is",
+    ),
+    EXECUTE_AGENT_TOOL: ("Tools were already called", "no more tools are called"),
+}
 
 
 class CallBudget:
@@ -50,9 +51,11 @@ class CallBudget:
         self._most = spec.max_client_calls
         self._is_retry_loop = stored_turn.is_retry_loop
 
-    def refusal(self, function: str, messages: CallLimitMessages) -> str:
+    def refusal(self, function: str, *, label: str) -> str:
         """Return the reason why the function isn't called again for this question, or ""."""
         name = _counted_as(function)
+        other = f"{label}: Workspace was already asked for this", "it is not asked for it again"
+        done, no_more = _MESSAGES.get(name, other)
         is_data = name == GET_WIDGET_DATA
         if self._is_retry_loop:
             missing = "data it was asked for" if is_data else "result of what it was asked to do"
@@ -60,7 +63,7 @@ class CallBudget:
                 f"The dashboard sent the question again without the {missing}, so this answer does "
                 "without it. Ask again in a new chat if it should not."
             )
-        done, limit, advice = messages.done, self._limits.get(name), "Ask again to go on."
+        limit, advice = self._limits.get(name), "Ask again to go on."
         if limit is not None and self._made[name] >= limit:
             advice = "Ask again about fewer widgets." if is_data else advice
         elif self.in_all >= self._most:
@@ -68,7 +71,7 @@ class CallBudget:
         else:
             return ""
         times = "once" if limit == 1 else f"{limit} times"
-        return f"{done} {times} for this question, so {messages.no_more}. {advice}"
+        return f"{done} {times} for this question, so {no_more}. {advice}"
 
 
 def _count_calls(calls: Mapping[str, int]) -> Counter[str]:

@@ -6,11 +6,7 @@ import json
 from typing import TypeAlias
 
 from copilot_admin.agent.client.client_state import NO_MEMORY, client_call_event, read_memory
-from copilot_admin.agent.client.limits import (
-    WIDGET_DATA_MESSAGES,
-    CallBudget,
-    fit_in_one_call,
-)
+from copilot_admin.agent.client.limits import CallBudget, fit_in_one_call
 from copilot_admin.agent.values.answer_request import (
     AnswerRequest,
     Memory,
@@ -57,7 +53,7 @@ class DataPlan:
     @property
     def refusal(self) -> str:
         """Return the reason why no more data is fetched in this turn, or an empty text."""
-        return self.budget.refusal(GET_WIDGET_DATA, WIDGET_DATA_MESSAGES)
+        return self.budget.refusal(GET_WIDGET_DATA, label="")
 
 
 def data_call_event(

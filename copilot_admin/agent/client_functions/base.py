@@ -11,7 +11,6 @@ from typing import ClassVar, TypeAlias
 
 from pydantic import BaseModel
 
-from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client.workspace import may_be_changed
 from copilot_admin.agent.tools.tool import read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
@@ -29,10 +28,6 @@ class ToolScope:
     spec: CopilotSpec
     query: Query
     widgets: tuple[Widget, ...] = ()  # that the model may request in this step
-
-    @property
-    def changes_dashboard(self) -> bool:
-        return may_be_changed(self.spec, self.query)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +56,7 @@ class ClientFunction(BaseModel):
     only_reads: ClassVar[bool] = False  # it changes nothing
     label: ClassVar[str] = ""  # for builders who limit its number of calls
     without_result: ClassVar[str] = "(no result)"  # for the model, if the client returned nothing
+    changes_dashboard: ClassVar[bool] = False  # it is available only if the user allows this
     keeps_texts: ClassVar[bool] = False  # else images from hosts that aren't allowed are removed
 
     def build(self, scope: ToolScope) -> JsonObject:
@@ -75,13 +71,6 @@ class ClientFunction(BaseModel):
         return {}
 
     @classmethod
-    def limit_messages(cls) -> CallLimitMessages:
-        """Return the messages for the user when the function has reached its call limit."""
-        return CallLimitMessages(
-            f"{cls.label or cls.function}: Workspace was already asked for this"
-        )
-
-    @classmethod
     def is_available(cls, scope: ToolScope) -> bool:
         return True
 
@@ -92,7 +81,8 @@ class ClientFunction(BaseModel):
     @classmethod
     def define_tools(cls, scope: ToolScope) -> Iterable[ToolDefinition]:
         """Yield the tools of a situation; by default the one of the arguments."""
-        if cls.is_available(scope):
+        is_allowed = not cls.changes_dashboard or may_be_changed(scope.spec, scope.query)
+        if is_allowed and cls.is_available(scope):
             yield ToolDefinition(
                 schema=describe(cls.function, cls, cls.more_description(scope)),
                 function=cls.function,

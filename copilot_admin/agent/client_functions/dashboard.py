@@ -58,6 +58,7 @@ class AddWidgetToDashboard(ClientFunction):
 
     function = "add_widget_to_dashboard"
     label = "Widgets added to the dashboard"
+    changes_dashboard = True
 
     data_sources: WantedSources = Field(description="The widgets to add.")
 
@@ -67,7 +68,7 @@ class AddWidgetToDashboard(ClientFunction):
 
     @classmethod
     def is_available(cls, scope: ToolScope) -> bool:
-        return scope.changes_dashboard and bool(scope.query.widgets)
+        return bool(scope.query.widgets)
 
 
 class UpdateWidgetInDashboard(ClientFunction):
@@ -78,6 +79,7 @@ class UpdateWidgetInDashboard(ClientFunction):
 
     function = "update_widget_in_dashboard"
     label = "Widgets changed on the dashboard"
+    changes_dashboard = True
 
     data_sources: WantedSources = Field(
         description="Widgets on the dashboard, each with the parameters to change."
@@ -97,8 +99,7 @@ class UpdateWidgetInDashboard(ClientFunction):
     @classmethod
     def is_available(cls, scope: ToolScope) -> bool:
         widgets = scope.query.widgets
-        on_dashboard = any(one.uuid for one in widgets.primary + widgets.secondary)
-        return scope.changes_dashboard and on_dashboard
+        return any(one.uuid for one in widgets.primary + widgets.secondary)
 
 
 class ChartParams(BaseModel):
@@ -121,6 +122,7 @@ class AddGenerativeWidget(ClientFunction):
 
     function = "add_generative_widget"
     label = "New widgets of the copilot's own"
+    changes_dashboard = True
     keeps_texts = True  # the HTML is cleaned as HTML
 
     widget_type: Literal["chart", "table", "note", "html"]
@@ -169,10 +171,6 @@ class AddGenerativeWidget(ClientFunction):
             drawn = {**drawn, "angleKey": angle, "calloutLabelKey": callout}
         return drawn
 
-    @classmethod
-    def is_available(cls, scope: ToolScope) -> bool:
-        return scope.changes_dashboard
-
 
 class Tab(BaseModel):
     """One tab."""
@@ -191,6 +189,7 @@ class ManageNavigationBar(ClientFunction):
 
     function = "manage_navigation_bar"
     label = "Tabs of the dashboard"
+    changes_dashboard = True
 
     operation: Literal["create", "add_tabs", "remove_tabs", "rename_tabs"]
     tabs: list[Annotated[Tab, _AsTab]] = Field(
@@ -208,7 +207,3 @@ class ManageNavigationBar(ClientFunction):
         if not self.tabs:
             raise ToolMistake(f"{self.operation} needs 'tabs': a list of objects with a 'name'.")
         return {"operation": self.operation, "tabs": [{"name": tab.name} for tab in self.tabs]}
-
-    @classmethod
-    def is_available(cls, scope: ToolScope) -> bool:
-        return scope.changes_dashboard

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 import json
 
-from copilot_admin.agent.client.limits import CallLimitMessages
 from copilot_admin.agent.client_functions.base import (
     ClientFunction,
     Identity,
@@ -14,6 +13,7 @@ from copilot_admin.agent.client_functions.base import (
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
+from protocol.functions import EXECUTE_AGENT_TOOL
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 from protocol.models import Query
 
@@ -27,13 +27,9 @@ _SINGLE = frozenset({"additionalProperties", "not", "if", "then", "else", "conta
 
 
 class ExecuteAgentTool(ClientFunction):
-    function = "execute_agent_tool"
+    function = EXECUTE_AGENT_TOOL
     label = "Tools of the user (MCP)"
     keeps_texts = True
-
-    @classmethod
-    def limit_messages(cls) -> CallLimitMessages:
-        return CallLimitMessages("Tools were already called", "no more tools are called")
 
     @classmethod
     def define_tools(cls, scope: ToolScope) -> Iterable[ToolDefinition]:

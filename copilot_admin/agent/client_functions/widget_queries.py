@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from copilot_admin.agent.client.limits import WIDGET_DATA_MESSAGES, CallLimitMessages
 from copilot_admin.agent.client.widget_data import GET_EXTRA_WIDGET_DATA, distinct_widgets
 from copilot_admin.agent.client.widgets import best_widgets, listed_widgets, row_text
 from copilot_admin.agent.client_functions.base import (
@@ -35,10 +34,6 @@ class GetExtraWidgetData(ClientFunction):
     only_reads = True
 
     query: Annotated[str, Field(min_length=1, description="What the widget should show.")]
-
-    @classmethod
-    def limit_messages(cls) -> CallLimitMessages:
-        return WIDGET_DATA_MESSAGES
 
     @classmethod
     def define_tools(cls, scope: ToolScope) -> Iterable[ToolDefinition]:

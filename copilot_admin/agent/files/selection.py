@@ -13,7 +13,12 @@ from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.spec import CitationMode, CopilotSpec, WidgetDataMode
 from copilot_admin.agent.values.turn import UPLOAD_FEATURE, messages_of_turn
-from protocol.functions import WIDGET_DATA_FUNCTIONS, DataSource, data_sources
+from protocol.functions import (
+    EXECUTE_AGENT_TOOL,
+    WIDGET_DATA_FUNCTIONS,
+    DataSource,
+    data_sources,
+)
 from protocol.models import (
     ContextItem,
     DataItem,
@@ -28,7 +33,6 @@ from protocol.models import (
 from protocol.redaction import redact_url
 
 LINK = "link"  # the `data_type` of a URL in a question; clients don't use it
-_EXECUTE_TOOL = "execute_agent_tool"
 # `data_type`s that don't reveal the content: empty, and an object, which may be any data.
 OPEN_TYPES = frozenset({"", "object", LINK})
 MAX_NAME = 200  # characters
@@ -91,7 +95,7 @@ def origin_of(item: ContextItem, *, query: Query) -> Origin:
 def origins_in(message: ResultMessage) -> Iterator[tuple[SourceResult, Origin]]:
     """Yield each element of a result with its origin."""
     if message.function not in WIDGET_DATA_FUNCTIONS:
-        is_tool = message.function == _EXECUTE_TOOL
+        is_tool = message.function == EXECUTE_AGENT_TOOL
         yield from ((one, Origin.TOOL if is_tool else Origin.CONTEXT) for one in message.data)
         return
     nameless = DataSource()

@@ -85,17 +85,14 @@ def data_results(query: Query, *, before_last: bool = False) -> int:
 
 
 def fetched_in_turn(query: Query) -> tuple[Fetched, ...]:
+    """Return the results of all widget sources in this turn, in order, errors included."""
     return fetched_in(messages_of_turn(query), widgets=query.widgets)
 
 
 def fetched_in(messages: Sequence[Message], *, widgets: Widgets) -> tuple[Fetched, ...]:
-    """Return the results of all widget sources in some messages, in order, errors included."""
-    return tuple(
-        fetched
-        for message in messages
-        if isinstance(message, ResultMessage) and message.function in WIDGET_DATA_FUNCTIONS
-        for fetched in fetched_by(message, widgets=widgets)
-    )
+    results = (one for one in messages if isinstance(one, ResultMessage))
+    data = (one for one in results if one.function in WIDGET_DATA_FUNCTIONS)
+    return tuple(fetched for one in data for fetched in fetched_by(one, widgets=widgets))
 
 
 def fetched_by(message: ResultMessage, *, widgets: Widgets) -> Iterator[Fetched]:

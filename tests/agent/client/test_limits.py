@@ -7,9 +7,7 @@ import pytest
 from copilot_admin.agent.client.limits import (
     MAX_CHARACTERS,
     MAX_SOURCES,
-    WIDGET_DATA_MESSAGES,
     CallBudget,
-    CallLimitMessages,
 )
 from copilot_admin.agent.client.widget_data import plan_data
 from copilot_admin.agent.client.widgets import DATA_TOOL
@@ -22,7 +20,6 @@ from tests.agent.answer_requests import events_of, make_query, make_request, mak
 from tests.agent.scripted import ScriptedProvider, Step, text
 
 GET, EXTRA, MCP = "get_widget_data", "get_extra_widget_data", "execute_agent_tool"
-MCP_MESSAGES = CallLimitMessages("Tools were already called", "no more tools are called")
 FETCH = make_spec(widget_data=WidgetDataMode.FETCH)
 ASK = make_spec(widget_data=WidgetDataMode.ASK)
 LONG = "x" * (MAX_CHARACTERS // 3)
@@ -36,7 +33,7 @@ def refusal(function, calls, *, remembered=None, is_retry_loop=False, earlier=()
     messages = (*map(CallMessage, earlier), HumanMessage("q"), *map(CallMessage, calls))
     stored_turn = StoredTurn(client_calls=remembered or {}, is_retry_loop=is_retry_loop)
     budget = CallBudget(make_spec(**spec), query=make_query(*messages), stored_turn=stored_turn)
-    return budget.refusal(function, MCP_MESSAGES if function == MCP else WIDGET_DATA_MESSAGES)
+    return budget.refusal(function, label="")
 
 
 DATA_SPENT = (
