@@ -186,10 +186,6 @@ class ComponentFailed(ComponentError):
     """The component crashed, took too long or returned too much."""
 
 
-class ClientTooSlow(CopilotError):
-    """The client read nothing for so long that its stream was closed."""
-
-
 class ConfigurationError(CopilotError):
     """A setting, file or command is wrong; the text says what would be right."""
 

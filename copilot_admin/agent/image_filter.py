@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from copilot_admin.agent.text import map_texts
 from copilot_admin.agent.toolkits.markdown_images import MarkdownImages, without_remote_images
-from copilot_admin.agent.values.answer_request import Output, OutputSink
+from copilot_admin.agent.values.answer_request import Output, Send
 from copilot_admin.agent.values.model_call import Finish
 from protocol.events import (
     ArtifactType,
@@ -28,9 +28,8 @@ class ImageFilter:
     sent before it, because text in two chunks could become an image again.
     """
 
-    def __init__(self, sink: OutputSink, *, sources: Collection[str]) -> None:
-        self.wait_for_client = sink.wait_for_client
-        self._send = sink.add
+    def __init__(self, send: Send, *, sources: Collection[str]) -> None:
+        self._send = send
         self._sources = sources
         self._text = MarkdownImages(sources)
 

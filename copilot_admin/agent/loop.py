@@ -27,7 +27,7 @@ from copilot_admin.agent.values.answer_request import (
     DataSeen,
     FallbackUsed,
     FileRead,
-    OutputSink,
+    Send,
     StoredTurn,
 )
 from copilot_admin.agent.values.model_call import (
@@ -42,7 +42,7 @@ from copilot_admin.errors import RunError
 from protocol.models import ResultMessage
 
 
-async def answer(request: AnswerRequest, output: OutputSink) -> None:
+async def answer(request: AnswerRequest, send: Send) -> None:
     """Send events for the client and facts for the transcript, without remote images.
 
     The order is start steps, text and artifacts, citations, end steps. Start steps are sent with
@@ -53,22 +53,22 @@ async def answer(request: AnswerRequest, output: OutputSink) -> None:
     Raises:
         RunError: The answer failed; its partial output has been sent.
     """
-    filtered = ImageFilter(output, sources=request.spec.html_sources)
+    filtered = ImageFilter(send, sources=request.spec.html_sources)
     try:
-        await _answer(request, filtered)
+        await _answer(request, filtered.add)
     except RunError:
         filtered.flush()
         raise
     filtered.flush()
 
 
-async def _answer(request: AnswerRequest, output: OutputSink) -> None:
+async def _answer(request: AnswerRequest, send: Send) -> None:
     stored_turn = await _load_stored_turn(request)
     request = restore_state(request, stored_turn)
     query = request.query
     waiting = waiting_calls(request)
     if agents_answered(query) and not waiting:
-        output.add(Finish("stop"))
+        send(Finish("stop"))
         return
 
     plan = plan_data(request.spec, query=query, stored_turn=stored_turn)
@@ -76,8 +76,8 @@ async def _answer(request: AnswerRequest, output: OutputSink) -> None:
         data_call = data_call_event(plan.fetch, request=request)
         begins = plan.budget.in_all == 0
         for update in steps_before_call(data_call, request, begins=begins):
-            output.add(update)
-        output.add(data_call)
+            send(update)
+        send(data_call)
         return
 
     query, files = await with_files_read(query, fetch=request.fetch, rules=file_rules(request.spec))
@@ -85,13 +85,13 @@ async def _answer(request: AnswerRequest, output: OutputSink) -> None:
     tools = ServerTools(request.spec, inputs=system_inputs(request, query, model=model))
     request = replace(request, query=query)
     problems = tuple(dict.fromkeys(filter(None, map(_describe_missing, files))))
-    step = Step(request, output, plan=plan, tools=tools, model=model, problems=problems)
+    step = Step(request, send, plan=plan, tools=tools, model=model, problems=problems)
     for file in files:
-        output.add(file)
+        send(file)
     for text in step.data_messages:
-        output.add(DataSeen(text))
+        send(DataSeen(text))
     step.resume(waiting)
-    await _run_step(request, step, output, needs_model=not waiting)
+    await _run_step(request, step, send, needs_model=not waiting)
 
 
 async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
@@ -101,13 +101,11 @@ async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
     return await request.load_stored_turn()
 
 
-async def _run_step(
-    request: AnswerRequest, step: Step, output: OutputSink, *, needs_model: bool
-) -> None:
+async def _run_step(request: AnswerRequest, step: Step, send: Send, *, needs_model: bool) -> None:
     targets = ModelTargets(request, model=step.model)
     while True:
         if needs_model:
-            await _ask_model(step, targets, output)
+            await _ask_model(step, targets, send)
         call = step.client_call()
         if call is not None:
             step.end_in_call(call)
@@ -120,8 +118,8 @@ async def _run_step(
     finish = await step.end()
     if step.writer.has_content and truncation(finish) is None and wants_suggestions(request):
         request = targets.apply(request)
-        await suggest_questions(request, step.messages, output.add, model=step.model)
-    output.add(finish)
+        await suggest_questions(request, step.messages, send, model=step.model)
+    send(finish)
 
 
 def _describe_missing(file: FileRead) -> str:
@@ -131,20 +129,19 @@ def _describe_missing(file: FileRead) -> str:
     return file.fault or (f"Of the file {file.name!r} {file.note}." if is_cut else "")
 
 
-async def _ask_model(step: Step, targets: "ModelTargets", output: OutputSink) -> None:
+async def _ask_model(step: Step, targets: "ModelTargets", send: Send) -> None:
     call = step.next_model_call()
     try:
         async with aclosing(targets.stream(call)) as deltas:
             async for delta in deltas:
                 if isinstance(delta, FallbackUsed):
-                    output.add(delta)
+                    send(delta)
                     step.model = delta.model
                     continue
                 step.add(delta)
                 if step.writer.is_full:  # the stream ends before its usage
-                    output.add(estimated_usage(call, written=len(step.writer.round_text)))
+                    send(estimated_usage(call, written=len(step.writer.round_text)))
                     break
-                await output.wait_for_client()
     except RunError:
         step.writer.flush_held()
         raise

@@ -1,6 +1,6 @@
 """Tools of a model that run on the server: the tools and components of a copilot."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 import json
@@ -35,7 +35,7 @@ class Cited:
 
 
 ToolOutput: TypeAlias = Event | Usage | ToolExchange | ComponentCalled | Cited
-Show: TypeAlias = Callable[[ToolOutput], Awaitable[None]]
+Show: TypeAlias = Callable[[ToolOutput], None]
 
 
 class ServerTools:
@@ -75,7 +75,7 @@ class ServerTools:
         else:
             context = ToolContext(id=id, html_sources=self._spec.html_sources)
             result = await self._tools[call.name].run(call, context=context)
-            await show(ToolExchange(call.name, call.arguments, result.text))
+            show(ToolExchange(call.name, call.arguments, result.text))
         self._used.append(call.name)
         return result
 
@@ -93,22 +93,22 @@ class ServerTools:
             show_steps=self._spec.show_steps,
         )
         for event in events.begin(arguments):
-            await show(event)
+            show(event)
         is_refused = False
         try:
             async with aclosing(run.stream()) as outputs:
                 async for output in outputs:
                     for event in events.take(output):
-                        await show(event)
+                        show(event)
         except ManifestMismatch as error:
-            await show(_record_call(run, error.public))
+            show(_record_call(run, error.public))
             raise ToolMistake(error.public) from error
         except ComponentError as error:
             is_refused = isinstance(error, BadArguments)
         for closing in _closing(run, events, title=title):
-            await show(closing)
+            show(closing)
         result = result_text(run)
-        await show(_record_call(run, result))
+        show(_record_call(run, result))
         if is_refused and not run.outputs:  # another attempt may succeed, but attempts are limited
             raise ToolMistake(result)
         return ToolResult(result, failed=bool(run.error))

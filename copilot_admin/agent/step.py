@@ -28,8 +28,8 @@ from copilot_admin.agent.values.answer_request import (
     AnswerRequest,
     CalledAfterData,
     ComponentCalled,
-    OutputSink,
     Reasoning,
+    Send,
     ToolExchange,
 )
 from copilot_admin.agent.values.model_call import (
@@ -64,7 +64,7 @@ class Step:
     def __init__(
         self,
         request: AnswerRequest,
-        output: OutputSink,
+        send: Send,
         *,
         plan: DataPlan,
         tools: ServerTools,
@@ -73,7 +73,7 @@ class Step:
     ) -> None:
         self.model = model
         self._request = request
-        self._output = output
+        self._send = send
         self._tools = tools
         self._tools_offered = True
         self._mistakes = Mistakes()
@@ -81,7 +81,7 @@ class Step:
         cuts: list[str] = []
         names = self._client.names_in_history
         self._messages = model_messages(request, offered=plan.offered, names=names, cuts=cuts)
-        self.writer = ResponseWriter(request, output.add, plan=plan, problems=(*problems, *cuts))
+        self.writer = ResponseWriter(request, send, plan=plan, problems=(*problems, *cuts))
         self._round = 0
         self._calls: list[ToolCall] = []
         self._finish = Finish(None)
@@ -140,7 +140,7 @@ class Step:
                 self.writer.add_text(text)
             case ReasoningDelta(text):
                 self._has_reasoning = True
-                self._output.add(Reasoning(self.writer.add_reasoning(text)))
+                self._send(Reasoning(self.writer.add_reasoning(text)))
             case PictureDelta(url):
                 picture = picture_artifact(url, id=next(self._artifact_ids))
                 if picture is None:
@@ -150,7 +150,7 @@ class Step:
             case WebSources(sources):
                 self._cited += cite_web_sources(sources, answer_id=self._id)
             case Usage() | RunNote():
-                self._output.add(delta)
+                self._send(delta)
             case ToolCall():
                 self._calls.append(delta)
             case Finish():
@@ -171,9 +171,9 @@ class Step:
             components=self._tools.component_names,
             taken_up=self._is_resumed,
         ):
-            self._output.add(CalledAfterData(call.function))
+            self._send(CalledAfterData(call.function))
         self.writer.write_before_call(call)
-        self._output.add(call)
+        self._send(call)
 
     async def run_tools(self) -> None:
         """Run the server tools of this round and pass their results to the model."""
@@ -190,23 +190,22 @@ class Step:
         """Return the result of a server tool, which may report a failure."""
         is_component_recorded = False
 
-        async def show(output: ToolOutput) -> None:
+        def show(output: ToolOutput) -> None:
             nonlocal is_component_recorded
             is_component_recorded = is_component_recorded or isinstance(output, ComponentCalled)
             self._show(output)
-            await self._output.wait_for_client()
 
         try:
             answered = self._answer_without_tool(call)
             if answered is not None:
-                self._output.add(ToolExchange(call.name, call.arguments, answered))
+                self._send(ToolExchange(call.name, call.arguments, answered))
                 return ToolResult(answered)
             id = next(self._artifact_ids)
             result = await self._tools.carry_out(call, id=id, show=show)
         except ToolMistake as mistake:
             result = ToolResult(self._mistakes.learn(mistake), failed=True)
             if not is_component_recorded:
-                self._output.add(ToolExchange(call.name, call.arguments, result.text))
+                self._send(ToolExchange(call.name, call.arguments, result.text))
             return result
         self.writer.write_after_text([*map(self._artifact_names.rename, result.events)])
         return result
@@ -229,7 +228,7 @@ class Step:
             case Event():
                 self.writer.write_after_text([self._artifact_names.rename(output)])
             case _:  # a fact for the transcript
-                self._output.add(output)
+                self._send(output)
 
     def _end_round(self, results: Sequence[ToolResult]) -> None:
         """Pass the results to the model, and failures that can't be retried to the user."""
@@ -254,7 +253,7 @@ class Step:
         for sentence in (*refused, self._mistakes.end_round()):
             if sentence:
                 self.writer.warn(sentence)
-                self._output.add(GAP)
+                self._send(GAP)
 
     async def end(self) -> Finish:
         """Send everything after the last text but the finish: warnings, citations, end steps."""
@@ -269,10 +268,10 @@ class Step:
         if problem is not None:
             self.writer.warn(problem)
         for event in await self._collect_citations():
-            self._output.add(event)
+            self._send(event)
         if is_whole:  # a status such as "Answering complete!" would be false
             for status in fixed_steps(self._request.spec, StepPlace.END):
-                self._output.add(status)
+                self._send(status)
         return finish
 
     async def _collect_citations(self) -> Sequence[Event]:

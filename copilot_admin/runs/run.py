@@ -13,7 +13,7 @@ from copilot_admin.agent.llm.finish_reasons import truncation
 from copilot_admin.agent.loop import answer
 from copilot_admin.agent.values.answer_request import StoredTurn
 from copilot_admin.agent.values.model_call import Usage
-from copilot_admin.errors import ClientTooSlow, NotReady, RunError, Unavailable, strip_traceback
+from copilot_admin.errors import NotReady, RunError, Unavailable, strip_traceback
 from copilot_admin.limits.admission import Admission
 from copilot_admin.limits.rules import to_nano_dollars
 from copilot_admin.limits.usage import Usage as LimitUsage
@@ -131,7 +131,7 @@ class ActiveRun:
             output.add_failure(error.public)
             notes = (f"The provider's words: {error.detail}",) if error.detail else ()
             return output.ending(Outcome.FAILED, error=error.public, code=code, notes=notes)
-        except (ClientTooSlow, Unavailable) as error:
+        except Unavailable as error:
             strip_traceback(error)
             return output.ending(Outcome.CANCELLED, error=error.public, code=type(error).__name__)
         except asyncio.CancelledError:
@@ -156,7 +156,7 @@ class ActiveRun:
             load_stored_turn=self._load_stored_turn,
             tracer=self._observer.tracer,
         )
-        await answer(answer_request, self._output)
+        await answer(answer_request, self._output.add)
 
     async def _load_stored_turn(self) -> StoredTurn:
         return (await asyncio.shield(self.acceptance)).stored_turn

@@ -8,7 +8,6 @@ from uuid import UUID
 from copilot_admin.agent.response_writer import warning_events
 from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish
-from copilot_admin.errors import ClientTooSlow
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.telemetry.finished_runs import RunObserver
@@ -19,10 +18,7 @@ from protocol.models import Generation
 from protocol.serializers import serialize
 from protocol.sse import PING, encode, encode_chunk
 
-SLOW_CLIENT_SECONDS = 30.0
-MAX_BUFFERED_BYTES = 256 * 1024  # minutes of text: a client this far behind waits for its network
 FIRST_EVENT_SECONDS = 10.0  # silence before the first event; half of a 20 s proxy limit
-_CHUNK_BYTES = len(encode_chunk(""))
 PING_SECONDS = 15.0  # half of the 30 s after which common proxies close an idle connection
 
 
@@ -74,17 +70,6 @@ class RunOutput:
         for event in self._failure_events(sentence):
             self.buffer.write_event(event)
 
-    async def wait_for_client(self) -> None:
-        """Wait for a client that lags behind; raise `ClientTooSlow` if it reads nothing."""
-        if not self.buffer.is_full:
-            return
-        try:
-            async with asyncio.timeout(SLOW_CLIENT_SECONDS):
-                await self.buffer.wait_until_drained()
-        except TimeoutError:
-            text = f"The client read nothing for {SLOW_CLIENT_SECONDS:.0f} seconds."
-            raise ClientTooSlow(text) from None
-
     def ending(
         self, outcome: Outcome, *, error: str = "", code: str = "", notes: tuple[str, ...] = ()
     ) -> Ending:
@@ -119,7 +104,7 @@ class SendBuffer:
     """Frames of a run for its client, with one writer and one reader in the same event loop.
 
     Writing never waits, so a delta needs no task switch. The reader takes all that was written in
-    an iteration of the event loop; text is merged into one chunk.
+    an iteration of the event loop; text is merged into one chunk. The proxy ends slow readers.
     """
 
     def __init__(self, generation: Generation) -> None:
@@ -127,17 +112,11 @@ class SendBuffer:
         self._loop = asyncio.get_running_loop()
         self._text: list[str] = []
         self._frames: list[bytes] = []  # before the text
-        self._size = 0
         self._is_holding = False
         self._is_closed = False
         self._has_begun = False
         self._last_sent = self._loop.time()
         self._reader: asyncio.Future[None] | None = None
-        self._writer: asyncio.Future[None] | None = None
-
-    @property
-    def is_full(self) -> bool:
-        return self._size > MAX_BUFFERED_BYTES and not (self._is_holding or self._is_closed)
 
     @property
     def is_finished(self) -> bool:
@@ -145,15 +124,12 @@ class SendBuffer:
 
     @property
     def _is_readable(self) -> bool:
-        return bool(self._size) and not self._is_holding
+        return bool(self._text or self._frames) and not self._is_holding
 
     def write_text(self, delta: str) -> None:
         """Send a piece of the answer."""
-        if not self._text:
-            self._size += _CHUNK_BYTES
         self._text.append(delta)
-        self._size += len(delta)
-        _wake(self._reader)
+        self._wake_reader()
 
     def write_event(self, event: Event) -> None:
         """Send another event, after the text before it."""
@@ -165,7 +141,7 @@ class SendBuffer:
 
     def release(self) -> None:
         self._is_holding = False
-        _wake(self._reader)
+        self._wake_reader()
 
     def discard(self) -> None:
         """Drop everything that the client has not read, and send again."""
@@ -185,13 +161,7 @@ class SendBuffer:
     def close(self) -> None:
         """End the stream; what is held is never sent."""
         self._is_closed = True
-        _wake(self._reader)
-        _wake(self._writer)
-
-    async def wait_until_drained(self) -> None:
-        while self.is_full:
-            self._writer = asyncio.get_running_loop().create_future()
-            await self._writer
+        self._wake_reader()
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Yield all waiting frames joined, until the buffer is closed and empty."""
@@ -205,12 +175,15 @@ class SendBuffer:
             self._reader = self._loop.create_future()
             await self._reader
 
+    def _wake_reader(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
     def _put(self, frame: bytes) -> None:
         self._frame_text()
         if frame:
             self._frames.append(frame)
-            self._size += len(frame)
-            _wake(self._reader)
+            self._wake_reader()
 
     def _frame_text(self) -> None:
         if self._text:
@@ -221,14 +194,7 @@ class SendBuffer:
         self._frame_text()
         taken = b"".join(self._frames)
         self._frames.clear()
-        self._size = 0
-        _wake(self._writer)
         return taken
-
-
-def _wake(waiter: asyncio.Future[None] | None) -> None:
-    if waiter is not None and not waiter.done():
-        waiter.set_result(None)
 
 
 def frames_of(event: Event, generation: Generation) -> bytes:

@@ -76,20 +76,12 @@ def never_loaded() -> Awaitable[StoredTurn]:
     raise AssertionError("the answer does not depend on the stored turn")
 
 
-class Outputs(list[Output]):
-    """The outputs of an answer for a client that reads everything."""
-
-    add = list[Output].append
-
-    async def wait_for_client(self) -> None: ...
-
-
 def outputs_of(request: AnswerRequest) -> list[Output]:
     """Return everything that the agent sends for a request."""
-    outputs = Outputs()
+    outputs: list[Output] = []
     with patch.object(model_stream, "MIN_PAUSE_SECONDS", 0):
-        asyncio.run(answer(request, outputs))
-    return [*outputs]
+        asyncio.run(answer(request, outputs.append))
+    return outputs
 
 
 def events_of(request: AnswerRequest) -> list[Output]:

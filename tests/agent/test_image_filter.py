@@ -14,7 +14,7 @@ from protocol.events import (
     PromptSuggestions,
     StatusUpdate,
 )
-from tests.agent.answer_requests import Outputs, make_request, make_spec, outputs_of
+from tests.agent.answer_requests import make_request, make_spec, outputs_of
 from tests.agent.scripted import ScriptedProvider, text
 
 IMAGE, LINK = "![a](http://e/x)", "[a](http://e/x)"
@@ -64,15 +64,15 @@ def cited(text: str) -> CitationCollection:
     ],
 )
 def test_other_outputs_are_sent_without_them(make):
-    outputs = Outputs()
-    ImageFilter(outputs, sources=()).add(make(IMAGE))
+    outputs = []
+    ImageFilter(outputs.append, sources=()).add(make(IMAGE))
     assert outputs == [make(LINK)]
 
 
 def test_held_words_are_overtaken_by_steps_but_not_by_what_ends_an_answer():
     step, citations = StatusUpdate(message="x"), CitationCollection(())
-    outputs = Outputs()
-    safe = ImageFilter(outputs, sources=())
+    outputs = []
+    safe = ImageFilter(outputs.append, sources=())
     for output in (MessageChunk("So!"), step, citations):
         safe.add(output)
     safe.flush()

@@ -16,7 +16,6 @@ from copilot_admin.errors import ProviderBroke, ProviderUnavailable
 from protocol.events import FunctionCall, MessageChunk, StatusLevel, StatusUpdate
 from protocol.models import Widgets
 from tests.agent.answer_requests import (
-    Outputs,
     asked_arguments,
     events_of,
     make_query,
@@ -87,9 +86,9 @@ def kinds(outputs):
 
 
 def outputs_until_error(request, error):
-    outputs = Outputs()
+    outputs = []
     with pytest.raises(error):
-        asyncio.run(answer(request, outputs))
+        asyncio.run(answer(request, outputs.append))
     return outputs
 
 
@@ -103,15 +102,20 @@ def test_an_error_after_the_first_text_follows_it_and_is_not_retried(widgets):
 
 
 def test_stream_that_is_given_up_closes_the_providers():
-    class FirstOnly(Outputs):
-        async def wait_for_client(self):
-            raise asyncio.CancelledError
+    async def until_first(request):
+        outputs = []
+
+        def send(output):
+            outputs.append(output)
+            asyncio.current_task().cancel()
+
+        with pytest.raises(asyncio.CancelledError):
+            await answer(request, send)
+        return outputs
 
     provider = ScriptedProvider([text("one", "two")])
-    outputs = FirstOnly()
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(answer(make_request(provider), outputs))
-    assert (outputs, provider.open) == ([MessageChunk("one")], 0)
+    assert asyncio.run(until_first(make_request(provider))) == [MessageChunk("one")]
+    assert provider.open == 0
 
 
 def test_the_model_can_correct_wrong_arguments():

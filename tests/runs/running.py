@@ -96,7 +96,7 @@ def now() -> float:
 def play(monkeypatch: pytest.MonkeyPatch, noted: Noted, script: Iterable[Any]) -> None:
     """Lets the engine put these out; a number is a pause in seconds, an error is raised."""
 
-    async def answer(answer_request: Any, output: Any) -> None:
+    async def answer(answer_request: Any, send: Any) -> None:
         noted.inputs.append(answer_request)
         for step in script:
             if isinstance(step, int | float):
@@ -106,8 +106,7 @@ def play(monkeypatch: pytest.MonkeyPatch, noted: Noted, script: Iterable[Any]) -
             elif callable(step):
                 step()
             else:
-                output.add(step)
-                await output.wait_for_client()
+                send(step)
 
     monkeypatch.setattr(run_task, "answer", answer)
 

@@ -17,10 +17,8 @@ from copilot_admin.runs.open_run import (
     end_revoked,
     interrupt_all,
 )
-from copilot_admin.runs.run_output import SLOW_CLIENT_SECONDS
 from copilot_admin.runs.tasks import CRASHED, DELETED, RESTARTING, REVOKED, CancelReason
 from protocol.events import MessageChunk
-from protocol.sse import encode_chunk
 from tests.runs.running import LIVE, Noted, ending, opened, play, question
 
 STOP = Finish("stop")
@@ -69,25 +67,6 @@ def test_a_run_can_be_stopped_from_another_thread_while_its_loop_runs(noted, mon
     assert noted.ends[0].ending.outcome == Outcome.CANCELLED
     runs[0]._is_answered = False
     runs[0].cancel_from_any_thread(CancelReason.CRASH)  # its loop is closed
-
-
-@pytest.mark.parametrize(("more", "outcome"), [(0, "completed"), (1, "cancelled")])
-def test_a_client_that_reads_nothing_for_half_a_minute_is_given_up(
-    noted, monkeypatch, more, outcome
-):
-    much = "x" * (256 * 1024 - len(encode_chunk("")) + more)
-    play(monkeypatch, noted, [MessageChunk(much), 0.25, STOP])
-
-    async def do_not_read(run: Any) -> None:
-        await run.task
-
-    opened(do_not_read)
-    end = noted.ends[0].ending
-    assert end.outcome == outcome
-    if more:
-        assert (end.ms, end.error_code) == (30_000, "ClientTooSlow")
-        assert end.error == "The client read nothing for 30 seconds."
-    assert SLOW_CLIENT_SECONDS == 30.0
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from copilot_admin.agent.fetching.egress import Fetch, FetchFailed
 from copilot_admin.agent.values.model_call import (
@@ -169,12 +169,4 @@ Output: TypeAlias = (
     | DataSeen
     | FileRead
 )
-
-
-class OutputSink(Protocol):
-    """Receives the outputs of an answer, in order."""
-
-    def add(self, output: Output) -> None: ...
-
-    async def wait_for_client(self) -> None:
-        """Wait until the client has read most of what was added."""
+Send: TypeAlias = Callable[[Output], None]  # receives the outputs of an answer, in order
