@@ -1,7 +1,6 @@
 """Sticky header of a copilot's pages: its name, status, actions and tabs."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -27,51 +26,27 @@ _TONES = {
 }
 
 
-class HeaderTab(NamedTuple):
-    """One tab under the header; `counted` is shown if it isn't zero."""
-
-    key: str
-    label: str
-    url: str
-    counted: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopilotHeader:
-    copilot: Copilot
-    image: str
-    status: str
-    tone: str  # suffix of the chip's class; empty for a neutral one
-    problem: str  # why the live version can't answer
-    changes: int  # fields that differ from the live version
-    tabs: list[HeaderTab]
-    current: str
-
-    @property
-    def is_in_use(self) -> bool:
-        return not (self.copilot.is_archived or self.copilot.is_being_deleted)
-
-    @property
-    def needs_publishing(self) -> bool:
-        return self.copilot.live_id is None or bool(self.changes)
-
-
-def build_copilot_header(request: HttpRequest, copilot: Copilot, current_tab: str) -> CopilotHeader:
-    """Return the header of a copilot's page for the signed-in user; load `live` with it."""
-    found, live, user = status_of(copilot), copilot.live, request.user
+def build_copilot_header(
+    request: HttpRequest, copilot: Copilot, current_tab: str
+) -> dict[str, Any]:
+    """Return the context of a header for the signed-in user; load `live` with the copilot."""
+    found, live = status_of(copilot), copilot.live
     status = str(found.labels.label)
     if live and found.state in (CopilotState.PUBLISHED, CopilotState.CHANGED):
         status = _("Published v%(number)d") % {"number": live.number}
-    return CopilotHeader(
-        copilot=copilot,
-        image=image_url(copilot),
-        status=status,
-        tone=_TONES.get(found.state, ""),
-        problem=found.problem if found.state is CopilotState.BROKEN else "",
-        changes=len(find_changes(document_today(live), document_of(copilot))) if live else 0,
-        tabs=_build_tabs(user, copilot),
-        current=current_tab,
-    )
+    changes = len(find_changes(document_today(live), document_of(copilot))) if live else 0
+    return {
+        "copilot": copilot,
+        "image": image_url(copilot),
+        "status": status,
+        "tone": _TONES.get(found.state, ""),
+        "problem": found.problem if found.state is CopilotState.BROKEN else "",
+        "changes": changes,
+        "needs_publishing": live is None or bool(changes),
+        "is_in_use": not (copilot.is_archived or copilot.is_being_deleted),
+        "tabs": _build_tabs(request.user, copilot),
+        "current": current_tab,
+    }
 
 
 def image_url(copilot: Copilot) -> str:
@@ -82,20 +57,25 @@ def image_url(copilot: Copilot) -> str:
     return f"{reverse(f'{NAME}_image', args=[copilot.pk])}?{urlencode({'v': name[-12:-4]})}"
 
 
-def _build_tabs(user: AbstractBaseUser | AnonymousUser, copilot: Copilot) -> list[HeaderTab]:
-    def url(page: str) -> str:
-        return reverse(f"{NAME}_{page}", args=[copilot.pk])
-
+def _build_tabs(
+    user: AbstractBaseUser | AnonymousUser, copilot: Copilot
+) -> list[dict[str, str | int]]:
     of_one = urlencode({"copilot": copilot.slug, "from": "copilot"})
-    tabs = [
-        HeaderTab(BUILD, _("Build"), url("change")),
-        HeaderTab(TEST, _("Test"), url("tests"), copilot.test_cases.count()),
+    conversations = reverse("admin:copilot_admin_conversation_changelist")
+    urls = {
+        BUILD: (_("Build"), reverse(f"{NAME}_change", args=[copilot.pk])),
+        TEST: (_("Test"), reverse(f"{NAME}_tests", args=[copilot.pk])),
+        CONVERSATIONS: (_("Conversations"), f"{conversations}?{of_one}"),
+        ANALYTICS: (_("Analytics"), f"{reverse('admin:analytics')}?{of_one}"),
+        VERSIONS: (_("Versions"), reverse(f"{NAME}_versions", args=[copilot.pk])),
+        SETTINGS: (_("Settings"), reverse(f"{NAME}_settings", args=[copilot.pk])),
+    }
+    if not may_read_conversations(user):
+        del urls[CONVERSATIONS]
+    if not user.has_perm("copilot_admin.view_conversation"):  # type: ignore[union-attr]  # users of the admin
+        del urls[ANALYTICS]
+    counted = {TEST: copilot.test_cases.count()}
+    return [
+        {"key": key, "label": label, "url": url, "counted": counted.get(key, 0)}
+        for key, (label, url) in urls.items()
     ]
-    if may_read_conversations(user):
-        conversations = reverse("admin:copilot_admin_conversation_changelist")
-        tabs.append(HeaderTab(CONVERSATIONS, _("Conversations"), f"{conversations}?{of_one}"))
-    if user.has_perm("copilot_admin.view_conversation"):  # type: ignore[union-attr]  # users of the admin
-        analytics = reverse("admin:analytics")
-        tabs.append(HeaderTab(ANALYTICS, _("Analytics"), f"{analytics}?{of_one}"))
-    tabs.append(HeaderTab(VERSIONS, _("Versions"), url("versions")))
-    return [*tabs, HeaderTab(SETTINGS, _("Settings"), url("settings"))]

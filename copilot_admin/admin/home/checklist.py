@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -34,19 +33,7 @@ class Step(NamedTuple):
     button: str
 
 
-class Checklist(NamedTuple):
-    steps: Sequence[Step]
-
-    @property
-    def n_done(self) -> int:
-        return sum(step.is_done for step in self.steps)
-
-    @property
-    def meter(self) -> SafeString:
-        return meter(self.n_done / len(self.steps), "ca-meter--s")
-
-
-def build_checklist(user: User) -> Checklist | None:
+def build_checklist(user: User) -> dict[str, Any] | None:
     """Return the checklist; None if everything is done, or the user hid it or can't do the steps."""
     if not user.has_perm("copilot_admin.add_copilot"):
         return None
@@ -65,7 +52,11 @@ def build_checklist(user: User) -> Checklist | None:
     )
     rest = (_try(newest, copilots), _publish(newest), _connect_workspace(newest))
     steps = (_connect_model(user), create, *rest)
-    return None if all(step.is_done for step in steps) else Checklist(steps)
+    n_done = sum(step.is_done for step in steps)
+    if n_done == len(steps):
+        return None
+    bar = meter(n_done / len(steps), "ca-meter--s")
+    return {"steps": steps, "n_done": n_done, "meter": bar}
 
 
 def hide_checklist(user_id: int) -> None:

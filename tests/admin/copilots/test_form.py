@@ -229,7 +229,7 @@ def test_saving_never_changes_what_is_live(builder: Client) -> None:
     assert copilot.live is not None
     assert copilot.live.document["system_prompt"] == "Old"
     assert copilot.versions.count() == 1
-    assert response.context["copilot_header"].changes == 1
+    assert response.context["copilot_header"]["changes"] == 1
 
 
 @pytest.mark.database

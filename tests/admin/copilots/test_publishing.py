@@ -42,7 +42,7 @@ def test_confirming_makes_a_version_in_the_name_of_the_builder(builder: Client) 
     assert copilot.live.published_by.get_username() == "ada"
     assert len(messages_of(response)) == 1
     assert reverse("connect:page", args=[copilot.pk]) in messages_of(response)[0]
-    assert response.context["copilot_header"].tone == "good"
+    assert response.context["copilot_header"]["tone"] == "good"
 
 
 def test_a_draft_that_changed_after_looking_is_not_published(builder: Client) -> None:

@@ -94,11 +94,11 @@ def test_discarding_makes_the_draft_the_live_version_again(builder: Client) -> N
     Copilot.objects.filter(pk=copilot.pk).update(description="Draft")
     page = builder.get(url_of(copilot, "discard"))
     assert [change.label for change in page.context["changes"]] == ["Description"]
-    assert page.context["copilot_header"].changes == 1
+    assert page.context["copilot_header"]["changes"] == 1
     builder.post(url_of(copilot, "discard"))
     copilot.refresh_from_db()
     assert copilot.description == "Live"
-    assert builder.get(url_of(copilot, "settings")).context["copilot_header"].changes == 0
+    assert builder.get(url_of(copilot, "settings")).context["copilot_header"]["changes"] == 0
 
 
 def test_a_copy_is_opened(builder: Client) -> None:

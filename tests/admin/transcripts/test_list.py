@@ -316,7 +316,7 @@ def test_builders_see_the_conversations_of_their_own_copilots():
         == 403
     )
     response = browser.get(LIST, {"copilot": mine.conversation.copilot.slug, "from": "copilot"})
-    assert response.context["copilot_header"].copilot == mine.conversation.copilot
+    assert response.context["copilot_header"]["copilot"] == mine.conversation.copilot
 
 
 def test_the_right_to_review_does_not_include_reading():
