@@ -22,7 +22,7 @@ from copilot_admin.admin.transcripts.conversation_page import (
     build_parts,
     find_turn_of_key,
 )
-from copilot_admin.admin.transcripts.facts import latest_turn, load_facts
+from copilot_admin.admin.transcripts.facts import latest_turn
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.targets import make_caller
@@ -81,7 +81,6 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "copilot": conversation.copilot,
         "conversation": conversation,
-        "facts": load_facts(conversation),
         "answer": answer,
         "totals": _sum_up(answer),
         "turn": turn,
