@@ -3,18 +3,19 @@
 import base64
 import binascii
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 import hashlib
 from typing import Any, TypeAlias
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from copilot_admin.accounts.members import is_reachable
 from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, LIVE_FIELDS
 from copilot_admin.copilots.config_types import IMAGE_DATA_START
 from copilot_admin.copilots.images import harmless_png
@@ -42,24 +43,22 @@ def usual_access() -> Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """Options of an import, and the rights of the user."""
+    """Options of an import; without rights of the user, what is stored stays as it is."""
 
     default_access: str  # of copilots whose entry has no `access`; existing ones keep KEY
     publishing: bool = False
-    user: AbstractBaseUser | None = None  # None for a command
-    may_change_providers: bool = True  # else those of a file must equal those that are stored
-    may_change_limits: bool = True  # else limits in a file are ignored
-    may_change_retention: bool = True  # else existing copilots keep retention and redaction
-    may_publish: bool = True  # enable or open a published copilot, or change its logging
-    has_access: Callable[[Copilot], bool] = lambda _: True  # whether the user may see a copilot
+    user: User | None = None  # None for a command, which may do everything
+
+    def may(self, *permissions: str) -> bool:
+        return self.user is None or self.user.has_perms([f"copilot_admin.{p}" for p in permissions])
 
     def find_unchanged_keys(self, row: Copilot) -> Iterator[str]:
         """Yield the keys that keep their values in a row, whatever the file says."""
-        if not self.may_change_limits:
+        if not self.may("change_subjectlimits"):
             yield "limits"
-        if row.pk and not self.may_change_retention:
+        if row.pk and not self.may("hold_data"):
             yield from (field.key for field in CONFIG_FIELDS if field.is_retention)
-        if row.live_id and not self.may_publish:
+        if row.live_id and not self.may("publish_copilot"):
             yield "logging"
 
 
@@ -125,7 +124,7 @@ class _Import:
                 default_storage.save(_picture_name(png), ContentFile(png))
 
     def take_file(self, file: CopilotFile) -> list[ImportedChange]:
-        if not self._options.may_change_providers:
+        if not self._options.may("add_provider", "change_provider"):
             self._check_providers(file.providers)
         changes = [self._take_provider(entry) for entry in file.providers]
         errors = [
@@ -195,10 +194,11 @@ class _Import:
                 yield FileError(path, sentence % {"name": name})
 
     def _find_missing_rights(self, entry: CopilotEntry, here: Copilot) -> Iterator[FileError]:
-        if not self._options.has_access(here):
+        user = self._options.user
+        if user is not None and not is_reachable(user, here.pk):
             sentence = _("the slug '%(slug)s' is already used. Choose another.")
             yield FileError("slug", sentence % {"slug": entry.slug})
-        elif here.live_id is None or self._options.may_publish:
+        elif here.live_id is None or self._options.may("publish_copilot"):
             return
         elif entry.enabled and not here.enabled:
             sentence = _("you can't enable copilots. Ask someone with the role Publishers.")

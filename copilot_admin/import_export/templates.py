@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -122,7 +122,7 @@ def make_copilot(
     switched_provider: str = "",
     other_models: Sequence[str] = (),
     publishing: bool = False,
-    user: AbstractBaseUser | None = None,
+    user: User | None = None,
 ) -> Copilot:
     """Make a copilot from a template; slug, provider and model have usable defaults.
 

@@ -17,7 +17,7 @@ from copilot_admin.import_export.importing import ImportOptions, import_file, im
 from copilot_admin.import_export.schema import validate
 from copilot_admin.jobs.deletion import mark_for_deletion
 from copilot_admin.models import Access, Copilot, CopilotVersion, Logging, Provider
-from tests.factories import make_copilot, make_provider, make_published
+from tests.factories import make_copilot, make_provider, make_published, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -207,7 +207,7 @@ def test_a_copilot_that_is_being_deleted_is_not_imported():
 
 def test_a_builders_file_leaves_limits_as_operators_have_set_them():
     _import(_one(limits={"concurrent": 2}))
-    options = ImportOptions(default_access="key", may_change_limits=False)
+    options = ImportOptions(default_access="key", user=make_user())
     import_files([("", validate(_one(description="new")))], options)
     row = Copilot.objects.get()
     assert (row.description, row.limits) == ("new", {"concurrent": 2})
@@ -216,7 +216,7 @@ def test_a_builders_file_leaves_limits_as_operators_have_set_them():
 
 
 def _by_a_builder(**changes: Any) -> None:
-    options = ImportOptions(default_access="open", may_change_retention=False, may_publish=False)
+    options = ImportOptions(default_access="open", user=make_user())
     import_files([("", validate(_one(**changes)))], options)
 
 

@@ -13,7 +13,7 @@ from copilot_admin.import_export.formats import MAX_BYTES, as_json
 from copilot_admin.import_export.importing import ImportOptions, import_files
 from copilot_admin.import_export.uploads import UploadedFile, read_files
 from copilot_admin.models import Copilot, Provider
-from tests.factories import make_provider
+from tests.factories import make_provider, make_user
 
 
 def file_of(*slugs: str, name: str = "a.json", **more: Any) -> UploadedFile:
@@ -113,10 +113,11 @@ def test_stored_rows_are_read_once_for_all_files(django_assert_max_num_queries: 
 def test_without_the_right_providers_must_equal_those_that_are_stored() -> None:
     here = {"name": "P", "kind": "demo", "api_key_env": "COPILOT_KEY_A"}
     make_provider(**here)
+    user = make_user()
 
     def send(provider: dict[str, str]) -> None:
         text = as_json({"format": 1, "providers": [provider]})
-        imported(UploadedFile("a.json", text.encode()), may_change_providers=False)
+        imported(UploadedFile("a.json", text.encode()), user=user)
 
     send(here)
     for other in ({**here, "api_key_env": "COPILOT_KEY_B"}, {**here, "name": "Q"}):

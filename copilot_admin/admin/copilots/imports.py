@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.accounts.members import is_reachable, may_publish
+from copilot_admin.accounts.members import may_publish
 from copilot_admin.admin.common.widgets import SeveralFiles, UploadsField
 from copilot_admin.admin.copilots.header import NAME
 from copilot_admin.admin.copilots.views import CopilotViews, person_of
@@ -150,18 +150,8 @@ class CopilotImportViews(CopilotViews):
     def _imported(
         self, request: HttpRequest, files: list[ReadFile], *, publishing: bool, dry_run: bool
     ) -> tuple[ImportedChange, ...]:
-        user = request.user
         options = ImportOptions(
-            default_access=usual_access(),
-            publishing=publishing,
-            user=person_of(request),
-            may_change_providers=user.has_perms(
-                ["copilot_admin.add_provider", "copilot_admin.change_provider"]
-            ),
-            may_change_limits=user.has_perm("copilot_admin.change_subjectlimits"),
-            may_change_retention=user.has_perm("copilot_admin.hold_data"),
-            may_publish=may_publish(user),
-            has_access=lambda copilot: is_reachable(user, copilot.pk),
+            default_access=usual_access(), publishing=publishing, user=person_of(request)
         )
         return import_files([(one.name, one.file) for one in files], options, dry_run=dry_run)
 

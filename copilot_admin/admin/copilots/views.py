@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -206,8 +206,8 @@ def with_next(sentence: str, copilot: Copilot) -> SafeString:
     return format_html('{} <a href="{}">{}</a>', sentence, url, _("Connect to Workspace"))
 
 
-def person_of(request: HttpRequest) -> AbstractBaseUser | None:
-    return request.user if isinstance(request.user, AbstractBaseUser) else None
+def person_of(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None
 
 
 def page_of(name: str, ids: Iterable[int]) -> str:
