@@ -10,12 +10,14 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from protocol.json import Json, JsonObject
+from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 
 MAX_FAULTS = 10  # further ones add no information
 _MAX_CHARACTERS = 300  # of a path, and of a violation
 _NOISE = frozenset({"title", "default"})  # pydantic's own names, which only use tokens
 _REFERENCES = ("$ref", "$dynamicRef")
+_BRANCHES = ("anyOf", "oneOf", "allOf")
+_MAX_DEPTH = 10  # of a simplified schema: references may lead to themselves
 _PATTERNS = FormatChecker(("regex",))  # other formats don't concern schemas
 
 
@@ -72,6 +74,42 @@ def self_contained(schema: JsonObject) -> JsonObject:
         for name, value in schema.items()
         if name not in _NOISE and name != "$defs"
     }
+
+
+def simplified(schema: JsonObject) -> JsonObject:
+    """Return a schema in the members that Gemini's own API knows: one type, no references.
+
+    Values that it accepts are accepted by the schema, apart from details such as formats.
+    """
+    return _simplified(schema, top=schema, depth=0)
+
+
+def _simplified(node: Json, *, top: JsonObject, depth: int) -> JsonObject:
+    schema = dict(object_of(node)) if depth < _MAX_DEPTH else {}
+    kind, _, name = text_of(schema.get("$ref")).removeprefix("#/").partition("/")
+    schema = {**object_of(object_of(top.get(kind)).get(name)), **schema}
+    for branches in _BRANCHES:
+        found = (one for one in objects_of(schema.get(branches)) if one.get("type") != "null")
+        schema = {**next(found, {}), **schema}
+    types = list_of(schema.get("type")) or [schema.get("type")]
+    guess = "object" if "properties" in schema else "array" if "items" in schema else "string"
+    type_ = next((one for one in types if isinstance(one, str) and one != "null"), guess)
+    simple: dict[str, Json] = {"type": type_}
+    if text_of(schema.get("description")):
+        simple["description"] = schema["description"]
+    choices = [*list_of(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
+    if type_ == "string" and choices:
+        simple["enum"] = [str(one) for one in choices if one is not None]
+    if type_ == "array":
+        simple["items"] = _simplified(schema.get("items"), top=top, depth=depth + 1)
+    if type_ == "object":
+        properties = object_of(schema.get("properties"))
+        simple["properties"] = {
+            key: _simplified(one, top=top, depth=depth + 1) for key, one in properties.items()
+        }
+        if required := [one for one in list_of(schema.get("required")) if one in properties]:
+            simple["required"] = required
+    return simple
 
 
 def _inlined(node: Json, *, definitions: Mapping[str, Json], key: str = "") -> Json:

@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 
 from protocol.canonical import canonical
-from protocol.json import MAX_DEPTH, MalformedJson, layout, loads, parse
-from protocol.json_schema import argument_faults, data_faults, schema_fault, self_contained
+from protocol.json import MAX_DEPTH, JsonObject, MalformedJson, layout, loads, parse
+from protocol.json_schema import (
+    argument_faults,
+    data_faults,
+    schema_fault,
+    self_contained,
+    simplified,
+)
 from protocol.models import (
     AiMessage,
     CallMessage,
@@ -295,3 +301,46 @@ def test_data_is_checked_with_the_path_of_every_fault() -> None:
     (lost,) = data_faults(1, {"$ref": "#/nowhere"})
     assert lost == "$: the schema's reference '/nowhere' leads nowhere."
     assert len(data_faults([1] * 50, {"items": {"type": "string"}})) == 10
+
+
+@pytest.mark.parametrize(
+    ("schema", "simple"),
+    [
+        (
+            {"type": ["array", "string"], "items": {}},
+            {"type": "array", "items": {"type": "string"}},
+        ),
+        ({"type": ["null", "integer"], "minimum": 1}, {"type": "integer"}),
+        ({"anyOf": [{"type": "null"}, {"type": "number"}]}, {"type": "number"}),
+        ({"const": "x"}, {"type": "string", "enum": ["x"]}),
+        ({"type": "integer", "enum": [1, 2]}, {"type": "integer"}),
+        (
+            {"type": "object", "additionalProperties": {"type": "string"}, "$schema": "x"},
+            {"type": "object", "properties": {}},
+        ),
+        (
+            {
+                "$defs": {"P": {"type": "object", "properties": {"n": {"description": "N"}}}},
+                "properties": {"p": {"$ref": "#/$defs/P"}},
+                "required": ["p", "q"],
+            },
+            {
+                "type": "object",
+                "properties": {
+                    "p": {
+                        "type": "object",
+                        "properties": {"n": {"type": "string", "description": "N"}},
+                    }
+                },
+                "required": ["p"],
+            },
+        ),
+    ],
+)
+def test_a_schema_is_simplified(schema: JsonObject, simple: JsonObject) -> None:
+    assert simplified(schema) == simple
+
+
+def test_a_schema_that_refers_to_itself_is_simplified() -> None:
+    schema: JsonObject = {"$defs": {"T": {"items": {"$ref": "#/$defs/T"}}}, "$ref": "#/$defs/T"}
+    assert simplified(schema)["type"] == "array"

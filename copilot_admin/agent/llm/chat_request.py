@@ -11,6 +11,7 @@ from copilot_admin.agent.llm.text_tool_calls import in_plain_text
 from copilot_admin.agent.llm.tool_calls import EXTRA_NAMES, REASONING_CONTENT
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, ToolCall
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of
+from protocol.json_schema import simplified
 
 # Reasoning models of OpenAI; others of their line, such as "gpt-5-chat", don't reason.
 _THINKING_MODEL = re.compile(r"(?:.*/)?(?:o[1-9](?![\w.])|gpt-5(?!\.\d|\d|.*chat))")
@@ -27,6 +28,7 @@ _NO_REASONING = "(not kept)"
 _LESSONS: Mapping[str, dict[str, Any]] = {
     REASONING_CONTENT: {"wants_reasoning": True},
     "thought_signature": {"wants_signatures": True},
+    "function_declarations|invalid schema for function": {"simple_schemas": True},
     "verified to stream|stream(?:ing)? is not supported": {"streams": False},
     "roles must alternate": {"merges_messages": True},
     "system role (?:is )?not supported": {"has_system_role": False},
@@ -54,6 +56,7 @@ class RequestRules:
     with_usage: bool = True  # request the token usage at the end of the stream
     merges_messages: bool = False  # adjacent ones of one role become one
     has_system_role: bool = True  # otherwise the system text opens the first user message
+    simple_schemas: bool = False  # schemas of tools have only what Gemini's own API knows
     text_tools: bool = False  # tools are offered by a convention in plain text
     # `max_tokens` to `max_completion_tokens`, or the reverse; None decides by the model's name
     renames_limit: bool | None = None
@@ -75,6 +78,8 @@ def build_request(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
     if call.tools:
         names = ("name", "description", "parameters")
         functions = ({name: getattr(tool, name) for name in names} for tool in call.tools)
+        if rules.simple_schemas:
+            functions = ({**one, "parameters": simplified(one["parameters"])} for one in functions)
         body["tools"] = [{"type": "function", "function": function} for function in functions]
     body["stream"] = rules.streams
     if rules.streams and rules.with_usage:
@@ -90,6 +95,8 @@ def describe_changes(before: RequestRules, after: RequestRules) -> str:
         sentences.append(f"The provider rejected {', '.join(refused)}. Sent without.")
     if before.streams and not after.streams:
         sentences.append("The provider can't stream this model. The answer came in one piece.")
+    if after.simple_schemas and not before.simple_schemas:
+        sentences.append("The provider rejected the schemas of tools. Sent simplified.")
     if after.text_tools and not before.text_tools:
         sentences.append(
             "The model doesn't support tool calls. Tools were described in the prompt."

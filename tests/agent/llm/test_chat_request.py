@@ -76,6 +76,8 @@ def test_request_holds_messages_tools_and_parameters_but_no_foreign_model():
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    simple = build_request(call, RequestRules(simple_schemas=True))["tools"][0]["function"]
+    assert simple["parameters"] == {"type": "object", "properties": {}}
     assert "stream_options" not in build_request(call, RequestRules(with_usage=False))
     whole = build_request(call, RequestRules(streams=False))
     assert (whole["stream"], "stream_options" in whole) == (False, False)
@@ -209,6 +211,11 @@ SENT = {"model": "m", "messages": [], "tools": [], "temperature": 0.2, "stream_o
         ("Function call is missing a thought_signature", {"wants_signatures": True}),
         ("property 'reasoning_content' is unsupported", {"sends_extras": False}),
         ("Unknown parameter: 'messages[1].tool_calls[0].extra_content'.", {"sends_extras": False}),
+        (
+            'Unknown name "type" at \'tools[0].function_declarations[1].parameters.properties[0]'
+            ".value': Proto field is not repeating, cannot start list.",
+            {"simple_schemas": True},
+        ),
         ("Your organization must be verified to stream this model.", {"streams": False}),
         ("Conversation roles must alternate user/assistant", {"merges_messages": True}),
         ("System role not supported", {"has_system_role": False}),
