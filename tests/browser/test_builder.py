@@ -39,6 +39,42 @@ def test_a_new_key_is_copied_with_a_button(browser: Browser, server: str) -> Non
     assert root.mishaps == []
 
 
+def test_copilots_of_a_key_are_found_by_typing(browser: Browser, server: str) -> None:
+    make_copilot(name="Rates Desk")
+    make_copilot(name="Credit Desk")
+    root = visit(browser, server)
+    root.log_in("root")
+    page = root.page
+    root.go("/admin/copilot_admin/endpointkey/add/")
+    page.get_by_label("Name").fill("Desk")
+    page.get_by_role("combobox").fill("desk")
+    chosen, other = page.get_by_role("option").all()
+    colors = [
+        one.evaluate("one => getComputedStyle(one).backgroundColor") for one in (chosen, other)
+    ]
+    assert colors[0] != colors[1]  # the one that Enter takes
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Remove Rates Desk")).to_be_visible()
+    page.get_by_role("button", name="Create key").click()
+    expect(page.get_by_role("button", name="Copy")).to_be_visible()
+    assert [one.name for one in EndpointKey.objects.get().copilots.all()] == ["Rates Desk"]
+    page.context.close()
+    assert root.mishaps == []
+
+
+def test_choices_of_an_export_do_not_overlap(browser: Browser, server: str) -> None:
+    make_copilot()
+    root = visit(browser, server)
+    root.log_in("root")
+    root.go("/admin/copilot_admin/copilot/export/")
+    hidden = root.page.locator("#export-form label").evaluate_all(
+        "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+    )
+    assert hidden == []
+    root.page.context.close()
+
+
 # Made of the same templates as other pages, or covered by a test of their own.
 LIKE_OTHERS = ("group/", "history/", "/delete/", "/revoke/", "user/add/", "/password_change/")
 

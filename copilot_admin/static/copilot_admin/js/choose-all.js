@@ -5,7 +5,7 @@ if (place) {
   const boxes = () => [...place.closest("fieldset").querySelectorAll("input[type=checkbox]")];
   const button = document.createElement("button");
   button.type = "button";
-  button.className = "ca-whole";
+  button.className = "ca-btn ca-btn--quiet ca-btn--s";
   const name = () => {
     button.textContent = boxes().every((box) => box.checked) ? place.dataset.none : place.dataset.all;
   };

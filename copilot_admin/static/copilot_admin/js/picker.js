@@ -8,7 +8,7 @@ const MOST_SHOWN = 20; // more than a window has room for
 document.querySelectorAll("[data-ca-picker]").forEach((box, number) => {
   const select = box.querySelector("select");
   const chosen = document.createElement("ul");
-  chosen.className = "ca-picker-chosen";
+  chosen.className = "ca-line";
   const input = document.createElement("input");
   const list = document.createElement("ul");
   const said = document.createElement("p");
@@ -31,12 +31,12 @@ document.querySelectorAll("[data-ca-picker]").forEach((box, number) => {
     }
   }
   list.id = `picker-${number}`;
-  list.className = "ca-picker-found";
+  list.className = "ca-menu__list ca-models";
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", box.dataset.search);
   list.hidden = true;
   input.setAttribute("aria-controls", list.id);
-  said.className = "help";
+  said.className = "ca-help";
   said.setAttribute("role", "status");
   box.append(chosen, input, list, said);
   drawChosen();
@@ -80,6 +80,7 @@ document.querySelectorAll("[data-ca-picker]").forEach((box, number) => {
       ...all.slice(0, MOST_SHOWN).map((option, place) => {
         const item = document.createElement("li");
         item.id = `${list.id}-${place}`;
+        item.className = "ca-menu__item";
         item.setAttribute("role", "option");
         item.textContent = option.label;
         item.dir = "auto";
@@ -132,9 +133,11 @@ document.querySelectorAll("[data-ca-picker]").forEach((box, number) => {
     chosen.replaceChildren(
       ...picked().map((option) => {
         const chip = document.createElement("li");
+        chip.className = "ca-filter";
         chip.textContent = option.label;
         const button = document.createElement("button");
         button.type = "button";
+        button.className = "ca-filter__x";
         button.textContent = "×";
         button.setAttribute("aria-label", `${box.dataset.remove} ${option.label}`);
         button.addEventListener("click", () => take(option, false));
