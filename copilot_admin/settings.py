@@ -238,6 +238,7 @@ _FORMS = "copilot_admin.admin.sign_in.forms"
 ACCOUNT_FORMS = {
     "change_password": f"{_FORMS}.ChangePasswordForm",
     "login": f"{_FORMS}.SignInForm",
+    "reauthenticate": f"{_FORMS}.ConfirmForm",
     "reset_password": f"{_FORMS}.ResetPasswordForm",
     "reset_password_from_key": f"{_FORMS}.SetPasswordForm",
 }

@@ -48,6 +48,10 @@ class SignInForm(PlainFields, forms.LoginForm):  # type: ignore[misc]  # allauth
     pass
 
 
+class ConfirmForm(PlainFields, forms.ReauthenticateForm):  # type: ignore[misc]
+    pass
+
+
 class SetPasswordForm(PlainFields, forms.ResetPasswordKeyForm):  # type: ignore[misc]
     pass
 
