@@ -11,6 +11,7 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.decorators import method_decorator
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -27,6 +28,7 @@ from copilot_admin.admin.access.forms import (
     would_leave_no_administrator,
 )
 from copilot_admin.admin.common.base import BaseAdmin, Row, row_action
+from copilot_admin.admin.common.widgets import chip, format_time
 from copilot_admin.admin.sign_in.forms import (
     INVITATION_LIFETIME,
     build_password_link,
@@ -73,7 +75,7 @@ class UserAdmin(GrantedAdmin[User]):
         "role_names",
         "can_sign_in",
         "second_factor",
-        "last_login",
+        "last_sign_in",
     ]
     row_views = ("sessions", "password_link", "reset_mfa")
     list_filter = ("is_active", ("groups", RoleFilter))
@@ -100,9 +102,14 @@ class UserAdmin(GrantedAdmin[User]):
         names = [gettext("Administrator"), *names] if user.is_superuser else names
         return ", ".join(names) or gettext("No role")
 
-    @admin.display(description=_("Can sign in"), boolean=True, ordering="is_active")
-    def can_sign_in(self, user: User) -> bool:
-        return user.is_active and user.is_staff
+    @admin.display(description=_("Last sign-in"), ordering="last_login")
+    def last_sign_in(self, user: User) -> SafeString | str:
+        return format_time(user.last_login)
+
+    @admin.display(description=_("Can sign in"), ordering="is_active")
+    def can_sign_in(self, user: User) -> SafeString:
+        may = user.is_active and user.is_staff
+        return chip(gettext("Yes"), "good") if may else chip(gettext("No"))
 
     @admin.display(description=_("Two-factor"))
     def second_factor(self, user: Any) -> str:
@@ -121,12 +128,12 @@ class UserAdmin(GrantedAdmin[User]):
         if obj is None:
             return shown
         roles = "roles" if self._may_grant(request, obj) else "role_names"
-        return (shown[0], (_("Access"), {"fields": (roles, "is_active", "source", "last_login")}))
+        return (shown[0], (_("Access"), {"fields": (roles, "is_active", "source", "last_sign_in")}))
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
         is_own = obj is not None and obj.pk == request.user.pk
         locked = ("is_active",) if is_own and not request.user.is_superuser else ()
-        return ("source", "last_login", "role_names", *locked)
+        return ("source", "last_sign_in", "role_names", *locked)
 
     def get_form(
         self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any

@@ -13,10 +13,12 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.base import BaseAdmin, post_only
+from copilot_admin.admin.common.widgets import chip
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
 from copilot_admin.admin.transcripts.pages import LIST, parse_id
@@ -84,7 +86,7 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
 class QueueAdmin(BaseAdmin[ReviewQueue]):
     """A queue is created once, worked through, and closed."""
 
-    list_display = ("name", "done", "judges", "created_by", "created_at", "is_closed")
+    list_display = ("name", "done", "judges", "created_by", "created_at", "status")
     row_views = ("next", "close")
     list_filter = ("is_closed",)
     list_select_related = ("created_by",)
@@ -97,6 +99,10 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
         done = Count("assignments", filter=Q(assignments__done_at__isnull=False))
         rows: QuerySet[ReviewQueue] = super().get_queryset(request)
         return rows.annotate(n_assignments=Count("assignments"), n_done=done)
+
+    @admin.display(description=gettext_lazy("Status"), ordering="is_closed")
+    def status(self, queue: ReviewQueue) -> SafeString:
+        return chip(_("Closed")) if queue.is_closed else chip(_("Open"), "info")
 
     @admin.display(description=gettext_lazy("Reviewed"))
     def done(self, queue: ReviewQueue) -> str:
@@ -195,7 +201,7 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
 class CriterionAdmin(BaseAdmin[Criterion]):
     """Labels and scores; a used one is archived instead of deleted, so that reviews keep it."""
 
-    list_display = ("name", "kind", "help", "position", "is_retired")
+    list_display = ("name", "kind", "help", "position", "status")
     list_filter = ("kind", "is_retired")
     search_fields = ("name",)
     search_help_text = gettext_lazy("Name")
@@ -204,6 +210,10 @@ class CriterionAdmin(BaseAdmin[Criterion]):
     empty_state: str | Promise = gettext_lazy(
         "No labels yet. Add a label such as “wrong number”, or a score from 1 to 5."
     )
+
+    @admin.display(description=gettext_lazy("Status"), ordering="is_retired")
+    def status(self, criterion: Criterion) -> SafeString:
+        return chip(_("Archived")) if criterion.is_retired else chip(_("Active"), "good")
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Criterion | None = None

@@ -5,12 +5,14 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from django.db.models import BooleanField
 from django.template import Context, Template
 from django.test import Client
 from django.utils import timezone
 import pytest
 
 from copilot_admin.admin.site.navigation import build_menu
+from copilot_admin.admin.site.site import site
 from copilot_admin.config.roles import Role
 from copilot_admin.models import Alert
 from copilot_admin.settings import BASE_DIR
@@ -129,3 +131,11 @@ def test_every_vendored_script_is_the_one_that_was_recorded():
         for path in scripts()
     }
     assert found == recorded()
+
+
+@pytest.mark.parametrize("admin", site._registry.values(), ids=str)
+def test_no_column_shows_the_pictures_of_django(admin: Any) -> None:
+    fields = {field.name: field for field in admin.model._meta.fields}
+    for name in admin.list_display:
+        assert not isinstance(fields.get(name), BooleanField)
+        assert not getattr(getattr(admin, name, None), "boolean", False)
