@@ -15,9 +15,10 @@ from copilot_admin.agent.documents.document import SUPERSCRIPTS, Word
 
 WORD_GAP = 0.15  # in character sizes; adjacent letters touch, a blank is 0.2 to 0.3 wide
 CELL_GAP = 0.8  # a wider gap separates cells or columns; justified text stays below it
+TABLE_GAP = 0.45  # in heights of a line, the same within a table
 SAME_PLACE = 0.12  # bold text is often drawn twice with a small offset
 LIGATURES = ("f", "t")  # letters that one glyph may show twice, each with the box of the glyph
-MAX_RAISED_SIZE = 0.9  # of a superscript, in sizes of the characters next to it
+MAX_RAISED_SIZE = 0.95  # of a superscript, in sizes of the characters next to it
 MIN_RAISED = 0.15
 MIN_COLUMN_LINES = 4
 MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
@@ -306,6 +307,7 @@ def _find_table_end(rows: _Rows, start: int) -> int:
 
 
 def _write_table(rows: _Rows) -> list[str]:
+    rows = [[cell for one in row for cell in _split_cells(one)] for row in rows]
     columns: list[tuple[float, float]] = []
     cells = [one for row in rows for one in row]
     for one in sorted(cells, key=lambda each: each.x1 - each.x0):
@@ -326,6 +328,17 @@ def _write_table(rows: _Rows) -> list[str]:
             texts[place] = f"{texts[place]} {one.text}".strip()
         lines.append(" | ".join(texts))
     return lines
+
+
+def _split_cells(segment: _Segment) -> Iterator[_Segment]:
+    widest = TABLE_GAP * (segment.bottom - segment.top)
+    words: list[Word] = []
+    for word in segment.words:
+        if words and word.x0 - words[-1].x1 > widest:
+            yield _make_segment(words)
+            words = []
+        words.append(word)
+    yield _make_segment(words)
 
 
 def _touch(one: tuple[float, float], other: tuple[float, float]) -> bool:
