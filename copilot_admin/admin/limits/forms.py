@@ -71,7 +71,8 @@ def is_without_users(subject: LimitSubject) -> bool:
     if subject.scope is not LimitScope.USER:
         return False
     since = timezone.now() - USERS_SEEN_WITHIN
-    return not Conversation.objects.filter(user__isnull=False, last_at__gte=since).exists()
+    seen = Conversation.objects.filter(user__isnull=False, last_at__gte=since)
+    return not seen.exclude(copilot__is_demo=True).exists()
 
 
 def _build_field(kind: LimitKind) -> forms.Field:

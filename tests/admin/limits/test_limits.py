@@ -6,13 +6,21 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.test import Client
+from django.utils import timezone
 import pytest
 
 from copilot_admin.config.roles import Role
 from copilot_admin.config.variables import parse_networks
 from copilot_admin.limits.rules import LimitSubject, RequestIdentity
 from copilot_admin.limits.usage import LIMIT_CACHE
-from copilot_admin.models import Copilot, LimitRejection, LimitScope, SubjectLimits
+from copilot_admin.models import (
+    Conversation,
+    Copilot,
+    EndUser,
+    LimitRejection,
+    LimitScope,
+    SubjectLimits,
+)
 from tests.factories import make_copilot, make_key, make_user
 from tests.limits.limiting import ask, limited
 from tests.limits.test_usage import count_run
@@ -55,6 +63,17 @@ def test_limits_are_set_for_the_server_and_taken_away_again(
     ]
     save(operator, "server:")
     assert rows(operator)["Whole server"] == []
+
+
+@pytest.mark.parametrize("is_demo", [False, True])
+def test_a_limit_of_users_warns_while_nobody_is_identified(operator, is_demo):
+    whom, now = f"{ONE}?whom=user:", timezone.now()
+    assert b'data-problem="no-users"' in operator.get(whom).content
+    copilot = make_copilot()
+    Copilot.objects.update(is_demo=is_demo)
+    user = EndUser.objects.create(identifier="ada", first_at=now, last_at=now)
+    Conversation.objects.create(copilot=copilot, user=user, first_at=now, last_at=now)
+    assert (b'data-problem="no-users"' in operator.get(whom).content) is is_demo
 
 
 def test_limits_of_a_copilot_are_those_of_its_file(operator):
