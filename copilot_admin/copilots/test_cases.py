@@ -222,7 +222,6 @@ class TestCaseEntry(StoredRecord):
     @model_validator(mode="after")
     def _check_widgets(self) -> Self:
         # A dashboard may have a widget twice with other parameters: their uuids differ.
-        # A dashboard may have a widget twice with other parameters: their uuids differ.
         keys = ["/".join(filter(None, (one.origin, one.id, one.uuid))) for one in self.widgets]
         refuse_repeated(keys, what=gettext("widget"))
         refuse_repeated([one.id for one in self.files], what=gettext("file"))

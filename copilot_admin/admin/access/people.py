@@ -43,13 +43,6 @@ from copilot_admin.models import Action
 class GrantedAdmin(BaseAdmin[Row]):
     """Rows with permissions, which only editors change who have these permissions themselves."""
 
-    def get_form(
-        self, request: HttpRequest, obj: Row | None = None, change: bool = False, **kwargs: Any
-    ) -> Any:
-        form: Any = super().get_form(request, obj, change, **kwargs)
-        form.editor = request.user
-        return form
-
     def has_change_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
         return super().has_change_permission(request, obj) and self._covers(request, obj)
 

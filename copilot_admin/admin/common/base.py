@@ -134,6 +134,17 @@ class BaseAdmin(ModelAdmin[Row], Generic[Row]):
         ]
         return [*own, *super().get_urls()]
 
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        form: Any = super().get_form(request, *args, **kwargs)
+        form.editor = request.user
+        return form
+
+    def may_edit(self, request: HttpRequest, obj: Row | None) -> bool:
+        """Return whether the form of a row, or of a new one, can be changed."""
+        if obj is None:
+            return self.has_add_permission(request)
+        return self.has_change_permission(request, obj)
+
     def get_changeable(self, request: HttpRequest, pk: Any) -> Row:
         """Return a row to somebody who may change it."""
         row = get_object_or_404(self.get_queryset(request), pk=pk)

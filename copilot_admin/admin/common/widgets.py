@@ -79,6 +79,15 @@ def reject_bidi_controls(text: str) -> None:
         raise forms.ValidationError(capfirst(wrong))
 
 
+def describe_errors(form: forms.BaseForm) -> str:
+    """Return the errors of a form in one line, with the labels of their fields."""
+    texts = []
+    for name, sentences in form.errors.items():
+        label = f"{form.fields[name].label}: " if name in form.fields else ""
+        texts.append(f"{label}{' '.join(map(str, sentences))}")
+    return " ".join(texts)
+
+
 class SeveralFiles(forms.FileInput):
     allow_multiple_selected = True
 

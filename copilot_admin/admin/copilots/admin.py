@@ -107,11 +107,9 @@ class CopilotAdmin(
         return may_publish(request.user)
 
     def get_fieldsets(self, request: HttpRequest, obj: Copilot | None = None) -> Any:
-        may_edit = (
-            self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
-        )
         # The template places the fields of the editor itself.
-        return [(None, {"fields": CopilotForm.Meta.fields if may_edit else VIEW_ONLY})]
+        is_editor = self.may_edit(request, obj)
+        return [(None, {"fields": CopilotForm.Meta.fields if is_editor else VIEW_ONLY})]
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[CopilotList]:
         return CopilotList
@@ -125,11 +123,6 @@ class CopilotAdmin(
             return found
         kept = {name: one for name, one in found.items() if name in OF_THE_ARCHIVE}
         return kept | ({"delete_selected": deletion} if deletion else {})
-
-    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        form: Any = super().get_form(request, *args, **kwargs)
-        form.editor_id = request.user.pk
-        return form
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         response = super().changeform_view(request, *args, **kwargs)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
@@ -78,7 +79,7 @@ _PENDING = "pending_image"
 class CopilotForm(ModelForm[Copilot]):
     """The draft of a copilot; labels and help come from its configuration."""
 
-    editor_id: ClassVar[int | None] = None  # the user who opened the page
+    editor: ClassVar[User | None] = None  # the user who opened the page
 
     upload = forms.FileField(
         label=_("Picture"),
@@ -313,7 +314,7 @@ class CopilotForm(ModelForm[Copilot]):
         content_type = ContentType.objects.get_for_model(self.instance)
         entries = LogEntry.objects.filter(content_type=content_type, object_id=self.instance.pk)
         entry = entries.select_related("user").order_by("-action_time").first()
-        if entry and entry.user_id == self.editor_id:
+        if entry and entry.user == self.editor:
             return gettext(
                 "You saved this copilot in another tab. Your changes here are not saved. Save again "
                 "to overwrite it."

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin, User
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -43,7 +43,7 @@ def build_home(request: HttpRequest) -> dict[str, Any]:
         "tasks": find_tasks(user, copilots),
         "report": Report(AnalyticsScope(period=period, traffic=Scope())) if may_read else None,
         "recent": recent.order_by("-last_at", "-id")[:MAX_CONVERSATIONS] if may_read else (),
-        **describe_demo_data(user),
+        "has_demo": user.has_perms(PERMISSIONS) and has_demo_data(),
     }
 
 
@@ -52,12 +52,6 @@ def hide(request: HttpRequest) -> HttpResponse:
     if request.user.pk:
         hide_checklist(request.user.pk)
     return HttpResponse() if "HX-Request" in request.headers else redirect("admin:index")
-
-
-def describe_demo_data(user: AbstractBaseUser | AnonymousUser) -> dict[str, bool]:
-    """Return template variables: whether the user may load or remove demo data, and if it's there."""
-    may_change = isinstance(user, PermissionsMixin) and user.has_perms(PERMISSIONS)
-    return {"may_change_demo": may_change, "has_demo": may_change and has_demo_data()}
 
 
 @require_POST

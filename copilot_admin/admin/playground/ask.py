@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST
 
 from copilot_admin.accounts.members import is_reachable
 from copilot_admin.admin.common.base import number_in
+from copilot_admin.admin.common.widgets import describe_errors
 from copilot_admin.admin.copilots.form import CopilotForm
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage
 from copilot_admin.copilots.live import LiveCopilot
@@ -195,13 +196,8 @@ def _read_draft(copilot: Copilot, form_data: QueryDict) -> Copilot:
     with transaction.atomic():  # the form locks the row while it looks for other editors
         form = CopilotForm(form_data, instance=copilot)
         if not form.is_valid():
-            errors = " ".join(
-                " ".join(
-                    [f"{form.fields[name].label}:" if name in form.fields else "", *map(str, found)]
-                )
-                for name, found in form.errors.items()
-            )
-            raise UnusableRequest(_("Fix the errors in the form first. %s") % errors)
+            text = _("Fix the errors in the form first. %s")
+            raise UnusableRequest(text % describe_errors(form))
         return form.save(commit=False)
 
 

@@ -1,1 +1,1 @@
-"""Where models are: the form of a provider, its test, and its deletion. Door: `admin`, for the site."""
+"""Providers: their list and form, the page that connects one, and its test."""

@@ -169,23 +169,13 @@ class ProviderAdmin(BaseAdmin[Provider]):
         self.audit(request, Action.TESTED, provider, after=facts)
 
     def get_fieldsets(self, request: HttpRequest, obj: Provider | None = None) -> Any:
-        may_edit = (
-            self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
-        )
-        if not may_edit:
+        if not self.may_edit(request, obj):
             return [(None, {"fields": VIEW_ONLY})]
         absent = set() if obj is not None and obj.api_key_cipher else {"clear_key"}
         # Shown once the form was sent with a new URL; most visits don't change it.
         if obj is None or request.method != "POST" or not find_live_copilots(obj):
             absent.add("confirm_reroute")
         return without(FIELDSETS, *absent)
-
-    def get_form(
-        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
-    ) -> Any:
-        form: Any = super().get_form(request, obj, change, **kwargs)
-        form.editor = request.user
-        return form
 
     @post_only
     def approve_view(self, request: HttpRequest, pk: int) -> HttpResponse:

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from copilot_admin.admin.common.widgets import describe_errors
 from copilot_admin.admin.providers.form import ProviderForm
 from copilot_admin.admin.providers.option_fields import changed_options
 from copilot_admin.admin.providers.presets import Preset
@@ -176,13 +177,8 @@ def spec_of_form(form: ProviderForm) -> ProviderSpec:
 def check_form(form: ProviderForm, *, model: str = "") -> CheckResult:
     """Check the provider that a form describes, saved or not."""
     form.fields["name"].required = False  # a provider needs no name to be tested
-    errors = [
-        f"{form.fields[name].label}: {sentence}" if name in form.fields else str(sentence)
-        for name, sentences in form.errors.items()
-        for sentence in sentences
-    ]
-    if errors:
-        return CheckResult(error=" ".join(errors))
+    if form.errors:
+        return CheckResult(error=describe_errors(form))
     try:
         provider = make_provider(spec_of_form(form))
         return async_to_sync(check_provider)(provider, model[:MAX_MODEL_CHARACTERS].strip())

@@ -1,7 +1,7 @@
-"""What vendors document about their models, as far as it is certain: windows, tools, kinds.
+"""Facts that vendors document about their models: context windows, tools, kinds.
 
-A model that is not here is not judged. Ids come with a vendor ("openai/gpt-4o") or a day
-("gpt-4o-2024-08-06"); what is said of a family holds for ids that go on after its name.
+Nothing is known of a model that isn't here. Ids come with a vendor ("openai/gpt-4o") or a day
+("gpt-4o-2024-08-06"); the facts of a family hold for ids that go on after its name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -42,14 +42,14 @@ _ENDS = "-:@"
 
 
 def models_of(spec: CopilotSpec) -> tuple[str, ...]:
-    """Every model of the copilot's own provider that may answer, each once."""
+    """Return every model of the copilot's own provider that may answer, each once."""
     switched = (one.model for one in spec.custom_features if one.model and not one.provider)
     named = (spec.model, *(id for id, _ in spec.models), *switched)
     return tuple(dict.fromkeys(one for one in named if one.strip()))
 
 
 def window_of(model: str) -> int | None:
-    """How many tokens a model takes; None where it is not certain."""
+    """Return the context window of a model in tokens; None if it isn't known."""
     family = max(_families(model, _WINDOWS), key=len, default="")
     return _WINDOWS.get(family)
 
