@@ -7,7 +7,6 @@ to the size of a character: 20-point text has gaps within a term that separate t
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from statistics import median
 from typing import TypeAlias
 import unicodedata
 
@@ -22,6 +21,7 @@ MAX_RAISED_SIZE = 0.95  # of a superscript, in sizes of the characters next to i
 MIN_RAISED = 0.15
 MIN_COLUMN_LINES = 4
 MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
+MIN_PROSE_SHARE = 0.66  # of the words of a column
 MAX_ROW_GAP = 2.0  # heights of a line between rows of one table
 MAX_WRAPPED_LINES = 2  # lines of one cell in a row, between rows with several cells
 
@@ -200,7 +200,9 @@ def _order(segments: Sequence[_Segment]) -> str:
     before a footer.
     """
     rows = _group_rows(segments)
-    gutter = _find_gutter(segments)
+    tables = _find_table_rows(rows)
+    prose = [row for row, is_table in zip(rows, tables, strict=True) if not is_table]
+    gutter = _find_gutter([one for row in prose for one in row])
     if gutter is None:
         return _write_rows(rows)
     parts: list[str] = []
@@ -214,7 +216,7 @@ def _order(segments: Sequence[_Segment]) -> str:
             band.clear()
 
     before: Sequence[_Segment] = rows[0]
-    for row, is_table in zip(rows, _find_table_rows(rows), strict=True):
+    for row, is_table in zip(rows, tables, strict=True):
         is_crossing = any(one.x0 < gutter < one.x1 for one in row)
         if is_table != bool(table) or is_crossing or _is_apart(before, row):
             end_band()
@@ -273,11 +275,17 @@ def _find_gutter(segments: Sequence[_Segment]) -> float | None:
 
 def _are_columns(*sides: Sequence[_Segment]) -> bool:
     """Return true if both sides are prose, and most of one is next to the other."""
-    is_prose = all(median(len(one.words) for one in side) >= MIN_PROSE_WORDS for side in sides)
+    is_prose = all(map(_is_prose, sides))
     tops = [min(one.top for one in side) for side in sides]
     bottoms = [max(one.bottom for one in side) for side in sides]
     height = min(bottom - top for top, bottom in zip(tops, bottoms, strict=True))
     return is_prose and min(bottoms) - max(tops) > height / 2
+
+
+def _is_prose(side: Sequence[_Segment]) -> bool:
+    """Return true if most words are in lines with several, even with some cells of a table."""
+    counts = [len(one.words) for one in side]
+    return sum(one for one in counts if one >= MIN_PROSE_WORDS) > MIN_PROSE_SHARE * sum(counts)
 
 
 def _write_rows(rows: _Rows) -> str:
