@@ -153,6 +153,24 @@ def test_rows_are_added_moved_and_removed_with_the_keyboard(ada: Visit) -> None:
     assert copilot.starters == ["Two?", "One?", "Four?"]
 
 
+def test_a_new_row_shows_its_fields(ada: Visit) -> None:
+    page = ada.page
+    ada.go(FORM.format(make_copilot().pk))
+    page.locator("details.ca-fold").evaluate_all(
+        "all => all.forEach((one) => { one.open = true; })"
+    )
+    hidden = {}
+    for rows in page.locator("[data-ca-rows]").all():
+        rows.locator("[data-ca-add]").click()
+        found = rows.locator(".ca-row-form :is(input, select, textarea)").evaluate_all(
+            "all => all.filter((one) => !one.checkVisibility()).map((one) => one.name)"
+        )
+        names = {name.split("-")[-1] for name in found} - {"ORDER", "DELETE"}
+        hidden[rows.get_attribute("data-ca-rows")] = names
+    assert hidden.pop("custom_features") == {"default", "options", "placeholder"}  # of other types
+    assert not any(hidden.values()), hidden
+
+
 def test_a_chosen_picture_is_checked_shown_and_saved(ada: Visit) -> None:
     ada.go(FORM.format(make_copilot().pk))
     png = BytesIO()
