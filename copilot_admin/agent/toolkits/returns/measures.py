@@ -105,11 +105,10 @@ def _measure(
     if at_each_point := _AT_EACH_POINT.get(measure):
         columns = [at_each_point(one).rename(one.name) for one in several]
         table = pd.concat(columns, axis=1).sort_index()
-        if isinstance(table.index, pd.DatetimeIndex):
-            return _rows_of(table.set_axis(table.index.map(label)), "date"), describe_points(
-                columns
-            )
-        return _rows_of(table, "point"), describe_points(columns)
+        is_dated = isinstance(table.index, pd.DatetimeIndex)
+        if is_dated:
+            table.index = table.index.map(label)
+        return _rows_of(table, "date" if is_dated else "point"), describe_points(columns)
     rows: list[Row]
     if measure in OF_PAYMENTS:
         rows = [payments_row(measure, one, options, notes) for one in series]
