@@ -247,7 +247,7 @@ def _parse_params(widget: Field) -> tuple[WidgetParam, ...]:
                 current_value=_param_value(one, "current_value"),
                 executed_value=_param_value(one, "executed_value"),
                 default_value=_param_value(one, "default_value"),
-                options=tuple(option.value for option in one.member("options").elements()),
+                options=tuple(one.list("options")),
                 multi_select=one.flag("multi_select"),
                 split_on_citation=one.flag("split_param_on_citation"),
                 get_options=one.flag("get_options"),
