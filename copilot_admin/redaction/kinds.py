@@ -74,8 +74,6 @@ _MAY_CHANGE = re.compile(
 
 
 class DataKind(StrEnum):
-    """Kind of personal data."""
-
     ACCOUNT = "account"
     CARD = "card"
     EMAIL = "email"

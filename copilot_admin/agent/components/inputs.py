@@ -41,8 +41,6 @@ DOCUMENTS = "_sys_documents"  # a sequence of `SourceDocument`
 
 
 class DocumentOrigin(StrEnum):
-    """Origin of a document of a request."""
-
     FILE = "file"
     WIDGET = "widget"
     CONTEXT = "context"
@@ -94,9 +92,9 @@ class ModelClient:
                 if isinstance(delta, TextDelta):
                     yield delta.text
                 elif isinstance(delta, Usage):
-                    self._count(delta.input_tokens, delta.output_tokens)
+                    self._add_usage(delta.input_tokens, delta.output_tokens)
 
-    def _count(self, prompt: int, completion: int) -> None:
+    def _add_usage(self, prompt: int, completion: int) -> None:
         counts = {
             "prompt_tokens": prompt,
             "completion_tokens": completion,

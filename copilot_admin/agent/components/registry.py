@@ -80,12 +80,10 @@ class Registry:
 
 @cache
 def registry() -> Registry:
-    """Return the registry of `COMPONENTS`."""
     return Registry(COMPONENTS)
 
 
 def sample_arguments(sample: Mapping[str, Any]) -> JsonObject:
-    """Return the arguments of a sample."""
     return {name: value for name, value in sample.items() if not is_reserved(name)}
 
 

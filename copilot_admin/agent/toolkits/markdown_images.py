@@ -85,7 +85,6 @@ class MarkdownImages:
         return "".join([*sent, rest])
 
     def end(self) -> str:
-        """Return the remaining text."""
         return self.feed("", is_end=True)
 
     def _replace(self, text: str, mark: re.Match[str], *, is_end: bool) -> tuple[int, str] | None:

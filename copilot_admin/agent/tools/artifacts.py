@@ -15,8 +15,6 @@ MAX_SERIES = 20  # more lines can't be distinguished
 
 
 class ChartType(StrEnum):
-    """Type of chart."""
-
     LINE = "line"
     BAR = "bar"
     SCATTER = "scatter"

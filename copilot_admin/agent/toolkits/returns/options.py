@@ -29,8 +29,6 @@ _VALUES = "values"
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSeries:
-    """Result of a measure."""
-
     title: str
     rows: tuple[Row, ...]  # for people: numbers with twelve digits, unrounded fractions
     lines: tuple[str, ...]  # for a model: rounded, fractions in percent
@@ -44,8 +42,6 @@ Rate: TypeAlias = Annotated[Number, Field(gt=-1, lt=1)]
 
 
 class Options(BaseModel):
-    """Options of a call."""
-
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
     # Prices (or index levels), simple returns of each period such as 0.01, or any numbers, for
@@ -106,7 +102,6 @@ def _has_options(series: Mapping[Any, Any]) -> bool:
 
 
 def perform(order: JsonObject, body: bytes) -> Iterator[Json]:
-    """Measure series in a child process."""
     from copilot_admin.agent.toolkits.returns.measures import measure_series
 
     try:

@@ -68,13 +68,10 @@ def read_series(
 ) -> list[pd.Series]:
     """Read one or several series: numbers by date, or by place from 1, where NaN is missing.
 
-    Args:
-        given: Numbers; rows with a column of dates and columns of values, also with one that names
-            the series (symbol); an object of named series, of columns, or of values by date; or
-            any of that as JSON or CSV text. Of open, high, low and close only the close counts.
-        options: Of the call.
-        notes: Receives notes on what was left out or sorted.
-        adds_up: Whether the values of one date are added up, as payments are.
+    `given` are numbers; rows with a column of dates and columns of values, also with one that names
+    the series (symbol); an object of named series, of columns, or of values by date; or any of that
+    as JSON or CSV text. Of open, high, low and close only the close counts. With `adds_up`, values
+    of one date are added up, as payments are. `notes` receives what was left out or sorted.
     """
     points = list(_points(given, notes))
     frame = pd.DataFrame(points, columns=["name", "date", "value"], dtype=object)
