@@ -19,9 +19,8 @@ from typing import Any, TypeVar
 from django import db
 from django.db.models import Q, QuerySet
 from django.utils import timezone
-from django.utils.crypto import get_random_string
-from django_tasks.backends.base import BaseTaskBackend
-from django_tasks.base import Task, TaskResult, TaskResultStatus
+from django_tasks.backends.immediate import ImmediateBackend
+from django_tasks.base import Task, TaskResult
 from django_tasks_db import DatabaseBackend
 from django_tasks_db.models import DBTaskResult
 
@@ -48,35 +47,19 @@ class BatchResult(StrEnum):
     DONE = "done"
 
 
-class ThreadBackend(BaseTaskBackend):
+class ThreadBackend(ImmediateBackend):
     """Backend of django-tasks that keeps no results.
 
     Coroutines run in the event loop of the server, other tasks on a thread, in order.
     """
 
-    supports_async_task = True
-
-    def enqueue(self, task: Task[Any, Any], args: Any, kwargs: Any) -> TaskResult[Any]:
-        self.validate_task(task)
+    def _execute_task(self, task_result: TaskResult[Any]) -> None:
+        task, args, kwargs = task_result.task, task_result.args, task_result.kwargs
         if iscoroutinefunction(task.func) and has_server_loop():
             begin = partial(_begin_coroutine, partial(task.func, *args, **kwargs))
             _server_loop[0].call_soon_threadsafe(begin, context=Context())
         else:
             BACKGROUND.submit(partial(task.call, *args, **kwargs)).add_done_callback(_log_failure)
-        return TaskResult(
-            task=task,
-            id=get_random_string(32),
-            status=TaskResultStatus.READY,
-            enqueued_at=timezone.now(),
-            started_at=None,
-            last_attempted_at=None,
-            finished_at=None,
-            args=list(args),
-            kwargs=dict(kwargs),
-            backend=self.alias,
-            errors=[],
-            worker_ids=[],
-        )
 
 
 def _begin_coroutine(call: Callable[[], Coroutine[Any, Any, object]]) -> None:
