@@ -88,12 +88,17 @@ class EndpointKey(models.Model):
 
     @classmethod
     def issue(cls, name: str, *, expires_at: datetime | None = None) -> tuple["EndpointKey", str]:
-        """Create a key and return it with its text, which isn't stored."""
-        text = KEY_PREFIX + secrets.token_urlsafe(32)
-        key = cls.objects.create(
-            name=name, shown=text[:SHOWN_KEY_LENGTH], digest=hash_key(text), expires_at=expires_at
-        )
+        """Create a key and return it with its text."""
+        key = cls(name=name, expires_at=expires_at)
+        text = key.generate_text()
+        key.save()
         return key, text
+
+    def generate_text(self) -> str:
+        """Give an unsaved key its text and return it; only the hash is stored."""
+        text = KEY_PREFIX + secrets.token_urlsafe(32)
+        self.shown, self.digest = text[:SHOWN_KEY_LENGTH], hash_key(text)
+        return text
 
 
 class EndUser(models.Model):

@@ -102,14 +102,9 @@ class EndpointKeyAdmin(BaseAdmin[EndpointKey]):
     def save_model(
         self, request: HttpRequest, obj: EndpointKey, form: KeyForm, change: bool
     ) -> None:
-        if change:
-            super().save_model(request, obj, form, change)
-            return
-        made, text = EndpointKey.issue(obj.name, expires_at=obj.expires_at)
-        obj.pk, obj.digest, obj.shown = made.pk, made.digest, made.shown
-        obj.created_at = made.created_at
-        obj._state = made._state
-        request.issued_key = text  # type: ignore[attr-defined]  # read in `response_add`
+        if not change:
+            request.issued_key = obj.generate_text()  # type: ignore[attr-defined]  # read in `response_add`
+        super().save_model(request, obj, form, change)
 
     def save_related(
         self, request: HttpRequest, form: KeyForm, formsets: Any, change: bool
