@@ -6,7 +6,7 @@ found. Entries cut off at the end are found by the head, and by anchors if the h
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from enum import StrEnum
 import hashlib
 import hmac
@@ -85,12 +85,6 @@ def iterate_entries(
     after: int = 0, *, of: QuerySet[AuditEntry] | None = None
 ) -> Iterator[AuditEntry]:
     return chain.from_iterable(iterate_batches(after, of=of))
-
-
-def last_sequence_before(moment: datetime) -> int:
-    """Return the number of the newest entry older than a moment, or 0. Times only grow."""
-    older = AuditEntry.objects.filter(at__lt=moment).order_by("-at", "-sequence")
-    return older.values_list("sequence", flat=True).first() or 0
 
 
 class ChainError(StrEnum):

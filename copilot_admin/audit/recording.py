@@ -46,8 +46,8 @@ _ENCRYPTED_NAME = re.compile(r"(?:.*_)?(?:cipher|digest|hash|salt|session_key|se
 
 # Their names quote conversations, which are erased on request; the trail can't be.
 MODELS_WITHOUT_NAME = (
-    *("componentcall", "conversation", "evaluationrun", "run", "testcase", "transcriptexport"),
-    *("turn", "turnnote", "verdict"),
+    *("componentcall", "conversation", "evaluationrun", "legalhold", "removal", "run", "testcase"),
+    *("transcriptexport", "turn", "turnnote", "verdict"),
 )
 _CONTROL_CHARACTERS = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"

@@ -100,7 +100,7 @@ def _match_time(scope: PrivacyScope, column: str) -> Q:
 
 def record_hold(hold: LegalHold, *, by: Actor) -> None:
     facts = {**describe_scope(scope_of(hold)), "reason": hold.reason}
-    record(Action.HELD, by=by, on=_get_subject(hold), after=facts)
+    record(Action.HELD, by=by, on=Subject.of(hold), after=facts)
 
 
 def record_release(hold_id: int, *, by: Actor) -> None:
@@ -115,7 +115,7 @@ def record_removal(removal: Removal, *, by: Actor) -> None:
         "conversations": removal.total,
         "with_questions": removal.with_questions,
     }
-    record(Action.ERASED, by=by, on=_get_subject(removal), after=facts)
+    record(Action.ERASED, by=by, on=Subject.of(removal), after=facts)
 
 
 def describe_scope(scope: PrivacyScope) -> dict[str, object]:
@@ -125,7 +125,3 @@ def describe_scope(scope: PrivacyScope) -> dict[str, object]:
         for name, value in asdict(scope).items()
         if value not in (None, "")
     }
-
-
-def _get_subject(row: LegalHold | Removal) -> Subject:
-    return Subject(row._meta.model_name or "", str(row.pk))

@@ -14,7 +14,6 @@ from copilot_admin.audit.chain import (
     Anchor,
     get_head,
     iterate_entries,
-    last_sequence_before,
     verify,
 )
 from copilot_admin.audit.forwarding import (
@@ -25,7 +24,7 @@ from copilot_admin.audit.forwarding import (
     read_anchors,
 )
 from copilot_admin.management.base import SanitizedCommand, parse_date
-from copilot_admin.models import Action
+from copilot_admin.models import Action, AuditEntry
 from copilot_admin.models.audit import HASH_LENGTH
 
 EXIT_BROKEN, EXIT_NOT_VERIFIED = 1, 2
@@ -81,10 +80,10 @@ class Command(SanitizedCommand):
         write = format_json
         if options["format"] == "syslog":
             write = partial(format_syslog, host=socket.gethostname())
-        sequence = 0
+        entries = AuditEntry.objects.all()
         if since:
-            sequence = last_sequence_before(datetime.combine(since, datetime.min.time(), UTC))
-        for entry in iterate_entries(sequence):
+            entries = entries.filter(at__gte=datetime.combine(since, datetime.min.time(), UTC))
+        for entry in iterate_entries(of=entries):
             self.stdout.write(write(entry))
 
 
