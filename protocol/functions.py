@@ -20,6 +20,11 @@ class DataSource:
     id: str = ""
     input_args: Mapping[str, Json] = field(default_factory=dict)
 
+    @property
+    def ref(self) -> str:
+        """The uuid of the widget, else its origin and id."""
+        return self.widget_uuid or f"{self.origin}/{self.id}"
+
     def to_json(self) -> dict[str, Json]:
         """Return the member of `data_sources` that names it; an unknown uuid is left out."""
         uuid: dict[str, Json] = {"widget_uuid": self.widget_uuid} if self.widget_uuid else {}

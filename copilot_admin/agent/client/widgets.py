@@ -25,7 +25,7 @@ from copilot_admin.agent.toolkits.ranking import ranked
 from copilot_admin.agent.tools.tool import ToolMistake, read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.data import MISSING
-from protocol.functions import GET_WIDGET_DATA, DataSource
+from protocol.functions import GET_WIDGET_DATA, DataSource, data_sources
 from protocol.json import Json, JsonObject, text_of
 from protocol.models import Generation, Query, Widget, WidgetParam
 
@@ -180,26 +180,11 @@ class GetWidgetData(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _as_workspace_names_them(cls, given: Any) -> Any:
-        match given:
-            case {"data_sources": [*sources]} if "widgets" not in given:
-                return {"widgets": list(map(_as_wanted, sources))}
-            case {"widget_uuids": [*uuids]}:
-                return {"widgets": [{"id": uuid} for uuid in uuids]}
-            case {"widget_uuid": uuid}:
-                return {"widgets": [{"id": uuid}]}
-        return given
-
-
-def _as_wanted(source: Any) -> Any:
-    match source:
-        case {"widget_uuid": str(id)}:
-            pass
-        case {"origin": origin, "id": name}:
-            id = f"{origin}/{name}"
-        case _:
-            return source
-    return {"id": id, "params": source.get("input_args") or {}}
+    def _read_names_of_workspace(cls, given: Any) -> Any:
+        is_own = isinstance(given, Mapping) and "widgets" in given
+        sources = () if is_own else data_sources(given)
+        wanted = [{"id": one.ref, "params": one.input_args} for one in sources]
+        return {"widgets": wanted} if wanted else given
 
 
 DATA_TOOL = ToolSchema(

@@ -34,9 +34,7 @@ class Fetched:
     @property
     def ref(self) -> str:
         """The uuid of the widget, else its origin and id."""
-        if self.widget:
-            return self.widget.ref
-        return self.source.widget_uuid or f"{self.source.origin}/{self.source.id}"
+        return self.widget.ref if self.widget else self.source.ref
 
 
 def is_uploaded(widget: Widget) -> bool:
