@@ -7,11 +7,14 @@ result. Widget data has separate rules, in `copilot_admin/agent/client/widget_da
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, TypeAlias
 
 from pydantic import BaseModel
 
 from copilot_admin.agent.client.workspace import may_be_changed
+from copilot_admin.agent.text import map_texts
+from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool import read_arguments, schema_of
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from copilot_admin.agent.values.spec import CopilotSpec
@@ -86,9 +89,15 @@ class ClientFunction(BaseModel):
             yield ToolDefinition(
                 schema=describe(cls.function, cls, cls.more_description(scope)),
                 function=cls.function,
-                arguments=lambda call: read_arguments(cls, call).build(scope),
+                arguments=partial(cls._make_arguments, scope),
                 state=lambda call: read_arguments(cls, call).extra_state(),
             )
+
+    @classmethod
+    def _make_arguments(cls, scope: ToolScope, call: ToolCall) -> JsonObject:
+        arguments = read_arguments(cls, call).build(scope)
+        clean = partial(without_remote_images, sources=scope.spec.html_sources)
+        return arguments if cls.keeps_texts else map_texts(arguments, clean)
 
     @classmethod
     def to_tool_call(cls, arguments: JsonObject, query: Query) -> tuple[str, JsonObject]:

@@ -29,7 +29,6 @@ _SINGLE = frozenset({"additionalProperties", "not", "if", "then", "else", "conta
 class ExecuteAgentTool(ClientFunction):
     function = EXECUTE_AGENT_TOOL
     label = "Tools of the user (MCP)"
-    keeps_texts = True
 
     @classmethod
     def define_tools(cls, scope: ToolScope) -> Iterable[ToolDefinition]:

@@ -1,8 +1,7 @@
 """The client functions. Add new ones to `CLIENT_FUNCTIONS`."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from copilot_admin.agent.client_functions.agent_tasks import AssignTasksToAgents
 from copilot_admin.agent.client_functions.base import (
@@ -23,13 +22,9 @@ from copilot_admin.agent.client_functions.widget_queries import (
     GetExtraWidgetData,
     GetParamsOptions,
 )
-from copilot_admin.agent.text import map_texts
-from copilot_admin.agent.toolkits.markdown_images import without_remote_images
 from copilot_admin.agent.tools.tool import MAX_NAME, tool_name
-from copilot_admin.agent.values.model_call import ToolCall
 from copilot_admin.agent.values.turn import may_call_client
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS
-from protocol.json import JsonObject
 from protocol.models import Generation, Query, ResultMessage
 
 CLIENT_FUNCTIONS: tuple[type[ClientFunction], ...] = (
@@ -74,17 +69,8 @@ def define_tools(scope: ToolScope, *, taken: Iterable[str]) -> Mapping[str, Tool
             name = tool.schema.name
             if name != function.function:
                 name = _reserve_name(name, used)
-            if tool.arguments is not None and not function.keeps_texts:
-                tool = _without_images(tool, tool.arguments, scope.spec.html_sources)
             found[name] = replace(tool, schema=replace(tool.schema, name=name))
     return found
-
-
-def _without_images(
-    tool: ToolDefinition, read: Callable[[ToolCall], JsonObject], sources: Collection[str]
-) -> ToolDefinition:
-    clean = partial(without_remote_images, sources=sources)
-    return replace(tool, arguments=lambda call: map_texts(read(call), clean))
 
 
 def names_in_history(
