@@ -27,6 +27,7 @@ from copilot_admin.agent.values.answer_request import (
     DataSeen,
     FallbackUsed,
     FileRead,
+    Output,
     Send,
     StoredTurn,
 )
@@ -85,24 +86,13 @@ async def _answer(request: AnswerRequest, send: Send) -> None:
     tools = ServerTools(request.spec, inputs=system_inputs(request, query, model=model))
     request = replace(request, query=query)
     problems = tuple(dict.fromkeys(filter(None, map(_describe_missing, files))))
-    step = Step(request, send, plan=plan, tools=tools, model=model, problems=problems)
-    for file in files:
-        send(file)
-    for text in step.data_messages:
-        send(DataSeen(text))
+    step = Step(request, send, plan=plan, tools=tools, problems=problems)
+    facts: list[Output] = [*files, *map(DataSeen, step.data_messages)]
+    for fact in facts:
+        send(fact)
     step.resume(waiting)
-    await _run_step(request, step, send, needs_model=not waiting)
-
-
-async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
-    query = request.query
-    if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
-        return StoredTurn()  # the answer doesn't depend on it
-    return await request.load_stored_turn()
-
-
-async def _run_step(request: AnswerRequest, step: Step, send: Send, *, needs_model: bool) -> None:
-    targets = ModelTargets(request, model=step.model)
+    targets = ModelTargets(request, model=model)
+    needs_model = not waiting
     while True:
         if needs_model:
             await _ask_model(step, targets, send)
@@ -117,9 +107,15 @@ async def _run_step(request: AnswerRequest, step: Step, send: Send, *, needs_mod
 
     finish = await step.end()
     if step.writer.has_content and truncation(finish) is None and wants_suggestions(request):
-        request = targets.apply(request)
-        await suggest_questions(request, step.messages, send, model=step.model)
+        await suggest_questions(request, step.messages, send, target=targets.current)
     send(finish)
+
+
+async def _load_stored_turn(request: AnswerRequest) -> StoredTurn:
+    query = request.query
+    if not may_call_client(query) and not isinstance(query.messages[-1], ResultMessage):
+        return StoredTurn()  # the answer doesn't depend on it
+    return await request.load_stored_turn()
 
 
 def _describe_missing(file: FileRead) -> str:
@@ -130,14 +126,10 @@ def _describe_missing(file: FileRead) -> str:
 
 
 async def _ask_model(step: Step, targets: "ModelTargets", send: Send) -> None:
-    call = step.next_model_call()
+    call = step.next_model_call(model=targets.current.model)
     try:
         async with aclosing(targets.stream(call)) as deltas:
             async for delta in deltas:
-                if isinstance(delta, FallbackUsed):
-                    send(delta)
-                    step.model = delta.model
-                    continue
                 step.add(delta)
                 if step.writer.is_full:  # the stream ends before its usage
                     send(estimated_usage(call, written=len(step.writer.round_text)))
@@ -159,10 +151,9 @@ class ModelTargets:
         self._left = [own, *others]
         self._tracer = request.tracer
 
-    def apply(self, request: AnswerRequest) -> AnswerRequest:
-        target = self._left[0]
-        spec = replace(request.spec, provider=target.spec)
-        return replace(request, provider=target.provider, spec=spec)
+    @property
+    def current(self) -> ModelTarget:
+        return self._left[0]
 
     async def stream(self, call: ModelCall) -> AsyncGenerator[Delta | FallbackUsed, None]:
         """Stream an answer of the first target that gives one; raise the `RunError` of the last."""

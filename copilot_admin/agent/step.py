@@ -28,6 +28,7 @@ from copilot_admin.agent.values.answer_request import (
     AnswerRequest,
     CalledAfterData,
     ComponentCalled,
+    FallbackUsed,
     Reasoning,
     Send,
     ToolExchange,
@@ -57,8 +58,8 @@ PICTURE_LEFT_OUT = "\n\n(The model made a picture that can't be shown here.)\n\n
 class Step:
     """Conversation with the model in one step, and the outputs of its answers.
 
-    The request has the state of earlier steps restored, and the files of its query read; `model` is
-    another one after a fallback; `problems` are sentences about files that could not be read.
+    The request has the state of earlier steps restored, and the files of its query read. `problems`
+    are sentences about files that could not be read.
     """
 
     def __init__(
@@ -68,10 +69,8 @@ class Step:
         *,
         plan: DataPlan,
         tools: ServerTools,
-        model: str,
         problems: Sequence[str] = (),
     ) -> None:
-        self.model = model
         self._request = request
         self._send = send
         self._tools = tools
@@ -109,7 +108,7 @@ class Step:
         is_cut = self.writer.is_full or truncation(self._finish) is not None
         return () if is_cut or self._round >= MAX_ROUNDS else self._calls
 
-    def next_model_call(self) -> ModelCall:
+    def next_model_call(self, *, model: str) -> ModelCall:
         """Begin a round; the last one offers no tools, so that it ends in an answer."""
         self._round += 1
         self._is_resumed = False
@@ -120,7 +119,7 @@ class Step:
             self._client.withdraw()
         self.writer.begin_round(hold=self._client.may_be_called)
         return ModelCall(
-            model=self.model,
+            model=model,
             messages=self._messages,
             tools=(*self._client.schemas, *(self._tools.schemas if self._tools_offered else ())),
             parameters=self._request.spec.parameters,
@@ -133,7 +132,7 @@ class Step:
         self._is_resumed = True
         self._finish = Finish("tool_calls")
 
-    def add(self, delta: Delta) -> None:
+    def add(self, delta: Delta | FallbackUsed) -> None:
         """Process a delta of the model; send its outputs for the client and the transcript."""
         match delta:
             case TextDelta(text):
@@ -149,7 +148,7 @@ class Step:
                     self.writer.write_after_text([self._artifact_names.rename(picture)])
             case WebSources(sources):
                 self._cited += cite_web_sources(sources, answer_id=self._id)
-            case Usage() | RunNote():
+            case Usage() | RunNote() | FallbackUsed():
                 self._send(delta)
             case ToolCall():
                 self._calls.append(delta)

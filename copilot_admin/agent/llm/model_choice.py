@@ -10,6 +10,7 @@ from copilot_admin.agent.values.model_call import (
     ModelCall,
     ModelMessage,
     ModelRole,
+    ModelTarget,
     TextDelta,
     Usage,
     estimated_usage,
@@ -104,17 +105,17 @@ async def suggest_questions(
     conversation: Sequence[ModelMessage],
     send: Callable[[Output], None],
     *,
-    model: str,
+    target: ModelTarget,
 ) -> None:
     """Send the usage and at most one `PromptSuggestions`, which is omitted if the model fails."""
     call = ModelCall(
-        model=model,
+        model=target.model,
         messages=(*conversation, ModelMessage(role=ModelRole.USER, text=_REQUEST)),
         parameters=request.spec.parameters,
         user=request.upstream_user,
     )
     text = ""
-    stream = stream_model(request.provider, call, timeouts=_TIMEOUTS, tracer=request.tracer)
+    stream = stream_model(target.provider, call, timeouts=_TIMEOUTS, tracer=request.tracer)
     with suppress(RunError):
         async with aclosing(stream) as deltas:
             async for delta in deltas:
