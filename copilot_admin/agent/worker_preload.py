@@ -20,7 +20,6 @@ def _drop_environment() -> None:
 
 def _load_libraries() -> None:
     """Read small files: libraries load more at the first one, 30 ms in each child otherwise."""
-    from docx import Document
     import openpyxl  # noqa: F401  # readers import it and pptx on demand
     from PIL import Image
     import pptx  # noqa: F401
@@ -31,8 +30,6 @@ def _load_libraries() -> None:
 
     data_types()
     Image.init()
-    word = BytesIO()
-    Document().save(word)
     Image.new("RGB", (1, 1)).save(BytesIO(), format="PNG")
     measure_series(
         [{"date": f"2024-01-0{day}", "A": day, "B": 9 - day} for day in range(1, 5)], "beta"
