@@ -8,7 +8,7 @@ from typing import TypeAlias
 from uuid import UUID, uuid5
 
 from copilot_admin.agent.client.widget_data import name_of
-from copilot_admin.agent.files.quotes import find_quotes, page_of
+from copilot_admin.agent.documents.document import find_quotes, page_of
 from copilot_admin.agent.files.reading import files_in
 from copilot_admin.agent.values.model_call import WebSource
 from copilot_admin.agent.values.turn import Fetched, fetched_in_turn, messages_of_turn

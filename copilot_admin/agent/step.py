@@ -29,7 +29,6 @@ from copilot_admin.agent.values.answer_request import (
     CalledAfterData,
     ComponentCalled,
     FallbackUsed,
-    Reasoning,
     Send,
     ToolExchange,
 )
@@ -139,7 +138,7 @@ class Step:
                 self.writer.add_text(text)
             case ReasoningDelta(text):
                 self._has_reasoning = True
-                self._send(Reasoning(self.writer.add_reasoning(text)))
+                self._send(ReasoningDelta(self.writer.add_reasoning(text)))
             case PictureDelta(url):
                 picture = picture_artifact(url, id=next(self._artifact_ids))
                 if picture is None:

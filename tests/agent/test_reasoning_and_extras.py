@@ -5,7 +5,6 @@ import json
 from copilot_admin.agent.llm.chat_request import RequestRules, build_request
 from copilot_admin.agent.llm.finish_reasons import EMPTY_ANSWER, ONLY_THOUGHTS
 from copilot_admin.agent.step import PICTURE_LEFT_OUT
-from copilot_admin.agent.values.answer_request import Reasoning
 from copilot_admin.agent.values.model_call import (
     CallExtras,
     Finish,
@@ -82,7 +81,7 @@ def test_a_thought_is_a_step_before_the_call_of_the_client_and_behind_the_first_
     asked = calling("get_widget_data", WANTED, ReasoningDelta("I need prices."))
     changes = {"steps": fixed, "widget_data": WidgetDataMode.ASK}
     outputs, _ = answered(asked, query=asking_widgets(), **changes)
-    said = [one for one in outputs if not isinstance(one, Reasoning)]
+    said = [one for one in outputs if not isinstance(one, ReasoningDelta)]
     messages = ["Starting", "Thinking about the question", "Fetching: Prices 1"]
     assert [one.message for one in said[:-1]] == messages
     assert isinstance(said[-1], FunctionCall)

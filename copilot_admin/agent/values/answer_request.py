@@ -12,6 +12,7 @@ from copilot_admin.agent.values.model_call import (
     Finish,
     ModelProvider,
     ModelTarget,
+    ReasoningDelta,
     RunNote,
     ToolCall,
     Usage,
@@ -102,13 +103,6 @@ class FallbackUsed:
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reasoning:
-    """Fact for the transcript: a piece of the model's reasoning text."""
-
-    text: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentCalled:
     """Fact for the transcript: a component ran."""
@@ -162,7 +156,7 @@ Output: TypeAlias = (
     | RunNote
     | Finish
     | FallbackUsed
-    | Reasoning
+    | ReasoningDelta
     | ToolExchange
     | ComponentCalled
     | CalledAfterData

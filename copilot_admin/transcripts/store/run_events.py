@@ -14,9 +14,9 @@ from copilot_admin.agent.values.answer_request import (
     DataSeen,
     FileRead,
     Output,
-    Reasoning,
     ToolExchange,
 )
+from copilot_admin.agent.values.model_call import ReasoningDelta
 from copilot_admin.models import OTHER_EVENT, EventType
 from protocol.events import (
     CitationCollection,
@@ -56,7 +56,7 @@ class RunEvent:
 def event_content(output: object) -> tuple[str, JsonObject]:
     """Return type and payload of an output other than text; unknown ones retain name and fields."""
     match output:
-        case Reasoning(text):
+        case ReasoningDelta(text):
             return EventType.REASONING, {"text": text}
         case ToolExchange(name, arguments, result):
             return EventType.TOOL, {"name": name, "arguments": arguments, "result": result}

@@ -5,7 +5,8 @@ import json
 from typing import Any
 from uuid import uuid4
 
-from copilot_admin.agent.values.answer_request import DataSeen, FileRead, Reasoning, ToolExchange
+from copilot_admin.agent.values.answer_request import DataSeen, FileRead, ToolExchange
+from copilot_admin.agent.values.model_call import ReasoningDelta
 from copilot_admin.models import Conversation, Outcome
 from protocol.events import (
     ArtifactType,
@@ -116,8 +117,8 @@ def rich_conversation(**options: Any) -> Conversation:
         FileRead(name="old.pdf", kind="pdf", fault="The file 'old.pdf' could not be read."),
         DataSeen('## Data: ¶user\n{\n  "name": "Ada"\n}\nWho asks.'),
         *(DataSeen(f"## Data: ¶widget_data\n_instance: w-{n}\n{prices}") for n in (1, 2)),
-        Reasoning("The user wants closes. "),
-        Reasoning("I have thirty rows."),
+        ReasoningDelta("The user wants closes. "),
+        ReasoningDelta("I have thirty rows."),
         StatusUpdate(message="Reading Apple prices", details=({"symbol": "AAPL", "rows": 30},)),
         "Apple rose **16 %** in November:\n\n",
         chart("line", PRICES, "close", "volume"),

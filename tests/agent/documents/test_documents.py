@@ -20,6 +20,8 @@ from copilot_admin.agent.documents.document import (
     DocumentPage,
     UnreadableFile,
     build_document,
+    find_quotes,
+    page_of,
 )
 from copilot_admin.agent.documents.registry import format_of, parts_of
 from copilot_admin.agent.documents.text_encodings import (
@@ -29,7 +31,6 @@ from copilot_admin.agent.documents.text_encodings import (
     decode_text,
     is_probably_text,
 )
-from copilot_admin.agent.files.quotes import find_quotes, page_of
 from tests.agent.files.hostile_files import docx_with
 from tests.agent.files.sample_files import archive, pdf, xlsx
 

@@ -17,10 +17,9 @@ from copilot_admin.agent.values.answer_request import (
     DataSeen,
     FileRead,
     Output,
-    Reasoning,
     ToolExchange,
 )
-from copilot_admin.agent.values.model_call import Alive, Usage, UsageSource
+from copilot_admin.agent.values.model_call import Alive, ReasoningDelta, Usage, UsageSource
 from copilot_admin.models import OTHER_EVENT, EventType, Outcome
 from copilot_admin.transcripts.matching.messages import PUBLIC_KEY, HashChain
 from copilot_admin.transcripts.store.recorder import (
@@ -93,7 +92,7 @@ CALLED = {
         (FileRead(kind="png", pixels=(8, 4), **FACTS), EventType.FILE,
          {**FACTS, "type": "png", "pixels": [8, 4]}),
         (ComponentCalled(**CALLED), EventType.COMPONENT, CALLED),
-        (Reasoning("Hm"), EventType.REASONING, {"text": "Hm"}),
+        (ReasoningDelta("Hm"), EventType.REASONING, {"text": "Hm"}),
         (Tomorrow(app={"a": 1}), OTHER_EVENT,
          {"event": "copilotTomorrow", "data": {"app": {"a": 1}, "order": 1}}),
         (Alive(), OTHER_EVENT, {"fact": "Alive", "data": {}}),
@@ -122,7 +121,7 @@ def test_a_run_that_ends_in_a_call_knows_how_the_client_repeats_it():
 
 
 def test_an_old_client_hears_tables_as_text():
-    said = (MessageChunk("Look: "), TABLE, Reasoning("x"), MessageChunk("done"))
+    said = (MessageChunk("Look: "), TABLE, ReasoningDelta("x"), MessageChunk("done"))
     record = recording_of(*said, generation=Generation.ONE)
     assert record.text == "Look: done"
     before, table, after = record.client_text.partition("| a |")
@@ -131,7 +130,7 @@ def test_an_old_client_hears_tables_as_text():
 
 OUTPUTS = st.one_of(
     st.text(max_size=8).map(MessageChunk),
-    st.text(max_size=8).map(Reasoning),
+    st.text(max_size=8).map(ReasoningDelta),
     st.text(max_size=8).map(lambda text: StatusUpdate(message=text)),
     st.text(max_size=8).map(lambda text: Tomorrow(app={"text": text})),
     st.none(),  # a checkpoint
