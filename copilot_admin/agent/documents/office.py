@@ -16,7 +16,8 @@ W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "pictures": ("word/media/",),
     "charts": ("word/charts/",),
-    "diagrams": ("word/diagrams/",),
+    "diagrams": ("word/diagrams/", "ppt/diagrams/"),
+    "comments": ("ppt/comments/",),
     "charts, pictures and text boxes": ("xl/drawings/drawing",),
     "comments on cells": ("xl/comments",),
 }

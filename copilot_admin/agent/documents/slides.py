@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
+import re
 from typing import Any
 
 from copilot_admin.agent.documents.document import SUPERSCRIPTS, DocumentPage, Format
-from copilot_admin.agent.documents.office import open_archive
+from copilot_admin.agent.documents.office import describe_left_out, open_archive
 
 MAX_DEPTH = 10  # of nested groups
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -14,11 +15,12 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 def _read(data: bytes) -> Iterator[DocumentPage]:
     from pptx import Presentation  # 9 MB that the server needn't load
 
-    open_archive(data).close()
+    with open_archive(data) as archive:
+        said = describe_left_out(archive)
     for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
         notes: list[str] = []
         for run in slide._element.iter(f"{_A}r"):
-            if run.rPr is not None and int(run.rPr.get("baseline", "0")) > 0:
+            if run.rPr is not None and re.match("[1-9]", run.rPr.get("baseline", "")):
                 run.text = run.text.translate(SUPERSCRIPTS)
         parts = list(_read_shapes(slide.shapes, notes, depth=0))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
@@ -27,7 +29,8 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
         if slide._element.get("show") == "0":
             notes.append("it is hidden")
         text = "\n".join(part for part in parts if part.strip())
-        note = f"[slide {number}: {', '.join(dict.fromkeys(notes))}]" if notes else ""
+        said += [f"slide {number}: {', '.join(dict.fromkeys(notes))}"] if notes else []
+        note, said = f"[{'; '.join(said)}]" if said else "", []
         yield DocumentPage(number=number, text=text, note=note, noun="slide")
 
 
