@@ -52,12 +52,20 @@ def test_steps_stand_around_the_answer_in_the_builders_words():
     ]
 
 
-@pytest.mark.parametrize("reason", [None, "length", "content_filter"])
+@pytest.mark.parametrize(
+    "reason",
+    [
+        *(None, "length", "content_filter", "content_filter: RECITATION"),
+        "function_call_filter: MALFORMED_FUNCTION_CALL",
+    ],
+)
 def test_answer_that_is_not_whole_says_so_even_when_steps_are_not_shown(reason):
     spec = make_spec(steps=STEPS, show_steps=False)
     with ScriptedProvider([text("Half an", reason=reason)]) as provider:
         outputs = outputs_of(make_request(provider, spec=spec))
-    told = warning_events(truncation(Finish(reason)))
+    sentence = truncation(Finish(reason))
+    assert sentence is not None
+    told = warning_events(sentence)
     assert outputs == [MessageChunk("Half an"), MessageChunk("\n\n"), *told, Finish(reason)]
 
 

@@ -31,9 +31,10 @@ _REASONS = {
     _LENGTH: "length max_tokens max_output_tokens model_length model_context_window_exceeded "
     "error_limit",
     _FILTER: "content_filter sensitive error_toxic refusal safety image_safety recitation "
-    "prohibited_content blocklist spii",
+    "prohibited_content blocklist spii image_prohibited_content image_recitation",
     _BROKE_OFF: "error insufficient_system_resource network_error abort aborted cancelled canceled "
-    "user_cancel timeout time_limit malformed_function_call unexpected_tool_call",
+    "user_cancel timeout time_limit malformed_function_call unexpected_tool_call "
+    "function_call_filter",
 }
 _SENTENCES = {reason: text for text, reasons in _REASONS.items() for reason in reasons.split()}
 # Placeholders of some servers for "not yet".
@@ -52,7 +53,9 @@ def truncation(finish: Finish) -> str | None:
     """Return the message for users about an incomplete answer, or None if it is complete."""
     if finish.reason is None:
         return _CUT_OFF
-    return _SENTENCES.get(finish.reason.lower().replace("-", "_"))
+    # Gemini sends "content_filter: RECITATION".
+    names = reversed(finish.reason.lower().replace("-", "_").split(": "))
+    return next(filter(None, map(_SENTENCES.get, names)), None)
 
 
 def is_out_of_length(finish: Finish) -> bool:

@@ -88,6 +88,7 @@ ENDS = (
     Row("reason in capitals", "Gemini: finishReason", [*words("Hi"), stop("MAX_TOKENS")], ["Hi"], finish="MAX_TOKENS"),
     Row("cut stays cut", KEPT, [*words("Hi"), stop("length"), stop()], ["Hi"], finish="length"),
     Row("filter of Azure", "Azure OpenAI: content filtering", [*words("Hi"), stop("content_filter")], ["Hi"], finish="content_filter"),
+    Row("reason with another one behind it", "Gemini: OpenAI compatibility, content_filter: RECITATION", [*words("Hi"), stop("content_filter: RECITATION")], ["Hi"], finish="content_filter: RECITATION"),
     Row("reason of another vendor", "DeepSeek: finish_reason", [*words("Hi"), stop("insufficient_system_resource")], ["Hi"], finish="insufficient_system_resource"),
     Row("reason eos", "Text Generation Inference: finish_reason", [*words("Hi"), stop("eos_token")], ["Hi"], finish="eos_token"),
     Row("reason that is a list", KEPT, [*words("Hi"), stop(["stop"]), stop()], ["Hi"]),
