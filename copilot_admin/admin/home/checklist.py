@@ -59,10 +59,6 @@ def build_checklist(user: User) -> dict[str, Any] | None:
     return {"steps": steps, "n_done": n_done, "meter": bar}
 
 
-def hide_checklist(user_id: int) -> None:
-    HiddenNotice.objects.get_or_create(user_id=user_id, name=NOTICE)
-
-
 @cache
 def _sample_slugs() -> frozenset[str]:
     rows = objects_of(object_of(read_samples()).get("copilots"))

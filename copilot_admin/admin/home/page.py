@@ -16,13 +16,13 @@ from django.views.decorators.http import require_POST
 from copilot_admin.admin.analytics.cards import Report
 from copilot_admin.admin.analytics.scope import AnalyticsScope
 from copilot_admin.admin.home.attention import find_tasks
-from copilot_admin.admin.home.checklist import build_checklist, hide_checklist
+from copilot_admin.admin.home.checklist import NOTICE, build_checklist
 from copilot_admin.admin.home.copilots import DAYS, load_copilots
 from copilot_admin.analytics.periods import read_period
 from copilot_admin.analytics.rollups import Scope
 from copilot_admin.audit.recording import Actor
 from copilot_admin.demo.loading import has_demo_data, load_demo_data, remove_demo_data
-from copilot_admin.models import Conversation
+from copilot_admin.models import Conversation, HiddenNotice
 
 MAX_CONVERSATIONS = 8
 PERMISSIONS = ("copilot_admin.publish_copilot", "copilot_admin.delete_copilot")
@@ -50,7 +50,7 @@ def build_home(request: HttpRequest) -> dict[str, Any]:
 def hide(request: HttpRequest) -> HttpResponse:
     """Hide the checklist for the signed-in user."""
     if request.user.pk:
-        hide_checklist(request.user.pk)
+        HiddenNotice.objects.get_or_create(user_id=request.user.pk, name=NOTICE)
     return HttpResponse() if "HX-Request" in request.headers else redirect("admin:index")
 
 
