@@ -35,9 +35,7 @@ from copilot_admin.transcripts.access import VIEW
 from copilot_admin.transcripts.exports.formats import FORMATS
 from copilot_admin.transcripts.exports.reading import ExportOptions
 from copilot_admin.transcripts.exports.writing import (
-    MAX_COUNT,
     RETENTION,
-    count_conversations,
     describe_query,
     discard_export,
     file_name,
@@ -52,6 +50,8 @@ from copilot_admin.transcripts.search.list_query import SEARCH_PARAMETER, read_q
 FOLDER = "admin/copilot_admin/transcriptexport"
 EXPORT = "copilot_admin.export_conversation"
 PROMPTS = "copilot_admin.view_copilot"
+MAX_COUNT = 10_000  # conversations that are counted before an export begins
+COUNT_SECONDS = 1.0
 
 
 class ExportForm(forms.Form):
@@ -117,13 +117,13 @@ class ExportAdmin(ReadOnlyAdmin[TranscriptExport]):
         )
         given = read_query(filters)
         query = freeze_query(given)
-        selection = read_selection(query)
-        if form.is_valid() and not selection.filters.errors:
+        listed = read_selection(query)
+        if form.is_valid() and not listed.filters.errors:
             try:
                 return self.redirect_to(self._start(request, form, given))
             except ConfigurationError as error:
                 messages.error(request, error.public)
-        number = count_conversations(selection)
+        number = listed.count(MAX_COUNT, seconds=COUNT_SECONDS)
         context = {
             **self.page_context(request, _("Export conversations")),
             "form": form,
@@ -131,7 +131,7 @@ class ExportAdmin(ReadOnlyAdmin[TranscriptExport]):
             "words": describe_query(query),
             "number": min(number, MAX_COUNT) if number else number,
             "is_more": number is not None and number > MAX_COUNT,
-            "unknown": [FILTERS[name].label for name in selection.filters.errors],
+            "unknown": [FILTERS[name].label for name in listed.filters.errors],
             "days": RETENTION.days,
         }
         return TemplateResponse(request, f"{FOLDER}/add.html", context)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -115,7 +115,7 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
         if not (self.has_add_permission(request) and request.user.has_perm(REVIEW)):
             raise PermissionDenied
         filters = (request.POST or request.GET).get(LIST, "")
-        if unknown := find_unknown(QueryDict(filters).dict()):
+        if unknown := find_unknown(read_query(filters)):
             return unknown_filter_page(request, unknown)
         listed = ConversationList(visible_conversations(request.user), read_query(filters))
         ids = listed.select_ids()

@@ -6,7 +6,7 @@ An export searches the conversations window by window, so it finds all of them.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, timedelta
 from functools import partial
 from itertools import chain
@@ -24,49 +24,30 @@ from django.utils.translation import gettext as _
 from copilot_admin.accounts.members import reachable, reaches_all
 from copilot_admin.errors import ConfigurationError, Unavailable
 from copilot_admin.models import Conversation, ExportPart, ExportState, TranscriptExport, TurnText
-from copilot_admin.storage.errors import count_rows, find_disk_problem
+from copilot_admin.storage.errors import find_disk_problem
 from copilot_admin.storage.sql import delete_rows
 from copilot_admin.storage.writer import WRITER
 from copilot_admin.transcripts.exports.formats import FORMATS, ExportFormat
 from copilot_admin.transcripts.exports.reading import ExportOptions, is_staying, read_conversation
-from copilot_admin.transcripts.filters import (
-    FILTERS,
-    PERIODS,
-    TranscriptFilters,
-    label_value,
-    read_filters,
-)
+from copilot_admin.transcripts.filters import FILTERS, PERIODS, label_value
 from copilot_admin.transcripts.search.list_query import (
+    MAX_QUERY_LENGTH,
     SEARCH_PARAMETER,
-    find_by_id,
-    is_only_id,
+    ConversationList,
     normalize_query,
     read_query,
 )
-from copilot_admin.transcripts.search.text_index import having, parse_search
+from copilot_admin.transcripts.search.text_index import having
 
 WINDOW = 500  # conversations of one statement
-MAX_COUNT = 10_000  # conversations that are counted before an export begins
-COUNT_SECONDS = 1.0
 RETENTION = timedelta(days=7)
 MAX_RUNNING = 3  # exports of one person at a time
 MAX_SWEPT = 20  # parts of one batch, some 100 kB each
-MAX_QUERY_LENGTH = 8_000
 BATCH_SECONDS = 0.2  # then the progress is stored, and the process sleeps equally long
 PART_BYTES = 512 * 1024  # of text, in one row
 COMPRESSION_LEVEL = 3
 PROGRESS = ("state", "position", "n_parts", "n_conversations", "n_turns", "size")
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Conversations that match filters and phrases, and `named` ones regardless of the filters."""
-
-    filters: TranscriptFilters
-    phrases: Sequence[str] = ()
-    named: frozenset[int] = frozenset()
-    is_only_named: bool = False
 
 
 def freeze_query(given: Mapping[str, str]) -> str:
@@ -79,16 +60,8 @@ def freeze_query(given: Mapping[str, str]) -> str:
     return urlencode(kept)
 
 
-def read_selection(query: str) -> Selection:
-    given = read_query(query)
-    words = parse_search(given.get(SEARCH_PARAMETER, ""))
-    named = find_by_id(words, Conversation.objects.all()) if words else {}
-    return Selection(
-        filters=read_filters(given),
-        phrases=words.phrases,
-        named=frozenset(named),
-        is_only_named=is_only_id(words, named),
-    )
+def read_selection(query: str) -> ConversationList:
+    return ConversationList(Conversation.objects.filter(is_staying()), read_query(query))
 
 
 def describe_query(query: str) -> str:
@@ -105,30 +78,20 @@ def find_id_range() -> tuple[int, int]:
     return found["lowest"] or 0, found["highest"] or 0
 
 
-def next_window(selection: Selection, below: int) -> tuple[Sequence[int], int] | None:
+def next_window(listed: ConversationList, below: int) -> tuple[Sequence[int], int] | None:
     """Return the selected ids of the next window, newest first, and its lower end; None at the end."""
     newest = Conversation.objects.filter(pk__lt=below).order_by("-pk")
     ids = list(newest.values_list("pk", flat=True)[:WINDOW])
     if not ids:
         return None
     found: set[int] = set()
-    if not selection.is_only_named:
-        rows = Conversation.objects.filter(is_staying(), pk__gte=ids[-1], pk__lt=below).order_by()
-        found = set(selection.filters.apply(rows).values_list("pk", flat=True))
-        if found and selection.phrases:
-            texts = having(TurnText.objects.filter(conversation__in=found), selection.phrases)
+    if not listed.is_only_named:
+        rows = listed.rows.filter(pk__gte=ids[-1], pk__lt=below).order_by()
+        found = set(rows.values_list("pk", flat=True))
+        if found and listed.query:
+            texts = having(TurnText.objects.filter(conversation__in=found), listed.query.phrases)
             found = set(texts.order_by().values_list("conversation_id", flat=True))
-    return [pk for pk in ids if pk in found or pk in selection.named], ids[-1]
-
-
-def count_conversations(selection: Selection) -> int | None:
-    """Return their number, at most one more than `MAX_COUNT`; None if counting is too slow."""
-    if selection.is_only_named:
-        return len(selection.named)
-    if selection.phrases:
-        return None
-    rows = selection.filters.apply(Conversation.objects.filter(is_staying()))
-    return count_rows(rows, MAX_COUNT, seconds=COUNT_SECONDS)
+    return [pk for pk in ids if pk in found or pk in listed.named], ids[-1]
 
 
 def begin_export(
@@ -206,10 +169,10 @@ class Position(NamedTuple):
 
 
 def write_conversations(
-    selection: Selection, form: ExportFormat, options: ExportOptions, below: int
+    listed: ConversationList, form: ExportFormat, options: ExportOptions, below: int
 ) -> Iterator[str | Position]:
     """Yield the texts of the conversations below an id, and after each its position."""
-    while (window := next_window(selection, below)) is not None:
+    while (window := next_window(listed, below)) is not None:
         ids, below = window
         for pk in ids:
             conversation = read_conversation(pk, options)
@@ -279,9 +242,9 @@ class ExportWriter:
         if export.with_prompts and not reaches_all(export.owner):
             own = frozenset(reachable(export.owner).values_list("pk", flat=True))
             options = replace(options, prompts_of=own)
-        selection = read_selection(export.query)
+        listed = read_selection(export.query)
         self._export = export
-        self._pieces = write_conversations(selection, form, options, export.position)
+        self._pieces = write_conversations(listed, form, options, export.position)
         if not export.n_parts:
             self._pieces = chain([form.begin(export.made_at, export.words)], self._pieces)
         return export

@@ -1,4 +1,4 @@
-"""Conversations selected by the filters and search of a URL, with pages, excerpts and saved views.
+"""Conversations selected by the filters and search of a URL, with pages and excerpts.
 
 Frequent terms fill a page among the newest conversations. The index finds rare terms. Neither
 scans a full table.
@@ -11,14 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, Self
 from urllib.parse import urlencode
 
-from django.contrib.auth.models import AbstractUser, AnonymousUser
-from django.db import IntegrityError, transaction
 from django.db.models import Max, Min, Q, QuerySet
 from django.http import QueryDict
+from django.utils.functional import cached_property
 
-from copilot_admin.copilots.config_types import remove_bidi_controls
-from copilot_admin.models import Conversation, Outcome, Run, SavedView, Turn, TurnText
-from copilot_admin.models.review import MAX_VIEW_NAME_LENGTH
+from copilot_admin.models import Conversation, Outcome, Run, Turn, TurnText
 from copilot_admin.storage.errors import count_rows, time_limit
 from copilot_admin.storage.search_text import find_spans
 from copilot_admin.transcripts.filters import FILTERS, read_filters
@@ -33,24 +30,14 @@ from copilot_admin.transcripts.search.text_index import (
     parse_search,
     texts_of,
 )
-from protocol.json import clean_text
 
 SEARCH_PARAMETER = "q"
-MAX_VIEWS = 40  # own and shared
 MAX_QUERY_LENGTH = 8_000
 MARGIN = 70  # characters before the first hit, and after it
 LIST_SECONDS = 2.5  # below the limit of PostgreSQL's connections
 MAX_SELECTED = 50_000  # conversations of one selection, such as for a review queue
 MAX_SEARCHED = 2_000  # of a selection by text search
 MICROSECOND = timedelta(microseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class ListedView:
-    view: SavedView
-    is_own: bool
-    may_delete: bool
-    is_current: bool
 
 
 def read_query(query: str) -> dict[str, str]:
@@ -63,57 +50,6 @@ def normalize_query(given: Mapping[str, str]) -> str:
     kept = {name: given.get(name, "").strip() for name in (SEARCH_PARAMETER, *FILTERS)}
     kept[SEARCH_PARAMETER] = clean_search(kept[SEARCH_PARAMETER])
     return urlencode({name: value for name, value in kept.items() if value})
-
-
-def list_views(user: AbstractUser | AnonymousUser, *, current: str) -> Sequence[ListedView]:
-    """Return the views of a user and the shared ones by name; `current` is the displayed query."""
-    seen = SavedView.objects.filter(Q(owner=user.pk) | Q(is_shared=True)).order_by("name", "id")
-    listed = []
-    for view in seen[:MAX_VIEWS]:
-        is_own = view.owner_id == user.pk
-        is_current = bool(current) and view.query == current
-        listed.append(ListedView(view, is_own, is_own or user.is_superuser, is_current))
-    return listed
-
-
-def save_view(user: AbstractUser | AnonymousUser, *, name: str, query: str, is_shared: bool) -> str:
-    """Save a view, replacing an own one with this name; return the kind of an error, or ""."""
-    title, error = _clean_title(name)
-    kept = normalize_query(read_query(query))
-    if error or not kept:
-        return error or "empty"
-    if len(kept) > MAX_QUERY_LENGTH:
-        return "much"
-    values = {"query": kept, "is_shared": is_shared}
-    SavedView.objects.update_or_create(owner_id=user.pk, name=title, defaults=values)
-    return ""
-
-
-def rename_view(user: AbstractUser | AnonymousUser, view_id: int, *, name: str) -> str:
-    """Rename an own view; return the kind of an error, or ""."""
-    title, error = _clean_title(name)
-    if error:
-        return error
-    view = SavedView.objects.filter(owner=user.pk, pk=view_id)
-    try:
-        with transaction.atomic():
-            return "" if view.update(name=title) else "gone"
-    except IntegrityError:
-        return "taken"
-
-
-def delete_view(user: AbstractUser | AnonymousUser, view_id: int) -> bool:
-    """Delete an own view, or as a superuser a shared one; return False if it doesn't exist."""
-    allowed = Q(owner=user.pk) | (Q(is_shared=True) if user.is_superuser else Q(pk__in=()))
-    deleted, _ = SavedView.objects.filter(allowed, pk=view_id).delete()
-    return bool(deleted)
-
-
-def _clean_title(name: str) -> tuple[str, str]:
-    """Return a name and the kind of its error, or ""."""
-    title = " ".join(remove_bidi_controls(clean_text(name)).split())
-    is_long = len(title) > MAX_VIEW_NAME_LENGTH
-    return title, "long" if is_long else "" if title else "unnamed"
 
 
 # Conversations that are scanned step by step: before the index is used, or if it can't be used.
@@ -174,10 +110,6 @@ def find_by_id(query: SearchQuery, visible: QuerySet[Conversation]) -> dict[int,
         runs = Run.objects.filter(pk=query.run_id, conversation__in=visible)
         named |= {pk: turn for pk, turn in runs.values_list("conversation_id", "turn_id") if pk}
     return named
-
-
-def is_only_id(query: SearchQuery, named: Collection[int]) -> bool:
-    return bool(query) and (not query.phrases or (bool(named) and query.number is None))
 
 
 def find_hits(conversation_ids: Iterable[int], phrases: Sequence[str]) -> dict[int, int]:
@@ -293,15 +225,24 @@ class ConversationList:
         self.rows = self.filters.apply(visible)
         self._visible = visible
 
+    @cached_property
+    def named(self) -> Mapping[int, int | None]:
+        """Conversations found by their id regardless of the filters; see `find_by_id`."""
+        return find_by_id(self.query, self._visible) if self.query else {}
+
+    @property
+    def is_only_named(self) -> bool:
+        """True if the search is an id, so that texts aren't searched."""
+        query = self.query
+        return bool(query) and (not query.phrases or (bool(self.named) and query.number is None))
+
     def read_page(
         self, *, size: int, after: RowKey | None = None, before: RowKey | None = None
     ) -> ListPage:
         """Read the rows after or before a position, or the first ones; may raise TooSlowError."""
-        is_first = after is None and before is None
-        named = find_by_id(self.query, self._visible) if self.query and is_first else {}
-        ordered = self._order(after=after, before=before)
+        named = self.named if after is None and before is None else {}
         with time_limit(LIST_SECONDS):
-            found, is_limited = self._find(ordered, named, size=size)
+            found, is_limited = self._find(self._order(after=after, before=before), size=size)
         has_more, rows = len(found) > size, found[:size]
         if before:
             rows.reverse()
@@ -319,35 +260,30 @@ class ConversationList:
 
     def find_neighbour(self, key: RowKey, *, is_next: bool) -> int | None:
         """Return the conversation next to a position, or None; may raise TooSlowError."""
-        named = find_by_id(self.query, self._visible) if self.query else {}
         ordered = self._order(after=key if is_next else None, before=None if is_next else key)
-        ordered = ordered.exclude(pk=key.pk)
         with time_limit(LIST_SECONDS):
-            found, _ = self._find(ordered, named, size=1)
+            found, _ = self._find(ordered.exclude(pk=key.pk), size=1)
         return found[0].pk if found else None
 
     def select_ids(self) -> list[int]:
         """Return the newest of all matching conversations."""
         rows = self.rows
         if self.query:
-            named = find_by_id(self.query, self._visible)
-            found = [*named]
-            if not is_only_id(self.query, named):
-                ordered = self.rows.order_by("-last_at", "-id")
-                hits, _ = search(ordered, self.query.phrases, size=MAX_SEARCHED)
-                found += [row.pk for row in hits]
-            rows = self._visible.filter(pk__in=found)
+            hits, _ = self._find(rows.order_by("-last_at", "-id"), size=MAX_SEARCHED)
+            rows = self._visible.filter(pk__in=[*self.named, *(row.pk for row in hits)])
         newest = rows.order_by("-last_at", "-id").values_list("pk", flat=True)
         return list(newest[:MAX_SELECTED])
 
     def count(self, limit: int, *, seconds: float) -> int | None:
         """Return their number, at most one more than the limit; None if counting is too slow."""
+        if self.is_only_named:
+            return len(self.named)
         return None if self.query or seconds <= 0 else count_rows(self.rows, limit, seconds=seconds)
 
     def _find(
-        self, ordered: QuerySet[Conversation], named: Mapping[int, int | None], *, size: int
+        self, ordered: QuerySet[Conversation], *, size: int
     ) -> tuple[list[Conversation], bool]:
-        if is_only_id(self.query, named):
+        if self.is_only_named:
             return [], False
         ordered = ordered.select_related("copilot", "user")
         if not self.query:
