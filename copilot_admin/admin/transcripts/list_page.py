@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -26,7 +27,7 @@ from copilot_admin.admin.transcripts.pages import (
     render_page,
 )
 from copilot_admin.audit.recording import Actor, record_search
-from copilot_admin.models import Conversation, Criterion, ReviewQueue, ReviewState
+from copilot_admin.models import Conversation, Criterion, ReviewQueue, ReviewState, SavedView
 from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import (
     REVIEW,
@@ -39,11 +40,9 @@ from copilot_admin.transcripts.search.list_query import (
     SEARCH_PARAMETER,
     SORT_PARAMETER,
     ConversationList,
-    ListedView,
     ListPage,
     RowKey,
     find_hits,
-    list_views,
     load_errors,
     load_excerpts,
     normalize_query,
@@ -58,6 +57,7 @@ AFTER, BEFORE = "after", "before"
 ORIGIN = "from"  # "copilot": the list is a tab of a copilot
 OTHER_PARAMETERS = frozenset({SEARCH_PARAMETER, SORT_PARAMETER, AFTER, BEFORE, EDIT, ORIGIN})
 MAX_QUEUES = 10  # to which a selection may be added
+MAX_VIEWS = 40  # own and shared
 NO_TURNS: Mapping[int, int | None] = {}
 
 
@@ -82,12 +82,12 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
     columns = choose_columns(request, page.rows)
     phrases = tuple(listed.query.phrases)
     current = normalize_query(filters)
-    views = list_views(request.user, current=current)
+    views = _list_views(request.user)
     context = {
         "rows": _build_rows(page.rows, columns, filters, phrases=phrases, named=page.named),
         "columns": columns,
         "column_choices": [(one, one in columns) for one in COLUMNS],
-        "tabs": list(_build_tabs(request.user, params, views)),
+        "tabs": list(_build_tabs(request.user, params, views, current=current)),
         "chips": build_chips(listed.filters, params),
         "filter_menu": build_filter_menu(listed.filters, params),
         "page": page,
@@ -177,8 +177,18 @@ def _build_rows(
     return found
 
 
+def _list_views(user: AbstractUser | AnonymousUser) -> Sequence[SavedView]:
+    """Return the views of a user and the shared ones by name."""
+    seen = SavedView.objects.filter(Q(owner=user.pk) | Q(is_shared=True))
+    return list(seen.order_by("name", "id")[:MAX_VIEWS])
+
+
 def _build_tabs(
-    user: AbstractUser | AnonymousUser, params: Mapping[str, str], saved: Sequence[ListedView]
+    user: AbstractUser | AnonymousUser,
+    params: Mapping[str, str],
+    saved: Sequence[SavedView],
+    *,
+    current: str,
 ) -> Iterator[dict[str, Any]]:
     """Yield the views of the list; `count` is "" where counting takes too long."""
     scope = {name: params[name] for name in ("copilot", ORIGIN) if params.get(name)}
@@ -193,9 +203,9 @@ def _build_tabs(
     matching = [
         label for label, own in given[1:] if all(params.get(k) == v for k, v in own.items())
     ]
-    current = matching[-1] if matching else given[0][0]
+    chosen = matching[-1] if matching else given[0][0]
     saved = saved if user.has_perm(VIEW) else ()
-    is_saved = any(one.is_current for one in saved)
+    is_saved = bool(current) and any(one.query == current for one in saved)
     deadline = time.monotonic() + COUNT_SECONDS
     for label, own in given:
         listed = ConversationList(visible_conversations(user), {**scope, **own})
@@ -205,11 +215,10 @@ def _build_tabs(
             "label": label,
             "url": "?" + urlencode({**scope, **own}),
             "count": f"{shown}+" if number and number > MAX_COUNT else shown,
-            "is_current": not is_saved and label == current,
+            "is_current": not is_saved and label == chosen,
         }
     for one in saved:
-        url = f"?{one.view.query}"
-        yield {"label": one.view.name, "url": url, "is_current": one.is_current}
+        yield {"label": one.name, "url": f"?{one.query}", "is_current": one.query == current}
 
 
 def _pager(params: Mapping[str, str], page: ListPage) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -62,7 +62,7 @@ def save_turns_view(request: HttpRequest) -> HttpResponse:
     _check(request)
     sent = request.POST if request.method == "POST" else request.GET
     filters, only_bad = sent.get(LIST, ""), sent.get("which") == ONLY_BAD
-    if unknown := find_unknown(QueryDict(filters).dict()):
+    if unknown := find_unknown(read_query(filters)):
         return unknown_filter_page(request, unknown)
     conversations = _select(request, filters)
     turns = select_turns(conversations, only_bad=only_bad)
