@@ -19,7 +19,7 @@ from copilot_admin.transcripts.queries.reading import (
     read_request,
     read_turns,
 )
-from copilot_admin.transcripts.queries.tree import Tree, read_tree
+from copilot_admin.transcripts.queries.tree import Tree
 from protocol.functions import WIDGET_DATA_FUNCTIONS
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
 
@@ -71,7 +71,7 @@ def save_turns(turns: Sequence[tuple[int, int]], *, label: str = "") -> Iterator
     for pk, turn in turns:
         if conversation is None or conversation.pk != pk:
             conversation = Conversation.objects.select_related("copilot").filter(pk=pk).first()
-            tree = read_tree(conversation) if conversation else None
+            tree = Tree(conversation) if conversation else None
         if conversation is None or tree is None:
             yield SaveResult(conversation=pk, turn=turn, status=SaveStatus.GONE)
         else:

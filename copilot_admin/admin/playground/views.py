@@ -39,7 +39,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.queries.reading import read_turns
-from copilot_admin.transcripts.queries.tree import read_tree
+from copilot_admin.transcripts.queries.tree import Tree
 from protocol.json import MalformedJson, loads
 
 TEST = "question"  # the field that holds a test case as a copilot file has it
@@ -67,7 +67,7 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     """Draw the newest answer of one of the user's own chats, as a conversation page would."""
     conversation = _load_own_chat(request, pk)
     turn = latest_turn(conversation)
-    tree = read_tree(conversation)
+    tree = Tree(conversation)
     turns = read_turns(conversation, tree, {turn}) if turn else {}
     parts = build_parts(tree, turns)
     if not parts or not parts[0].answers:
@@ -174,7 +174,7 @@ def show_html(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _find_html(conversation: Conversation, key: str) -> str:
-    tree = read_tree(conversation)
+    tree = Tree(conversation)
     turn = find_turn_of_key(conversation, tree, key)
     for view in read_turns(conversation, tree, {turn} if turn else ()).values():
         for run in view.runs:

@@ -24,7 +24,7 @@ from copilot_admin.transcripts.queries.reading import (
     read_request,
     read_turns,
 )
-from copilot_admin.transcripts.queries.tree import Tree, read_tree
+from copilot_admin.transcripts.queries.tree import Tree
 from protocol.events import (
     CitationCollection,
     FunctionCall,
@@ -151,7 +151,7 @@ def curl_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
 @read_page
 def question_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     conversation = load_conversation(request, pk)
-    path = _read_path(conversation, read_tree(conversation), turn)
+    path = _read_path(conversation, Tree(conversation), turn)
     if not path:
         raise Http404
     origin = conversation.origin or conversation.pk
@@ -160,7 +160,7 @@ def question_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
 
 def load_request(conversation: Conversation, run: UUID) -> tuple[Any, RunView]:
     """Return a stored request with its messages, and its run; raise Http404 without one."""
-    tree = read_tree(conversation)
+    tree = Tree(conversation)
     turn = find_turn_of_key(conversation, tree, f"r{run.hex}")
     path = _read_path(conversation, tree, turn, extent=RAW_EXTENT)
     found = next((one for view in path for one in view.runs if one.id == run), None)

@@ -37,7 +37,7 @@ from copilot_admin.review.queues import turn_reviews, verdicts_on
 from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import visible_conversations
 from copilot_admin.transcripts.queries.reading import WHOLE, Extent, TurnView, read_turns
-from copilot_admin.transcripts.queries.tree import Tree, read_tree
+from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.search.list_query import (
     SEARCH_PARAMETER,
     ConversationList,
@@ -79,7 +79,7 @@ def turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
 def render_turn(
     request: HttpRequest, conversation: Conversation, turn: int, **extra: Any
 ) -> HttpResponse:
-    tree = read_tree(conversation)
+    tree = Tree(conversation)
     view = _read_turn(conversation, tree, turn, extent=EXTENT)
     reviews = turn_reviews(conversation, [view.id], verdicts_on(conversation))
     (part,) = build_parts(tree, {view.id: view}, reviews=reviews)
@@ -90,7 +90,7 @@ def render_turn(
 @read_page
 def part_view(request: HttpRequest, pk: int, key: str) -> HttpResponse:
     conversation = load_conversation(request, pk, view="data")
-    tree = read_tree(conversation)
+    tree = Tree(conversation)
     turn = _read_turn(conversation, tree, find_turn_of_key(conversation, tree, key))
     content = find_content(turn, key, first=parse_id(request.GET.get("from", "")) or 0)
     if content is None:
@@ -102,7 +102,7 @@ def part_view(request: HttpRequest, pk: int, key: str) -> HttpResponse:
 @read_page
 def trace_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     conversation = load_conversation(request, pk, view="trace", of=turn)
-    view = _read_turn(conversation, read_tree(conversation), turn, extent=EXTENT)
+    view = _read_turn(conversation, Tree(conversation), turn, extent=EXTENT)
     context = {"trace": build_trace(view)}
     return render_part(request, "trace.html", "trace_page.html", conversation, **context)
 
@@ -157,7 +157,7 @@ def _go_to_adjacent(
 def _page_context(
     request: HttpRequest, conversation: Conversation, *, form: VerdictForm | None = None
 ) -> dict[str, Any]:
-    tree = read_tree(conversation)
+    tree = Tree(conversation)
     through = parse_id(request.GET.get("turn", ""))
     path, shown = plan_page(tree, through=through)
     verdicts = verdicts_on(conversation)

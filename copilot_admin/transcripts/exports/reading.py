@@ -16,7 +16,7 @@ from copilot_admin.transcripts.queries.reading import (
     attempts_of,
     read_turns,
 )
-from copilot_admin.transcripts.queries.tree import read_tree
+from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.recorder import TOKENS
 
 TURNS_AT_ONCE, TURNS_WITH_DATA = 20, 4  # in memory
@@ -102,7 +102,7 @@ class ExportedConversation:
 
     def __init__(self, row: Conversation, options: ExportOptions) -> None:
         self.row, self.options, self.is_gone = row, options, False
-        self.tree = read_tree(row)
+        self.tree = Tree(row)
         self._prompts: dict[int, str] = {}
         self._verdicts: dict[int | None, list[Verdict]] = defaultdict(list)
         verdicts = Verdict.objects.filter(conversation=row).order_by("id")

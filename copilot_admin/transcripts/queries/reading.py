@@ -2,19 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import UUID
 
-from django.db.models import Count, F, Q, Window
+from django.db.models import F, OuterRef, Prefetch, Q, Subquery, Window, prefetch_related_objects
 from django.db.models.functions import RowNumber
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import (
     OTHER_EVENT,
-    Checkpoint,
     Conversation,
     Event,
     EventType,
@@ -32,7 +30,7 @@ from copilot_admin.transcripts.matching.messages import COLUMNS, load_request, p
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
 from copilot_admin.transcripts.store.recorder import Recording, join_pieces, redact_recording
 from copilot_admin.transcripts.store.run_events import RunEvent
-from copilot_admin.transcripts.store.transcript_store import unpack_piece
+from copilot_admin.transcripts.store.transcript_store import load_pieces
 from protocol.json import Json, JsonObject, object_of
 
 MAX_IDS = 5_000  # of one query; for more messages, the full conversation is read
@@ -49,18 +47,6 @@ class Extent:
 
 
 WHOLE = Extent()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRows:
-    nodes: dict[int, Node]
-    results: dict[int, list[Node]]  # by the call
-    events: dict[UUID, list[Event]]
-    running: dict[UUID, Recording]
-    unread_events: Mapping[UUID, int]
-
-    def node(self, pk: int | None) -> Node | None:
-        return self.nodes.get(pk) if pk is not None else None
 
 
 def _load_contents(nodes: Iterable[Node], events: Iterable[Event]) -> None:
@@ -98,63 +84,44 @@ def _nodes_of(turns: Collection[int], tree: Tree, runs: Iterable[Run]) -> Iterat
 
 
 def _read_runs(
-    conversation: Conversation, turns: Collection[int] | None, *, limit: int | None
-) -> dict[int, list[Run]]:
-    rows = Run.objects.filter(conversation=conversation, turn__isnull=False)
+    conversation: Conversation, turns: Collection[int], extent: Extent
+) -> dict[int, list[Any]]:
+    """Return the runs of turns with their events, and the place of the `last_event`."""
+    events = Event.objects.order_by("ord")
+    last = Event.objects.filter(run=OuterRef("pk")).order_by("-ord").values("ord")[:1]
+    if extent.events is not None:
+        events = events.filter(Q(ord__lt=extent.events) | Q(type__in=_AT_THE_END))
+    rows = Run.objects.filter(conversation=conversation, turn__in=turns)
     rows = rows.select_related("copilot_version", "copilot").defer("copilot_version__document")
-    if turns is not None:
-        rows = rows.filter(turn__in=turns)
-    if limit is not None:
+    if extent.runs is not None:
         newest = [F("started_at").desc(), F("id").desc()]
         number = Window(RowNumber(), partition_by=F("turn_id"), order_by=newest)
-        rows = rows.annotate(from_the_end=number).filter(from_the_end__lte=limit)
-    runs: dict[int, list[Run]] = defaultdict(list)
+        rows = rows.annotate(from_the_end=number).filter(from_the_end__lte=extent.runs)
+    runs: dict[int, list[Any]] = defaultdict(list)
+    rows = rows.annotate(last_event=Subquery(last)).prefetch_related(Prefetch("events", events))
     for run in rows.order_by("started_at", "id"):
         runs[run.turn_id or 0].append(run)
     return runs
 
 
-def _read_events(
-    conversation: Conversation,
-    turns: Collection[int] | None,
-    *,
-    runs: Collection[Run],
-    extent: Extent,
-) -> dict[UUID, list[Event]]:
-    events: dict[UUID, list[Event]] = defaultdict(list)
-    rows = Event.objects.filter(run__conversation=conversation).order_by("run", "ord")
-    if turns is not None:
-        rows = rows.filter(run__turn__in=turns)
-    if extent.runs is not None:
-        rows = rows.filter(run__in=[run.pk for run in runs])
-    if extent.events is not None:
-        rows = rows.filter(Q(ord__lt=extent.events) | Q(type__in=_AT_THE_END))
-    for event in rows:
-        events[event.run_id].append(event)
-    return events
+def _read_nodes(
+    conversation: Conversation, tree: Tree, turns: Collection[int], runs: Iterable[Run]
+) -> dict[int | None, Node]:
+    wanted = set(_nodes_of(turns, tree, runs))
+    rows = Node.objects.filter(conversation=conversation).order_by("id")
+    if len(wanted) <= MAX_IDS:
+        rows = rows.filter(pk__in=wanted)
+    return {node.pk: node for node in rows if node.pk in wanted}
 
 
-def _count_unread(events: Mapping[UUID, list[Event]], *, limit: int | None) -> Mapping[UUID, int]:
-    if limit is None:
-        return {}
-    full = {run: len(some) for run, some in events.items() if len(some) >= limit}
-    rows = Event.objects.filter(run__in=list(full)).order_by().values("run")
-    counted = rows.annotate(number=Count("pk")).values_list("run", "number")
-    return {run: number - full[run] for run, number in counted}
-
-
-def _read_checkpoints(runs: Iterable[Run]) -> dict[UUID, Recording]:
-    pieces = defaultdict(list)
-    running = {run.pk: run for run in runs if run.outcome == Outcome.RUNNING}
-    rows = Checkpoint.objects.filter(run__in=list(running)).order_by("run", "ord")
-    for run_id, order, data in rows.values_list("run_id", "ord", "data"):
-        with suppress(ConfigurationError):  # it is encrypted, and the key is lost
-            pieces[run_id].append(unpack_piece(run_id, order, bytes(data)))
-    records = {run_id: join_pieces(some) for run_id, some in pieces.items()}
-    for run_id, record in records.items():
-        if rules := rules_of(running[run_id].copilot):
-            records[run_id] = redact_recording(record, rules)
-    return records
+def _read_unfinished(run: Run) -> Recording:
+    """Return what the checkpoints of a running answer have."""
+    try:
+        recording = join_pieces(load_pieces(run.pk))
+    except ConfigurationError:  # they are encrypted, and the key is lost
+        return Recording()
+    rules = rules_of(run.copilot)
+    return redact_recording(recording, rules) if rules else recording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +184,6 @@ class TurnView:
     history: tuple[Node, ...] = ()
     question: Node | None = None
     runs: tuple[RunView, ...]
-    feedback: Sequence[Feedback] = ()
 
     @property
     def id(self) -> int:
@@ -231,52 +197,37 @@ class TurnView:
     def state(self) -> str:
         return self.place.state
 
+    @property
+    def feedback(self) -> list[Feedback]:
+        return list(self.row.feedback.all())
+
 
 def read_turns(
-    conversation: Conversation,
-    tree: Tree,
-    turns: Collection[int] | None = None,
-    *,
-    extent: Extent = WHOLE,
+    conversation: Conversation, tree: Tree, turns: Collection[int], *, extent: Extent = WHOLE
 ) -> Mapping[int, TurnView]:
-    """Read some or all turns of a conversation by id, in the order of the tree, in few queries.
+    """Read turns of a conversation by id, in the order of the tree, in few queries.
 
     A KeyError means that a part of it was deleted since the tree was read.
     """
-    runs = _read_runs(conversation, turns, limit=extent.runs)
+    places = [place for place in tree.places if place.id in turns]
+    runs = _read_runs(conversation, turns, extent)
     every = [run for some in runs.values() for run in some]
-    wanted = None if turns is None else set(_nodes_of(turns, tree, every))
-    stored = Node.objects.filter(conversation=conversation).order_by("id")
-    if wanted is not None and len(wanted) <= MAX_IDS:
-        stored = stored.filter(pk__in=wanted)
-    nodes = {node.pk: node for node in stored if wanted is None or node.pk in wanted}
-    events = _read_events(conversation, turns, runs=every, extent=extent)
-    _load_contents(nodes.values(), [event for some in events.values() for event in some])
-    results: dict[int, list[Node]] = defaultdict(list)
+    nodes = _read_nodes(conversation, tree, turns, every)
+    _load_contents(nodes.values(), [event for run in every for event in run.events.all()])
+    results: dict[int | None, list[Node]] = defaultdict(list)
     for node in nodes.values():
-        if node.parent_id is not None and node.kind == NodeKind.RESULT:
+        if node.kind == NodeKind.RESULT:
             results[node.parent_id].append(node)
-    feedback: dict[int, list[Feedback]] = defaultdict(list)
-    votes = Feedback.objects.filter(turn__conversation=conversation).order_by("id")
-    for vote in votes if turns is None else votes.filter(turn__in=turns):
-        feedback[vote.turn_id].append(vote)
-    rows = StoredRows(
-        nodes=nodes,
-        results=results,
-        events=events,
-        running=_read_checkpoints(every),
-        unread_events=_count_unread(events, limit=extent.events),
-    )
+    votes = Prefetch("feedback", Feedback.objects.order_by("id"))
+    prefetch_related_objects([place.turn for place in places], votes)
     return {
         place.id: TurnView(
             place=place,
             history=tuple(nodes[one] for one in place.history),
-            question=rows.node(place.turn.human_node_id),
-            runs=tuple(_run_view(run, rows) for run in runs[place.id]),
-            feedback=feedback[place.id],
+            question=nodes.get(place.turn.human_node_id),
+            runs=tuple(_run_view(run, nodes, results) for run in runs[place.id]),
         )
-        for place in tree.places
-        if turns is None or place.id in turns
+        for place in places
     }
 
 
@@ -292,39 +243,44 @@ def make_event(event: RunEvent, order: int) -> Event:
     return Event(ord=order, type=str(event.type), **facts)
 
 
-def _run_view(run: Run, rows: StoredRows) -> RunView:
-    answer, call = rows.node(run.output_node_id), None
+def _run_view(
+    run: Any, nodes: Mapping[int | None, Node], results: Mapping[int | None, Sequence[Node]]
+) -> RunView:
+    answer, call = nodes.get(run.output_node_id), None
     if answer is not None and answer.kind != NodeKind.TEXT:
-        call, before = answer, rows.node(answer.parent_id)
+        call, before = answer, nodes.get(answer.parent_id)
         answer = before if before is not None and before.pk != run.input_leaf_id else None
     received: list[Node] = []
-    node = rows.node(run.input_leaf_id)
+    node = nodes.get(run.input_leaf_id)
     while node is not None and node.role == NodeRole.TOOL:
         received.insert(0, node)
-        node = rows.node(node.parent_id)
-    running = rows.running.get(run.pk)
-    events = rows.events.get(run.pk, [])
-    if running is not None and running.events:
-        events = [make_event(one, order) for order, one in enumerate(running.events)]
+        node = nodes.get(node.parent_id)
+    events = list(run.events.all())
+    n_unread = 0 if run.last_event is None else run.last_event + 1 - len(events)
+    text = run.answer_text or (answer.text if answer else "")
+    if run.outcome == Outcome.RUNNING:
+        unfinished = _read_unfinished(run)
+        text = unfinished.text
+        events = [make_event(one, order) for order, one in enumerate(unfinished.events)]
     return RunView(
         row=run,
         received=tuple(received),
-        answer=running.text if running else run.answer_text or (answer.text if answer else ""),
+        answer=text,
         echo_differs=bool(answer and answer.echo_differs),
         events=tuple(events),
-        unread_events=rows.unread_events.get(run.pk, 0),
-        call=_call_view(call, rows) if call else None,
+        unread_events=n_unread,
+        call=_call_view(call, results[call.pk]) if call else None,
     )
 
 
-def _call_view(node: Node, rows: StoredRows) -> CallView:
+def _call_view(node: Node, results: Sequence[Node]) -> CallView:
     data = node.data or {}
     arguments = data.get("input_arguments")
     return CallView(
         function=str(data.get("function", "")),
         arguments=arguments if isinstance(arguments, dict) else None,
         echo_differs=node.echo_differs,
-        results=tuple(rows.results[node.pk]),
+        results=tuple(results),
     )
 
 

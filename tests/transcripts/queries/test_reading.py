@@ -6,7 +6,7 @@ import pytest
 
 from copilot_admin.models import Outcome
 from copilot_admin.transcripts.queries.reading import TurnView, read_turns
-from copilot_admin.transcripts.queries.tree import read_tree
+from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.recorder import Recorder
 from copilot_admin.transcripts.store.transcript_store import save_checkpoints
 from protocol.events import MessageChunk, StatusUpdate
@@ -24,7 +24,9 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 
 def read(asked: Asked) -> list[TurnView]:
-    return list(read_turns(asked.conversation, read_tree(asked.conversation)).values())
+    tree = Tree(asked.conversation)
+    ids = [place.id for place in tree.places]
+    return list(read_turns(asked.conversation, tree, ids).values())
 
 
 def test_a_turn_shows_question_call_result_and_answer():

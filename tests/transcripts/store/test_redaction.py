@@ -12,7 +12,7 @@ from copilot_admin.redaction.kinds import DataKind
 from copilot_admin.redaction.rules import Rules
 from copilot_admin.storage.blobs import load
 from copilot_admin.transcripts.queries.reading import read_turns
-from copilot_admin.transcripts.queries.tree import read_tree
+from copilot_admin.transcripts.queries.tree import Tree
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Piece
 from copilot_admin.transcripts.store.transcript_store import (
@@ -83,7 +83,7 @@ def test_what_streams_is_encrypted_until_it_is_looked_through():
     for data in models.Checkpoint.objects.values_list("data", flat=True):
         assert bytes(data).startswith(b"sealed:")
     assert [piece.text for piece in load_pieces(asked.run_id)][1] == f"{MAIL[5:]} of course"
-    tree = read_tree(asked.conversation)
+    tree = Tree(asked.conversation)
     (turn,) = read_turns(asked.conversation, tree, [asked.accepted.turn_id]).values()
     assert MAIL not in str(turn) and f"It is {KEPT} of course" in str(turn)
     Run.objects.update(boot_id="another")
