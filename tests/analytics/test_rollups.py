@@ -167,18 +167,19 @@ class TestRollups:
             RollupSource(Scope()),
         )
         assert [source.total(span)["questions"] for span in (period.now, period.before)] == [2, 2]
-        assert (source.users(period)[0], source.users_before(period.before)) == (2, 1)
+        assert [source.count_users(span) for span in (period.now, period.before)] == [2, 1]
         assert [(at.hour, one["questions"]) for at, one in source.series(period).items()] == [
             (START.hour, 2)
         ]
         week = read_period({"days": "7"}, at=START + timedelta(hours=2))
         source = RollupSource(Scope(copilots=[version.copilot_id]))
-        days = {at.date(): number for at, number in source.users(week)[1].items()}
+        days = {at.date(): number for at, number in source.users_by_slot(week).items()}
         assert days == {START.date(): 2, (START - DAY).date(): 2}
         assert list(source.groups(week.now, "copilot_id", "version")) == [(version.copilot_id, 1)]
         assert list(source.groups(week.now, "model")) == [("small-1",)]
         nothing = RollupSource(Scope(copilots=[]))
-        assert (nothing.users(week), nothing.total(week.now)["runs"]) == ((0, {}), 0)
+        assert (nothing.count_users(week.now), nothing.total(week.now)["runs"]) == (0, 0)
+        assert nothing.users_by_slot(week) == {}
 
     def test_a_part_of_the_traffic_has_the_numbers_that_rollups_have(self):
         version = make_version()
@@ -193,7 +194,7 @@ class TestRollups:
         ):
             source = RollupSource(scope)
             codes = {code for _slot, code in source.errors(period)}
-            total, users = source.total(period.now)["questions"], source.users(period)[0]
+            total, users = source.total(period.now)["questions"], source.count_users(period.now)
             assert (total, users, codes) == found
 
     def test_weeks_are_the_sums_of_their_days_and_users_of_a_week_count_once(self):
@@ -207,7 +208,7 @@ class TestRollups:
         for slot, counts in source.series(day).items():
             summed[week.slot_of(slot)] += counts["questions"]
         assert {at: one["questions"] for at, one in source.series(week).items()} == summed
-        assert source.users(week)[1] == {
+        assert source.users_by_slot(week) == {
             week.slot_of(START - 8 * DAY): 1,
             week.slot_of(START): 2,
         }
@@ -227,8 +228,8 @@ class TestRollups:
             runs, rollups = RunSource(everybody), RollupSource(Scope())
             assert nonzero(runs.total(period.now)) == nonzero(rollups.total(period.now))
             assert nonzero(runs.total(period.before)) == nonzero(rollups.total(period.before))
-            assert runs.users(period)[0] == rollups.users(period)[0] == 2
-            assert runs.users_before(period.before) == 0
+            assert runs.count_users(period.now) == rollups.count_users(period.now) == 2
+            assert runs.count_users(period.before) == 0
             assert runs.errors(period) == rollups.errors(period)
             assert runs.costs_by_model(period) == rollups.costs_by_model(period)
             assert runs.users_by_copilot(period.now) == rollups.users_by_copilot(period.now)

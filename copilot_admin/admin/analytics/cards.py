@@ -31,7 +31,10 @@ Aggregate = Callable[[Counts], float | None]
 class Report:
     def __init__(self, scope: AnalyticsScope) -> None:
         self.scope, self.period, self.source = scope, scope.period, scope.source
-        users, by_slot = self.source.users(self.period)
+        users, by_slot = (
+            self.source.count_users(self.period.now),
+            self.source.users_by_slot(self.period),
+        )
         found = self.source.series(self.period)
         has_users = users is not None and not self.period.is_hourly
         self.series: list[tuple[Span, Counts]] = [
@@ -48,7 +51,7 @@ class Report:
     @cached_property
     def before(self) -> Counts:
         span = self.period.before
-        return self.source.total(span).with_users(self.source.users_before(span))
+        return self.source.total(span).with_users(self.source.count_users(span))
 
     def key_figures(self) -> list[dict[str, Any]]:
         figures = []
