@@ -1,9 +1,10 @@
-"""Permission to read conversations: reviewers read all, builders those of their own copilots."""
+"""Permission to read conversations and analytics: reviewers read all, builders those of their own copilots."""
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
 
-from copilot_admin.models import Conversation, Membership
+from copilot_admin.models import Conversation, Copilot, Membership
 from copilot_admin.models.conversations import ConversationQuerySet
+from copilot_admin.models.copilots import CopilotQuerySet
 
 VIEW = "copilot_admin.view_conversation"
 REVIEW = "copilot_admin.change_conversation"
@@ -16,12 +17,20 @@ def may_read_conversations(user: Person) -> bool:
     return isinstance(user, PermissionsMixin) and (user.has_perm(VIEW) or user.has_perm(BUILD))
 
 
-def visible_conversations(user: Person) -> ConversationQuerySet:
-    """Return all conversations, or for builders those of the copilots they are members of."""
+def readable_copilots(user: Person) -> CopilotQuerySet:
+    """Return all copilots, or for builders those they are members of."""
     if isinstance(user, PermissionsMixin):
         if user.has_perm(VIEW):
-            return Conversation.objects.all()
+            return Copilot.objects.all()
         if user.has_perm(BUILD):
             own = Membership.objects.filter(user=user.pk).values_list("copilot_id", flat=True)
-            return Conversation.objects.filter(copilot_id__in=list(own))
-    return Conversation.objects.none()
+            return Copilot.objects.filter(pk__in=list(own))
+    return Copilot.objects.none()
+
+
+def visible_conversations(user: Person) -> ConversationQuerySet:
+    """Return the conversations with the copilots that a person may read about."""
+    if isinstance(user, PermissionsMixin) and user.has_perm(VIEW):
+        return Conversation.objects.all()
+    ids = readable_copilots(user).values_list("pk", flat=True)
+    return Conversation.objects.filter(copilot_id__in=list(ids))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
 
+from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db.models import Q
 from django.http import QueryDict
 from django.urls import reverse
@@ -13,6 +14,8 @@ from copilot_admin.analytics.periods import OWN, Period, read_period
 from copilot_admin.analytics.rollups import RollupSource, RunSource, Scope
 from copilot_admin.copilots.names import tagged
 from copilot_admin.models import Copilot
+from copilot_admin.models.copilots import CopilotQuerySet
+from copilot_admin.transcripts.access import VIEW, readable_copilots
 from copilot_admin.transcripts.filters import find_users
 
 CONVERSATIONS = "admin:copilot_admin_conversation_changelist"
@@ -30,6 +33,7 @@ class AnalyticsScope:
     is_compared: bool = True
     given: Mapping[str, str] = field(default_factory=dict)  # accepted parameters, for links
     unknown: tuple[str, ...] = ()  # values that name nothing
+    readable: CopilotQuerySet = field(default_factory=Copilot.objects.all)
 
     @property
     def source(self) -> RollupSource | RunSource:
@@ -59,28 +63,37 @@ class AnalyticsScope:
         return f"{reverse(CONVERSATIONS)}?{given}"
 
 
-def read_scope(given: QueryDict, *, at: datetime) -> AnalyticsScope:
+def read_scope(
+    given: QueryDict, user: AbstractUser | AnonymousUser, *, at: datetime
+) -> AnalyticsScope:
     """Read a query string; filters with unknown values match nothing."""
     texts = {
         name: given.get(name, "").strip().replace("\0", "")
         for name in (*PERIOD_NAMES, "copilot", "tag", "user", "version", "model", "compare", "from")
     }
-    rows, unknown = Copilot.objects.order_by("pk"), []
-    copilot = _find_copilot(texts["copilot"])
-    if texts["copilot"] and copilot is None:
-        unknown.append(texts["copilot"])
-    ids = None if not texts["copilot"] else [copilot.pk] if copilot else []
-    if texts["tag"]:
-        found = list(tagged(rows, texts["tag"]).values_list("pk", flat=True))
-        ids = found if ids is None else [pk for pk in ids if pk in found]
-        unknown += [] if found else [texts["tag"]]
+    readable, unknown = readable_copilots(user), []
+    rows, copilot = readable, None
+    if text := texts["copilot"]:
+        wanted = Q(slug=text) | Q(name__iexact=text) | Q(pk=_read_number(text, 10**18))
+        copilot = rows.filter(wanted).order_by("pk").first()
+        rows = rows.filter(pk=copilot.pk) if copilot else rows.none()
+        unknown += [] if copilot else [text]
+    if tag := texts["tag"]:
+        unknown += [] if tagged(readable, tag).exists() else [tag]
+        rows = tagged(rows, tag)
+    is_limited = bool(text or tag) or not user.has_perm(VIEW)
     users = find_users(texts["user"]) if texts["user"] else None
     unknown += [texts["user"]] if users == [] else []
     version = _read_number(texts["version"], MAX_VERSION) if copilot else None
     period = read_period(texts, at=at)
     return AnalyticsScope(
         period=period,
-        traffic=Scope(copilots=ids, version=version, model=texts["model"], users=users),
+        traffic=Scope(
+            copilots=list(rows.order_by("pk").values_list("pk", flat=True)) if is_limited else None,
+            version=version,
+            model=texts["model"],
+            users=users,
+        ),
         copilot=copilot,
         tag=texts["tag"],
         user=texts["user"],
@@ -91,15 +104,8 @@ def read_scope(given: QueryDict, *, at: datetime) -> AnalyticsScope:
             "version": "" if version is None else str(version),
         },
         unknown=tuple(unknown),
+        readable=readable,
     )
-
-
-def _find_copilot(text: str) -> Copilot | None:
-    """Find a copilot by its id, slug or name."""
-    if not text:
-        return None
-    wanted = Q(slug=text) | Q(name__iexact=text) | Q(pk=_read_number(text, 10**18))
-    return Copilot.objects.filter(wanted).order_by("pk").first()
 
 
 def _read_number(text: str, most: int) -> int | None:

@@ -19,24 +19,24 @@ from copilot_admin.analytics.metrics import FILE_METRICS
 from copilot_admin.analytics.periods import WEEK, Resolution
 from copilot_admin.audit.recording import Actor, Subject, fingerprint, record
 from copilot_admin.copilots.names import known_tags
-from copilot_admin.models import Action, Copilot, Outcome, Run, SeenKind, SeenValue
+from copilot_admin.models import Action, Outcome, Run, SeenKind, SeenValue
 from copilot_admin.models.conversations import PLAYGROUND
 from copilot_admin.rendering.tables import format_csv
+from copilot_admin.transcripts.access import BUILD, VIEW
 from copilot_admin.transcripts.filters import PERIODS
 from copilot_admin.transcripts.store.transcript_store import SILENCE
 
-VIEW = "copilot_admin.view_conversation"
 FOLDER = "admin/copilot_admin/analytics"
 MAX_CHOICES = 200
 MAX_RUNNING = 20
 _CSV_MARK = "\ufeff"  # so that spreadsheets read it as UTF-8
 
 
-@site.page("analytics/", name="analytics", permissions=(VIEW,), menu="Analytics")
+@site.page("analytics/", name="analytics", permissions=(VIEW, BUILD), menu="Analytics")
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """Return the page."""
-    scope = read_scope(request.GET, at=timezone.now())
+    scope = read_scope(request.GET, request.user, at=timezone.now())
     report = Report(scope)
     is_of_copilot = scope.copilot is not None and request.GET.get("from") == "copilot"
     context = {
@@ -59,11 +59,11 @@ def page(request: HttpRequest) -> HttpResponse:
     return render(request, f"{FOLDER}/page.html", context)
 
 
-@site.page("analytics/<slug:key>/", name="analytics_card", permissions=(VIEW,))
+@site.page("analytics/<slug:key>/", name="analytics_card", permissions=(VIEW, BUILD))
 @require_safe
 def card(request: HttpRequest, key: str) -> HttpResponse:
     """Return one table, the answers under way, or a chart or table as a file."""
-    scope = read_scope(request.GET, at=timezone.now())
+    scope = read_scope(request.GET, request.user, at=timezone.now())
     if key == "running":
         context = {"running": find_running(scope, at=timezone.now()), "scope": scope}
         return render(request, f"{FOLDER}/running.html", context)
@@ -111,7 +111,7 @@ def _choices(scope: AnalyticsScope) -> dict[str, Any]:
     none = {"copilot": "", "tag": "", "version": "", "from": ""}
     is_of_copilot = scope.given["from"] == "copilot"  # that copilot is no filter then
     chosen = copilot.name if copilot else f"#{scope.tag}" if scope.tag else ""
-    copilots = Copilot.objects.in_use().by_name()[:MAX_CHOICES]
+    copilots = scope.readable.in_use().by_name()[:MAX_CHOICES]
     versions = copilot.versions.order_by("-number")[:MAX_CHOICES] if copilot else ()
     seen = SeenValue.objects.filter(kind=SeenKind.MODEL).order_by("value")
     models = seen.values_list("value", flat=True)[:MAX_CHOICES]
@@ -134,7 +134,7 @@ def _choices(scope: AnalyticsScope) -> dict[str, Any]:
             *((one.name, scope.query(**{**none, "copilot": str(one.pk)})) for one in copilots),
             *(
                 (f"#{tag}", scope.query(**{**none, "tag": tag}))
-                for tag in known_tags(Copilot.objects.all())
+                for tag in known_tags(scope.readable)
             ),
         ]
         menus.insert(0, ("copilot", _("Copilot"), chosen, scope.query(**none), found))

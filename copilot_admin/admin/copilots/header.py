@@ -71,9 +71,7 @@ def _build_tabs(
         SETTINGS: (_("Settings"), reverse(f"{NAME}_settings", args=[copilot.pk])),
     }
     if not may_read_conversations(user):
-        del urls[CONVERSATIONS]
-    if not user.has_perm("copilot_admin.view_conversation"):  # type: ignore[union-attr]  # users of the admin
-        del urls[ANALYTICS]
+        del urls[CONVERSATIONS], urls[ANALYTICS]
     counted = {TEST: copilot.test_cases.count()}
     return [
         {"key": key, "label": label, "url": url, "counted": counted.get(key, 0)}

@@ -91,7 +91,8 @@ ALSO = {
     "admin:copilot_admin_alert_change": {Role.BUILDERS, Role.REVIEWERS},
     "admin:copilot_admin_alert_history": {Role.BUILDERS, Role.REVIEWERS},
 }
-# Builders read the conversations of the copilots they are members of.
+# Builders read the conversations and analytics of the copilots they are members of.
+ALSO |= {f"admin:{name}": {Role.BUILDERS} for name in ("analytics", "analytics_card")}
 ALSO |= {
     f"admin:copilot_admin_conversation_{name}": {Role.BUILDERS}
     for name in [

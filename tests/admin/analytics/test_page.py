@@ -15,7 +15,15 @@ from copilot_admin.analytics import metrics
 from copilot_admin.analytics.metrics import Metric
 from copilot_admin.config.roles import Role, create_roles
 from copilot_admin.copilots.end_users import AskingUser
-from copilot_admin.models import Conversation, Copilot, Criterion, Outcome, Run, ToolUsage
+from copilot_admin.models import (
+    Conversation,
+    Copilot,
+    Criterion,
+    Membership,
+    Outcome,
+    Run,
+    ToolUsage,
+)
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
 from tests.factories import make_user, make_version
@@ -140,6 +148,22 @@ def test_filters(reviewer: Browser, given: dict[str, str], questions: str, users
     assert figures(reviewer.get(PAGE, {"copilot": one.pk}))["questions"] == "2"
 
 
+def test_builders_see_the_copilots_they_are_members_of(client: Browser) -> None:
+    create_roles()
+    builder = make_user(Role.BUILDERS)
+    client.force_login(builder)
+    own, other = use("ada", name="Own", tags=["own"]), use("bob", name="Other", tags=["other"])
+    Membership.objects.create(copilot=own, user=builder)
+    page = client.get(PAGE)
+    (card,) = [table for card, table in page.context["tables"] if card.key == "copilots"]
+    assert (figures(page)["questions"], [row["name"] for row in card.rows]) == ("2", ["Own"])
+    assert not [one for one in ("Other", "#other") if one in page.content.decode()]
+    for given in ({"copilot": str(other.pk)}, {"tag": "other"}, {"user": "bob"}):
+        assert figures(client.get(PAGE, given))["questions"] == "0"
+    assert client.get(f"{PAGE}users/", {"format": "csv"}).content.count(b"ada") == 1
+    assert b"bob" not in client.get(f"{PAGE}users/", {"format": "csv"}).content
+
+
 def test_rows_lead_to_their_conversations(reviewer: Browser) -> None:
     copilot = use(name="One")
     tables = {card.key: table for card, table in reviewer.get(PAGE).context["tables"]}
@@ -187,7 +211,7 @@ def test_answers_under_way_are_shown_while_they_send_heartbeats(reviewer: Browse
 
 def test_permissions(client: Browser) -> None:
     create_roles()
-    for role, status in ((Role.BUILDERS, 403), (Role.OPERATORS, 403), (Role.REVIEWERS, 200)):
+    for role, status in ((Role.BUILDERS, 200), (Role.OPERATORS, 403), (Role.REVIEWERS, 200)):
         client.force_login(make_user(role))
         for url in (PAGE, f"{PAGE}running/", f"{PAGE}copilots/", f"{PAGE}tokens/?format=csv"):
             assert client.get(url).status_code == status
