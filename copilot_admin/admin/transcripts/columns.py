@@ -1,10 +1,9 @@
 """Columns of the list of conversations that readers choose."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from django.db.models import F, Window
+from django.db.models import F, Prefetch, Window, prefetch_related_objects
 from django.db.models.functions import RowNumber
 from django.http import HttpRequest
 from django.utils.functional import Promise
@@ -12,7 +11,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from copilot_admin.models import Conversation, EndUser, Rating, Run, Verdict
+from copilot_admin.admin.common.widgets import format_time
+from copilot_admin.models import Conversation, CriterionKind, EndUser, Rating, Run, Verdict
 from copilot_admin.pricing.cost import format_cost_sums
 from copilot_admin.rendering.text import duration, number_text
 
@@ -21,78 +21,87 @@ MAX_LABELS = 3  # of a row
 COLUMNS_COOKIE = "conversation_columns"  # names of the reader's columns, with dots between them
 
 
-@dataclass(slots=True)
-class RowDetails:
-    """A conversation with what its columns show."""
-
-    conversation: Conversation
-    rating: str = ""
-    labels: dict[str, None] = field(default_factory=dict)
-    run: Mapping[str, Any] = field(default_factory=dict)  # of the last request
-
-
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of the list; narrow lists hide first those with the priority "wide" or "medium"."""
 
     name: str
     label: str | Promise
-    cell: Callable[[RowDetails], str | SafeString]
+    cell: Callable[[Conversation], str | SafeString]
     priority: str = "medium"
     is_number: bool = False
     is_default: bool = True
     on_phone: bool = False
+    sort: str = ""  # key of `SORTS`
     is_useful: Callable[[Iterable[Conversation]], bool] = lambda _rows: True
 
 
-def _show_verdict(row: RowDetails) -> str | SafeString:
-    if not row.rating:
+def _last_run(row: Conversation) -> Run | None:
+    return next(iter(row.runs.all()), None)
+
+
+def _show_verdict(row: Conversation) -> str | SafeString:
+    ratings = [verdict.rating for verdict in row.verdicts.all() if verdict.rating]
+    if not ratings:
         return ""
-    return format_html(
-        '<span class="ca-chip ca-chip--{}">{}</span>', TONES[row.rating], Rating(row.rating).label
-    )
+    tone, label = TONES[ratings[-1]], Rating(ratings[-1]).label
+    return format_html('<span class="ca-chip ca-chip--{}">{}</span>', tone, label)
 
 
-def _show_labels(row: RowDetails) -> SafeString:
-    names = ((name,) for name in [*row.labels][:MAX_LABELS])
-    return format_html_join(" ", '<span class="ca-tag">{}</span>', names)
+def _show_labels(row: Conversation) -> SafeString:
+    marks = [mark.criterion for verdict in row.verdicts.all() for mark in verdict.marks.all()]
+    names = dict.fromkeys(one.name for one in marks if one.kind == CriterionKind.LABEL)
+    shown = [(name,) for name in names][:MAX_LABELS]
+    return format_html_join(" ", '<span class="ca-tag">{}</span>', shown)
 
 
-def _show_cost(row: RowDetails) -> str | SafeString:
-    cost = format_cost_sums(row.conversation)
-    if row.conversation.n_unpriced and not row.conversation.cost:
+def _show_cost(row: Conversation) -> str | SafeString:
+    cost = format_cost_sums(row)
+    if row.n_unpriced and not row.cost:
         return ""
     return format_html('<span title="{}">{}</span>', cost.sentence, cost.text)
 
 
-def _show_version(row: RowDetails) -> str:
-    return f"v{row.run['number']}" if row.run.get("number") else ""
+def _show_model(row: Conversation) -> str:
+    run = _last_run(row)
+    return run.model if run else ""
 
 
-def _show_tokens(row: RowDetails) -> str:
-    return number_text(row.conversation.tokens)
+def _show_version(row: Conversation) -> str:
+    run = _last_run(row)
+    return f"v{run.copilot_version.number}" if run and run.copilot_version else ""
 
 
-def _show_time(row: RowDetails) -> str:
-    ms = row.run.get("turn__ms")
-    return duration(ms) if ms else ""
+def _show_time(row: Conversation) -> str:
+    run = _last_run(row)
+    return duration(run.turn.ms) if run and run.turn and run.turn.ms else ""
 
 
 COLUMNS: Sequence[Column] = (
-    Column("copilot", _("Copilot"), lambda row: row.conversation.copilot.name, "wide"),
+    Column(
+        "started",
+        _("Started"),
+        lambda row: format_time(row.first_at, "short"),
+        is_number=True,
+        is_default=False,
+        sort="started",
+    ),
+    Column("copilot", _("Copilot"), lambda row: row.copilot.name, "wide"),
     Column(
         "user",
         _("User"),
-        lambda row: str(row.conversation.user or ""),
+        lambda row: str(row.user or ""),
         "wide",
         on_phone=True,
         is_useful=lambda _rows: EndUser.objects.exists(),
     ),
     Column("verdict", _("Verdict"), _show_verdict, "", on_phone=True),
     Column("labels", _("Labels"), _show_labels),
-    Column("model", _("Model"), lambda row: row.run.get("model", ""), is_default=False),
+    Column("model", _("Model"), _show_model, is_default=False),
     Column("version", _("Version"), _show_version, is_default=False),
-    Column("tokens", _("Tokens"), _show_tokens, is_number=True, is_default=False),
+    Column(
+        "tokens", _("Tokens"), lambda row: number_text(row.tokens), is_number=True, is_default=False
+    ),
     Column(
         "cost",
         _("Cost"),
@@ -112,24 +121,19 @@ def choose_columns(request: HttpRequest, rows: Sequence[Conversation]) -> list[C
     return [column for column in COLUMNS if column.is_default and column.is_useful(rows)]
 
 
-def load_details(rows: Sequence[Conversation]) -> dict[int, RowDetails]:
-    """Return the details of conversations, by id; three queries."""
-    details = {row.pk: RowDetails(row) for row in rows}
-    verdicts = Verdict.objects.filter(conversation__in=details, turn=None)
-    ordered = verdicts.order_by("conversation_id", "updated_at").prefetch_related(
-        "marks__criterion"
+def prefetch_details(rows: Sequence[Conversation]) -> None:
+    """Load the verdicts and the last run of conversations, which the columns show."""
+    verdicts = Verdict.objects.filter(turn=None).order_by("updated_at")
+    order = [F("started_at").desc(), F("id").desc()]
+    place = Window(RowNumber(), partition_by="conversation", order_by=order)
+    runs = (
+        Run.objects.annotate(place=place)
+        .filter(place=1)
+        .select_related("copilot_version", "turn")
+        .only("conversation", "model", "copilot_version__number", "turn__ms")
     )
-    for verdict in ordered:
-        row = details[verdict.conversation_id]
-        row.rating = verdict.rating or row.rating
-        marks = [mark.criterion for mark in verdict.marks.all()]
-        row.labels |= dict.fromkeys(one.name for one in marks if one.kind == "label")
-    newest = Window(
-        RowNumber(), partition_by="conversation", order_by=[F("started_at").desc(), F("id").desc()]
+    prefetch_related_objects(
+        rows,
+        Prefetch("verdicts", verdicts.prefetch_related("marks__criterion")),
+        Prefetch("runs", runs),
     )
-    runs = Run.objects.filter(conversation__in=details).annotate(place=newest).filter(place=1)
-    for run in runs.values(
-        "conversation_id", "model", "turn__ms", number=F("copilot_version__number")
-    ):
-        details[run["conversation_id"]].run = run
-    return details

@@ -6,17 +6,20 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
-from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from copilot_admin.accounts.members import reachable
 from copilot_admin.admin.copilots.header import CONVERSATIONS, build_copilot_header
-from copilot_admin.admin.transcripts.columns import COLUMNS, Column, choose_columns, load_details
+from copilot_admin.admin.transcripts.columns import (
+    COLUMNS,
+    Column,
+    choose_columns,
+    prefetch_details,
+)
 from copilot_admin.admin.transcripts.facts import present_outcome, series_of
 from copilot_admin.admin.transcripts.filter_chips import EDIT, build_chips, build_filter_menu
 from copilot_admin.admin.transcripts.pages import (
@@ -32,13 +35,13 @@ from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import (
     REVIEW,
     VIEW,
-    may_read_conversations,
     visible_conversations,
 )
 from copilot_admin.transcripts.filters import FILTERS, find_copilots
 from copilot_admin.transcripts.search.list_query import (
     SEARCH_PARAMETER,
     SORT_PARAMETER,
+    SORTS,
     ConversationList,
     ListPage,
     RowKey,
@@ -61,10 +64,7 @@ MAX_VIEWS = 40  # own and shared
 NO_TURNS: Mapping[int, int | None] = {}
 
 
-@require_safe
 def conversation_list(request: HttpRequest) -> HttpResponse:
-    if not may_read_conversations(request.user):
-        raise PermissionDenied
     params = {name: value.strip() for name, value in request.GET.dict().items()}
     if unknown := find_unknown(params):
         return unknown_filter_page(request, unknown)
@@ -78,7 +78,8 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
         )
     except TooSlowError:
         is_too_slow = True
-    filters = {k: v for k, v in params.items() if k in FILTERS or k == SEARCH_PARAMETER}
+    carried = {*FILTERS, SEARCH_PARAMETER, SORT_PARAMETER}
+    filters = {k: v for k, v in params.items() if k in carried}
     columns = choose_columns(request, page.rows)
     phrases = tuple(listed.query.phrases)
     current = normalize_query(filters)
@@ -86,6 +87,7 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
     context = {
         "rows": _build_rows(page.rows, columns, filters, phrases=phrases, named=page.named),
         "columns": columns,
+        "sorts": _build_sorts(params),
         "column_choices": [(one, one in columns) for one in COLUMNS],
         "tabs": list(_build_tabs(request.user, params, views, current=current)),
         "chips": build_chips(listed.filters, params),
@@ -143,7 +145,8 @@ def _build_rows(
 
     Excerpts show the phrases. `named` has the turns of conversations that were found by an id.
     """
-    details, errors = load_details(rows), load_errors(rows)
+    prefetch_details(rows)
+    errors = load_errors(rows)
     hits = find_hits([row.pk for row in rows], phrases) if phrases else {}
     excerpts = load_excerpts([*hits.values()], phrases) if hits else {}
     found = []
@@ -170,7 +173,7 @@ def _build_rows(
                 "panel_url": urls[1],
                 "row_url": urls[2],
                 "is_unread": row.review_state != ReviewState.DONE,
-                "cells": [(column, column.cell(details[row.pk])) for column in columns],
+                "cells": [(column, column.cell(row)) for column in columns],
                 "excerpt": excerpts.get(hit, ()),
             }
         )
@@ -221,11 +224,23 @@ def _build_tabs(
         yield {"label": one.name, "url": f"?{one.query}", "is_current": one.query == current}
 
 
+def _build_sorts(params: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the URL that sorts by a column or turns its order, and the icon of its order, by key."""
+    current = params.get(SORT_PARAMETER, "")
+    kept = {k: v for k, v in params.items() if v and k not in (AFTER, BEFORE, EDIT, SORT_PARAMETER)}
+    sorts = {}
+    for name, (newest, oldest) in SORTS.items():
+        value = oldest if current == newest else newest
+        url = "?" + urlencode({**kept, **({SORT_PARAMETER: value} if value else {})})
+        icon = {newest: "arrow-down", oldest: "arrow-up"}.get(current, "")
+        title = _("Oldest first") if value == oldest else _("Newest first")
+        sorts[name] = {"url": url, "icon": icon, "title": title}
+    return sorts
+
+
 def _pager(params: Mapping[str, str], page: ListPage) -> Mapping[str, str]:
     kept = {k: v for k, v in params.items() if v and k not in (AFTER, BEFORE, EDIT)}
-    order = kept.get(SORT_PARAMETER)
-    other = {**kept, SORT_PARAMETER: "" if order else "oldest"}
-    urls = {"sort": "?" + urlencode({k: v for k, v in other.items() if v})}
+    urls: dict[str, str] = {}
     rows = [row for row in page.rows if row.pk not in page.named]
     if page.has_previous:
         urls["previous"] = "?" + urlencode({**kept, BEFORE: str(RowKey.of(rows[0]))})

@@ -178,7 +178,10 @@ def load_errors(rows: Iterable[Conversation]) -> Mapping[int, Sequence[str]]:
     return errors
 
 
-SORT_PARAMETER, OLDEST_FIRST = "sort", "oldest"
+SORT_PARAMETER = "sort"
+# Columns by which the list is read in order, each with its values of the parameter: newest and
+# oldest first. Ids follow the start, and their index costs nothing.
+SORTS: Mapping[str, tuple[str, str]] = {"active": ("", "oldest"), "started": ("started", "first")}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -221,7 +224,9 @@ class ConversationList:
     def __init__(self, visible: QuerySet[Conversation], params: Mapping[str, str]) -> None:
         self.filters = read_filters(params)
         self.query = parse_search(params.get(SEARCH_PARAMETER, ""))
-        self.is_oldest_first = params.get(SORT_PARAMETER) == OLDEST_FIRST
+        sort = params.get(SORT_PARAMETER, "")
+        self.is_oldest_first = sort in [oldest for _newest, oldest in SORTS.values()]
+        self._is_by_start = sort in SORTS["started"]
         self.rows = self.filters.apply(visible)
         self._visible = visible
 
@@ -293,9 +298,13 @@ class ConversationList:
     def _order(self, *, after: RowKey | None, before: RowKey | None) -> QuerySet[Conversation]:
         key = after or before
         is_ascending = self.is_oldest_first == (before is None)
-        rows = self.rows
+        than, sign = ("gt", "") if is_ascending else ("lt", "-")
+        rows, beyond = self.rows, Q()
         if key is not None:
-            than = "gt" if is_ascending else "lt"
-            beyond = Q((f"last_at__{than}", key.at)) | Q((f"pk__{than}", key.pk), last_at=key.at)
+            beyond = Q((f"pk__{than}", key.pk))
+        if self._is_by_start:
+            return rows.filter(beyond).order_by(f"{sign}id")
+        if key is not None:
+            beyond = Q((f"last_at__{than}", key.at)) | Q(beyond, last_at=key.at)
             rows = rows.filter(beyond, (f"last_at__{than}e", key.at))
-        return rows.order_by("last_at", "id") if is_ascending else rows.order_by("-last_at", "-id")
+        return rows.order_by(f"{sign}last_at", f"{sign}id")

@@ -147,7 +147,7 @@ def test_pages_follow_each_other_both_ways_and_keep_the_filters(reviewer: Browse
     assert f"copilot={copilot.slug}" in back.context["pager"]["previous"]
     (chip,) = [chip for chip in response.context["chips"] if chip["name"] == "copilot"]
     assert (chip["shown"], chip["remove_url"]) == (copilot.name, "?")
-    oldest = reviewer.get(LIST + response.context["pager"]["sort"])
+    oldest = reviewer.get(LIST + response.context["sorts"]["active"]["url"])
     assert titles(oldest)[0] == "Question 0"
 
 
@@ -164,6 +164,8 @@ def test_pages_follow_each_other_both_ways_and_keep_the_filters(reviewer: Browse
         ({"edit": "model"}, ["A Pear", "An Apple"]),
         ({"edit": "nonsense", "label": "x"}, []),
         ({"sort": "oldest"}, ["An Apple", "A Pear"]),
+        ({"sort": "started"}, ["A Pear", "An Apple"]),
+        ({"sort": "first"}, ["An Apple", "A Pear"]),
     ],
 )
 def test_filters_search_and_order(reviewer: Browser, query, found):

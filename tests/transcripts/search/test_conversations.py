@@ -214,12 +214,12 @@ def rows_of(**given: str) -> ConversationList:
     return ConversationList(Conversation.objects.all(), given)
 
 
-@pytest.mark.parametrize("sort", ["", "oldest"])
+@pytest.mark.parametrize("sort", ["", "oldest", "started", "first"])
 @pytest.mark.parametrize("words", ["", "question"])
 def test_pages_follow_each_other_there_and_back(sort: str, words: str):
     ids = ask(7)
     rows = rows_of(sort=sort, q=words)
-    expected = ids[::-1] if sort else ids
+    expected = ids[::-1] if sort in ("oldest", "first") else ids
     found: list[int] = []
     after, keys = None, []
     while True:
