@@ -30,22 +30,24 @@ MAX_POINTS = 20  # runs of a target in the chart
 DONE = Q(state=ResultState.DONE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    total: int
-    passed: int
-    failed: int
-    inconclusive: int
-    errors: int
-    pending: int  # waiting or running in an active run
-    outdated: int
-    cost: Decimal
-    unpriced: int  # answers of unknown cost
-    ms: int
+    """Counts of results; those that aren't done are pending in active runs."""
 
-    @property
-    def done(self) -> int:
-        return self.passed + self.failed + self.inconclusive + self.errors
+    def __init__(
+        self, results: Iterable[EvaluationResult], *, total: int, outdated: int = 0
+    ) -> None:
+        results = list(results)
+        done = [one for one in results if one.state == ResultState.DONE]
+        verdicts = Counter(one.verdict for one in done)
+        self.total, self.outdated = total, outdated
+        self.passed = verdicts[ResultVerdict.PASSED]
+        self.failed = verdicts[ResultVerdict.FAILED]
+        self.inconclusive = verdicts[ResultVerdict.INCONCLUSIVE]
+        self.errors = verdicts[ResultVerdict.ERROR]
+        self.done, self.pending = len(done), len(results) - len(done)
+        self.cost = sum((one.cost for one in done if one.cost is not None), Decimal(0))
+        self.unpriced = sum(one.cost is None for one in done)
+        self.ms = sum(one.ms for one in done)
 
     @property
     def percent(self) -> int:
@@ -81,25 +83,6 @@ class Counts:
         """The counts as text: 10 of 12 passed, 1 failed, 1 inconclusive."""
         passed = _("%(passed)d of %(total)d passed") % {"passed": self.passed, "total": self.total}
         return f"{passed}, {self.problems}" if self.problems else passed
-
-
-def count_results(results: Iterable[EvaluationResult], *, total: int, outdated: int = 0) -> Counts:
-    """Count results; those that aren't done belong to active runs."""
-    results = list(results)
-    done = [one for one in results if one.state == ResultState.DONE]
-    verdicts = Counter(one.verdict for one in done)
-    return Counts(
-        total=total,
-        passed=verdicts[ResultVerdict.PASSED],
-        failed=verdicts[ResultVerdict.FAILED],
-        inconclusive=verdicts[ResultVerdict.INCONCLUSIVE],
-        errors=verdicts[ResultVerdict.ERROR],
-        pending=len(results) - len(done),
-        outdated=outdated,
-        cost=sum((one.cost for one in done if one.cost is not None), Decimal(0)),
-        unpriced=sum(one.cost is None for one in done),
-        ms=sum(one.ms for one in done),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +131,7 @@ def _read_column(
         if row.finished_at is not None
         and (row.run_id not in current or row.finished_at < row.case.updated_at)
     )
-    counts = count_results(results.values(), total=total, outdated=len(outdated))
+    counts = Counts(results.values(), total=total, outdated=len(outdated))
     return TargetColumn(run=runs[0], results=results, outdated=outdated, counts=counts)
 
 

@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.evaluation.queue import cancel_runs, save_runs
-from copilot_admin.evaluation.results import Counts, count_results
+from copilot_admin.evaluation.results import Counts
 from copilot_admin.evaluation.targets import make_run
 from copilot_admin.evaluation.worker import run_here
 from copilot_admin.management.base import SanitizedCommand, get_provider
@@ -82,7 +82,7 @@ class Command(SanitizedCommand):
         rows = EvaluationResult.objects.filter(run=ended).select_related("case")
         results = list(rows.order_by("case__position", "case"))
         done = [row for row in results if row.state == ResultState.DONE]
-        counts = count_results(done, total=len(results))
+        counts = Counts(done, total=len(results))
         if options["json"]:
             self.stdout.write(json.dumps(_as_json(ended, counts, results), indent=2))
         else:
