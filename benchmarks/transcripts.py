@@ -111,7 +111,6 @@ class Filler:
             run_id=UUID(int=self.chance.getrandbits(128), version=4),
             copilot_id=version.copilot_id,
             version_id=version.pk,
-            version_number=version.number,
             logging=Logging.EVERYTHING,
             principal=principal,
             trace_id=trace_id,

@@ -199,7 +199,6 @@ class _Loader:
             run_id=UUID(int=self._random.getrandbits(128), version=4),
             copilot_id=version.copilot_id,
             version_id=version.pk,
-            version_number=version.number,
             logging=Logging.EVERYTHING,
             principal=PRINCIPAL,
             trace_id=f"demo-{number}",

@@ -65,7 +65,6 @@ def run_start_of(
         run_id=question.ids.run_id,
         copilot_id=question.live.id,
         version_id=question.live.version_id,
-        version_number=question.live.version_number,
         logging=question.live.logging,
         redaction=question.live.redaction,
         principal=question.caller.principal,

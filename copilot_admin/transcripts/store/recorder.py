@@ -119,27 +119,26 @@ def finalize(
             error, *notes = redact_values([ending.error, *ending.notes], rules)
             ending = replace(ending, error=error, notes=tuple(notes))
             recording = redact_recording(recording, rules)
-    call: JsonObject | None = None
-    if keep_content and (made := recording.call):
-        call = redact({"function": made.function, "input_arguments": made.input_arguments})
+    else:
+        events = tuple(replace(event, payload=None) for event in recording.events)
+        recording = replace(recording, text="", call=None, events=events)
+        ending = replace(ending, error="", notes=())
+    made = recording.call
+    call = made and {"function": made.function, "input_arguments": made.input_arguments}
     return RunEnd(
         run_id=run_id,
         ended_at=at,
         ending=replace(
             ending,
-            error=redact_text(ending.error) if keep_content else "",
+            error=redact_text(ending.error),
             error_code=ending.error_code[:MAX_CODE_CHARACTERS],
-            notes=ending.notes if keep_content else (),
         ),
-        text=redact_text(recording.text) if keep_content else "",
+        text=redact_text(recording.text),
         text_digest=text_digest,
-        call=call,
+        call=redact(call),
         call_digest=call_digest,
         finish_reason=clean_text(recording.finish_reason)[:MAX_CODE_CHARACTERS],
-        events=tuple(
-            replace(event, payload=redact(event.payload) if keep_content else None)
-            for event in recording.events
-        ),
+        events=tuple(replace(one, payload=redact(one.payload)) for one in recording.events),
         usages=recording.usages,
         provider=recording.provider,
         model=recording.model,

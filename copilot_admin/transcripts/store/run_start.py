@@ -87,7 +87,6 @@ class RunStart:
     run_id: UUID
     copilot_id: int
     version_id: int | None  # None if a draft answers
-    version_number: int
     logging: Logging
     redaction: Rules = NO_RULES
     principal: str

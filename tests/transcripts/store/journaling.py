@@ -145,7 +145,6 @@ class Client:
             run_id=uuid4(),
             copilot_id=self.version.copilot_id,
             version_id=self.version.pk,
-            version_number=self.version.number,
             logging=self.logging,
             principal=self.principal,
             trace_id=self.trace_id,
