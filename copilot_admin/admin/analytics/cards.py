@@ -15,7 +15,7 @@ from copilot_admin.admin.analytics.charts import Chart, ChartKind, Series, draw_
 from copilot_admin.admin.analytics.formats import compare, format_axis, format_value, split_value
 from copilot_admin.admin.analytics.scope import AnalyticsScope
 from copilot_admin.analytics import metrics
-from copilot_admin.analytics.metrics import Counts, Unit, add_counts
+from copilot_admin.analytics.metrics import Counts, Metric, Unit, add_counts
 from copilot_admin.analytics.periods import Resolution, Span
 
 NOTHING = gettext_lazy("Nothing to show in this period.")
@@ -103,22 +103,27 @@ class ChartCard:
     empty: str | Promise = NOTHING
 
 
-def _each(*found: tuple[str | Promise, Aggregate, str]) -> Callable[[Report], list[Series]]:
-    """Return the reader of series with a label, an aggregate and a color each."""
+def _each(*found: tuple[Metric, str]) -> Callable[[Report], list[Series]]:
+    """Return the reader of series with a metric and a color each."""
     return lambda report: [
-        Series(str(label), report.values(aggregate), color) for label, aggregate, color in found
+        Series(str(metric.short or metric.label), report.values(metric.aggregate), color)
+        for metric, color in found
     ]
 
 
-def _column(name: str) -> Aggregate:
-    return lambda counts: float(counts[name])
+def _column(label: str | Promise, name: str) -> Metric:
+    return Metric(key=name, label=label, aggregate=lambda counts: float(counts[name]))
+
+
+INPUT_TOKENS = Metric(
+    key="input_tokens",
+    label=gettext_lazy("In"),
+    aggregate=lambda counts: float(counts["tokens"]) - float(counts["output_tokens"]),
+)
 
 
 def _read_users(report: Report) -> list[Series]:
-    read = _each(
-        (metrics.QUESTIONS.label, metrics.QUESTIONS.aggregate, "ca-s1"),
-        (metrics.USERS.label, metrics.USERS.aggregate, "ca-s2"),
-    )
+    read = _each((metrics.QUESTIONS, "ca-s1"), (metrics.USERS, "ca-s2"))
     return [one for one in read(report) if any(value is not None for value in one.values)]
 
 
@@ -139,17 +144,14 @@ CHARTS: Sequence[ChartCard] = (
         "feedback",
         gettext_lazy("Feedback"),
         ChartKind.BARS,
-        _each(
-            (metrics.UP.label, metrics.UP.aggregate, "ca-s-good"),
-            (metrics.DOWN.label, metrics.DOWN.aggregate, "ca-s-bad"),
-        ),
+        _each((metrics.UP, "ca-s-good"), (metrics.DOWN, "ca-s-bad")),
         empty=gettext_lazy("No feedback in this period."),
     ),
     ChartCard(
         "latency",
         gettext_lazy("Time to first words"),
         ChartKind.LINE,
-        _each(("p50", metrics.P50.aggregate, "ca-s1"), ("p95", metrics.P95.aggregate, "ca-s3")),
+        _each((metrics.P50, "ca-s1"), (metrics.P95, "ca-s3")),
         unit=Unit.SECONDS,
     ),
     ChartCard(
@@ -171,24 +173,17 @@ CHARTS: Sequence[ChartCard] = (
         "tokens",
         gettext_lazy("Tokens"),
         ChartKind.BARS,
-        _each(
-            (
-                gettext_lazy("In"),
-                lambda counts: float(counts["tokens"]) - float(counts["output_tokens"]),
-                "ca-s5",
-            ),
-            (gettext_lazy("Out"), _column("output_tokens"), "ca-s4"),
-        ),
+        _each((INPUT_TOKENS, "ca-s5"), (_column(gettext_lazy("Out"), "output_tokens"), "ca-s4")),
     ),
     ChartCard(
         "outcomes",
         gettext_lazy("Incomplete answers"),
         ChartKind.BARS,
         _each(
-            (gettext_lazy("Failed"), _column("errors"), "ca-s-bad"),
-            (gettext_lazy("Truncated"), _column("truncated"), "ca-s3"),
-            (gettext_lazy("Cancelled"), _column("cancelled"), "ca-s6"),
-            (gettext_lazy("Rejected by a limit"), _column("refused"), "ca-s4"),
+            (_column(gettext_lazy("Failed"), "errors"), "ca-s-bad"),
+            (_column(gettext_lazy("Truncated"), "truncated"), "ca-s3"),
+            (_column(gettext_lazy("Cancelled"), "cancelled"), "ca-s6"),
+            (_column(gettext_lazy("Rejected by a limit"), "refused"), "ca-s4"),
         ),
         empty=gettext_lazy("All answers are complete."),
     ),
@@ -197,9 +192,9 @@ CHARTS: Sequence[ChartCard] = (
         gettext_lazy("Reviews"),
         ChartKind.BARS,
         _each(
-            (gettext_lazy("Good"), _column("good"), "ca-s-good"),
-            (gettext_lazy("Mixed"), _column("mixed"), "ca-s-warn"),
-            (gettext_lazy("Bad"), _column("bad"), "ca-s-bad"),
+            (_column(gettext_lazy("Good"), "good"), "ca-s-good"),
+            (_column(gettext_lazy("Mixed"), "mixed"), "ca-s-warn"),
+            (_column(gettext_lazy("Bad"), "bad"), "ca-s-bad"),
         ),
         empty=gettext_lazy("No reviews in this period."),
     ),

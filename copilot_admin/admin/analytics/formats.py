@@ -1,12 +1,11 @@
 """Values of metrics as text, and what changed since the period before."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 from django.utils.formats import number_format
-from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from copilot_admin.admin.analytics.charts import NONE
 from copilot_admin.analytics.metrics import Metric, Unit
@@ -34,13 +33,8 @@ def format_axis(unit: Unit, value: float, top: float) -> str:
     return format_value(unit, value)
 
 
-@lru_cache(maxsize=4096)  # most numbers of a page are small
-def _group_digits(value: float, places: int, _language: str | None) -> str:
-    return number_format(value, places, force_grouping=True)
-
-
 def _number(value: float, places: int = 0) -> str:
-    return _group_digits(round(value, places), places, get_language())
+    return number_format(round(value, places), places, force_grouping=True)
 
 
 def _format_number(value: float) -> tuple[str, str]:

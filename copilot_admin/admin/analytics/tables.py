@@ -1,6 +1,6 @@
 """Tables of the analytics page: by copilot, version, model, user, widget, tool and label."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,16 +71,23 @@ def _table(metrics: Sequence[Metric], rows: Sequence[Row]) -> Table:
     return Table([one.short or one.label for one in metrics], rows)
 
 
-def _cells(
-    report: Report, counts: Counts, metrics: Sequence[Metric], filters: Mapping[str, str] | None
-) -> Iterator[Row]:
-    """Yield the values of a row; `filters` lead to its conversations, None to none."""
+def _row(
+    report: Report,
+    metrics: Sequence[Metric],
+    name: str,
+    counts: Counts,
+    filters: Mapping[str, str] | None,
+    **more: Any,
+) -> Row:
+    """Return a row; `filters` lead to its conversations, None to none."""
+    cells = []
     for metric in metrics:
         value, url = metric.aggregate(counts), ""
         if value and filters is not None and metric.filters is not None:
             url = report.scope.conversations_url({**filters, **metric.filters})
         text, is_bad = format_value(metric.unit, value), metric.is_bad(value)
-        yield {"text": text, "raw": value, "url": url, "is_bad": is_bad}
+        cells.append({"text": text, "raw": value, "url": url, "is_bad": is_bad})
+    return {"name": name, "cells": cells, **more}
 
 
 def _number_cell(number: float, url: str = "") -> Row:
@@ -94,63 +101,47 @@ def _ranked(found: Mapping[Any, Counts]) -> list[tuple[Any, Counts]]:
 
 def by_copilot(report: Report, metrics: Sequence[Metric]) -> Table:
     span = report.period.now
-    found = {key[0]: one for key, one in report.source.groups(span, "copilot_id").items()}
-    users = report.source.users_by_copilot(span)
-    copilots = Copilot.objects.in_bulk(list(found))
-    rows = [
-        {
-            "name": copilot.name,
-            "url": report.scope.query(copilot=str(pk)),
-            "copilot": copilot,
-            "image": image_url(copilot),
-            "cells": list(
-                _cells(report, counts.with_users(users.get(pk)), metrics, {"copilot": copilot.slug})
-            ),
-        }
-        for pk, counts in _ranked(found)
-        if (copilot := copilots.get(pk))
-    ]
+    found, users = report.source.groups(span, "copilot_id"), report.source.users_by_copilot(span)
+    copilots = Copilot.objects.in_bulk([pk for (pk,) in found])
+    rows = []
+    for (pk,), counts in _ranked(found):
+        if copilot := copilots.get(pk):
+            filters = {"copilot": copilot.slug}
+            more: Row = {"copilot": copilot, "image": image_url(copilot)}
+            more["url"] = report.scope.query(copilot=str(pk))
+            counts = counts.with_users(users.get(pk))
+            rows.append(_row(report, metrics, copilot.name, counts, filters, **more))
     return _table(metrics, rows)
 
 
 def by_version(report: Report, metrics: Sequence[Metric]) -> Table:
     metrics = [one for one in metrics if one is not USERS]
     found = report.source.groups(report.period.now, "copilot_id", "version")
-    copilots = Copilot.objects.select_related("live").in_bulk([key[0] for key in found])
+    copilots = Copilot.objects.select_related("live").in_bulk([pk for pk, _version in found])
     rows = []
     for (pk, version), counts in _ranked(found):
         copilot = copilots.get(pk)
         name = f"v{version}" if version else _("No version")
+        if not report.scope.copilot:
+            name = f"{copilot.name if copilot else pk} {name}"
         is_live = copilot and copilot.live and copilot.live.number == version
         filters = {"copilot": copilot.slug if copilot else str(pk), "version": str(version)}
-        rows.append(
-            {
-                "name": name
-                if report.scope.copilot
-                else f"{copilot.name if copilot else pk} {name}",
-                "note": _("live") if is_live else "",
-                "url": report.scope.query(**filters),
-                "cells": list(_cells(report, counts, metrics, filters if version else None)),
-            }
-        )
+        more = {"note": _("live") if is_live else "", "url": report.scope.query(**filters)}
+        rows.append(_row(report, metrics, name, counts, filters if version else None, **more))
     return _table(metrics, rows)
 
 
 def by_model(report: Report, metrics: Sequence[Metric]) -> Table:
     metrics = [one for one in metrics if one is not USERS]
-    found = {key[0]: one for key, one in report.source.groups(report.period.now, "model").items()}
+    found = report.source.groups(report.period.now, "model")
     total = float(add_counts(found.values())["questions"]) or 1
     rows = []
-    for place, (model, counts) in enumerate(_ranked(found)):
+    for place, ((model,), counts) in enumerate(_ranked(found)):
         color = f"ca-meter--xs ca-s{place % N_COLORS + 1}"
-        rows.append(
-            {
-                "name": model or _("No model"),
-                "url": report.scope.query(model=model) if model else "",
-                "cells": list(_cells(report, counts, metrics, {"model": model} if model else None)),
-                "share": meter(float(counts["questions"]) / total, color),
-            }
-        )
+        more: Row = {"share": meter(float(counts["questions"]) / total, color)}
+        more["url"] = report.scope.query(model=model) if model else ""
+        filters = {"model": model} if model else None
+        rows.append(_row(report, metrics, model or _("No model"), counts, filters, **more))
     return _table(metrics, rows)
 
 
@@ -165,16 +156,16 @@ def by_user(report: Report, metrics: Sequence[Metric]) -> Table:
     keys = dict(EndpointKey.objects.filter(pk__in=ids).values_list("pk", "name"))
     rows = []
     for kind, pk, counts in callers:
-        row: Row = {"name": _("Unnamed callers without a key")}
+        name, more = _("Unnamed callers without a key"), {}
         filters: dict[str, str] | None = {"caller": f"{kind}:{pk}" if pk else kind}
         if kind == "user" and (user := users.get(int(pk))):
             filters = {"user": user.identifier}
-            row = {"name": str(user), "url": report.scope.query(user=user.identifier)}
+            name, more = str(user), {"url": report.scope.query(**filters)}
         elif kind == "user":
-            row, filters = {"name": _("Deleted user")}, None
+            name, filters = _("Deleted user"), None
         elif kind == "key":
-            row = {"name": keys.get(int(pk), _("Deleted key")), "note": _("API key")}
-        rows.append({**row, "cells": list(_cells(report, counts, metrics, filters))})
+            name, more = keys.get(int(pk), _("Deleted key")), {"note": _("API key")}
+        rows.append(_row(report, metrics, name, counts, filters, **more))
     return _table(metrics, rows)
 
 
