@@ -33,7 +33,6 @@ from copilot_admin.transcripts.store.run_events import RunEvent
 from copilot_admin.transcripts.store.transcript_store import load_pieces
 from protocol.json import Json, JsonObject, object_of
 
-MAX_IDS = 5_000  # of one query; for more messages, the full conversation is read
 # Events that follow all other output.
 _AT_THE_END = (EventType.CITATION, EventType.SUGGESTIONS, EventType.FUNCTION_CALL, OTHER_EVENT)
 
@@ -102,16 +101,6 @@ def _read_runs(
     for run in rows.order_by("started_at", "id"):
         runs[run.turn_id or 0].append(run)
     return runs
-
-
-def _read_nodes(
-    conversation: Conversation, tree: Tree, turns: Collection[int], runs: Iterable[Run]
-) -> dict[int | None, Node]:
-    wanted = set(_nodes_of(turns, tree, runs))
-    rows = Node.objects.filter(conversation=conversation).order_by("id")
-    if len(wanted) <= MAX_IDS:
-        rows = rows.filter(pk__in=wanted)
-    return {node.pk: node for node in rows if node.pk in wanted}
 
 
 def _read_unfinished(run: Run) -> Recording:
@@ -212,7 +201,9 @@ def read_turns(
     places = [place for place in tree.places if place.id in turns]
     runs = _read_runs(conversation, turns, extent)
     every = [run for some in runs.values() for run in some]
-    nodes = _read_nodes(conversation, tree, turns, every)
+    wanted = set(_nodes_of(turns, tree, every))
+    stored = Node.objects.filter(conversation=conversation, pk__in=wanted).order_by("id")
+    nodes: dict[int | None, Node] = {node.pk: node for node in stored}
     _load_contents(nodes.values(), [event for run in every for event in run.events.all()])
     results: dict[int | None, list[Node]] = defaultdict(list)
     for node in nodes.values():
