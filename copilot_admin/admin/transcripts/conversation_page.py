@@ -16,7 +16,6 @@ from copilot_admin.admin.blocks.kinds import (
 )
 from copilot_admin.admin.transcripts.pages import parse_id
 from copilot_admin.models import Conversation, Node, Outcome, Run, TurnState
-from copilot_admin.review.queues import TurnReview
 from copilot_admin.transcripts.queries.reading import (
     Attempt,
     Extent,
@@ -31,7 +30,6 @@ MAX_TURNS_AT_ONCE = 6  # a window shows one or two
 MAX_FORMATTED = 60_000  # characters of a page
 MAX_HISTORY = 20  # foreign messages before a question
 EXTENT = Extent(events=300, runs=100)
-NO_REVIEWS: Mapping[int, TurnReview] = {}
 
 
 def plan_page(tree: Tree, *, through: int | None = None) -> tuple[list[TurnPlace], frozenset[int]]:
@@ -102,13 +100,12 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnPart:
-    """A turn on the page; a placeholder has neither turn, answers nor review."""
+    """A turn on the page; a placeholder has neither turn nor answers."""
 
     place: TurnPlace
     turn: TurnView | None
     siblings: tuple[int | None, int | None] | None  # versions of an edited question around it
     answers: tuple[AnswerPart, ...]  # attempts; the last one counts
-    review: TurnReview | None
 
     @property
     def number(self) -> int:
@@ -142,8 +139,6 @@ def build_parts(
     tree: Tree,
     turns: Mapping[int, TurnView],
     places: Sequence[TurnPlace] | None = None,
-    *,
-    reviews: Mapping[int, TurnReview] = NO_REVIEWS,
 ) -> list[TurnPart]:
     """Return turns as the page shows them; places without a turn that was read are placeholders."""
     formatted = _choose_formatted(turns.values())
@@ -158,7 +153,6 @@ def build_parts(
             )
             if place.id in turns
             else (),
-            review=reviews.get(place.id),
         )
         for place in (places or [view.place for view in turns.values()])
     ]

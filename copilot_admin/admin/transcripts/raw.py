@@ -10,7 +10,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 
 from copilot_admin.admin.transcripts.conversation_page import find_turn_of_key
-from copilot_admin.admin.transcripts.pages import load_conversation, read_page, render_part
+from copilot_admin.admin.transcripts.pages import load_conversation, render_part
 from copilot_admin.evaluation.from_turns import read_question
 from copilot_admin.http.middleware import get_base_url
 from copilot_admin.models import OTHER_EVENT, Conversation, EventType, Node
@@ -111,7 +111,6 @@ def _message(message: Node) -> JsonObject:
     return {"role": message.role, **message.data}
 
 
-@read_page
 def run_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     conversation = load_conversation(request, pk, view="run", of=run)
     body, view = load_request(conversation, run)
@@ -125,7 +124,6 @@ def run_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     return render_part(request, "raw.html", "run.html", conversation, **context)
 
 
-@read_page
 def request_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     conversation = load_conversation(request, pk, view="request", of=run)
     body, _view = load_request(conversation, run)
@@ -134,7 +132,6 @@ def request_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     return response
 
 
-@read_page
 def curl_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     conversation = load_conversation(request, pk, view="request", of=run)
     body, _view = load_request(conversation, run)
@@ -148,7 +145,6 @@ def curl_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
-@read_page
 def question_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     conversation = load_conversation(request, pk)
     path = _read_path(conversation, Tree(conversation), turn)

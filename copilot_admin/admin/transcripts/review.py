@@ -22,7 +22,7 @@ from copilot_admin.models import (
     ReviewQueue,
     Verdict,
 )
-from copilot_admin.review.queues import Verdicts, claim_next, is_assigned, progress_of
+from copilot_admin.review.queues import claim_next, is_assigned, progress_of, read_verdicts
 from copilot_admin.transcripts.access import REVIEW
 from copilot_admin.transcripts.verdicts import SubmittedVerdict, active_criteria, verdict_of
 
@@ -105,7 +105,6 @@ def build_review(
     request: HttpRequest,
     conversation: Conversation,
     nav: ReturnContext,
-    verdicts: Verdicts,
     *,
     form: VerdictForm | None = None,
 ) -> dict[str, Any]:
@@ -115,12 +114,10 @@ def build_review(
     queue = ReviewQueue.objects.filter(pk=nav.queue).first() if nav.queue is not None else None
     if form is None and may_review:
         form = VerdictForm(criteria=active_criteria(), verdict=own)
-    others = verdicts.get(None, ())
-    if may_review:
-        others = [one for one in others if one.author_id != request.user.pk]
+    hidden = request.user.pk if may_review else 0  # their own verdict is in the form
     return {
         "form": form if may_review else None,
-        "others": others,
+        "others": [one for one in read_verdicts(conversation) if one.author_id != hidden],
         "queue": queue,
         "progress": progress_of(queue, now=timezone.now()) if queue else None,
         # The reader works on a queue that doesn't assign them this conversation.

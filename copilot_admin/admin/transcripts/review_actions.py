@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.admin.common.base import audit
 from copilot_admin.admin.transcripts.pages import (
@@ -22,7 +21,7 @@ from copilot_admin.admin.transcripts.pages import (
 from copilot_admin.admin.transcripts.review import VerdictForm, build_review, redirect_to_next
 from copilot_admin.admin.transcripts.views import conversation_page, go_on, render_turn
 from copilot_admin.models import Action, Conversation, ReviewQueue, Turn, TurnNote, Verdict
-from copilot_admin.review.queues import finish_assignments, skip_assignment, verdicts_on
+from copilot_admin.review.queues import finish_assignments, skip_assignment
 from copilot_admin.transcripts.verdicts import (
     SubmittedVerdict,
     active_criteria,
@@ -33,7 +32,6 @@ from copilot_admin.transcripts.verdicts import (
 MAX_NOTE_LENGTH = 10_000
 
 
-@require_POST
 def verdict_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Save a verdict on the conversation, and go on to the next one if asked."""
     nav = read_context(request.POST)
@@ -57,7 +55,6 @@ def verdict_view(request: HttpRequest, pk: int) -> HttpResponse:
     return HttpResponseRedirect(nav.url_of("change", pk))
 
 
-@require_POST
 def skip_view(request: HttpRequest, pk: int) -> HttpResponse:
     nav = read_context(request.POST)
     conversation = load_for_review(request, pk)
@@ -66,7 +63,6 @@ def skip_view(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect_to_next(request, queue.pk, after=after)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 def turn_verdict_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     """Rate one answer: a form below it, or the answer with the form as a page."""
     conversation = load_for_review(request, pk)
@@ -85,7 +81,6 @@ def turn_verdict_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     return render_part(request, "rate.html", "rate_page.html", conversation, **context)
 
 
-@require_POST
 def add_note_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     conversation = load_for_review(request, pk)
     asked = _load_turn(conversation, turn)
@@ -97,7 +92,6 @@ def add_note_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     return _show_turn(request, conversation, asked, nav)
 
 
-@require_POST
 def note_view(request: HttpRequest, pk: int, note: int) -> HttpResponse:
     conversation = load_for_review(request, pk)
     rows = TurnNote.objects.filter(turn__conversation=conversation, author_id=request.user.pk)
@@ -169,11 +163,9 @@ def _show_turn(
 def _render_review(
     request: HttpRequest, conversation: Conversation, nav: ReturnContext, form: VerdictForm | None
 ) -> HttpResponse:
-    verdicts = verdicts_on(conversation)
-    review = build_review(request, conversation, nav, verdicts, form=form)
     context = {
         "conversation": conversation,
-        "review": review,
+        "review": build_review(request, conversation, nav, form=form),
         "nav": nav,
         "is_saved": form is None,
         "in_panel": "_panel" in request.POST,

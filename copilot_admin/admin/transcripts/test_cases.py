@@ -5,13 +5,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import permission_required
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
 
 from copilot_admin.accounts.members import is_reachable, reachable
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
@@ -27,7 +26,7 @@ from copilot_admin.evaluation.from_turns import (
 )
 from copilot_admin.models import Action, Conversation, Copilot
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
-from copilot_admin.transcripts.access import BUILD, may_read_conversations, visible_conversations
+from copilot_admin.transcripts.access import BUILD, visible_conversations
 from copilot_admin.transcripts.search.list_query import ConversationList, read_query
 
 ONLY_BAD = "down"  # value of `which`
@@ -35,9 +34,8 @@ MAX_CONVERSATIONS = 1_000  # of a selection
 MAX_REPORTED = 100  # turns that were not saved and are named
 
 
-@require_POST
+@permission_required(BUILD, raise_exception=True)
 def save_turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
-    _check(request)
     conversation = load_conversation(request, pk, view="")
     if not is_reachable(request.user, conversation.copilot_id):
         raise PermissionDenied
@@ -56,10 +54,8 @@ def save_turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     return HttpResponseRedirect(url)
 
 
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@permission_required(BUILD, raise_exception=True)
 def save_turns_view(request: HttpRequest) -> HttpResponse:
-    _check(request)
     sent = request.POST if request.method == "POST" else request.GET
     filters, only_bad = sent.get(LIST, ""), sent.get("which") == ONLY_BAD
     if unknown := find_unknown(read_query(filters)):
@@ -81,11 +77,6 @@ def save_turns_view(request: HttpRequest) -> HttpResponse:
     label = " ".join(typed.split())[:MAX_LABEL_LENGTH]
     context |= _results(_save(request, turns[:MAX_TURNS], label=label))
     return render_page(request, "learned.html", _("Save as tests"), **context)
-
-
-def _check(request: HttpRequest) -> None:
-    if not (may_read_conversations(request.user) and request.user.has_perm(BUILD)):
-        raise PermissionDenied
 
 
 def _save(

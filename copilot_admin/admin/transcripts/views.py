@@ -23,7 +23,6 @@ from copilot_admin.admin.transcripts.pages import (
     load_conversation,
     parse_id,
     read_context,
-    read_page,
     render_page,
     render_part,
     title_of,
@@ -33,7 +32,7 @@ from copilot_admin.admin.transcripts.review import VerdictForm, build_review, re
 from copilot_admin.admin.transcripts.trace import build_trace, rebuild_prompt
 from copilot_admin.models import Conversation
 from copilot_admin.privacy.holds import holds_of
-from copilot_admin.review.queues import turn_reviews, verdicts_on
+from copilot_admin.review.queues import prefetch_reviews
 from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import visible_conversations
 from copilot_admin.transcripts.queries.reading import WHOLE, Extent, TurnView, read_turns
@@ -58,20 +57,17 @@ def conversation_page(
     return render_page(request, "page.html", title_of(conversation), **context)
 
 
-@read_page
 def panel_view(request: HttpRequest, pk: int) -> HttpResponse:
     context = _page_context(request, load_conversation(request, pk))
     return render(request, f"{FOLDER}/panel.html", context)
 
 
-@read_page
 def chat_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Return the chat and the facts, for a page that is open."""
     context = _page_context(request, load_conversation(request, pk, view=""))
     return render(request, f"{FOLDER}/chat.html", {**context, "with_facts": True})
 
 
-@read_page
 def turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     return render_turn(request, load_conversation(request, pk), turn)
 
@@ -81,13 +77,12 @@ def render_turn(
 ) -> HttpResponse:
     tree = Tree(conversation)
     view = _read_turn(conversation, tree, turn, extent=EXTENT)
-    reviews = turn_reviews(conversation, [view.id], verdicts_on(conversation))
-    (part,) = build_parts(tree, {view.id: view}, reviews=reviews)
+    prefetch_reviews([view.row])
+    (part,) = build_parts(tree, {view.id: view})
     context = {"part": part, **_base_context(request, conversation), **extra}
     return render(request, f"{FOLDER}/turn_fragment.html", context)
 
 
-@read_page
 def part_view(request: HttpRequest, pk: int, key: str) -> HttpResponse:
     conversation = load_conversation(request, pk, view="data")
     tree = Tree(conversation)
@@ -99,7 +94,6 @@ def part_view(request: HttpRequest, pk: int, key: str) -> HttpResponse:
     return render_part(request, "content.html", "sub_page.html", conversation, **context)
 
 
-@read_page
 def trace_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     conversation = load_conversation(request, pk, view="trace", of=turn)
     view = _read_turn(conversation, Tree(conversation), turn, extent=EXTENT)
@@ -107,7 +101,6 @@ def trace_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     return render_part(request, "trace.html", "trace_page.html", conversation, **context)
 
 
-@read_page
 def prompt_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     conversation = load_conversation(request, pk, view="prompt", of=run)
     body, view = load_request(conversation, run)
@@ -117,7 +110,6 @@ def prompt_view(request: HttpRequest, pk: int, run: UUID) -> HttpResponse:
     return render(request, f"{FOLDER}/prompt.html", context)
 
 
-@read_page
 def adjacent_view(request: HttpRequest, pk: int, direction: str) -> HttpResponse:
     """Redirect to the conversation before or after this one in the list."""
     conversation = load_conversation(request, pk, view="")
@@ -160,13 +152,9 @@ def _page_context(
     tree = Tree(conversation)
     through = parse_id(request.GET.get("turn", ""))
     path, shown = plan_page(tree, through=through)
-    verdicts = verdicts_on(conversation)
-    parts = build_parts(
-        tree,
-        read_turns(conversation, tree, shown, extent=EXTENT),
-        path,
-        reviews=turn_reviews(conversation, shown, verdicts),
-    )
+    turns = read_turns(conversation, tree, shown, extent=EXTENT)
+    prefetch_reviews([view.row for view in turns.values()])
+    parts = build_parts(tree, turns, path)
     context = _base_context(request, conversation)
     return {
         **context,
@@ -176,7 +164,7 @@ def _page_context(
             "newest": parts[-1].place if parts else None,
         },
         "through": through,
-        "review": build_review(request, conversation, context["nav"], verdicts, form=form),
+        "review": build_review(request, conversation, context["nav"], form=form),
         "holds": holds_of(conversation),
     }
 
