@@ -9,7 +9,6 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import reachable
@@ -20,7 +19,7 @@ from copilot_admin.admin.transcripts.columns import (
     choose_columns,
     prefetch_details,
 )
-from copilot_admin.admin.transcripts.facts import present_outcome, series_of
+from copilot_admin.admin.transcripts.facts import series_of
 from copilot_admin.admin.transcripts.filter_chips import EDIT, build_chips, build_filter_menu
 from copilot_admin.admin.transcripts.pages import (
     FOLDER,
@@ -30,7 +29,7 @@ from copilot_admin.admin.transcripts.pages import (
     render_page,
 )
 from copilot_admin.audit.recording import Actor, record_search
-from copilot_admin.models import Conversation, Criterion, ReviewQueue, ReviewState, SavedView
+from copilot_admin.models import Conversation, Criterion, ReviewQueue, SavedView
 from copilot_admin.storage.errors import TooSlowError
 from copilot_admin.transcripts.access import (
     REVIEW,
@@ -158,21 +157,12 @@ def _build_rows(
             "q": filters.get(SEARCH_PARAMETER),
             "turn": named.get(row.pk) or hit,
         }
-        kept = urlencode({name: value for name, value in query.items() if value})
-        urls = [
-            reverse(f"admin:copilot_admin_conversation_{name}", args=[row.pk]) + f"?{kept}"
-            for name in ("change", "panel", "row")
-        ]
         found.append(
             {
                 "conversation": row,
+                "query": urlencode({name: value for name, value in query.items() if value}),
                 "series": series_of(row),
-                "outcome": present_outcome(row.last_outcome),
                 "errors": errors.get(row.pk, ()),
-                "url": urls[0],
-                "panel_url": urls[1],
-                "row_url": urls[2],
-                "is_unread": row.review_state != ReviewState.DONE,
                 "cells": [(column, column.cell(row)) for column in columns],
                 "excerpt": excerpts.get(hit, ()),
             }
