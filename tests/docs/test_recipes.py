@@ -267,10 +267,10 @@ def test_a_filter_is_asked_and_finds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_column_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    column = execute("copilot_admin/admin/transcripts/columns.py")["STARTED"]
+    column = execute("copilot_admin/admin/transcripts/columns.py")["REQUESTS"]
     replace_everywhere(monkeypatch, COLUMNS, (*COLUMNS, column))
     Caller().ask("When?").answer("-")
-    assert 'name="column" value="started"' in page("conversation/", Role.REVIEWERS)
+    assert 'name="column" value="requests"' in page("conversation/", Role.REVIEWERS)
 
 
 def test_a_check_is_reported_before_publishing(

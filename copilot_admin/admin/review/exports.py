@@ -23,10 +23,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.base import ReadOnlyAdmin, post_only
+from copilot_admin.admin.common.base import ReadOnlyAdmin, number_in, post_only
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
-from copilot_admin.admin.transcripts.pages import LIST, parse_id
+from copilot_admin.admin.transcripts.pages import LIST
 from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.errors import ConfigurationError
 from copilot_admin.jobs.export_tasks import export_in_background
@@ -221,7 +221,7 @@ class ExportAdmin(ReadOnlyAdmin[TranscriptExport]):
         """Return an export of this user."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return get_object_or_404(self.get_queryset(request), pk=parse_id(pk))
+        return get_object_or_404(self.get_queryset(request), pk=number_in(pk))
 
 
 def _facts(export: TranscriptExport) -> dict[str, Any]:

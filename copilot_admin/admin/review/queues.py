@@ -17,11 +17,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from copilot_admin.admin.common.base import BaseAdmin, post_only
+from copilot_admin.admin.common.base import BaseAdmin, number_in, post_only, row_action
 from copilot_admin.admin.common.widgets import chip
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
-from copilot_admin.admin.transcripts.pages import LIST, parse_id
+from copilot_admin.admin.transcripts.pages import LIST
 from copilot_admin.admin.transcripts.review import redirect_to_next
 from copilot_admin.models import Action, Criterion, ReviewQueue
 from copilot_admin.review.queues import (
@@ -142,7 +142,7 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        queue = get_object_or_404(ReviewQueue, pk=parse_id(object_id))
+        queue = get_object_or_404(ReviewQueue, pk=number_in(object_id))
         context = {
             **self.page_context(request, queue.name),
             "queue": queue,
@@ -159,9 +159,8 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
             raise PermissionDenied
         return redirect_to_next(request, pk)
 
-    @post_only
-    def close_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        queue = self.get_changeable(request, pk)
+    @row_action
+    def close_view(self, request: HttpRequest, queue: ReviewQueue) -> None:
         wanted = request.POST.get("closed", "")
         if wanted not in ("0", "1"):
             raise Http404
@@ -169,10 +168,8 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
         queue.is_closed = wanted == "1"
         after = {"is_closed": queue.is_closed}
         if before != after:
-            with transaction.atomic():
-                queue.save(update_fields=["is_closed"])
-                self.audit(request, Action.CHANGED, queue, before=before, after=after)
-        return self.redirect_to(queue)
+            queue.save(update_fields=["is_closed"])
+            self.audit(request, Action.CHANGED, queue, before=before, after=after)
 
     def has_delete_permission(self, request: HttpRequest, obj: ReviewQueue | None = None) -> bool:
         return False

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from copilot_admin.admin.common.base import ReadOnlyAdmin
+from copilot_admin.admin.common.base import ReadOnlyAdmin, number_in
 from copilot_admin.admin.site.site import site
 from copilot_admin.admin.transcripts import (
     bulk,
@@ -21,7 +21,6 @@ from copilot_admin.admin.transcripts import (
     test_cases,
     views,
 )
-from copilot_admin.admin.transcripts.pages import parse_id
 from copilot_admin.models import Conversation
 from copilot_admin.transcripts.access import may_read_conversations, visible_conversations
 
@@ -97,7 +96,7 @@ class ConversationAdmin(ReadOnlyAdmin[Conversation]):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         view = READ(_for_readers(views.conversation_page))
-        return view(request, pk=parse_id(object_id) or 0)
+        return view(request, pk=number_in(object_id))
 
     def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
         return may_read_conversations(request.user)

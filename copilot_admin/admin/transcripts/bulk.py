@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from copilot_admin.admin.common.base import audit
-from copilot_admin.admin.transcripts.pages import LIST, parse_id, read_context, render_page
+from copilot_admin.admin.common.base import audit, number_in
+from copilot_admin.admin.transcripts.pages import LIST, read_context, render_page
 from copilot_admin.audit.recording import Actor
 from copilot_admin.jobs.removal import begin_erasure, remove
 from copilot_admin.models import Action, Conversation, Criterion, ReviewQueue, ReviewState
@@ -37,8 +37,8 @@ PAGES = {  # that take the selection as a filter
 
 def bulk_view(request: HttpRequest) -> HttpResponse:
     """Do what a button of the list does to the selected conversations."""
-    ids = [parse_id(one) for one in request.POST.getlist(CHOSEN)[:MAX_CHOSEN]]
-    found = visible_conversations(request.user).filter(pk__in=[one for one in ids if one])
+    ids = [number_in(one) for one in request.POST.getlist(CHOSEN)[:MAX_CHOSEN]]
+    found = visible_conversations(request.user).filter(pk__in=ids)
     rows = list(found.select_related("copilot").order_by("-last_at", "-id"))
     action, _colon, argument = request.POST.get("action", "").partition(":")
     if not rows:
@@ -49,15 +49,13 @@ def bulk_view(request: HttpRequest) -> HttpResponse:
     elif action == "delete":
         return _delete(request, rows)
     elif request.user.has_perm(REVIEW):
-        messages.success(request, _review(request, rows, action, parse_id(argument)))
+        messages.success(request, _review(request, rows, action, number_in(argument)))
     else:
         raise PermissionDenied
     return HttpResponseRedirect(read_context(request.POST).list_url)
 
 
-def _review(
-    request: HttpRequest, rows: Sequence[Conversation], action: str, argument: int | None
-) -> str:
+def _review(request: HttpRequest, rows: Sequence[Conversation], action: str, argument: int) -> str:
     number = len(rows)
     if action == "label":
         labels = Criterion.objects.filter(kind="label", is_retired=False)

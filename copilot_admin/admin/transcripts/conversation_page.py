@@ -14,7 +14,7 @@ from copilot_admin.admin.blocks.kinds import (
     StepsBlock,
     TextBlock,
 )
-from copilot_admin.admin.transcripts.pages import parse_id
+from copilot_admin.admin.common.base import number_in
 from copilot_admin.models import Conversation, Node, Outcome, Run, TurnState
 from copilot_admin.transcripts.queries.reading import (
     Attempt,
@@ -53,8 +53,7 @@ def find_turn_of_key(conversation: Conversation, tree: Tree, key: str) -> int | 
     """Return the turn of a piece of data: `r<run>-...` for output, `n<message>-...` for a result."""
     name = key.partition("-")[0]
     if name.startswith("n"):
-        message = parse_id(name[1:])
-        return None if message is None else tree.turn_above(message)
+        return tree.turn_above(number_in(name[1:]))
     try:
         run = UUID(hex=name.removeprefix("r"))
     except ValueError:

@@ -14,6 +14,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from copilot_admin.admin.common.base import number_in
 from copilot_admin.admin.site.site import site
 from copilot_admin.audit.recording import Actor, Subject, record_read
 from copilot_admin.models import Action, Conversation
@@ -31,7 +32,7 @@ class ReturnContext:
     """Origin of a reviewer, a filtered list or a review queue, carried in the query string."""
 
     filters: str = ""  # query string of the list
-    queue: int | None = None
+    queue: int = 0  # no queue
     place: str = ""  # of the conversation in the list when it was opened; new questions move it
 
     @property
@@ -55,7 +56,7 @@ class ReturnContext:
 
     @property
     def list_url(self) -> str:
-        if self.queue is not None:
+        if self.queue:
             return reverse("admin:copilot_admin_reviewqueue_change", args=[self.queue])
         url = reverse("admin:copilot_admin_conversation_changelist")
         return f"{url}?{self.filters}" if self.filters else url
@@ -65,15 +66,9 @@ def read_context(data: QueryDict) -> ReturnContext:
     place = data.get(PLACE, "")
     return ReturnContext(
         filters=data.get(LIST, ""),
-        queue=parse_id(data.get(QUEUE, "")),
+        queue=number_in(data.get(QUEUE)),
         place=place if len(place) <= MAX_PLACE_LENGTH else "",
     )
-
-
-def parse_id(text: str) -> int | None:
-    """Return an id; None if it can't be one."""
-    # 18 digits fit into the 64 bits of both databases.
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 
 def load_conversation(

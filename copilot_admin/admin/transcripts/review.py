@@ -111,7 +111,7 @@ def build_review(
     """Return the values of the review panel, with the form to correct if one is given."""
     own = verdict_of(conversation, request.user)
     may_review = request.user.has_perm(REVIEW)
-    queue = ReviewQueue.objects.filter(pk=nav.queue).first() if nav.queue is not None else None
+    queue = ReviewQueue.objects.filter(pk=nav.queue).first() if nav.queue else None
     if form is None and may_review:
         form = VerdictForm(criteria=active_criteria(), verdict=own)
     hidden = request.user.pk if may_review else 0  # their own verdict is in the form

@@ -58,7 +58,7 @@ def verdict_view(request: HttpRequest, pk: int) -> HttpResponse:
 def skip_view(request: HttpRequest, pk: int) -> HttpResponse:
     nav = read_context(request.POST)
     conversation = load_for_review(request, pk)
-    queue = get_object_or_404(ReviewQueue, pk=nav.queue or 0)
+    queue = get_object_or_404(ReviewQueue, pk=nav.queue)
     after = skip_assignment(queue, conversation.pk, request.user)
     return redirect_to_next(request, queue.pk, after=after)
 

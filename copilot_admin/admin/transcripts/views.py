@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from copilot_admin.admin.common.base import number_in
 from copilot_admin.admin.transcripts.conversation_page import (
     EXTENT,
     build_parts,
@@ -21,7 +22,6 @@ from copilot_admin.admin.transcripts.pages import (
     FOLDER,
     ReturnContext,
     load_conversation,
-    parse_id,
     read_context,
     render_page,
     render_part,
@@ -87,7 +87,7 @@ def part_view(request: HttpRequest, pk: int, key: str) -> HttpResponse:
     conversation = load_conversation(request, pk, view="data")
     tree = Tree(conversation)
     turn = _read_turn(conversation, tree, find_turn_of_key(conversation, tree, key))
-    content = find_content(turn, key, first=parse_id(request.GET.get("from", "")) or 0)
+    content = find_content(turn, key, first=number_in(request.GET.get("from")))
     if content is None:
         raise Http404
     context = {"content": content, "whole": True}
@@ -120,7 +120,7 @@ def adjacent_view(request: HttpRequest, pk: int, direction: str) -> HttpResponse
 
 
 def go_on(request: HttpRequest, conversation: Conversation, nav: ReturnContext) -> HttpResponse:
-    if nav.queue is not None:
+    if nav.queue:
         return redirect_to_next(request, nav.queue)
     return _go_to_adjacent(request, conversation, nav, is_next=True)
 
@@ -150,7 +150,7 @@ def _page_context(
     request: HttpRequest, conversation: Conversation, *, form: VerdictForm | None = None
 ) -> dict[str, Any]:
     tree = Tree(conversation)
-    through = parse_id(request.GET.get("turn", ""))
+    through = number_in(request.GET.get("turn"))
     path, shown = plan_page(tree, through=through)
     turns = read_turns(conversation, tree, shown, extent=EXTENT)
     prefetch_reviews([view.row for view in turns.values()])

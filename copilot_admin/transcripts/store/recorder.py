@@ -123,8 +123,9 @@ def finalize(
         events = tuple(replace(event, payload=None) for event in recording.events)
         recording = replace(recording, text="", call=None, events=events)
         ending = replace(ending, error="", notes=())
-    made = recording.call
-    call = made and {"function": made.function, "input_arguments": made.input_arguments}
+    call: JsonObject | None = None
+    if made := recording.call:
+        call = redact({"function": made.function, "input_arguments": made.input_arguments})
     return RunEnd(
         run_id=run_id,
         ended_at=at,
@@ -135,7 +136,7 @@ def finalize(
         ),
         text=redact_text(recording.text),
         text_digest=text_digest,
-        call=redact(call),
+        call=call,
         call_digest=call_digest,
         finish_reason=clean_text(recording.finish_reason)[:MAX_CODE_CHARACTERS],
         events=tuple(replace(one, payload=redact(one.payload)) for one in recording.events),

@@ -57,9 +57,9 @@ def _five_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_page, "PAGE_SIZE", 5)
 
 
-def first_url(response: Any) -> str:
+def first_url(response: Any, page: str = "change") -> str:
     row = response.context["rows"][0]
-    return f"{LIST}{row['conversation'].pk}/change/?{row['query']}"
+    return f"{LIST}{row['conversation'].pk}/{page}/?{row['query']}"
 
 
 def titles(response: Any) -> list[str]:
@@ -104,7 +104,7 @@ def test_a_row_shows_outcome_feedback_and_the_chosen_columns(reviewer: Browser):
     assert cells == ["small-1", "v1", "15"]
     reviewer.post(f"{LIST}columns/", {"reset": "1"})
     assert len(reviewer.get(LIST).context["columns"]) == 4
-    row = html_of(reviewer.get(response.context["rows"][0]["row_url"]))
+    row = html_of(reviewer.get(first_url(response, "row")))
     assert f'id="row-{conversation.pk}"' in row
 
 
