@@ -28,6 +28,7 @@ _NO_REASONING = "(not kept)"
 _LESSONS: Mapping[str, dict[str, Any]] = {
     REASONING_CONTENT: {"wants_reasoning": True},
     "thought_signature": {"wants_signatures": True},
+    "toolConfig field must be|must define `?tools|without `?tools=": {"needs_tools": True},
     "function_declarations|invalid schema for function": {"simple_schemas": True},
     "verified to stream|stream(?:ing)? is not supported": {"streams": False},
     "roles must alternate": {"merges_messages": True},
@@ -56,6 +57,7 @@ class RequestRules:
     with_usage: bool = True  # request the token usage at the end of the stream
     merges_messages: bool = False  # adjacent ones of one role become one
     has_system_role: bool = True  # otherwise the system text opens the first user message
+    needs_tools: bool = False  # without tools, past calls are sent as text
     simple_schemas: bool = False  # schemas of tools have only what Gemini's own API knows
     text_tools: bool = False  # tools are offered by a convention in plain text
     # `max_tokens` to `max_completion_tokens`, or the reverse; None decides by the model's name
@@ -72,7 +74,7 @@ def build_request(call: ModelCall, rules: RequestRules) -> dict[str, Json]:
     body["model"] = call.model
     if call.user:
         body["user"] = call.user
-    if rules.text_tools:
+    if rules.text_tools or (rules.needs_tools and not call.tools):
         call = in_plain_text(call)
     body["messages"] = _messages(call, rules)
     if call.tools:

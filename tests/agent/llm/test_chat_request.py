@@ -76,6 +76,10 @@ def test_request_holds_messages_tools_and_parameters_but_no_foreign_model():
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    needy = RequestRules(needs_tools=True)
+    assert build_request(call, needy) == build_request(call, RequestRules())
+    without = build_request(replace(call, tools=()), needy)["messages"]
+    assert [one["role"] for one in without] == ["system", "assistant", "user"]
     simple = build_request(call, RequestRules(simple_schemas=True))["tools"][0]["function"]
     assert simple["parameters"] == {"type": "object", "properties": {}}
     assert "stream_options" not in build_request(call, RequestRules(with_usage=False))
@@ -215,6 +219,14 @@ SENT = {"model": "m", "messages": [], "tools": [], "temperature": 0.2, "stream_o
             'Unknown name "type" at \'tools[0].function_declarations[1].parameters.properties[0]'
             ".value': Proto field is not repeating, cannot start list.",
             {"simple_schemas": True},
+        ),
+        (
+            "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+            {"needs_tools": True},
+        ),
+        (
+            "Bedrock doesn't support tool calling without `tools=` param specified.",  # LiteLLM
+            {"needs_tools": True},
         ),
         ("Your organization must be verified to stream this model.", {"streams": False}),
         ("Conversation roles must alternate user/assistant", {"merges_messages": True}),
