@@ -53,12 +53,12 @@ PROVIDER_FAULTS = frozenset(
 
 
 def sum_hours(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
-    return _sum(HourlyUsage.objects.filter(_is_within(span), scope.condition), names)
+    return _sum(HourlyUsage.objects.filter(_is_within(span), scope.select()), names)
 
 
 def sum_days(scope: AlertScope, span: Span, *names: str) -> Mapping[str, Number]:
     days = Q(day__gte=span.first.date(), day__lt=span.end.date())
-    return _sum(DailyTotal.objects.filter(days, scope.condition), names)
+    return _sum(DailyTotal.objects.filter(days, scope.select()), names)
 
 
 def _sum(rows: QuerySet[Any], names: Iterable[str]) -> Mapping[str, Number]:
@@ -129,7 +129,7 @@ def measure_failing_provider(scope: AlertScope, span: Span) -> Measurement:
 
 
 def _most_failing_copilots(scope: AlertScope, span: Span) -> list[int]:
-    rows = HourlyUsage.objects.filter(_is_within(span), scope.condition).order_by()
+    rows = HourlyUsage.objects.filter(_is_within(span), scope.select()).order_by()
     sums = rows.values_list("copilot").annotate(errors_=Sum("errors"), runs_=Sum("runs"))
     found = list(sums.order_by("-errors_", "-runs_", "copilot")[:MAX_FAILING_COPILOTS])
     return [pk for pk, _errors, _runs in found] if found and found[0][1] else []
@@ -170,7 +170,7 @@ def get_baseline(weeks: Sequence[int]) -> int | None:
 
 def measure_thumbs_down(scope: AlertScope, span: Span) -> Measurement:
     given = Feedback.objects.filter(
-        scope.feedback_condition,
+        scope.select("turn__conversation__copilot"),
         source=FeedbackSource.END_USER,
         value=-1,
         created_at__gte=span.first,

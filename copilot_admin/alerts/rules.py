@@ -74,14 +74,9 @@ class AlertScope:
     label: str = ""
     filters: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def condition(self) -> Q:
-        """Condition for rows with a `copilot`: rollups, runs and conversations."""
-        return Q() if self.ids is None else Q(copilot__in=self.ids)
-
-    @property
-    def feedback_condition(self) -> Q:
-        return Q() if self.ids is None else Q(turn__conversation__copilot__in=self.ids)
+    def select(self, column: str = "copilot") -> Q:
+        """Return the condition for rows with such a column: rollups, runs and conversations."""
+        return Q() if self.ids is None else Q(**{f"{column}__in": self.ids})
 
 
 def get_scope(owner: AlertRule | AlertDigest) -> AlertScope:

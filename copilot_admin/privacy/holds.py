@@ -83,17 +83,9 @@ def try_lock_holds() -> bool:
 
 def release(hold_id: int, *, by: str) -> bool:
     """Release a hold, whose row stays; return False if it wasn't in force."""
-    number = (
-        in_force()
-        .filter(pk=hold_id)
-        .update(
-            released_at=timezone.now(),
-            released_by_name=by,
-            conversation_row=None,
-            user_row=None,
-            copilot_row=None,
-        )
-    )
+    rows = {"conversation_row": None, "user_row": None, "copilot_row": None}
+    held = in_force().filter(pk=hold_id)
+    number = held.update(released_at=timezone.now(), released_by_name=by, **rows)
     return bool(number)
 
 
