@@ -12,7 +12,7 @@ from django.db.models import Max, Min, Sum
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from copilot_admin.limits.admission import RETENTION
 from copilot_admin.limits.counters import RATE_LIMITS, SLOTS
@@ -38,7 +38,12 @@ _IDS: Mapping[str, re.Pattern[str]] = {
     LimitScope.USER: re.compile(rf"|\S(.{{0,{MAX_LIMIT_SUBJECT_LENGTH - 2}}}\S)?"),
     LimitScope.ADDRESS: re.compile("[0-9A-Fa-f:.]{0,45}"),
 }
-_ROW_SCOPES = (LimitScope.COPILOT, LimitScope.KEY)
+_DEFAULT_NAMES = {  # of subjects without an id
+    LimitScope.SERVER: gettext_lazy("Whole server"),
+    LimitScope.KEY: gettext_lazy("Default per API key"),
+    LimitScope.USER: gettext_lazy("Default per user"),
+    LimitScope.ADDRESS: gettext_lazy("Default per IP address (anonymous callers)"),
+}
 
 
 def build_meter(rule: LimitRule, usage: tuple[int, int] | None) -> dict[str, object]:
@@ -156,29 +161,10 @@ def parse_subject(text: str) -> LimitSubject | None:
 
 def get_names(subjects: Collection[LimitSubject]) -> Mapping[LimitSubject, str]:
     """Return names for people, without copilots and keys that are gone; two queries at most."""
-    names = {subject: _name_without_row(subject) for subject in subjects}
-    ids = {
-        scope: [int(one.id) for one in subjects if one.scope is scope and one.id]
-        for scope in _ROW_SCOPES
-    }
-    if ids[LimitScope.COPILOT]:
-        rows = Copilot.objects.filter(pk__in=ids[LimitScope.COPILOT]).values_list("pk", "name")
-        names |= {LimitSubject(LimitScope.COPILOT, str(pk)): name for pk, name in rows}
-    if ids[LimitScope.KEY]:
-        keys = EndpointKey.objects.filter(pk__in=ids[LimitScope.KEY])
-        names |= {LimitSubject(LimitScope.KEY, str(key.pk)): str(key) for key in keys}
+    names = {one: one.id or str(_DEFAULT_NAMES.get(one.scope, "")) for one in subjects}
+    copilots, keys = Copilot.objects.only("name"), EndpointKey.objects.all()
+    for scope, rows in ((LimitScope.COPILOT, copilots), (LimitScope.KEY, keys)):
+        ids = [int(one.id) for one in subjects if one.scope is scope and one.id]
+        found: Mapping[int, object] = rows.in_bulk(ids) if ids else {}
+        names |= {LimitSubject(scope, str(pk)): str(found.get(pk, "")) for pk in ids}
     return {subject: name for subject, name in names.items() if name}
-
-
-def _name_without_row(subject: LimitSubject) -> str:
-    match subject.scope:
-        case LimitScope.SERVER:
-            return _("Whole server")
-        case LimitScope.COPILOT:
-            return ""
-        case LimitScope.KEY:
-            return "" if subject.id else _("Default per API key")
-        case LimitScope.USER:
-            return subject.id or _("Default per user")
-        case LimitScope.ADDRESS:
-            return subject.id or _("Default per IP address (anonymous callers)")

@@ -40,8 +40,9 @@ _DEFAULTS = tuple(LimitSubject(one) for one in LimitScope if one is not LimitSco
 @site.page("limits/", name="limits", permissions=(VIEW, CHANGE), menu="Limits")
 @require_safe
 def limits_view(request: HttpRequest) -> HttpResponse:
-    stored, rejections = _load_limits(), load_rejections()
-    known = [*_DEFAULTS, *(one for one in stored if one not in _DEFAULTS)]
+    stored, rejections = load_limits(), load_rejections()
+    others = (one for one in stored if one not in _DEFAULTS)
+    known = [*_DEFAULTS, *sorted(others, key=lambda one: list(LimitScope).index(one.scope))]
     context = {
         **site.each_context(request),
         "title": _("Limits"),
@@ -69,7 +70,7 @@ def limit_view(request: HttpRequest) -> HttpResponse:
             messages.error(request, _("Enter a valid user ID or IP address."))
             return HttpResponseRedirect(reverse("admin:limits"))
         raise Http404
-    limits = _load_limits().get(subject, {})
+    limits = load_limits().get(subject, {})
     form = LimitsForm(request.POST if request.method == "POST" else None, initial=limits)
     if request.method == "POST" and form.is_valid():
         _save(request, subject, form.limits)
@@ -95,11 +96,6 @@ def _get_subject(request: HttpRequest) -> LimitSubject | None:
     if subject is not None and subject.scope is LimitScope.ADDRESS and subject.id:
         return LimitSubject(LimitScope.ADDRESS, get_client_network(subject.id))
     return subject
-
-
-def _load_limits() -> dict[LimitSubject, Limits]:
-    order = list(LimitScope)
-    return dict(sorted(load_limits().items(), key=lambda one: order.index(one[0].scope)))
 
 
 def _build_rows(
@@ -131,7 +127,7 @@ def _build_meters(limits: Mapping[LimitSubject, Limits]) -> dict[LimitSubject, l
 
 @transaction.atomic
 def _save(request: HttpRequest, subject: LimitSubject, limits: Mapping[str, int | float]) -> None:
-    before = {"limits": _load_limits().get(subject, {})}
+    before = {"limits": load_limits().get(subject, {})}
     if subject.scope is LimitScope.COPILOT:
         Copilot.objects.filter(pk=subject.id).update(limits=limits)
     else:
