@@ -23,6 +23,7 @@ _UNSIGNED: JsonObject = {
     "extra_content": {"google": {"thought_signature": "skip_thought_signature_validator"}}
 }
 _NO_REASONING = "(not kept)"
+_NO_ANSWER = "(no answer)"
 # Adaptations by errors of Kimi and DeepSeek, Gemini, OpenAI, templates of Mistral and Gemma,
 # and for tools those of Ollama, vLLM and OpenRouter.
 _LESSONS: Mapping[str, dict[str, Any]] = {
@@ -31,15 +32,17 @@ _LESSONS: Mapping[str, dict[str, Any]] = {
     "toolConfig field must be|must define `?tools|without `?tools=": {"needs_tools": True},
     "function_declarations|invalid schema for function": {"simple_schemas": True},
     "verified to stream|stream(?:ing)? is not supported": {"streams": False},
-    "roles must alternate": {"merges_messages": True},
-    "system role (?:is )?not supported": {"has_system_role": False},
+    "roles must alternate|unexpected role 'user' after": {"merges_messages": True},
+    "system role (?:is )?not supported|role' does not support 'system'": {"has_system_role": False},
     "not support (?:tools|tool use|tool call|function call)|support tool use|tool-call-parser"
     "|enable-auto-tool-choice|tools? (?:is|are) not supported": {"text_tools": True},
 }
 # Names of parameters in the text of a refusal, or in its JSON.
-_NAMED = re.compile(r"(?:[`'\":,]|parameters?|arguments?)\s?(\w+)|(\w+)(?=[`'\"\\:,])")
+_NAMED = re.compile(
+    r"(?:[`'\":,]|parameters?|arguments?)\s?(\w+)|(\w+)(?=[`'\"\\:,])|\b([a-z]+_[a-z_]+)\b"
+)
 _UNSUPPORTED = re.compile(
-    "unsupported|not supported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted"
+    "unsupported|not supported|not support|incompatible|unrecogni[sz]ed|unknown|unexpected|not permitted"
     "|extra inputs|not allowed|deprecated|both be specified",
     re.IGNORECASE,
 )
@@ -181,10 +184,15 @@ def _without_system(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
 
 
 def _merged(messages: Iterable[dict[str, Json]]) -> list[dict[str, Json]]:
-    """Join adjacent messages of one role; results and messages with calls stay separate."""
+    """Join adjacent messages of one role; results and messages with calls stay separate.
+
+    Mistral allows no question after results that weren't answered.
+    """
     merged: list[dict[str, Json]] = []
     for message in messages:
         last = merged[-1] if merged else {}
+        if (last.get("role"), message["role"]) == ("tool", "user"):
+            merged.append({"role": "assistant", "content": _NO_ANSWER})
         is_alone = message["role"] == "tool" or "tool_calls" in message or "tool_calls" in last
         if last.get("role") != message["role"] or is_alone:
             merged.append(message)

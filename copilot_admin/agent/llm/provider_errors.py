@@ -89,7 +89,7 @@ _MEANINGS = {
     r"|too many tokens|(input|prompt) tokens?[\w (),]{0,30} exceed|model token limit"
     r"|range of input length|maximum allowed input length"
     r"|prompt exceeds max length|prompt 超长|reduce the length|tokens to keep from"
-    r"|context the overflows|inputs` tokens": _TOO_LONG,
+    r"|context the overflows|inputs` tokens|must be at least 1, got -": _TOO_LONG,
     r"content_filter|content_policy|content management policy|content filter"
     r"|responsibleaipolicy|usage (policy|guidelines)|data_inspection_failed"
     r"|inappropriate content|input was flagged|不安全或敏感|unsafe or sensitive|content exists risk"

@@ -150,8 +150,9 @@ def test_messages_of_one_role_are_merged_where_the_server_wants_it():
     assert [one["role"] for one in messages(*given)].count("user") == 4
     merged = messages(*given, merges_messages=True)
     assert [one["role"] for one in merged] == [
-        *("system", "user", "assistant", "tool", "tool", "user"),
+        *("system", "user", "assistant", "tool", "tool", "assistant", "user"),
     ]
+    assert merged[-2] == {"role": "assistant", "content": "(no answer)"}  # for Mistral
     assert merged[1]["content"] == "Hi\n\nHi"
     assert [part["type"] for part in merged[-1]["content"]] == [
         *("text", "text", "text", "image_url", "text"),
@@ -230,7 +231,12 @@ SENT = {"model": "m", "messages": [], "tools": [], "temperature": 0.2, "stream_o
         ),
         ("Your organization must be verified to stream this model.", {"streams": False}),
         ("Conversation roles must alternate user/assistant", {"merges_messages": True}),
+        ("Unexpected role 'user' after role 'tool'", {"merges_messages": True}),
         ("System role not supported", {"has_system_role": False}),
+        (
+            "'messages[0].role' does not support 'system' with this model.",
+            {"has_system_role": False},
+        ),
         ("registry.ollama.ai/library/gemma does not support tools", {"text_tools": True}),
         ("No endpoints found that support tool use.", {"text_tools": True}),
         ('"auto" tool choice requires --enable-auto-tool-choice', {"text_tools": True}),
@@ -251,6 +257,8 @@ def test_a_refusal_teaches_what_to_do_otherwise(refusal, learned):
         "temperature and `top_p` cannot both be specified for this model.",  # Anthropic
         "top_p: Extra inputs are not permitted",
         r'{"message": "Invalid JSON payload received. Unknown name \"top_p\": Cannot find field."}',
+        "Function tools with top_p are not supported for gpt-5.4 in /v1/chat/completions.",
+        "Model incompatible request argument supplied: top_p",
         "Argument not supported on this model: topP",  # xAI
         "Model grok-4 does not support parameter topP.",
         '{"loc": ["body", "top_p"], "msg": "Extra inputs are not permitted"}',  # Mistral

@@ -51,6 +51,7 @@ WORDS = [
     ("Moonshot", 400, "Your request exceeded model token limit: 131072", TOO_LONG),
     ("Groq", 400, "Please reduce the length of the messages or completion.", TOO_LONG),
     ("vLLM", 400, "This model's maximum context length is 4096 tokens.", TOO_LONG),
+    ("vLLM", 400, "max_tokens must be at least 1, got -905.", TOO_LONG),
     ("vLLM", 400, "is longer than the maximum model length of 4096", TOO_LONG),
     ("llama.cpp", 400, "the request exceeds the available context size", TOO_LONG),
     ("llama.cpp", 500, '{"type": "exceed_context_size_error"}', TOO_LONG),
