@@ -36,6 +36,19 @@ def harmless_png(data: bytes) -> bytes:
         raise ConfigurationError(error.public) from error
 
 
+def picture_name(png: bytes) -> str:
+    """Return a name that is the same for the same picture, so that importing it changes nothing."""
+    return f"copilots/{hashlib.sha256(png).hexdigest()[:32]}.png"
+
+
+def store_picture(png: bytes) -> str:
+    """Store a picture unless it is there, and return its name."""
+    name = picture_name(png)
+    if not default_storage.exists(name):
+        default_storage.save(name, ContentFile(png))
+    return name
+
+
 def is_url(image: str) -> bool:
     return image.startswith(("https://", "http://"))
 

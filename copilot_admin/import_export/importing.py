@@ -5,20 +5,17 @@ import binascii
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-import hashlib
 from typing import Any, TypeAlias
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import is_reachable
 from copilot_admin.copilots.config import CONFIG_FIELDS, FIELDS_BY_KEY, LIVE_FIELDS
 from copilot_admin.copilots.config_types import IMAGE_DATA_START
-from copilot_admin.copilots.images import harmless_png
+from copilot_admin.copilots.images import harmless_png, picture_name, store_picture
 from copilot_admin.copilots.providers import forget_secrets_if_moved
 from copilot_admin.copilots.publishing import NotPublishable, apply_document, publish
 from copilot_admin.copilots.test_cases import as_row
@@ -120,8 +117,7 @@ class _Import:
 
     def store_pictures(self) -> None:
         for png in self._pictures.values():
-            if not default_storage.exists(_picture_name(png)):
-                default_storage.save(_picture_name(png), ContentFile(png))
+            store_picture(png)
 
     def take_file(self, file: CopilotFile) -> list[ImportedChange]:
         if not self._options.may("add_provider", "change_provider"):
@@ -232,7 +228,7 @@ class _Import:
     def _fill_copilot(self, row: Copilot, entry: CopilotEntry) -> None:
         document = entry.document()
         if (png := self._pictures.get(entry.slug)) is not None:
-            document["image"] = _picture_name(png)
+            document["image"] = picture_name(png)
         apply_document(row, document, provider=self._providers[entry.provider.lower()])
         live = entry.live_settings()
         if not live["access"]:
@@ -276,8 +272,3 @@ def _read_picture(data_uri: str) -> bytes:
     except binascii.Error as error:
         raise ConfigurationError(_("The image is not valid base64.")) from error
     return harmless_png(data)
-
-
-def _picture_name(png: bytes) -> str:
-    """Return a name that is the same for the same picture, so that importing it changes nothing."""
-    return f"copilots/{hashlib.sha256(png).hexdigest()[:32]}.png"

@@ -1,15 +1,13 @@
 """Form of the Build page: the whole draft of a copilot."""
 
 from contextlib import suppress
-import secrets
 from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.core.files.base import ContentFile, File
-from django.core.files.storage import default_storage
+from django.core.files.base import File
 from django.core.signing import BadSignature, Signer
 from django.core.validators import MaxLengthValidator
 from django.forms import ModelForm
@@ -49,7 +47,7 @@ from copilot_admin.copilots.config_types import (
     WIDGET_DATA,
     html_source_fault,
 )
-from copilot_admin.copilots.images import MAX_BYTES, harmless_png
+from copilot_admin.copilots.images import MAX_BYTES, harmless_png, store_picture
 from copilot_admin.copilots.names import free_slug, slug_of
 from copilot_admin.copilots.other_providers import find_missing, names_in_rows
 from copilot_admin.errors import ConfigurationError
@@ -267,7 +265,7 @@ class CopilotForm(ModelForm[Copilot]):
         if values.get("remove_image"):
             copilot.image = ""
         if self.png is not None:
-            copilot.image.save(_random_name(), ContentFile(self.png), save=False)
+            copilot.image = store_picture(self.png)
         elif name := self.pending_name:
             copilot.image = name
         return super().save(commit=commit)
@@ -286,10 +284,7 @@ class CopilotForm(ModelForm[Copilot]):
         The sweep of unused images deletes it if there is none.
         """
         if self.png is not None:
-            field = Copilot._meta.get_field("image")
-            name = field.generate_filename(self.instance, _random_name())
-            stored = default_storage.save(name, ContentFile(self.png))
-            self._set_data(_PENDING, _SIGNER.sign(stored))
+            self._set_data(_PENDING, _SIGNER.sign(store_picture(self.png)))
 
     @property
     def pending_name(self) -> str:
@@ -341,10 +336,6 @@ class CopilotForm(ModelForm[Copilot]):
         if stored not in ("", *EFFORTS):  # an imported file may have any
             effort = cast(forms.ChoiceField, self.fields["reasoning_effort"])
             effort.choices = [*cast("list[tuple[str, str]]", effort.choices), (stored, stored)]
-
-
-def _random_name() -> str:
-    return f"{secrets.token_hex(16)}.png"
 
 
 def _build_initial(copilot: Copilot) -> dict[str, Any]:

@@ -11,6 +11,10 @@ import pytest
 from copilot_admin.config.roles import Role
 from copilot_admin.copilots.images import MAX_BYTES, harmless_png
 from copilot_admin.errors import ConfigurationError
+from copilot_admin.import_export.changes import Effect
+from copilot_admin.import_export.exporting import export_file
+from copilot_admin.import_export.formats import write_yaml
+from copilot_admin.import_export.importing import import_file
 from copilot_admin.models import Copilot
 from tests.admin.pages import errors_of, read_form, url_of, values_in
 from tests.factories import make_copilot, make_user
@@ -68,7 +72,7 @@ def upload(client: Client, copilot: Copilot, data: bytes, **changes: str) -> Any
 
 
 @pytest.mark.django_db
-def test_an_uploaded_picture_is_kept_under_a_random_name_and_served_inert(builder: Client) -> None:
+def test_an_uploaded_picture_has_a_name_of_its_content_and_is_served_inert(builder: Client) -> None:
     copilot = make_copilot()
     upload(builder, copilot, secretive_png())
     copilot.refresh_from_db()
@@ -76,6 +80,8 @@ def test_an_uploaded_picture_is_kept_under_a_random_name_and_served_inert(builde
     assert name.startswith("copilots/")
     assert name.endswith(".png")
     assert "evil" not in name
+    again = import_file(write_yaml(export_file()).encode(), default_access="key")
+    assert {change.effect for change in again} == {Effect.UNCHANGED}
 
     response = builder.get(url_of(copilot, "image"))
     body = response.content
