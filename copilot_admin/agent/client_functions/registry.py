@@ -18,10 +18,7 @@ from copilot_admin.agent.client_functions.dashboard import (
 )
 from copilot_admin.agent.client_functions.mcp_tools import ExecuteAgentTool
 from copilot_admin.agent.client_functions.skills import GetSkillContent, SaveSkill
-from copilot_admin.agent.client_functions.widget_queries import (
-    GetExtraWidgetData,
-    GetParamsOptions,
-)
+from copilot_admin.agent.client_functions.widget_queries import GetExtraWidgetData, GetParamsOptions
 from copilot_admin.agent.tools.tool import MAX_NAME, tool_name
 from copilot_admin.agent.values.turn import may_call_client
 from protocol.functions import GET_WIDGET_DATA, WIDGET_DATA_FUNCTIONS

@@ -31,13 +31,7 @@ from copilot_admin.agent.files.selection import (
 from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.turn import is_uploaded
 from protocol.json import JsonObject
-from protocol.models import (
-    ContextItem,
-    DataItem,
-    FileReference,
-    Query,
-    SourceData,
-)
+from protocol.models import ContextItem, DataItem, FileReference, Query, SourceData
 
 MAX_FILES = 20  # of one query
 MAX_SECONDS = 60.0  # for all of them

@@ -13,12 +13,7 @@ from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from copilot_admin.agent.values.answer_request import FileRead
 from copilot_admin.agent.values.spec import CitationMode, CopilotSpec, WidgetDataMode
 from copilot_admin.agent.values.turn import UPLOAD_FEATURE, messages_of_turn
-from protocol.functions import (
-    EXECUTE_AGENT_TOOL,
-    WIDGET_DATA_FUNCTIONS,
-    DataSource,
-    data_sources,
-)
+from protocol.functions import EXECUTE_AGENT_TOOL, WIDGET_DATA_FUNCTIONS, DataSource, data_sources
 from protocol.models import (
     ContextItem,
     DataItem,

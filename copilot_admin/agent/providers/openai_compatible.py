@@ -25,13 +25,7 @@ from copilot_admin.agent.llm.chat_request import (
 from copilot_admin.agent.llm.provider_errors import ProviderErrors
 from copilot_admin.agent.llm.stream_parser import AnswerParser, StreamError
 from copilot_admin.agent.providers.http_client import common_arguments, get_client, usable_key
-from copilot_admin.agent.values.model_call import (
-    ALIVE,
-    Alive,
-    Delta,
-    ModelCall,
-    RunNote,
-)
+from copilot_admin.agent.values.model_call import ALIVE, Alive, Delta, ModelCall, RunNote
 from copilot_admin.agent.values.spec import ProviderSpec, ToolCalling
 from copilot_admin.errors import ProviderBroke, RunError
 from protocol.json import clean_json, json_of, objects_of, text_of
