@@ -69,7 +69,6 @@ def _extra_refs(query: Query) -> set[str]:
 
 
 def best_widgets(question: str, widgets: Sequence[Widget], *, limit: int) -> list[Widget]:
-    """Return the widgets that match a question best."""
     if len(widgets) <= limit:
         return list(widgets)
     texts = []

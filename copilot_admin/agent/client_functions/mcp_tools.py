@@ -32,7 +32,6 @@ class ExecuteAgentTool(ClientFunction):
 
     @classmethod
     def define_tools(cls, scope: ToolScope) -> Iterable[ToolDefinition]:
-        """Yield each named tool."""
         tools = {
             (text_of(tool.get("server_id")), text_of(tool.get("name"))): tool
             for tool in reversed(scope.query.tools)  # the first of equal ones counts

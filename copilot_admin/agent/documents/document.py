@@ -33,23 +33,15 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPage:
-    """A page of a document, a slide, or a sheet of a workbook.
-
-    Attributes:
-        noun: Kind of the page: "page", "slide", "sheet" or "attachment".
-        name: Of a sheet or an attachment.
-        words: Only if their places are known.
-        note: In brackets: missing or possibly wrong parts of its text.
-        picture: The page as an image (`data:` URL), where it has no text.
-    """
+    """A page of a document, a slide, or a sheet of a workbook."""
 
     number: int
     text: str
-    name: str = ""
-    words: tuple[Word, ...] = ()
-    note: str = ""
-    picture: str = field(default="", repr=False)
-    noun: str = "page"
+    name: str = ""  # of a sheet or an attachment
+    words: tuple[Word, ...] = ()  # only if their places are known
+    note: str = ""  # in brackets: missing or possibly wrong parts of its text
+    picture: str = field(default="", repr=False)  # of a page without text, as a `data:` URL
+    noun: str = "page"  # or "slide", "sheet", "attachment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,29 +68,19 @@ Reader: TypeAlias = Callable[[bytes], Iterator[DocumentPage]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """A file format: its `data_type`s and its reader.
-
-    Attributes:
-        read: Raises `UnreadableFile` with a sentence; any other error means a damaged file.
-        read_with_pictures: The same, with pages without text as pictures.
-        is_text: Any text is a valid file, and may be sent directly instead of in base64.
-        page_word: "page" or "sheet"; empty for a file that is a single page.
-        too_much: Remedy if a file needs more time or memory than the limit.
-        no_text: Remedy if a file contains no text.
-    """
+    """A file format: its `data_type`s and its reader."""
 
     data_types: tuple[str, ...]
     label: str
-    read: Reader
-    read_with_pictures: Reader | None = None
-    is_text: bool = False
-    page_word: str = ""
-    too_much: str = "Attach a part of it."
-    no_text: str = ""
+    read: Reader  # raises `UnreadableFile` with a sentence; other errors mean a damaged file
+    read_with_pictures: Reader | None = None  # the same, with pages without text as pictures
+    is_text: bool = False  # any text is a valid file, and may be sent as it is or in base64
+    page_word: str = ""  # "page" or "sheet"; empty for a file that is a single page
+    too_much: str = "Attach a part of it."  # remedy if it needs too much time or memory
+    no_text: str = ""  # remedy if a file contains no text
 
 
 def build_document(parts: Iterable[Part], *, name: str) -> Document:
-    """Assemble the parts of a file."""
     given = tuple(parts)
     pages = tuple(one for one in given if isinstance(one, DocumentPage))
     notes = [one for one in given if isinstance(one, str)]

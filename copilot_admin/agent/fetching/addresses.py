@@ -93,7 +93,6 @@ def is_public(host: str) -> bool:
 
 
 def forbidden_text(host: str) -> str:
-    """Return the message for a provider with a forbidden host."""
     return (
         f"The provider's host {host!r} leads to a link-local or metadata address, which no "
         "provider may have. Enter the address of a model server."

@@ -15,7 +15,6 @@ class TlsFault(NamedTuple):
     advice: str
 
     def describe(self, server: str) -> str:
-        """Return the sentence about a server."""
         return self.sentence.format(server)
 
 

@@ -162,7 +162,6 @@ async def with_files_read(
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
-    """Return the documents among some items."""
     return [item.document for item in items if isinstance(item, FileItem)]
 
 

@@ -46,24 +46,17 @@ class Origin(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRules:
-    """Rules on the files of a question that are read.
+    """Rules on the files of a question that are read."""
 
-    Attributes:
-        sees_images: The model can process images; otherwise a sentence replaces each image.
-        origins: Of the files that are read at all.
-        places: The places of text are needed to mark quotes.
-    """
-
-    sees_images: bool = False
-    origins: frozenset[Origin] = frozenset(Origin)
-    places: bool = True
+    sees_images: bool = False  # otherwise a sentence replaces each image
+    origins: frozenset[Origin] = frozenset(Origin)  # of the files that are read at all
+    places: bool = True  # of text, to mark quotes
 
 
 EVERYTHING = FileRules()
 
 
 def file_rules(spec: CopilotSpec) -> FileRules:
-    """Return the rules according to a copilot's features."""
     uploads, widgets = spec.has(UPLOAD_FEATURE), spec.widget_data is not WidgetDataMode.OFF
     read = {
         Origin.UPLOAD: uploads,

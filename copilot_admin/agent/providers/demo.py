@@ -85,7 +85,6 @@ class DemoModel:
         yield Finish(reason)
 
     async def models(self) -> tuple[str, ...]:
-        """Return the only model."""
         return (MODEL,)
 
 
