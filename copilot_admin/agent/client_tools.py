@@ -24,6 +24,7 @@ from copilot_admin.agent.values.answer_request import AnswerRequest, Memory, Too
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.events import FunctionCall
 
+_DATA = ToolDefinition(schema=DATA_TOOL, function=DATA_TOOL.name)
 NOT_CALLED = "Not asked for, since another call was wrong. Ask for all of them again."
 
 
@@ -41,29 +42,26 @@ class ClientTools:
         self._request = request
         self._plan = plan
         self._mistakes = mistakes
-        self._data_offered = bool(plan.offered)
         query = request.query
         scope = ToolScope(spec=request.spec, query=query, widgets=plan.offered)
         taken = {DATA_TOOL.name, *taken}
-        self._tools = define_tools(scope, taken=taken)
+        data_tools = {DATA_TOOL.name: _DATA} if plan.offered else {}
+        self._tools = {**data_tools, **define_tools(scope, taken=taken)}
         self.names_in_history = names_in_history(query, tools=self._tools, taken=taken)
         self._answers: dict[str, str] = {}  # by call id
         self._refused: list[str] = []  # sentences for the user
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
-        data = (DATA_TOOL,) if self._data_offered else ()
-        return (*data, *(tool.schema for tool in self._tools.values()))
+        return tuple(tool.schema for tool in self._tools.values())
 
     @property
     def may_be_called(self) -> bool:
-        return (self._data_offered and not self._plan.refusal) or any(
-            tool.arguments is not None and not self._refusal_of(tool)
-            for tool in self._tools.values()
-        )
+        tools = (tool for tool in self._tools.values() if tool.answer is None)
+        return any(not self._refusal_of(tool) for tool in tools)
 
     def withdraw(self) -> None:
-        self._data_offered, self._tools = False, {}
+        self._tools = {}
 
     def call_for(
         self, calls: Sequence[ToolCall], *, exchanges: Sequence[ToolExchange]
@@ -74,7 +72,7 @@ class ClientTools:
         continues with the others. `answer_for` has the answers to calls that can't be made.
         `exchanges` are results of server tools in this step, which are sent with the call.
         """
-        data_calls = [call for call in calls if self._data_offered and call.name == DATA_TOOL.name]
+        data_calls = [call for call in calls if self._tools.get(call.name) is _DATA]
         waiting = tuple(call for call in calls if call not in data_calls)
         memory = Memory(exchanges=tuple(exchanges), waiting=waiting)
         event = self._data_call(data_calls, memory)
@@ -100,7 +98,6 @@ class ClientTools:
         """
         refused, self._refused, self._answers = self._refused, [], {}
         if refused:
-            self._data_offered = self._data_offered and not self._plan.refusal
             self._tools = {
                 name: tool for name, tool in self._tools.items() if not self._refusal_of(tool)
             }
