@@ -75,10 +75,7 @@ class CallBudget:
 
 
 def _count_calls(calls: Mapping[str, int]) -> Counter[str]:
-    counted: Counter[str] = Counter()
-    for function, times in calls.items():
-        counted[_counted_as(function)] += times
-    return counted
+    return Counter(map(_counted_as, Counter(calls).elements()))
 
 
 def _counted_as(function: str) -> str:

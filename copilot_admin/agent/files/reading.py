@@ -12,7 +12,6 @@ from copilot_admin.agent.files.base64_files import decoded_size
 from copilot_admin.agent.files.file_reader import FileBody, read_file
 from copilot_admin.agent.files.pictures import IMAGE_TYPES, Picture
 from copilot_admin.agent.files.selection import (
-    EVERYTHING,
     LINK,
     MAX_NAME,
     OPEN_TYPES,
@@ -132,7 +131,7 @@ def _limit(content: FileContent, file: FileRead, *, others: Sequence[FileContent
 
 
 async def with_files_read(
-    query: Query, *, fetch: Fetch, rules: FileRules = EVERYTHING
+    query: Query, *, fetch: Fetch, rules: FileRules
 ) -> tuple[Query, tuple[FileRead, ...]]:
     """Return the query with its files as text and pictures, and the result of each file.
 

@@ -53,9 +53,6 @@ class FileRules:
     places: bool = True  # of text, to mark quotes
 
 
-EVERYTHING = FileRules()
-
-
 def file_rules(spec: CopilotSpec) -> FileRules:
     uploads, widgets = spec.has(UPLOAD_FEATURE), spec.widget_data is not WidgetDataMode.OFF
     read = {

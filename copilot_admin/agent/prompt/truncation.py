@@ -10,7 +10,7 @@ from typing import assert_never
 from copilot_admin.agent.documents.registry import format_of
 from copilot_admin.agent.files.pictures import IMAGE_TYPES
 from protocol.data import MISSING, DataMessage, render
-from protocol.json import Json
+from protocol.json import Json, json_of
 from protocol.models import (
     CommandResult,
     DataItem,
@@ -207,10 +207,7 @@ def plain_content(item: DataItem) -> str:
     is_text = item.data_format.get("parse_as") in _TEXTS  # a client may send a list, too
     if not is_text or not item.content.startswith('"'):
         return item.content
-    try:
-        text = json.loads(item.content)
-    except ValueError:
-        return item.content
+    text = json_of(item.content)
     return text if isinstance(text, str) else item.content
 
 

@@ -136,7 +136,7 @@ def test_a_question_that_is_given_up_gives_up_its_files(monkeypatch):
 
     async def leave():
         files = asked(("pdf", REPORT), ("pdf", OTHER))
-        reading = asyncio.create_task(with_files_read(files, fetch=None))
+        reading = asyncio.create_task(with_files_read(files, fetch=None, rules=FileRules()))
         for _ in range(5):
             await asyncio.sleep(0)
         reading.cancel()
