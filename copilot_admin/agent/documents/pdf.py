@@ -12,15 +12,14 @@ import pypdfium2
 from pypdfium2 import raw
 
 from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
-from copilot_admin.agent.documents.pdf_layout import Box, Character, reconstruct_text
+from copilot_admin.agent.documents.pdf_layout import DESCENT, Box, Character, reconstruct_text
 
 MAX_CHARACTERS = 50_000  # of one page; a full page of a newspaper has 30,000
 MAX_ANNOTATIONS = 2_000  # of one page
 MAX_PICTURES = 10  # pages that become pictures
 PICTURE_PIXELS = 1_600  # of the longer side: enough to read 8-point text
 MAX_TILT_DEGREES = 10.0  # from upright or sideways; other text is in reading order as it is drawn
-# Helvetica rises 0.72 of its size above the base line and falls 0.21 below it.
-ASCENT, DESCENT = 0.72, 0.21
+ASCENT = 0.72  # of a box above the base line, as Helvetica rises
 _HIDDEN_FLAGS = 1 << 1 | 1 << 5  # annotation flags "hidden" and "no view"
 _COMMENTS = (
     *(raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT, raw.FPDF_ANNOT_UNDERLINE),

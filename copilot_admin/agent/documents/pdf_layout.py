@@ -18,7 +18,8 @@ TABLE_GAP = 0.45  # in heights of a line, the same within a table
 SAME_PLACE = 0.12  # bold text is often drawn twice with a small offset
 LIGATURES = ("f", "t")  # letters that one glyph may show twice, each with the box of the glyph
 MAX_RAISED_SIZE = 0.95  # of a superscript, in sizes of the characters next to it
-MIN_RAISED = 0.15
+MIN_RAISED = 0.15  # of its base line above that of the others
+DESCENT = 0.21  # of a box below the base line, as Helvetica falls
 MIN_COLUMN_LINES = 4
 MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
 MIN_PROSE_SHARE = 0.66  # of the words of a column
@@ -142,6 +143,7 @@ def _split_lines(characters: Sequence[Character]) -> Iterator[list[Character]]:
 def _split_segments(line: Sequence[Character]) -> Iterator[_Segment]:
     word: list[Character] = []
     words: list[Word] = []
+    before: Character | None = None  # the last one of the word before, in the same segment
     is_after_blank = False
     for one in line:
         if one.text.isspace():
@@ -149,28 +151,29 @@ def _split_segments(line: Sequence[Character]) -> Iterator[_Segment]:
             continue
         gap = (one.box[0] - word[-1].box[2]) / (max(one.size, word[-1].size) or 1) if word else 0
         if word and (is_after_blank or gap > WORD_GAP):
-            words.append(_make_word(word))
-            word = []
+            words.append(_make_word(word, before))
+            before, word = word[-1], []
             if gap > CELL_GAP:
                 yield _make_segment(words)
-                words = []
+                before, words = None, []
         is_after_blank = False
         word.append(one)
     if word:
-        yield _make_segment([*words, _make_word(word)])
+        yield _make_segment([*words, _make_word(word, before)])
 
 
-def _make_word(characters: Sequence[Character]) -> Word:
+def _make_word(characters: Sequence[Character], before: Character | None) -> Word:
     x0, top, x1, bottom = zip(*(one.box for one in characters), strict=True)
-    text = _in_logical_order("".join(_raised(characters)))
+    text = _in_logical_order("".join(_raised(characters, before)))
     return Word(text, min(x0), min(top), max(x1), max(bottom))
 
 
-def _raised(characters: Sequence[Character]) -> Iterator[str]:
+def _raised(characters: Sequence[Character], before: Character | None) -> Iterator[str]:
     """Yield the texts; digits of superscripts become such characters."""
-    base = max(characters, key=lambda one: one.size)
+    base = max([*characters, *([before] if before else [])], key=lambda one: one.size)
     for one in characters:
-        is_raised = base.box[3] - one.box[3] > MIN_RAISED * base.size
+        height = (base.box[3] - DESCENT * base.size) - (one.box[3] - DESCENT * one.size)
+        is_raised = height > MIN_RAISED * base.size
         is_small = one.size < MAX_RAISED_SIZE * base.size
         yield one.text.translate(SUPERSCRIPTS) if is_raised and is_small else one.text
 
