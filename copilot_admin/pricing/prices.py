@@ -1,7 +1,7 @@
 """Prices of models: a cached lookup, models that lack one, and the price of the demo model.
 
-A change in this process applies at once. A change in another process is seen within seconds: the time
-of the newest change is read again after `CACHE_SECONDS`.
+A change in this process applies at once. A change in another process is seen within seconds: a price
+is read again after `CACHE_SECONDS`.
 """
 
 from collections import defaultdict
@@ -12,10 +12,9 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 import time
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Max
 
 from copilot_admin.agent.providers.demo import MODEL, DemoModel
 from copilot_admin.models import Copilot, ModelPrice, Provider
@@ -24,7 +23,6 @@ from copilot_admin.models.copilots import PROVIDER_ROW_FIELDS
 CACHE_SECONDS = 5.0
 PRICE_FIELDS = ("input", "cached", "output", "reasoning", "exact_up_to")
 _FIRST_DAY = date(2000, 1, 1)
-_Version: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,19 +43,12 @@ class Price:
 def get_price(provider: str, model: str, at: datetime) -> Price | None:
     """Return the price of a model; prices begin at midnight UTC. May read the database."""
     day = at.astimezone(UTC).date()
-    history = _get_history(provider, model, _get_version(time.monotonic() // CACHE_SECONDS))
+    history = _get_history(provider, model, time.monotonic() // CACHE_SECONDS)
     return next((price for begins, price in history if begins <= day), None)
 
 
-@lru_cache(maxsize=1)
-def _get_version(period: float) -> _Version:
-    prices = ModelPrice.objects.aggregate(Count("pk"), Max("pk"), Max("updated_at"))
-    providers = Provider.objects.aggregate(Count("pk"), Max("updated_at"))
-    return (*prices.values(), *providers.values())
-
-
-@lru_cache(maxsize=4096)
-def _get_history(provider: str, model: str, version: _Version) -> tuple[tuple[date, Price], ...]:
+@lru_cache(maxsize=1000)
+def _get_history(provider: str, model: str, period: float) -> tuple[tuple[date, Price], ...]:
     rows = ModelPrice.objects.filter(provider__name=provider, model=model)
     return tuple((row.valid_from, build_price(row)) for row in rows.order_by("-valid_from"))
 
@@ -68,7 +59,6 @@ def build_price(row: ModelPrice) -> Price:
 
 def clear_price_cache() -> None:
     """Make the next `get_price` read the database."""
-    _get_version.cache_clear()
     _get_history.cache_clear()
 
 
